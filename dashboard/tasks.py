@@ -91,5 +91,5 @@ def send_password_changed(user_id: int, changed_at: str, client_ip: str) -> None
 @task_postrun.connect(sender=reconcile_charge_task)
 def evaluate_alerts_after_charge(*, args: tuple[str, ...], **_: Any) -> None:
     """A charge was sent or settled: its team's thresholds are looked at."""
-    for team_id in Team.objects.filter(vault__charges=UUID(args[0])).values_list("pk", flat=True):
+    for team_id in Team.objects.filter(tenant__charges=UUID(args[0])).values_list("pk", flat=True):
         evaluate_alerts.delay(str(team_id))

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from proxyapi.models import ApiCall, Vault
+from proxyapi.models import ApiCall, Tenant
 from proxyapi.upstream.catalog import CATALOG
 
 BATCH_SIZE = 1000
@@ -24,13 +24,13 @@ def prune_old_calls() -> int:
     Batch by batch, each its own transaction: calls are recorded meanwhile.
     """
     gone = 0
-    for vault in Vault.objects.all():
-        while batch := list(prunable_calls(vault).values_list("pk", flat=True)[:BATCH_SIZE]):
+    for tenant in Tenant.objects.all():
+        while batch := list(prunable_calls(tenant).values_list("pk", flat=True)[:BATCH_SIZE]):
             gone += ApiCall.objects.filter(pk__in=batch).delete()[0]
     return gone
 
 
-def prunable_calls(vault: Vault) -> QuerySet[ApiCall]:
+def prunable_calls(tenant: Tenant) -> QuerySet[ApiCall]:
     until = timezone.now() - timedelta(days=settings.CALLS_KEPT_DAYS)
-    old = ApiCall.objects.filter(vault=vault, sent_at__lt=until)
+    old = ApiCall.objects.filter(tenant=tenant, sent_at__lt=until)
     return old.exclude(operation__in=CHARGING_OPERATIONS).order_by("sent_at")

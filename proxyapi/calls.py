@@ -148,7 +148,7 @@ def send_request(
     noted under, when its charge was sent; else when the request is.
     """
     sent_at, started = timezone.now(), time.monotonic()
-    call = ApiCall(vault_id=token.vault_id, token=token, operation=name, sent_at=sent_at)
+    call = ApiCall(tenant_id=token.tenant_id, token=token, operation=name, sent_at=sent_at)
     try:
         reply = upstream_client().call(
             name,
@@ -179,7 +179,7 @@ def send_request(
             call.milliseconds = round((time.monotonic() - started) * 1000)
             with best_effort_writes():
                 call.save()
-            announce_reachability(token.vault_id, token.pk, answered=call.is_answered)
+            announce_reachability(token.tenant_id, token.pk, answered=call.is_answered)
 
 
 def handle_request_sent(token: Token, name: str, grant: Permit) -> None:
@@ -206,7 +206,7 @@ def learn_from_reply(token: Token, reply: Reply, as_of: datetime) -> None:
     learn_rate_limit(token, reply.rate_limit)
     if reply.credits and reply.credits.remaining is not None:
         token.account.update_balance(reply.credits.remaining, as_of)
-        publish_event(token.vault_id, EventType.ACCOUNT, token.account_id)
+        publish_event(token.tenant_id, EventType.ACCOUNT, token.account_id)
 
 
 def check_token_upstream(token: Token) -> None:
@@ -277,7 +277,7 @@ def mark_plan_lapsed(token: Token, error: errors.UpstreamError) -> None:
     trial = isinstance(error, errors.PaidSubscriptionRequired)
     token.account.plan = AccountPlan.TRIAL if trial else AccountPlan.NONE
     token.account.save(update_fields=["plan"])
-    publish_event(token.vault_id, EventType.ACCOUNT, token.account_id)
+    publish_event(token.tenant_id, EventType.ACCOUNT, token.account_id)
 
 
 def change_token_state(token: Token, state: TokenState) -> None:
@@ -292,4 +292,4 @@ def change_token_state(token: Token, state: TokenState) -> None:
         token.state, token.state_since = state, now
         if state in STOPPED_TOKEN_STATES:
             fail_over_token(token)
-        publish_event(token.vault_id, EventType.TOKEN, token.pk)
+        publish_event(token.tenant_id, EventType.TOKEN, token.pk)

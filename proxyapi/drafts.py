@@ -32,7 +32,7 @@ from proxyapi.upstream.catalog import get_operation
 
 DRAFT_FIELDS = (
     *("remote_id", "wanted", "sent", "edited_at"),
-    *("lost_creations", "create_again_at"),
+    *("unanswered_creates", "create_retry_at"),
 )
 DRAFT_LOCK_TTL_S = (
     45.0  # seconds; longer than one request and its waits, and begun anew before the next
@@ -173,18 +173,18 @@ def create_upstream_draft(job: Job, lane: Priority, patience: float) -> None:
 
 def check_creation_delay(job: Job) -> None:
     """Raises `CreationWaits`, and `DraftNotMade` after the last try, until it may be made again."""
-    left = (job.create_again_at - timezone.now()).total_seconds() if job.create_again_at else 0
-    if left > 0 and job.lost_creations >= len(CREATE_RETRY_FACTORS):
+    left = (job.create_retry_at - timezone.now()).total_seconds() if job.create_retry_at else 0
+    if left > 0 and job.unanswered_creates >= len(CREATE_RETRY_FACTORS):
         raise DraftCreationFailed(get_operation("faceless.create"))
     if left > 0:
         raise DraftCreationDelayed(left)
 
 
 def schedule_creation_retry(job: Job) -> None:
-    wait = CREATE_RETRY_FACTORS[min(job.lost_creations, len(CREATE_RETRY_FACTORS) - 1)]
-    job.create_again_at = timezone.now() + wait * timedelta(seconds=settings.CHARGE_AGAIN_AFTER)
-    job.lost_creations += 1
-    job.save(update_fields=["lost_creations", "create_again_at"])
+    wait = CREATE_RETRY_FACTORS[min(job.unanswered_creates, len(CREATE_RETRY_FACTORS) - 1)]
+    job.create_retry_at = timezone.now() + wait * timedelta(seconds=settings.CHARGE_AGAIN_AFTER)
+    job.unanswered_creates += 1
+    job.save(update_fields=["unanswered_creates", "create_retry_at"])
 
 
 def created_draft_id(job: Job, record: dict[str, Any]) -> str:
@@ -232,7 +232,7 @@ def fetch_script(job: Job) -> None:
     fields = {"wanted": job.wanted, "sent": job.sent, "edited_at": now, "quote_due_at": now}
     # Whoever wrote meanwhile keeps the own words.
     Job.objects.filter(pk=job.pk, edited_at=job.edited_at).update(quote_error="", **fields)
-    publish_event(job.vault_id, EventType.JOB, job.pk)
+    publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
 def quote_draft(job: Job) -> None:
@@ -284,7 +284,7 @@ def quote_draft(job: Job) -> None:
             found["quote_due_at"] = asked_at + timedelta(seconds=QUOTE_RETRY_S)
     # Whoever changed it meanwhile has asked again; this price is not theirs.
     Job.objects.filter(pk=job.pk, edited_at=edited_at).update(**found, estimate_as_of=asked_at)
-    publish_event(job.vault_id, EventType.JOB, job.pk)
+    publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
 def needs_new_quote(job: Job, now: datetime) -> bool:

@@ -47,13 +47,13 @@ class ChangeEvent:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> ChangeEvent:
-        vault, event, id = json.loads(text)
-        return cls(UUID(vault), EventType(event), UUID(id))
+        tenant, event, id = json.loads(text)
+        return cls(UUID(tenant), EventType(event), UUID(id))
 
 
-def publish_event(vault: UUID, event: EventType, id: UUID) -> None:
+def publish_event(tenant: UUID, event: EventType, id: UUID) -> None:
     """Announce after commit. Without Redis nobody hears it, and nothing else happens."""
-    transaction.on_commit(lambda: _publish_now(ChangeEvent(vault, event, id)))
+    transaction.on_commit(lambda: _publish_now(ChangeEvent(tenant, event, id)))
 
 
 def _publish_now(news: ChangeEvent) -> None:

@@ -1,4 +1,4 @@
-"""Tells the pages of a vault whether the service answers: at once when that changes, else seldom.
+"""Tells the pages of a tenant whether the service answers: at once when that changes, else seldom.
 
 One call that fails may be chance, so the second of the same is told at once too.
 
@@ -20,9 +20,9 @@ ANNOUNCE_INTERVAL_S = 15  # seconds in which no more of the same are announced
 IMMEDIATE_ANNOUNCEMENTS = 2
 
 
-def announce_reachability(vault: UUID, token: UUID, *, answered: bool) -> None:
+def announce_reachability(tenant: UUID, token: UUID, *, answered: bool) -> None:
     """A call of this token was answered, or nobody was there. Without Redis no page hears it."""
-    same, other = _counter_key(vault, answered), _counter_key(vault, not answered)
+    same, other = _counter_key(tenant, answered), _counter_key(tenant, not answered)
     with suppress(redis.RedisError):
         with redis_connection().pipeline(transaction=True) as pipeline:
             pipeline.set(same, 0, ex=ANNOUNCE_INTERVAL_S, nx=True)
@@ -30,8 +30,8 @@ def announce_reachability(vault: UUID, token: UUID, *, answered: bool) -> None:
             pipeline.delete(other)
             is_news = pipeline.execute()[1] <= IMMEDIATE_ANNOUNCEMENTS
         if is_news:
-            publish_event(vault, EventType.SERVICE, token)
+            publish_event(tenant, EventType.SERVICE, token)
 
 
-def _counter_key(vault: UUID, answered: bool) -> str:
-    return f"service:{'answers' if answered else 'silent'}:{vault}"
+def _counter_key(tenant: UUID, answered: bool) -> str:
+    return f"service:{'answers' if answered else 'silent'}:{tenant}"

@@ -206,7 +206,9 @@ def prune_charge_log() -> None:
 
 @shared_task(expires=60)
 def recount_days_task(account_id: str) -> None:
-    daily_totals.rebuild_if_zone_changed(Account.objects.select_related("vault").get(pk=account_id))
+    daily_totals.rebuild_if_zone_changed(
+        Account.objects.select_related("tenant").get(pk=account_id)
+    )
 
 
 @shared_task

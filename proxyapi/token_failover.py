@@ -21,7 +21,7 @@ def fail_over_token(stopped: Token) -> None:
 def find_successor_token(stopped: Token) -> Token | None:
     """The token of the same owner and account that goes on with the work of this one."""
     tokens = Token.objects.usable().filter(
-        vault=stopped.vault_id, owner=stopped.owner_id, account=stopped.account_id
+        tenant=stopped.tenant_id, owner=stopped.owner_id, account=stopped.account_id
     )
     token = token_vault.first_decryptable(tokens.exclude(pk=stopped.pk).order_by("-created_at"))
     return token if token is not None and token_vault.can_decrypt(token) else None
@@ -36,7 +36,7 @@ def reassign_work(token: Token) -> None:
     could not be asked is asked, and what waits for consent is sent with it once it has that.
     """
     others = Token.objects.filter(
-        vault=token.vault_id, owner=token.owner_id, account=token.account_id
+        tenant=token.tenant_id, owner=token.owner_id, account=token.account_id
     ).exclude(pk=token.pk)
     stopped = [
         one
@@ -51,7 +51,7 @@ def reassign_work(token: Token) -> None:
         return
     Account.objects.lock_upstream_account(token.account_id)
     now = timezone.now()
-    jobs.filter(state=JobState.RUNNING).update(next_look_at=now)
+    jobs.filter(state=JobState.RUNNING).update(next_poll_at=now)
     unpriced = jobs.exclude(quote_error="", quote_due_at=None)
     unpriced.update(quote_error="", quote_due_at=now)
     jobs.update(token=token)

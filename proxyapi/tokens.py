@@ -14,7 +14,7 @@ from django.utils import timezone
 from proxyapi import calls, rate_limiter, throttle, upstream_address
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Account, AccountPlan, Token, TokenState, Vault
+from proxyapi.models import Account, AccountPlan, Tenant, Token, TokenState
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import TokenRefused
 from proxyapi.token_failover import reassign_work
@@ -45,7 +45,7 @@ def no_extra_step(_: Token) -> None:
 
 
 def store_token(
-    vault: Vault, owner_id: int, pasted: Secret, also: Callable[[Token], None] = no_extra_step
+    tenant: Tenant, owner_id: int, pasted: Secret, also: Callable[[Token], None] = no_extra_step
 ) -> Token:
     """Check, seal and store a token; answers its row. Raises `TokenRefused` or `TooManyTries`; the
     value is never echoed. `also` is done with the row before anybody sees it, or the row is not
@@ -58,8 +58,10 @@ def store_token(
         secret = clean_token(pasted.reveal())
     except TokenMalformed as malformed:
         raise TokenRefused(str(malformed), field="token") from None
-    token = Token(vault=vault, owner_id=owner_id, fingerprint=token_vault.token_fingerprint(secret))
-    same = Token.objects.not_removed().filter(vault=vault, fingerprint=token.fingerprint)
+    token = Token(
+        tenant=tenant, owner_id=owner_id, fingerprint=token_vault.token_fingerprint(secret)
+    )
+    same = Token.objects.not_removed().filter(tenant=tenant, fingerprint=token.fingerprint)
     same = same.select_related("account")
     for stored in same.exclude(upstream_address.current_upstream_filter("account__environment")):
         sentence = STORED_FOR_OTHER_UPSTREAM.format(address=stored.account.environment)
@@ -71,7 +73,7 @@ def store_token(
     profile = fetch_profile_throttled(token, secret)
     try:
         with transaction.atomic():
-            token.account = get_or_create_account(vault, profile, asked_at)
+            token.account = get_or_create_account(tenant, profile, asked_at)
             token.checked_at = timezone.now()
             token.state = token_state_for(token.account)
             token_vault.encrypt_token_into(token, secret)
@@ -80,8 +82,8 @@ def store_token(
             token.save()
             reassign_work(token)
             also(token)
-            publish_event(vault.pk, EventType.TOKEN, token.pk)
-            publish_event(vault.pk, EventType.ACCOUNT, token.account_id)
+            publish_event(tenant.pk, EventType.TOKEN, token.pk)
+            publish_event(tenant.pk, EventType.ACCOUNT, token.account_id)
     except IntegrityError:  # somebody else added it while the service was asked
         raise TokenRefused(ALREADY_STORED, field="token") from None
     return token
@@ -92,7 +94,7 @@ def fetch_profile_throttled(token: Token, secret: Secret) -> dict[str, Any]:
     know. Raises `TooManyTries` or `TokenRefused`."""
     limits = {
         f"wrong-tokens-of-member:{token.owner_id}": MEMBER_WRONG_TOKENS_PER_MINUTE,
-        f"wrong-tokens-of-team:{token.vault_id}": TEAM_WRONG_TOKENS_PER_MINUTE,
+        f"wrong-tokens-of-team:{token.tenant_id}": TEAM_WRONG_TOKENS_PER_MINUTE,
     }
     counted = throttle.count_attempt(limits, TOO_MANY_WRONG_TOKENS)
     profile = fetch_profile(token, secret)
@@ -127,16 +129,16 @@ def fetch_profile(token: Token, secret: Secret) -> dict[str, Any]:
     return reply.data
 
 
-def get_or_create_account(vault: Vault, profile: dict[str, Any], asked_at: datetime) -> Account:
+def get_or_create_account(tenant: Tenant, profile: dict[str, Any], asked_at: datetime) -> Account:
     """The one row of this upstream account; two members' tokens of one account share it.
 
     Of a sandbox that had another port the row of before: its address stays as it was sealed.
     """
-    known = Account.objects.of_current_upstream().filter(vault=vault, upstream_id=profile["id"])
+    known = Account.objects.of_current_upstream().filter(tenant=tenant, upstream_id=profile["id"])
     account = known.order_by("created_at").first()
     if account is None:
         account, _ = Account.objects.get_or_create(
-            vault=vault, environment=settings.VIDEO_API_BASE_URL, upstream_id=profile["id"]
+            tenant=tenant, environment=settings.VIDEO_API_BASE_URL, upstream_id=profile["id"]
         )
     Account.objects.lock_upstream_account(
         account.pk
@@ -189,7 +191,7 @@ def refresh_account_profile(account: Account) -> None:
         account.options = fetch_mapping(token, "faceless.options", lane) or account.options
         account.options_as_of = timezone.now()
         account.save(update_fields=["options", "options_as_of"])
-    publish_event(account.vault_id, EventType.ACCOUNT, account.pk)
+    publish_event(account.tenant_id, EventType.ACCOUNT, account.pk)
 
 
 def is_profile_of_other_account(profile: dict[str, Any], account: Account) -> bool:

@@ -21,8 +21,8 @@ from proxyapi.models import (
     Job,
     JobKind,
     LedgerEntry,
+    Tenant,
     Token,
-    Vault,
 )
 from proxyapi.upstream.secret import Secret
 
@@ -35,9 +35,9 @@ class UserFactory(DjangoModelFactory[User]):
     email = factory.Sequence(lambda n: f"person{n}@northlight.example")
 
 
-class TenantFactory(DjangoModelFactory[Vault]):
+class TenantFactory(DjangoModelFactory[Tenant]):
     class Meta:
-        model = Vault
+        model = Tenant
 
 
 class TeamFactory(DjangoModelFactory[Team]):
@@ -45,7 +45,7 @@ class TeamFactory(DjangoModelFactory[Team]):
         model = Team
 
     name = "Northlight"
-    vault = factory.SubFactory(TenantFactory)
+    tenant = factory.SubFactory(TenantFactory)
 
 
 class MembershipFactory(DjangoModelFactory[Membership]):
@@ -61,7 +61,7 @@ class AccountFactory(DjangoModelFactory[Account]):
     class Meta:
         model = Account
 
-    vault = factory.SubFactory(TenantFactory)
+    tenant = factory.SubFactory(TenantFactory)
     environment = factory.LazyFunction(lambda: settings.VIDEO_API_BASE_URL)
     upstream_id = factory.Sequence(lambda n: 1000 + n)
     name = "Northlight Films"
@@ -89,7 +89,7 @@ class TokenFactory(DjangoModelFactory[Token]):
 
     id = factory.LazyFunction(uuid.uuid4)
     account = factory.SubFactory(AccountFactory)
-    vault = factory.SelfAttribute("account.vault")
+    tenant = factory.SelfAttribute("account.tenant")
     owner = factory.SubFactory(UserFactory)
 
     @classmethod
@@ -110,7 +110,7 @@ class JobFactory(DjangoModelFactory[Job]):
         model = Job
 
     account = factory.SubFactory(AccountFactory)
-    vault = factory.SelfAttribute("account.vault")
+    tenant = factory.SelfAttribute("account.tenant")
     token = factory.SubFactory(TokenFactory, account=factory.SelfAttribute("..account"))
     member = factory.SelfAttribute("token.owner")
     kind = JobKind.FACELESS
@@ -123,7 +123,7 @@ class ChargeFactory(DjangoModelFactory[Charge]):
         model = Charge
 
     job = factory.SubFactory(JobFactory)
-    vault = factory.SelfAttribute("job.vault")
+    tenant = factory.SelfAttribute("job.tenant")
     account = factory.SelfAttribute("job.account")
     token = factory.SelfAttribute("job.token")
     member = factory.SelfAttribute("job.member")

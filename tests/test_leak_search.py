@@ -51,7 +51,7 @@ def in_the_log_of_a_process(_: Token, value: str) -> None:
 
 
 def in_a_call(token: Token, value: str) -> None:
-    row = ApiCall(vault_id=token.vault_id, token=token, operation="me.get", code=value)
+    row = ApiCall(tenant_id=token.tenant_id, token=token, operation="me.get", code=value)
     row.sent_at, row.outcome, row.milliseconds = timezone.now(), CallOutcome.REFUSED, 1
     row.save()
 

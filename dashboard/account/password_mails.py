@@ -32,8 +32,8 @@ def send_reset_link(address: str) -> None:
 def send_password_changed_mail(user_id: int, changed_at: datetime, client_ip: str) -> None:
     user = User.objects.get(pk=user_id)
     path = reverse("account_reset_password")
-    membership = user.memberships.select_related("team__vault").first()
-    with timezone.override(membership.team.vault.zone if membership else None):
+    membership = user.memberships.select_related("team__tenant").first()
+    with timezone.override(membership.team.tenant.zone if membership else None):
         send_account_mail(
             "password_changed",
             user,

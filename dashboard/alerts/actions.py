@@ -169,7 +169,7 @@ def send_test_alert(*, by: Membership) -> list[Delivery]:
     )
     rows = schedule_deliveries(event, to=[by.user])
     record_audit_event(by, "alert.test", event.pk, ways=[row.channel for row in rows])
-    publish_event(by.team.vault_id, EventType.ALERT, event.pk)
+    publish_event(by.team.tenant_id, EventType.ALERT, event.pk)
     for row in rows:
         enqueue.enqueue_after_commit(enqueue.DELIVER_ALERT_TASK, row.pk)
     return rows
@@ -177,7 +177,7 @@ def send_test_alert(*, by: Membership) -> list[Delivery]:
 
 def mark_alerts_read(*, by: Membership) -> None:
     """Everything told up to now. Nobody else's business, so no audit row."""
-    Membership.objects.filter(pk=by.pk).update(notices_read_at=timezone.now())
+    Membership.objects.filter(pk=by.pk).update(alerts_read_at=timezone.now())
 
 
 def save_alert_rule(rule: AlertRule) -> None:

@@ -33,8 +33,8 @@ def evaluate_team(
 ) -> list[Delivery]:
     """Tell what is new; answers what is to be delivered. May run twice at once: nobody is told
     twice. Clock times are told in the team's zone."""
-    team = Team.objects.select_related("vault").get(pk=team_id)
-    with timezone.override(team.vault.zone):
+    team = Team.objects.select_related("tenant").get(pk=team_id)
+    with timezone.override(team.tenant.zone):
         found = list(run_alert_finders(team, looks, timezone.now()))
     known = known_finding_keys(found)
     new = [finding for finding in found if finding.key not in known]
@@ -79,7 +79,7 @@ def create_alert(team: Team, finding: AlertFinding) -> list[Delivery]:
                 text=finding.text[:400],
                 url=finding.url,
             )
-            publish_event(team.vault_id, EventType.ALERT, event.pk)
+            publish_event(team.tenant_id, EventType.ALERT, event.pk)
             return schedule_deliveries(event)
     except IntegrityError:
         return []

@@ -109,7 +109,7 @@ def build_alerts_page(reader: Membership) -> AlertsPage:
 
 
 def build_alert_history_row(event: AlertEvent, reader: Membership) -> AlertHistoryRow:
-    since = reader.notices_read_at or reader.joined_at
+    since = reader.alerts_read_at or reader.joined_at
     return AlertHistoryRow(
         event.pk,
         event.state,

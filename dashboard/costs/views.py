@@ -17,7 +17,7 @@ from dashboard.shared.shell import build_app_shell
 def costs(request: TeamRequest) -> HttpResponse:
     """`?account=` names the one whose list is shown."""
     check_permission(request.membership, Permission.VIEW)
-    shell = build_app_shell(request.membership, accounts_with_cost_maps(request.team.vault))
+    shell = build_app_shell(request.membership, accounts_with_cost_maps(request.team.tenant))
     wanted = request.GET.get("account", "")
     if wanted and all(str(account.pk) != wanted for account in shell.accounts):
         raise Http404("There is no such account in this team.")

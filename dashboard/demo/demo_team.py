@@ -19,7 +19,7 @@ from dashboard.alerts import default_rules
 from dashboard.demo.sandbox_admin import SandboxAdmin
 from dashboard.models import Membership, Role, Team, User
 from dashboard.tokens.actions import add_member_token
-from proxyapi.models import Vault
+from proxyapi.models import Tenant
 from proxyapi.upstream.secret import Secret
 
 DEMO_TEAM_NAME = "Northlight"
@@ -74,7 +74,7 @@ def create_demo(portal: str, control: SandboxAdmin) -> Path:
     )
     with transaction.atomic():
         team = Team.objects.create(
-            name=DEMO_TEAM_NAME, vault=Vault.objects.create(time_zone=settings.TIME_ZONE)
+            name=DEMO_TEAM_NAME, tenant=Tenant.objects.create(time_zone=settings.TIME_ZONE)
         )
         default_rules.create_default_rules(team)
         people = [add_demo_member(team, person) for person in DEMO_PEOPLE]

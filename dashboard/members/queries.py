@@ -64,14 +64,14 @@ def build_members_page(reader: Membership) -> MembersPage:
     return MembersPage(
         members=tuple(build_member_row(row, reader, tokens) for row in rows),
         roles=build_role_choices(frozenset(Role)),
-        time_zone=reader.team.vault.time_zone.replace("_", " "),
+        time_zone=reader.team.tenant.time_zone.replace("_", " "),
         may_set_zone=role_allows(reader.role, Permission.MANAGE_TEAM),
     )
 
 
 def load_token_statuses(reader: Membership) -> dict[int, TokenStatus]:
     tokens = (
-        Token.objects.not_removed().filter(vault=reader.team.vault_id).select_related("account")
+        Token.objects.not_removed().filter(tenant=reader.team.tenant_id).select_related("account")
     )
     best_last = sorted(tokens, key=token_sort_key)
     return {token.owner_id: build_token_status(token) for token in best_last}

@@ -52,7 +52,7 @@ def update_time_zone(request: TeamRequest) -> HttpResponse:
 def render_members_page(
     request: TeamRequest, zone_form: TimeZoneForm | None = None, **refusal: object
 ) -> HttpResponse:
-    zone = {"time_zone": request.team.vault.time_zone}
+    zone = {"time_zone": request.team.tenant.time_zone}
     context = {
         "page": build_members_page(request.membership),
         "zone_form": zone_form or TimeZoneForm(initial=zone),

@@ -89,7 +89,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('role', models.CharField(choices=[('owner', 'Owner'), ('admin', 'Admin'), ('treasurer', 'Treasurer'), ('producer', 'Producer'), ('viewer', 'Viewer')], max_length=9)),
                 ('joined_at', models.DateTimeField(auto_now_add=True)),
-                ('notices_read_at', models.DateTimeField(blank=True, help_text='Alerts up to then were read.', null=True)),
+                ('alerts_read_at', models.DateTimeField(blank=True, help_text='Alerts up to then were read.', null=True)),
             ],
             options={
                 'ordering': ('joined_at', 'pk'),

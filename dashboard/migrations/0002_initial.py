@@ -58,8 +58,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='team',
-            name='vault',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='team', to='proxyapi.vault'),
+            name='tenant',
+            field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='team', to='proxyapi.tenant'),
         ),
         migrations.AddField(
             model_name='membership',

@@ -1,7 +1,7 @@
 """A budget: how many credits a member, or the whole team, may spend in a day, a week or a month.
 
 Credits count from the moment they are held. `soft` warns, `hard` refuses; one of the two is set.
-The days are those of the team's time zone (`Vault.zone`).
+The days are those of the team's time zone (`Tenant.zone`).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Membership(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=9, choices=Role)
     joined_at = models.DateTimeField(auto_now_add=True)
-    notices_read_at = models.DateTimeField(
+    alerts_read_at = models.DateTimeField(
         null=True, blank=True, help_text="Alerts up to then were read."
     )
 

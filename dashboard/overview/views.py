@@ -24,6 +24,6 @@ def overview(request: TeamRequest) -> HttpResponse:
     if part in PART_BUILDERS:
         context = PART_BUILDERS[part](request.membership, span)
         return render(request, f"overview/_{part}.html", {"overview": context})
-    shell = build_app_shell(request.membership, accounts_with_ledger(request.team.vault))
+    shell = build_app_shell(request.membership, accounts_with_ledger(request.team.tenant))
     overview = build_overview(request.membership, shell, span)
     return render(request, PAGE_TEMPLATE, {"overview": overview, "shell": shell})

@@ -46,7 +46,7 @@ def reconciliation(request: TeamRequest) -> HttpResponse:
     check_permission(request.membership, Permission.VIEW)
     wanted = request.GET.get("account", "")
     if request.GET.get("part") == "body":
-        accounts = tuple(accounts_with_ledger(request.team.vault))
+        accounts = tuple(accounts_with_ledger(request.team.tenant))
         return render(
             request, BODY_TEMPLATE, {"page": load_account_page(request, accounts, wanted)}
         )
@@ -207,7 +207,7 @@ def render_reconciliation_dialog(
 
 
 def full_page_context(request: TeamRequest, wanted: str) -> dict[str, Any]:
-    shell = build_app_shell(request.membership, accounts_with_ledger(request.team.vault))
+    shell = build_app_shell(request.membership, accounts_with_ledger(request.team.tenant))
     return {"page": load_account_page(request, shell.accounts, wanted), "shell": shell}
 
 

@@ -54,7 +54,7 @@ def has_permission(membership: Membership, permission: Permission) -> bool:
 
 
 def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW) -> Job:
-    jobs = Job.objects.visible().filter(vault=request.team.vault)
+    jobs = Job.objects.visible().filter(tenant=request.team.tenant)
     job = jobs.select_related("member", "account", "token").filter(pk=job_id).first()
     if job is None:
         raise Http404("There is no such video in this team.")
@@ -64,7 +64,7 @@ def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permi
 
 def fetch_hidden_job(request: TeamRequest, job_id: UUID) -> Job:
     """One to be shown again. It may be shown by now: somebody was faster."""
-    job = Job.objects.filter(vault=request.team.vault, pk=job_id).first()
+    job = Job.objects.filter(tenant=request.team.tenant, pk=job_id).first()
     if job is None:
         raise Http404("There is no such video in this team.")
     check_permission(request.membership, Permission.RENDER)
@@ -74,7 +74,7 @@ def fetch_hidden_job(request: TeamRequest, job_id: UUID) -> Job:
 def fetch_removable_token(request: TeamRequest, token_id: UUID) -> Token:
     """One that the reader may remove: their own, whatever their role is now, or as a manager of
     members anybody's."""
-    tokens = Token.objects.not_removed().filter(vault=request.team.vault, pk=token_id)
+    tokens = Token.objects.not_removed().filter(tenant=request.team.tenant, pk=token_id)
     token = tokens.select_related("owner", "account").first()
     if token is None:
         raise Http404("There is no such token in this team.")
@@ -139,9 +139,9 @@ def fetch_account(
     where the team has none. `is_reachable`: a token opens it."""
     check_permission(request.membership, permission)
     opens = Token.objects.usable().filter(account=OuterRef("pk"))
-    accounts = Account.objects.filter(vault=request.team.vault).defer("costs", "options")
+    accounts = Account.objects.filter(tenant=request.team.tenant).defer("costs", "options")
     accounts = accounts.annotate(is_reachable=Exists(opens))
-    accounts = accounts.select_related("vault", "ledger", "top_up").order_by("created_at", "pk")
+    accounts = accounts.select_related("tenant", "ledger", "top_up").order_by("created_at", "pk")
     rows: list[Account] = list(accounts)
     if not account_id:
         return (rows[0] if rows else None), rows
@@ -152,7 +152,7 @@ def fetch_account(
 
 
 def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:
-    pack = CreditPack.objects.filter(vault=request.team.vault, pk=pack_id).first()
+    pack = CreditPack.objects.filter(tenant=request.team.tenant, pk=pack_id).first()
     if pack is None:
         raise Http404("There is no such credit pack in this team.")
     check_permission(request.membership, Permission.MANAGE_MONEY)
@@ -161,7 +161,7 @@ def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:
 
 def fetch_ledger_entry(request: TeamRequest, account_id: UUID, position: int) -> LedgerEntry:
     """A ledger row with its charge, its job and the people of both."""
-    entries = LedgerEntry.objects.filter(account__vault=request.team.vault, account_id=account_id)
+    entries = LedgerEntry.objects.filter(account__tenant=request.team.tenant, account_id=account_id)
     entries = entries.annotate(is_another_teams=is_charged_by_another_team())
     entries = entries.select_related("account", "member", "job", "charge__member")
     entry = (
@@ -179,7 +179,7 @@ def fetch_unknown_charge(
     request: TeamRequest, charge_id: UUID, permission: Permission = Permission.MANAGE_MONEY
 ) -> Charge:
     """One of unknown outcome, to be decided about or looked for again."""
-    charges = Charge.objects.filter(vault=request.team.vault, state=ChargeState.UNKNOWN)
+    charges = Charge.objects.filter(tenant=request.team.tenant, state=ChargeState.UNKNOWN)
     charge = charges.select_related("member", "job", "token").filter(pk=charge_id).first()
     if charge is None:
         raise Http404("There is no such open charge in this team.")
@@ -190,7 +190,7 @@ def fetch_unknown_charge(
 def fetch_ledger_conflict(request: TeamRequest, rewrite_id: int) -> LedgerConflict:
     """A row of the ledger that reads differently now, to be accepted."""
     rewrites = LedgerConflict.objects.filter(
-        account__vault=request.team.vault, accepted_at__isnull=True
+        account__tenant=request.team.tenant, accepted_at__isnull=True
     )
     rewrite = rewrites.select_related("account__ledger").filter(pk=rewrite_id).first()
     if rewrite is None:

@@ -141,7 +141,7 @@ def period_end_label(period: BudgetPeriod, span: PeriodBounds, zone: ZoneInfo) -
 
 def load_budget_usages(team: Team, budgets: Iterable[Budget], at: datetime) -> list[BudgetUsage]:
     """How each of them stands, in the given order; one query for each kind of period."""
-    listed, zone = list(budgets), team.vault.zone
+    listed, zone = list(budgets), team.tenant.zone
     spans = {
         kind: period_bounds(BudgetPeriod(kind), zone, at) for kind in {one.period for one in listed}
     }
@@ -186,7 +186,7 @@ def sum_budget_charges(
     made, without sorting by member, which would take longer than the sum.
     """
     charges = Charge.objects.filter(
-        vault=team.vault_id,
+        tenant=team.tenant_id,
         created_at__gte=span.start,
         created_at__lt=span.end,
         state__in=(*HOLDING_STATES, *CHARGED_STATES),

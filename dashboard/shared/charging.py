@@ -100,7 +100,7 @@ def request_approval(by: Membership, intent: ChargeIntent, words: str = "") -> A
     record_audit_event(
         by, "ask.make", asked.pk, charge=str(charge.pk), hold=str(charge.hold), note=asked.note
     )
-    publish_event(charge.vault_id, EventType.BUDGET, asked.pk)
+    publish_event(charge.tenant_id, EventType.BUDGET, asked.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
     return asked
 

@@ -20,7 +20,7 @@ def annotate_newer_entries(accounts: QuerySet[Account]) -> QuerySet[Account]:
     """Each with its ledger, and with what the rows since its last weighing add up to (`newer`, in
     ten-thousandths: an exact number on SQLite too)."""
     newer = LedgerEntry.objects.filter(
-        account=OuterRef("pk"), position__gte=OuterRef("ledger__weighed_high")
+        account=OuterRef("pk"), position__gte=OuterRef("ledger__checkpoint_high")
     )
     whole = Cast(Round(F("amount") * UNITS_PER_CREDIT), BigIntegerField())
     sums = newer.order_by().values("account").annotate(sum=Sum(whole)).values("sum")

@@ -128,12 +128,12 @@ def set_request_team(request: HttpRequest) -> bool:
     membership = current_membership(request)
     if membership is not None:
         request.membership, request.team = membership, membership.team  # type: ignore[attr-defined]
-        timezone.activate(membership.team.vault.zone)
+        timezone.activate(membership.team.tenant.zone)
     return membership is not None
 
 
 def current_membership(request: HttpRequest) -> Membership | None:
     mine = Membership.objects.filter(user_id=request.user.pk or 0)
-    mine = mine.select_related("team", "team__vault", "user")
+    mine = mine.select_related("team", "team__tenant", "user")
     chosen = request.session.get(TEAM_SESSION_KEY)
     return (mine.filter(team_id=chosen).first() if chosen else None) or mine.first()

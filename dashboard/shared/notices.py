@@ -27,6 +27,6 @@ def notify_users(
             text=text[:400],
             url=url,
         )
-        publish_event(team.vault_id, EventType.ALERT, event.pk)
+        publish_event(team.tenant_id, EventType.ALERT, event.pk)
         for delivery in schedule_deliveries(event):
             enqueue.enqueue_after_commit(enqueue.DELIVER_ALERT_TASK, delivery.pk)

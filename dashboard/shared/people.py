@@ -25,7 +25,7 @@ class TeamPerson(NamedTuple):
 def load_team_people(team: Team) -> tuple[TeamPerson, ...]:
     """One query: everybody in the order of joining, then those who left and had a token."""
     member = Membership.objects.filter(team=team, user=OuterRef("pk"))
-    had_token = Token.objects.filter(vault=team.vault_id).values("owner")
+    had_token = Token.objects.filter(tenant=team.tenant_id).values("owner")
     users = User.objects.filter(Q(pk__in=team.memberships.values("user")) | Q(pk__in=had_token))
     users = users.annotate(
         member_since=Subquery(member.values("joined_at")), membership=Subquery(member.values("pk"))

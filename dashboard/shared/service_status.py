@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from dashboard.templatetags.reelroom import clock
 from proxyapi import rate_limiter
-from proxyapi.models import ApiCall, Vault
+from proxyapi.models import ApiCall, Tenant
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 
 RECENT_CALLS_CHECKED = 20  # the latest calls that tell whether the service answers
@@ -53,11 +53,11 @@ class ReaderRateLimit:
     resets_in: timedelta = timedelta(milliseconds=rate_limiter.WINDOW_MS)
 
 
-def load_service_availability(vault: Vault) -> ServiceAvailability:
+def load_service_availability(tenant: Tenant) -> ServiceAvailability:
     """A refusal is an answer, a 5xx is none. One query."""
     # Those that a clock sent ahead of now would be the latest until it is there again.
     until = timezone.now() + MAX_CLOCK_ROLLBACK
-    latest = ApiCall.objects.filter(vault=vault, sent_at__lte=until).order_by("-sent_at")
+    latest = ApiCall.objects.filter(tenant=tenant, sent_at__lte=until).order_by("-sent_at")
     latest = latest.only("status", "sent_at")
     silent: list[ApiCall] = []
     for call in latest[:RECENT_CALLS_CHECKED]:

@@ -76,11 +76,11 @@ class AppShell:
 
 
 def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = None) -> AppShell:
-    """`rows`: `reachable_accounts` or `known_accounts_of` the vault, with what else the page
+    """`rows`: `reachable_accounts` or `known_accounts_of` the tenant, with what else the page
     wants."""
-    user, vault = membership.user, membership.team.vault
-    held, counts = load_holds_and_counts(vault)
-    wanted = reachable_accounts(vault) if rows is None else rows
+    user, tenant = membership.user, membership.team.tenant
+    held, counts = load_holds_and_counts(tenant)
+    wanted = reachable_accounts(tenant) if rows is None else rows
     accounts = list(wanted.annotate(own=own_bucket_subquery(membership)))
     teams, unread = load_team_choices(membership)
     own = next((account.own for account in accounts if account.own), None)
@@ -89,7 +89,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         environment=environment_label(),
         team_balance=build_team_balance(accounts, held),
         counts=counts,
-        service=load_service_availability(vault),
+        service=load_service_availability(tenant),
         rate_limit=load_reader_rate_limit(own),
         person=str(user),
         email=user.email,
@@ -112,7 +112,7 @@ def own_bucket_subquery(membership: Membership) -> Subquery:
 
 def load_own_rate_limit(membership: Membership) -> ReaderRateLimit | None:
     """The same as in the shell, alone: one query."""
-    rows = reachable_accounts(membership.team.vault).annotate(own=own_bucket_subquery(membership))
+    rows = reachable_accounts(membership.team.tenant).annotate(own=own_bucket_subquery(membership))
     return load_reader_rate_limit(
         next((own for own in rows.values_list("own", flat=True) if own), None)
     )
@@ -134,7 +134,7 @@ def load_team_choices(membership: Membership) -> tuple[tuple[TeamChoice, ...], i
 
 def unread_alerts_subquery(reader: Membership) -> Subquery:
     money = role_allows(reader.role, Permission.MANAGE_MONEY)
-    since = reader.notices_read_at or reader.joined_at
+    since = reader.alerts_read_at or reader.joined_at
     events = AlertEvent.objects.visible_to(reader, money=money).filter(happened_at__gt=since)
     return Subquery(events.order_by().values("team").annotate(n=Count("pk")).values("n"))
 

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from dashboard.templatetags.reelroom import clock, credits, day
-from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, Vault
+from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Tenant, Token
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import HOLDING_STATES, held_credits_annotation
 
@@ -82,39 +82,41 @@ class ActivityCounts:
     holding: int = 0
 
 
-def load_team_balance(vault: Vault) -> TeamBalance:
+def load_team_balance(tenant: Tenant) -> TeamBalance:
     """The purse alone, for a push: two queries."""
-    return build_team_balance(list(reachable_accounts(vault)), load_holds_and_counts(vault)[0])
+    return build_team_balance(list(reachable_accounts(tenant)), load_holds_and_counts(tenant)[0])
 
 
-def load_holds_and_counts(vault: Vault) -> tuple[Decimal, ActivityCounts]:
+def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
     """Credits held on accounts that a token opens, and what moves and what is unknown, in one
     query."""
     opened = Token.objects.not_removed().filter(account=OuterRef("account"))
-    charges = Charge.objects.filter(vault=OuterRef("pk"), state__in=HOLDING_STATES).order_by()
-    jobs = Job.objects.visible().filter(vault=OuterRef("pk"), state=JobState.RUNNING).order_by()
+    charges = Charge.objects.filter(tenant=OuterRef("pk"), state__in=HOLDING_STATES).order_by()
+    jobs = Job.objects.visible().filter(tenant=OuterRef("pk"), state=JobState.RUNNING).order_by()
     row = (
-        Vault.objects.filter(pk=vault.pk)
+        Tenant.objects.filter(pk=tenant.pk)
         .annotate(
             held=Subquery(
                 charges.filter(Exists(opened))
-                .values("vault")
+                .values("tenant")
                 .annotate(sum=Sum("hold"))
                 .values("sum")
             ),
             holding=Coalesce(
-                Subquery(charges.values("vault").annotate(n=Count("pk")).values("n")), 0
+                Subquery(charges.values("tenant").annotate(n=Count("pk")).values("n")), 0
             ),
             unknown=Coalesce(
                 Subquery(
                     charges.filter(state=ChargeState.UNKNOWN)
-                    .values("vault")
+                    .values("tenant")
                     .annotate(n=Count("pk"))
                     .values("n")
                 ),
                 0,
             ),
-            running=Coalesce(Subquery(jobs.values("vault").annotate(n=Count("pk")).values("n")), 0),
+            running=Coalesce(
+                Subquery(jobs.values("tenant").annotate(n=Count("pk")).values("n")), 0
+            ),
         )
         .values("held", "holding", "unknown", "running")
         .get()
@@ -123,17 +125,17 @@ def load_holds_and_counts(vault: Vault) -> tuple[Decimal, ActivityCounts]:
     return quantize_credits(row["held"]), counts
 
 
-def reachable_accounts(vault: Vault) -> QuerySet[Account]:
+def reachable_accounts(tenant: Tenant) -> QuerySet[Account]:
     """The accounts that a token of the team still opens."""
     opened = Token.objects.not_removed().filter(account=OuterRef("pk"))
-    accounts = Account.objects.filter(Exists(opened), vault=vault).defer("options", "costs")
+    accounts = Account.objects.filter(Exists(opened), tenant=tenant).defer("options", "costs")
     return accounts.annotate(held_by_others=held_credits_annotation(by_others=True))
 
 
-def all_team_accounts(vault: Vault) -> QuerySet[Account]:
+def all_team_accounts(tenant: Tenant) -> QuerySet[Account]:
     """All of them: one that no token opens any more (`opened`) keeps its books."""
     opened = Token.objects.not_removed().filter(account=OuterRef("pk"))
-    accounts = Account.objects.filter(vault=vault).annotate(
+    accounts = Account.objects.filter(tenant=tenant).annotate(
         opened=Exists(opened), held_by_others=held_credits_annotation(by_others=True)
     )
     return accounts.defer("options", "costs").order_by("created_at", "pk")

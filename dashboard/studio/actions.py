@@ -44,7 +44,7 @@ def start_draft(*, by: Membership, title: str, wanted: dict[str, Any]) -> Job:
     check_permission(by, Permission.RENDER)
     token = require_member_token(by)
     job = Job.objects.create(
-        vault=by.team.vault,
+        tenant=by.team.tenant,
         account=token.account,
         token=token,
         member=by.user,
@@ -57,10 +57,10 @@ def start_draft(*, by: Membership, title: str, wanted: dict[str, Any]) -> Job:
 
 
 def require_member_token(by: Membership) -> Token:
-    mine = Token.objects.usable().filter(vault=by.team.vault, owner=by.user)
+    mine = Token.objects.usable().filter(tenant=by.team.tenant, owner=by.user)
     token = token_vault.first_decryptable(mine.select_related("account").best_first())
     if token is None:
-        stored = Token.objects.not_removed().filter(vault=by.team.vault, owner=by.user)
+        stored = Token.objects.not_removed().filter(tenant=by.team.tenant, owner=by.user)
         paused = (it.account.pause_reason for it in stored.select_related("account"))
         raise TokenRefused(next(filter(None, paused), ADD_ONE_FIRST))
     return token
@@ -208,7 +208,7 @@ def hide_video(*, by: Membership, job: Job) -> None:
     """Take it out of the library. The service has no delete, and credits do not come back."""
     check_permission(by, Permission.RENDER)
     Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
-    publish_event(job.vault_id, EventType.JOB, job.pk)
+    publish_event(job.tenant_id, EventType.JOB, job.pk)
     record_audit_event(by, "video.hide", job.pk)
 
 
@@ -217,7 +217,7 @@ def unhide_video(*, by: Membership, job: Job) -> None:
     """Put a hidden video back into the library; one that is there stays there."""
     check_permission(by, Permission.RENDER)
     if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
-        publish_event(job.vault_id, EventType.JOB, job.pk)
+        publish_event(job.tenant_id, EventType.JOB, job.pk)
         record_audit_event(by, "video.show", job.pk)
 
 

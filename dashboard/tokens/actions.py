@@ -28,7 +28,7 @@ def add_member_token(*, by: Membership, pasted: Secret) -> Token:
         account = token.account.upstream_id
         record_audit_event(by, "token.add", token, fingerprint=token.fingerprint, account=account)
 
-    token = tokens.store_token(by.team.vault, by.user_id, pasted, also=record)
+    token = tokens.store_token(by.team.tenant, by.user_id, pasted, also=record)
     tasks.enqueue_task_after_commit(tasks.refresh_account_task, token.account_id)
     return token
 
@@ -53,7 +53,7 @@ def record_undecryptable_tokens(team_id: UUID) -> None:
     """Write down each token of the team that does not open (proof F4): once, however often it is
     looked at, and again only when its row holds something else that does not open either."""
     team = Team.objects.get(pk=team_id)
-    for token in Token.objects.not_removed().filter(vault=team.vault_id).select_related("owner"):
+    for token in Token.objects.not_removed().filter(tenant=team.tenant_id).select_related("owner"):
         if not token_vault.can_decrypt(token):
             record_undecryptable_token(team, token)
 

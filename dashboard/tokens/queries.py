@@ -102,7 +102,7 @@ def build_tokens_page(reader: Membership) -> TokensPage:
     """One query."""
     rows = (
         Token.objects.not_removed()
-        .filter(vault=reader.team.vault_id)
+        .filter(tenant=reader.team.tenant_id)
         .select_related("account", "owner")
         .defer("account__options", "account__costs")
         .order_by("account__created_at", "account_id", "created_at")

@@ -60,7 +60,7 @@ def add_credit_pack(
     """A pack that the service sells and does not list. Raises `Refusal`."""
     check_permission(by, Permission.MANAGE_MONEY)
     pack, is_new = CreditPack.objects.get_or_create(
-        vault=by.team.vault,
+        tenant=by.team.tenant,
         plan_id=plan_id,
         defaults={
             "name": name,

@@ -51,8 +51,8 @@ class ChargeIntent:
     uploads: tuple[Upload, ...] = ()
 
     @property
-    def vault_id(self) -> UUID:
-        return self.target.vault_id
+    def tenant_id(self) -> UUID:
+        return self.target.tenant_id
 
     @property
     def account_id(self) -> UUID:
@@ -122,7 +122,7 @@ def approve_draft_charge(charge: Charge, price: Decimal | None = None) -> Charge
     moved = {"created_at": now, "held_at": now, "due_at": now + SWEEP_AFTER, "reason": ""}
     priced = {"quote": charge.quote, "hold": charge.hold}
     Charge.objects.transition(charge, ChargeState.HELD, **moved, **priced)
-    publish_event(charge.vault_id, EventType.CHARGE, charge.pk)
+    publish_event(charge.tenant_id, EventType.CHARGE, charge.pk)
     return charge
 
 
@@ -142,7 +142,7 @@ def withdraw_draft_charge(charge: Charge, sentence: str) -> Charge:
         charge, ChargeState.REFUSED, reason=sentence, settled_at=timezone.now()
     )
     charge.uploads.all().delete()
-    publish_event(charge.vault_id, EventType.CHARGE, charge.pk)
+    publish_event(charge.tenant_id, EventType.CHARGE, charge.pk)
     return charge
 
 
@@ -166,7 +166,7 @@ def lock_intent_account(intent: ChargeIntent) -> Account:
 
 def find_existing_charge(intent: ChargeIntent) -> Charge | None:
     return find_charge_by_nonce(
-        intent.vault_id, intent.nonce, intent.job, intent.operation, intent.path, intent.body
+        intent.tenant_id, intent.nonce, intent.job, intent.operation, intent.path, intent.body
     )
 
 
@@ -177,18 +177,18 @@ def find_submitted_charge(
 
     Raises `AlreadyOpen` when the form's nonce stands under another deed.
     """
-    return find_charge_by_nonce(job.vault_id, nonce, job, operation, {}, body)
+    return find_charge_by_nonce(job.tenant_id, nonce, job, operation, {}, body)
 
 
 def find_charge_by_nonce(
-    vault_id: UUID,
+    tenant_id: UUID,
     nonce: UUID,
     job: Job | None,
     operation: str,
     path: Mapping[str, str],
     body: Mapping[str, object],
 ) -> Charge | None:
-    charge = Charge.objects.filter(vault_id=vault_id, nonce=nonce).first()
+    charge = Charge.objects.filter(tenant_id=tenant_id, nonce=nonce).first()
     if charge is None:
         return None
     deed = (job.pk if job else None, operation, path, body)
@@ -253,7 +253,7 @@ def insert_charge(
 ) -> Charge:
     now = timezone.now()
     charge = Charge.objects.create(
-        vault_id=intent.vault_id,
+        tenant_id=intent.tenant_id,
         account=account,
         # The locked job's: another token may have taken over since the page was drawn.
         token_id=job.token_id if job else intent.token.pk,  # type: ignore[union-attr]
@@ -272,6 +272,6 @@ def insert_charge(
     for upload in intent.uploads:
         upload.charge = charge
         upload.save(force_insert=True)
-    publish_event(charge.vault_id, EventType.CHARGE, charge.pk)
+    publish_event(charge.tenant_id, EventType.CHARGE, charge.pk)
     failpoints.hit_failpoint("intent")
     return charge

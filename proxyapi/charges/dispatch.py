@@ -103,14 +103,14 @@ def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
             tries=charge.tries + 1,
             reason="",
             sent_at=now,
-            alive_at=now,
+            heartbeat_at=now,
             due_at=now + timeouts.heartbeat_timeout(),
         )
 
 
 def is_sender_dead(charge: Charge) -> bool:
     """Whether a charge in `sending` has nobody any more who waits for its answer."""
-    last = charge.alive_at or charge.sent_at or charge.created_at
+    last = charge.heartbeat_at or charge.sent_at or charge.created_at
     return last + timeouts.heartbeat_timeout() <= timezone.now()
 
 

@@ -49,4 +49,4 @@ def beat(charge: Charge) -> None:
     now = timezone.now()
     mine = Charge.objects.filter(pk=charge.pk, state__in=UNDECIDED_STATES, tries=charge.tries)
     still_sending = When(state=ChargeState.SENDING, then=Value(now + timeouts.heartbeat_timeout()))
-    mine.update(alive_at=now, due_at=Case(still_sending, default=F("due_at")))
+    mine.update(heartbeat_at=now, due_at=Case(still_sending, default=F("due_at")))

@@ -67,13 +67,13 @@ def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> No
         mark_unidentified_resource(charge, now)
         return
     kept = build_kept_result(charge, record, data)
-    free = Charge.objects.filter(pk=charge.pk, effect_at__isnull=True)
-    if not free.update(effect_at=now, orphan_at=None, result=kept):
+    free = Charge.objects.filter(pk=charge.pk, applied_at__isnull=True)
+    if not free.update(applied_at=now, unidentified_at=None, result=kept):
         return
-    charge.effect_at, charge.orphan_at, charge.result = now, None, kept
+    charge.applied_at, charge.unidentified_at, charge.result = now, None, kept
     if job is not None:
         advance_job(job, charge, record, now)
-        publish_event(job.vault_id, EventType.JOB, job.pk)
+        publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
 def mark_unidentified_resource(charge: Charge, now: datetime) -> None:
@@ -81,9 +81,9 @@ def mark_unidentified_resource(charge: Charge, now: datetime) -> None:
 
     The job stays a draft, which may be paid for anew, knowingly; nothing is sent by itself.
     """
-    unknown = Charge.objects.filter(pk=charge.pk, orphan_at=None, effect_at=None)
-    if unknown.update(orphan_at=now):
-        charge.orphan_at = now
+    unknown = Charge.objects.filter(pk=charge.pk, unidentified_at=None, applied_at=None)
+    if unknown.update(unidentified_at=now):
+        charge.unidentified_at = now
         publish_charge_events(charge)
 
 
@@ -117,7 +117,7 @@ def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime)
 
 def is_superseded(job: Job, charge: Charge) -> bool:
     newer = job.charges.filter(operation=charge.operation, sent_at__gt=charge.sent_at)
-    return newer.filter(effect_at__isnull=False).exists()
+    return newer.filter(applied_at__isnull=False).exists()
 
 
 def mark_script_unread(charge: Charge) -> None:
@@ -163,7 +163,7 @@ def begin_job_polling(charge: Charge, sight: StatusReading) -> str:
     ):  # nobody knows since when: it tells nothing of how long renders take
         job.started_at = None
         job.save(update_fields=["started_at"])
-    publish_event(job.vault_id, EventType.JOB, job.pk)
+    publish_event(job.tenant_id, EventType.JOB, job.pk)
     ends = (ChargeState.REFUSED, ChargeState.WRITTEN_OFF)
     lost = job.charges.filter(
         operation__in=RENDER_OPERATIONS, lost_at__isnull=False, state__in=ends
@@ -178,7 +178,7 @@ def script_text(record: UpstreamRecord) -> str:
 
 
 def publish_charge_events(charge: Charge) -> None:
-    publish_event(charge.vault_id, EventType.CHARGE, charge.pk)
-    publish_event(charge.vault_id, EventType.ACCOUNT, charge.account_id)
+    publish_event(charge.tenant_id, EventType.CHARGE, charge.pk)
+    publish_event(charge.tenant_id, EventType.ACCOUNT, charge.account_id)
     if charge.job_id:
-        publish_event(charge.vault_id, EventType.JOB, charge.job_id)
+        publish_event(charge.tenant_id, EventType.JOB, charge.job_id)

@@ -34,7 +34,7 @@ def quarantine_failing_charge(handle: Callable[[UUID], None]) -> Callable[[UUID]
         except Exception:
             count_charge_crash(charge_id)
             raise
-        Charge.objects.filter(pk=charge_id, crashes__gt=0).update(crashes=0)
+        Charge.objects.filter(pk=charge_id, failures__gt=0).update(failures=0)
 
     return handled
 
@@ -43,8 +43,8 @@ def quarantine_failing_charge(handle: Callable[[UUID], None]) -> Callable[[UUID]
 def count_charge_crash(charge_id: UUID) -> None:
     """Counted and parked in one step: between the two nobody would come back to it."""
     rows = Charge.objects.filter(pk=charge_id, state__in=HOLDING_STATES)
-    rows.update(crashes=F("crashes") + 1)
-    charge = rows.filter(crashes__gte=MAX_CHARGE_CRASHES).first()
+    rows.update(failures=F("failures") + 1)
+    charge = rows.filter(failures__gte=MAX_CHARGE_CRASHES).first()
     if charge is None:
         return
     if charge.state == ChargeState.HELD:

@@ -133,12 +133,12 @@ def settle_by_debit(charge: Charge, debit: LedgerEntry, record: evidence.Upstrea
 def answer_lost_at(charge: Charge) -> datetime:
     """When its answer was given up, or when its sender died that waited for longer."""
     given_up_at = charge.lost_at or charge.sent_at or charge.created_at
-    return max(given_up_at, charge.alive_at or given_up_at)
+    return max(given_up_at, charge.heartbeat_at or given_up_at)
 
 
 def is_sender_alive(charge: Charge) -> bool:
     """Whether its sender lives, although a sweep took it for dead."""
-    last = charge.alive_at
+    last = charge.heartbeat_at
     return last is not None and last + timeouts.heartbeat_timeout() > timezone.now()
 
 
@@ -173,6 +173,6 @@ def reconcile_now(charge: Charge) -> bool:
     unknown = Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN)
     unknown.filter(code=QUARANTINED).update(code="", reason="", due_at=now)
     unknown.filter(due_at__gt=now + reconcile_backlog.MAX_READ_DURATION).update(due_at=now)
-    taken_up = unknown.update(crashes=0)
+    taken_up = unknown.update(failures=0)
     publish_charge_events(charge)
     return bool(taken_up)

@@ -41,7 +41,7 @@ def join_backlog(charge: Charge, error: errors.UpstreamError) -> bool:
         redis_connection().expire(_backlog_key(charge), BACKLOG_TTL_S)
         oldest = (
             backlogged_charges(charge)
-            .filter(crashes__lt=MAX_CHARGE_CRASHES)
+            .filter(failures__lt=MAX_CHARGE_CRASHES)
             .order_by("sent_at", "pk")
         )
         return oldest.values_list("pk", flat=True).first() == charge.pk

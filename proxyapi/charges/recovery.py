@@ -228,7 +228,7 @@ def deserialize_rows(request: ChargeLogRecord) -> tuple[Charge, Job | None]:
 def missing_reference(charge: Charge) -> str:
     """What the charge needs and the database does not have, as a word; a token that is gone is
     replaced by another one of its account."""
-    if not Account.objects.filter(pk=charge.account_id, vault=charge.vault_id).exists():
+    if not Account.objects.filter(pk=charge.account_id, tenant=charge.tenant_id).exists():
         return "account"
     if not get_user_model()._default_manager.filter(pk=charge.member_id).exists():
         return "member"

@@ -107,7 +107,7 @@ def mark_charged(
     price_counts.count_charge(charge)
     charge.account.deduct_charge(charge)
     # It may have failed before its cost was known.
-    if charge.operation in REFUNDABLE_OPERATIONS and charge.effect_at and charge.job:
+    if charge.operation in REFUNDABLE_OPERATIONS and charge.applied_at and charge.job:
         for failed in Job.objects.filter(pk=charge.job.pk, state=JobState.FAILED):
             Charge.objects.mark_refund_owed(failed, now)
     finish_charge(charge)
@@ -174,7 +174,7 @@ def mark_unknown(charge: Charge, error: errors.UpstreamError | None, sentence: s
     error and sentence its sender is taken for dead; else it says so itself, and waits no longer.
     """
     lost_at = timezone.now() if sentence else timeouts.latest_completion(charge)
-    ended_by = {"alive_at": None} if error or sentence else {}
+    ended_by = {"heartbeat_at": None} if error or sentence else {}
     moved = Charge.objects.transition(
         charge,
         ChargeState.UNKNOWN,

@@ -70,7 +70,7 @@ def audit_balance(result: LedgerAudit, ledger: LedgerMirror) -> None:
     if ledger.balance_exact is None or ledger.anchor_balance is None:
         result.problems.append("Its balance was never weighed.")
         return
-    low, high = ledger.anchor_high or 0, ledger.weighed_high or 0
+    low, high = ledger.anchor_high or 0, ledger.checkpoint_high or 0
     moved = ledger.balance_exact - ledger.anchor_balance
     rows = balance_checkpoint.sum_positions(ledger, low, high)
     result.lines += [
@@ -81,7 +81,9 @@ def audit_balance(result: LedgerAudit, ledger: LedgerMirror) -> None:
     result.check(
         moved == rows, f"The balance moved by {amount_text(moved)} cr, the rows by {rows}."
     )
-    result.check(rows == ledger.weighed_sum, "The sum kept since the anchor is not that of rows.")
+    result.check(
+        rows == ledger.checkpoint_sum, "The sum kept since the anchor is not that of rows."
+    )
 
 
 def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:

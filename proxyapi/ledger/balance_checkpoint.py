@@ -65,20 +65,24 @@ def store_checkpoint(account: Account, balance: Decimal, high: int) -> bool:
     now = timezone.now()
     if ledger.anchor_balance is None or ledger.anchor_high is None:
         ledger.anchor_balance, ledger.anchor_high, ledger.anchor_at = balance, high, now
-        ledger.weighed_high = None
-    ledger.weighed_sum = sum_since_anchor(ledger, high)
-    ledger.balance_exact, ledger.weighed_high, ledger.weighed_at = balance, high, now
+        ledger.checkpoint_high = None
+    ledger.checkpoint_sum = sum_since_anchor(ledger, high)
+    ledger.balance_exact, ledger.checkpoint_high, ledger.checkpoint_at = balance, high, now
     ledger.save()
-    publish_event(account.vault_id, EventType.LEDGER, account.pk)
-    publish_event(account.vault_id, EventType.ACCOUNT, account.pk)
+    publish_event(account.tenant_id, EventType.LEDGER, account.pk)
+    publish_event(account.tenant_id, EventType.ACCOUNT, account.pk)
     return True
 
 
 def sum_since_anchor(ledger: LedgerMirror, high: int) -> Decimal:
     """What the rows from the anchor on add up to; only those after the last weighing are read."""
-    if ledger.weighed_high is None or ledger.weighed_sum is None or ledger.weighed_high > high:
+    if (
+        ledger.checkpoint_high is None
+        or ledger.checkpoint_sum is None
+        or ledger.checkpoint_high > high
+    ):
         return sum_positions(ledger, ledger.anchor_high or 0, high)
-    return ledger.weighed_sum + sum_positions(ledger, ledger.weighed_high, high)
+    return ledger.checkpoint_sum + sum_positions(ledger, ledger.checkpoint_high, high)
 
 
 def sum_positions(ledger: LedgerMirror, low: int, high: int) -> Decimal:
@@ -103,8 +107,8 @@ def rebase_balance(account: Account, seen: Decimal) -> LedgerMirror:
         raise StaleData(
             DIFFERENCE_CHANGED.format(gap=format_credits(gap), seen=format_credits(seen))
         )
-    ledger.anchor_balance, ledger.anchor_high = ledger.balance_exact, ledger.weighed_high
-    ledger.anchor_at, ledger.weighed_sum = ledger.weighed_at, Decimal(0)
+    ledger.anchor_balance, ledger.anchor_high = ledger.balance_exact, ledger.checkpoint_high
+    ledger.anchor_at, ledger.checkpoint_sum = ledger.checkpoint_at, Decimal(0)
     ledger.save()
-    publish_event(account.vault_id, EventType.LEDGER, account.pk)
+    publish_event(account.tenant_id, EventType.LEDGER, account.pk)
     return ledger

@@ -37,7 +37,7 @@ RECHECK_OVERDUE_BY = timedelta(days=1)
 LEDGER_POSITION_FIELDS = (
     *("low", "high", "total", "read_at"),
     *("api_low", "api_high", "api_read_at", "api_problem"),
-    *("anchor_balance", "anchor_high", "balance_exact", "weighed_high", "weighed_sum"),
+    *("anchor_balance", "anchor_high", "balance_exact", "checkpoint_high", "checkpoint_sum"),
 )
 BOOKED_AT_INDEX = ROW_FIELD_NAMES.index("booked_at")
 MAX_LISTED_MISSING_ROWS = (
@@ -75,7 +75,7 @@ def record_conflicts(
     LedgerConflict.objects.bulk_create(rows, ignore_conflicts=True)
     ledger.problem = conflict_message(ledger, gone, differing)
     ledger.save(update_fields=["problem"])
-    publish_event(ledger.account.vault_id, EventType.LEDGER, ledger.pk)
+    publish_event(ledger.account.tenant_id, EventType.LEDGER, ledger.pk)
     return True
 
 
@@ -240,15 +240,21 @@ def detach_charges(entries: QuerySet[LedgerEntry]) -> None:
 def resume_mirroring(ledger: LedgerMirror, position: int) -> None:
     """The mirror may read again, once nothing is left to look at. Until it is weighed anew nothing
     is known of the balance beside these rows."""
-    ledger.weighed_high = ledger.balance_exact = ledger.weighed_sum = None
+    ledger.checkpoint_high = ledger.balance_exact = ledger.checkpoint_sum = None
     if LedgerConflict.objects.filter(account_id=ledger.pk, accepted_at__isnull=True).exists():
         ledger.save(update_fields=LEDGER_POSITION_FIELDS)
         return
     ledger.problem, ledger.due_at = "", timezone.now()
     # The page beneath is compared next, at once.
-    ledger.patrolled = position // LEDGER_PAGE_SIZE * LEDGER_PAGE_SIZE
-    ledger.patrolled_at = timezone.now() - RECHECK_OVERDUE_BY
+    ledger.recheck_position = position // LEDGER_PAGE_SIZE * LEDGER_PAGE_SIZE
+    ledger.rechecked_at = timezone.now() - RECHECK_OVERDUE_BY
     ledger.save(
-        update_fields=[*LEDGER_POSITION_FIELDS, "problem", "due_at", "patrolled", "patrolled_at"]
+        update_fields=[
+            *LEDGER_POSITION_FIELDS,
+            "problem",
+            "due_at",
+            "recheck_position",
+            "rechecked_at",
+        ]
     )
-    publish_event(ledger.account.vault_id, EventType.LEDGER, ledger.pk)
+    publish_event(ledger.account.tenant_id, EventType.LEDGER, ledger.pk)

@@ -45,9 +45,13 @@ def list_differences(
 
 def balance_difference(ledger: LedgerMirror) -> Decimal:
     """What the balance moved by beyond what the rows say, since the anchor."""
-    if ledger.balance_exact is None or ledger.anchor_balance is None or ledger.weighed_sum is None:
+    if (
+        ledger.balance_exact is None
+        or ledger.anchor_balance is None
+        or ledger.checkpoint_sum is None
+    ):
         return Decimal(0)
-    return ledger.balance_exact - ledger.anchor_balance - ledger.weighed_sum
+    return ledger.balance_exact - ledger.anchor_balance - ledger.checkpoint_sum
 
 
 def mirror_differences(ledger: LedgerMirror, balance: Decimal) -> Iterator[LedgerDifference]:
@@ -143,7 +147,7 @@ def charges_owed_refund(account: Account) -> list[Charge]:
     """Charges that the service owes back, the oldest first."""
     return list(
         Charge.objects.filter(
-            vault=account.vault_id,
+            tenant=account.tenant_id,
             account=account,
             refund_owed_at__isnull=False,
             refunded_at__isnull=True,

@@ -24,4 +24,4 @@ def record_entry_changes(
     """
     if listed := list(moments):
         rebuild_days_at(account, listed, only_told=only_told)
-        publish_event(account.vault_id, EventType.LEDGER, account.pk)
+        publish_event(account.tenant_id, EventType.LEDGER, account.pk)

@@ -21,7 +21,7 @@ from proxyapi.models.charge import MAX_CLOCK_SKEW
 
 def get_or_create_ledger(account: Account) -> LedgerMirror:
     """The account's ledger; a new one has no sums yet, so none of another zone."""
-    zone = {"sums_zone": lambda: account.vault.zone.key}
+    zone = {"rollup_time_zone": lambda: account.tenant.zone.key}
     ledger, _ = LedgerMirror.objects.get_or_create(account=account, defaults=zone)
     ledger.account = account
     return ledger
@@ -41,9 +41,9 @@ def apply_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
     ledger.total = max(page.total, ledger.high)
     if ledger.high >= page.total and (ledger.read_at is None or ledger.read_at < page.asked_at):
         ledger.read_at = page.asked_at
-    if ledger.low == 0 and ledger.patrolled_at is None:
-        ledger.patrolled_at = page.asked_at  # every row was read just now
-    ledger.save(update_fields=["low", "high", "total", "read_at", "patrolled_at"])
+    if ledger.low == 0 and ledger.rechecked_at is None:
+        ledger.rechecked_at = page.asked_at  # every row was read just now
+    ledger.save(update_fields=["low", "high", "total", "read_at", "rechecked_at"])
     if new:
         entry_changes.record_entry_changes(account, [entry.happened_at for entry in new])
         request_balance_refresh(account, new)

@@ -22,16 +22,16 @@ def recheck_due_page(source: LedgerReader) -> None:
     ledger, now = mirror_range.get_or_create_ledger(source.account), timezone.now()
     if ledger.problem or not ledger.is_complete or ledger.high <= LEDGER_PAGE_SIZE:
         return
-    if ledger.patrolled_at is None or ledger.patrolled_at > now - RECHECK_INTERVAL:
+    if ledger.rechecked_at is None or ledger.rechecked_at > now - RECHECK_INTERVAL:
         return
-    mine = LedgerMirror.objects.filter(pk=ledger.pk, patrolled_at=ledger.patrolled_at)
-    if not mine.update(patrolled_at=now):
+    mine = LedgerMirror.objects.filter(pk=ledger.pk, rechecked_at=ledger.rechecked_at)
+    if not mine.update(rechecked_at=now):
         return
     top = (ledger.high - 1) // LEDGER_PAGE_SIZE * LEDGER_PAGE_SIZE
-    page = source.fetch_page_at((ledger.patrolled or top) - 1)
+    page = source.fetch_page_at((ledger.recheck_position or top) - 1)
     mirror_range.apply_page(source.account, page)
     LedgerMirror.objects.filter(pk=ledger.pk, problem="", high__gt=F("low")).update(
-        patrolled=page.start
+        recheck_position=page.start
     )
 
 

@@ -61,7 +61,7 @@ def build_reconciliation(account: Account) -> Reconciliation:
         entries_sum=entries,
         newer_entries_sum=newer,
         balance_exact=ledger.balance_exact,
-        as_of=ledger.weighed_at,
+        as_of=ledger.checkpoint_at,
         difference=difference,
         charged=spent,
         matched=-matched,
@@ -104,13 +104,13 @@ def sum_charges(account: Account) -> tuple[Decimal, Decimal]:
 
 
 def sum_after_checkpoint(ledger: LedgerMirror) -> Decimal:
-    if ledger.weighed_high is None:
+    if ledger.checkpoint_high is None:
         return ZERO_CREDITS
-    return balance_checkpoint.sum_positions(ledger, ledger.weighed_high, ledger.high)
+    return balance_checkpoint.sum_positions(ledger, ledger.checkpoint_high, ledger.high)
 
 
 def compute_opening_balance(ledger: LedgerMirror, weighed: Decimal) -> Decimal | None:
     """The anchor's balance without the rows before it."""
-    if ledger.anchor_balance is None or ledger.weighed_sum is None:
+    if ledger.anchor_balance is None or ledger.checkpoint_sum is None:
         return None
-    return ledger.anchor_balance - (weighed - ledger.weighed_sum)
+    return ledger.anchor_balance - (weighed - ledger.checkpoint_sum)

@@ -77,7 +77,7 @@ def match_owed_refunds(ledger: LedgerMirror, kinds_of: ContentTypeLookup) -> lis
 
 def unrefunded_charges(ledger: LedgerMirror) -> QuerySet[Charge]:
     return Charge.objects.filter(
-        vault=ledger.account.vault_id, account_id=ledger.pk, refunded_at__isnull=True
+        tenant=ledger.account.tenant_id, account_id=ledger.pk, refunded_at__isnull=True
     )
 
 
@@ -155,7 +155,7 @@ def count_owed_to_other_teams(entry: LedgerEntry) -> int:
 def match_unidentified_refunds(ledger: LedgerMirror, taken: Collection[int]) -> list[RefundMatch]:
     """What nobody is owed: it may give back a clip that was paid, and cannot be looked at."""
     since = timezone.now() - REFUND_SEARCH_PERIOD
-    lost = unrefunded_charges(ledger).filter(orphan_at__gte=since)
+    lost = unrefunded_charges(ledger).filter(unidentified_at__gte=since)
     debts = build_expected_refunds(
         lost.filter(operation__in=REFUNDABLE_OPERATIONS, state__in=CHARGED_STATES).order_by(
             "sent_at"
@@ -207,7 +207,7 @@ def may_refund_another_clip(entry: LedgerEntry, debt: ExpectedRefund) -> bool:
         .filter(
             Q(state__in=UNDECIDED_STATES) | (Q(state__in=CHARGED_STATES) & took),
             operation__in=REFUNDABLE_OPERATIONS,
-            orphan_at__isnull=True,
+            unidentified_at__isnull=True,
             refunded_at__isnull=True,
             sent_at__range=(since, entry.happened_at + MATCH_CLOCK_SKEW),
         )

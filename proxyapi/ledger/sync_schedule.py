@@ -53,7 +53,7 @@ def accounts_due_for_sync(now: datetime, of: UUID | None = None) -> list[UUID]:
     settled = settled.filter(settled_at__gt=read_at, settled_at__lte=now)
     is_due = Q(ledger__isnull=True) | Q(ledger__due_at__isnull=True) | Q(ledger__due_at__lte=now)
     soon = Q(ledger__troubles=0, ledger__problem="") & Exists(settled)
-    free = Q(ledger__held_until__isnull=True) | Q(ledger__held_until__lt=now)
+    free = Q(ledger__lease_expires_at__isnull=True) | Q(ledger__lease_expires_at__lt=now)
     readable = Exists(Token.objects.usable().filter(account=OuterRef("pk")))
     accounts = Account.objects.filter(is_due | soon, free, readable)
     found = accounts if of is None else accounts.filter(pk=of)
@@ -62,9 +62,9 @@ def accounts_due_for_sync(now: datetime, of: UUID | None = None) -> list[UUID]:
 
 def sync_account(account_id: UUID) -> None:
     """Read the account's ledger as far as it can be read now. Two workers do not do it at once."""
-    account = Account.objects.select_related("vault").get(pk=account_id)
-    held_until = acquire_lease(account)
-    if held_until is None:
+    account = Account.objects.select_related("tenant").get(pk=account_id)
+    lease_expires_at = acquire_lease(account)
+    if lease_expires_at is None:
         return
     troubles = 0
     try:
@@ -76,8 +76,8 @@ def sync_account(account_id: UUID) -> None:
         wait = min(SYNC_INTERVAL * 2**troubles, MAX_FAILURE_BACKOFF)
     else:
         wait = next_sync_delay(mirror_range.get_or_create_ledger(account), timezone.now())
-    mine = LedgerMirror.objects.filter(pk=account_id, held_until=held_until)
-    mine.update(due_at=timezone.now() + wait, troubles=troubles, held_until=None)
+    mine = LedgerMirror.objects.filter(pk=account_id, lease_expires_at=lease_expires_at)
+    mine.update(due_at=timezone.now() + wait, troubles=troubles, lease_expires_at=None)
 
 
 def next_sync_delay(ledger: LedgerMirror, now: datetime) -> timedelta:
@@ -93,9 +93,11 @@ def acquire_lease(account: Account) -> datetime | None:
     mirror_range.get_or_create_ledger(account)
     now = timezone.now()
     until = now + SYNC_LEASE_DURATION
-    free = Q(held_until__isnull=True) | Q(held_until__lt=now)
+    free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lt=now)
     return (
-        until if LedgerMirror.objects.filter(free, pk=account.pk).update(held_until=until) else None
+        until
+        if LedgerMirror.objects.filter(free, pk=account.pk).update(lease_expires_at=until)
+        else None
     )
 
 
@@ -166,7 +168,7 @@ def has_newly_settled_charge(ledger: LedgerMirror) -> bool:
 def is_checkpoint_overdue(ledger: LedgerMirror, now: datetime) -> bool:
     """Of an account whose videos are looked at all day long nothing would be weighed: its three
     requests go before the looks then, each hour; where that fails, not at once again."""
-    if (ledger.weighed_at or ledger.account.created_at) > now - IDLE_CHECKPOINT_INTERVAL:
+    if (ledger.checkpoint_at or ledger.account.created_at) > now - IDLE_CHECKPOINT_INTERVAL:
         return False
     with suppress(redis.RedisError):
         return bool(
@@ -178,7 +180,9 @@ def is_checkpoint_overdue(ledger: LedgerMirror, now: datetime) -> bool:
 def is_checkpoint_due(ledger: LedgerMirror, now: datetime) -> bool:
     if ledger.problem:
         return False
-    if ledger.weighed_high is None or ledger.weighed_at is None:
+    if ledger.checkpoint_high is None or ledger.checkpoint_at is None:
         return True
-    every = IDLE_CHECKPOINT_INTERVAL if ledger.weighed_high == ledger.high else CHECKPOINT_INTERVAL
-    return ledger.weighed_at < now - every
+    every = (
+        IDLE_CHECKPOINT_INTERVAL if ledger.checkpoint_high == ledger.high else CHECKPOINT_INTERVAL
+    )
+    return ledger.checkpoint_at < now - every

@@ -21,10 +21,10 @@ from proxyapi.models.ledger_mirror import LedgerMirror
 from proxyapi.models.monthly_price_count import MonthlyPriceCount
 from proxyapi.models.monthly_total_by_operation import MonthlyTotalByOperation
 from proxyapi.models.render_durations import RenderDurations
+from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token, TokenState
 from proxyapi.models.top_up_change import TopUpChange, TopUpChangeState
 from proxyapi.models.upload import Upload
-from proxyapi.models.vault import Vault
 
 __all__ = [
     "Account",
@@ -53,11 +53,11 @@ __all__ = [
     "MonthlyPriceCount",
     "MonthlyTotalByOperation",
     "RenderDurations",
+    "Tenant",
     "Token",
     "TokenState",
     "TopUpChange",
     "TopUpChangeState",
     "TopUpType",
     "Upload",
-    "Vault",
 ]

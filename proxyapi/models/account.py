@@ -1,4 +1,4 @@
-"""One upstream account as one vault sees it: its profile, its plan, its balance (spec, Account).
+"""One upstream account as one tenant sees it: its profile, its plan, its balance (spec, Account).
 
 Teams that hold tokens of the same upstream account have a row each. Its credits exist once: what
 any of them holds is free for none, and all the rows are locked together.
@@ -17,7 +17,7 @@ from django.db import models, transaction
 from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
 
 from proxyapi import upstream_address
-from proxyapi.models.vault import Vault
+from proxyapi.models.tenant import Tenant
 from proxyapi.upstream import response_parsing
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Account(models.Model):
     """Several tokens may open one account: one balance, one ledger, one row here."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    vault = models.ForeignKey(Vault, models.CASCADE, related_name="accounts")
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="accounts")
     environment = models.CharField(
         max_length=200, help_text="Base address of the upstream it lives on."
     )
@@ -141,7 +141,7 @@ class Account(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["vault", "environment", "upstream_id"], name="account_once_per_vault"
+                fields=["tenant", "environment", "upstream_id"], name="account_once_per_tenant"
             ),
             models.CheckConstraint(
                 condition=Q(plan__in=AccountPlan.values), name="account_plan_known"

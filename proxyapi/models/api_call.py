@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
+from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token
-from proxyapi.models.vault import Vault
 
 SERVER_ERROR_STATUS = 500
 
@@ -18,7 +18,7 @@ class CallOutcome(models.TextChoices):
 
 
 class ApiCall(models.Model):
-    vault = models.ForeignKey(Vault, models.CASCADE, related_name="calls")
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="calls")
     token = models.ForeignKey(Token, models.CASCADE, related_name="calls")
     operation = models.CharField(max_length=60)
     outcome = models.CharField(max_length=8, choices=CallOutcome)
@@ -30,7 +30,7 @@ class ApiCall(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["vault", "-sent_at"]),
+            models.Index(fields=["tenant", "-sent_at"]),
             models.Index(fields=["token", "-sent_at"]),
         ]
 

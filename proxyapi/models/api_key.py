@@ -7,12 +7,12 @@ import uuid
 from django.conf import settings
 from django.db import models
 
-from proxyapi.models.vault import Vault
+from proxyapi.models.tenant import Tenant
 
 
 class ApiKey(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    vault = models.ForeignKey(Vault, models.CASCADE, related_name="keys")
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="keys")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     name = models.CharField(max_length=60)
     digest = models.CharField(max_length=64, unique=True)

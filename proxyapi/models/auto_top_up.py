@@ -6,7 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from proxyapi.models.account import Account
-from proxyapi.models.vault import Vault
+from proxyapi.models.tenant import Tenant
 
 
 class TopUpType(models.TextChoices):
@@ -53,7 +53,7 @@ class CreditPack(models.Model):
     """A one-time credit pack whose plan id an owner or treasurer entered: no endpoint lists them
     (pitfall 74)."""
 
-    vault = models.ForeignKey(Vault, models.CASCADE, related_name="credit_packs")
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="credit_packs")
     plan_id = models.BigIntegerField()
     name = models.CharField(max_length=60)
     credits = models.PositiveIntegerField()
@@ -64,7 +64,7 @@ class CreditPack(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["vault", "plan_id"], name="credit_pack_once"),
+            models.UniqueConstraint(fields=["tenant", "plan_id"], name="credit_pack_once"),
         ]
 
     def __str__(self) -> str:

@@ -30,8 +30,8 @@ from django.utils import timezone
 from proxyapi import upstream_address
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
 from proxyapi.models.job import Job
+from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token
-from proxyapi.models.vault import Vault
 from proxyapi.upstream.catalog import get_operation
 from proxyapi.upstream.operation import ExecutionEvidence
 
@@ -84,7 +84,7 @@ REFUNDABLE_OPERATIONS = (
 NEVER_CHARGED_CODE = "NEVER-CHARGED"  # `code` of what settling ended so: it found no trace
 CHARGED_LATE_CODE = "CHARGED-LATE"  # `code` of what was ended so, and took credits all the same
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
-MAX_CHARGE_CRASHES = 5  # crashes in a row
+MAX_CHARGE_CRASHES = 5  # failures in a row
 MAX_CLOCK_SKEW = timedelta(seconds=6)  # by five; the ledger's times are whole seconds
 MAX_BOOKING_DELAY = timedelta(hours=1)  # from a sending to its booking, and far more
 
@@ -156,7 +156,9 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
     def due(self, now: datetime) -> Self:
         """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time
         came. Unknown ones of another upstream wait until its address is set again."""
-        due = self.filter(state__in=HOLDING_STATES, due_at__lte=now, crashes__lt=MAX_CHARGE_CRASHES)
+        due = self.filter(
+            state__in=HOLDING_STATES, due_at__lte=now, failures__lt=MAX_CHARGE_CRASHES
+        )
         readable = ~Q(state=ChargeState.UNKNOWN) | upstream_address.current_upstream_filter(
             "account__environment"
         )
@@ -170,7 +172,7 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         last = self.filter(
             job=job, operation__in=REFUNDABLE_OPERATIONS, state__in=CHARGED_STATES, cost__gt=0
         )
-        last = last.filter(orphan_at__isnull=True)
+        last = last.filter(unidentified_at__isnull=True)
         charge = last.order_by("-sent_at").first()
         if charge is not None:
             self.filter(pk=charge.pk, refund_owed_at=None).update(refund_owed_at=now)
@@ -187,7 +189,7 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
 
 class Charge(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    vault = models.ForeignKey(Vault, models.CASCADE, related_name="charges")
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="charges")
     account = models.ForeignKey(Account, models.PROTECT, related_name="charges")
     token = models.ForeignKey(Token, models.PROTECT, related_name="charges")
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="charges")
@@ -220,13 +222,13 @@ class Charge(models.Model):
         null=True, blank=True, help_text="When its hold was reserved; a draft has none."
     )
     sent_at = models.DateTimeField(null=True, blank=True)
-    alive_at = models.DateTimeField(
+    heartbeat_at = models.DateTimeField(
         null=True, blank=True, help_text="When its sender last said that it waits for the answer."
     )
     lost_at = models.DateTimeField(
         null=True, blank=True, help_text="When its answer was given up; what we know ends there."
     )
-    effect_at = models.DateTimeField(
+    applied_at = models.DateTimeField(
         null=True, blank=True, help_text="When what it did upstream reached the job, once."
     )
     booked_at = models.DateTimeField(
@@ -236,7 +238,7 @@ class Charge(models.Model):
     result = models.JSONField(
         null=True, blank=True, help_text="The answer's data, where no read shows it again."
     )
-    orphan_at = models.DateTimeField(
+    unidentified_at = models.DateTimeField(
         null=True, blank=True, help_text="When the ledger proved it, and its id never came."
     )
     refund_owed_at = models.DateTimeField(
@@ -248,7 +250,7 @@ class Charge(models.Model):
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
-    crashes = models.PositiveSmallIntegerField(
+    failures = models.PositiveSmallIntegerField(
         default=0, help_text="Times in a row that handling it raised; parked at five."
     )
 
@@ -256,7 +258,7 @@ class Charge(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["vault", "nonce"], name="charge_once_per_nonce"),
+            models.UniqueConstraint(fields=["tenant", "nonce"], name="charge_once_per_nonce"),
             models.CheckConstraint(
                 condition=Q(state__in=ChargeState.values), name="charge_state_known"
             ),
@@ -283,11 +285,11 @@ class Charge(models.Model):
         ]
         indexes = [
             models.Index(fields=["account", "state"]),
-            models.Index(fields=["vault", "state"], name="charge_by_state"),
-            models.Index(fields=["vault", "member", "created_at"], name="charge_of_member"),
+            models.Index(fields=["tenant", "state"], name="charge_by_state"),
+            models.Index(fields=["tenant", "member", "created_at"], name="charge_of_member"),
             # Holds all that a budget is summed from: the table itself is not read.
             models.Index(
-                fields=["vault", "created_at", "member", "state", "hold", "cost", "refunded_at"],
+                fields=["tenant", "created_at", "member", "state", "hold", "cost", "refunded_at"],
                 condition=Q(refunded_at__isnull=True),
                 name="charge_counts",
             ),
@@ -312,7 +314,7 @@ class Charge(models.Model):
                 name="charge_due",
             ),
             models.Index(
-                fields=["vault", "refund_owed_at"],
+                fields=["tenant", "refund_owed_at"],
                 condition=Q(refund_owed_at__isnull=False, refunded_at__isnull=True),
                 name="charge_refund_owed",
             ),
@@ -323,8 +325,8 @@ class Charge(models.Model):
                 name="charge_owed_of_job",
             ),
             models.Index(
-                fields=["vault", "orphan_at"],
-                condition=Q(orphan_at__isnull=False),
+                fields=["tenant", "unidentified_at"],
+                condition=Q(unidentified_at__isnull=False),
                 name="charge_orphan",
             ),
         ]
@@ -373,4 +375,4 @@ class Charge(models.Model):
     @property
     def is_proven_executed(self) -> bool:
         """Whether it is known that it was carried out, be its cost known or not."""
-        return self.effect_at is not None or self.orphan_at is not None
+        return self.applied_at is not None or self.unidentified_at is not None

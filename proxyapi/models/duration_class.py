@@ -12,7 +12,7 @@ WORDS_PER_SECOND = 2.5  # calm narration, 150 words a minute
 
 
 class DurationClass(NamedTuple):
-    variety: str  # type or engine, as sent; empty where the kind has none
+    subtype: str  # type or engine, as sent; empty where the kind has none
     length: int  # upper end of the class of asked lengths, in seconds; 0: unknown
 
 

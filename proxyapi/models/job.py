@@ -2,7 +2,7 @@
 
 A job is born here, as a draft with the settings a person chose; `remote_id` is the upstream's name
 for it, known once the draft was put there. What a look finds is kept apart from what the job is
-(law 6): a failed look fills `look_error`, it never touches `state`.
+(law 6): a failed look fills `poll_error`, it never touches `state`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from django.utils import timezone
 from proxyapi import upstream_address
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
 from proxyapi.models.duration_class import duration_class_of
+from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token, TokenState
-from proxyapi.models.vault import Vault
 
 MAX_JOB_CRASHES = 5  # times in a row that handling a row raised; then a person looks at it
 POLLING_STOPPED_HORIZON = timedelta(days=365)
@@ -49,8 +49,8 @@ class JobQuerySet(models.QuerySet["Job"]):
 
     def polling_stopped(self, now: datetime) -> Self:
         """Running jobs that nobody looks at until a person says so, as `Job.left_alone`."""
-        stopped = Q(crashes__gte=MAX_JOB_CRASHES) | Q(
-            next_look_at__gt=now + POLLING_STOPPED_HORIZON
+        stopped = Q(failures__gte=MAX_JOB_CRASHES) | Q(
+            next_poll_at__gt=now + POLLING_STOPPED_HORIZON
         )
         return self.filter(stopped, state=JobState.RUNNING)
 
@@ -60,15 +60,15 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(
             upstream_address.current_upstream_filter("account__environment"),
             state=JobState.RUNNING,
-            next_look_at__lte=now,
-            crashes__lt=MAX_JOB_CRASHES,
+            next_poll_at__lte=now,
+            failures__lt=MAX_JOB_CRASHES,
             token__state=TokenState.WORKING,
         )
 
 
 class Job(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    vault = models.ForeignKey(Vault, models.CASCADE, related_name="jobs")
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="jobs")
     account = models.ForeignKey(Account, models.PROTECT, related_name="jobs")
     token = models.ForeignKey(Token, models.PROTECT, related_name="jobs")
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="jobs")
@@ -98,23 +98,23 @@ class Job(models.Model):
     seconds = models.FloatField(null=True, blank=True, help_text="Length of the finished film.")
     failure_code = models.CharField(max_length=100, blank=True)
     failure_message = models.TextField(blank=True)
-    variety = models.CharField(max_length=60, blank=True, help_text="As in `Pace`, of this run.")
+    subtype = models.CharField(max_length=60, blank=True, help_text="As in `Pace`, of this run.")
     length = models.PositiveSmallIntegerField(default=0, help_text="As in `Pace`, of this run.")
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    looked_at = models.DateTimeField(null=True, blank=True)
-    next_look_at = models.DateTimeField(null=True, blank=True)
-    look_error = models.TextField(
+    polled_at = models.DateTimeField(null=True, blank=True)
+    next_poll_at = models.DateTimeField(null=True, blank=True)
+    poll_error = models.TextField(
         blank=True, help_text="Why the last look told nothing, for people."
     )
-    look_error_since = models.DateTimeField(null=True, blank=True)
-    crashes = models.PositiveSmallIntegerField(
+    poll_failing_since = models.DateTimeField(null=True, blank=True)
+    failures = models.PositiveSmallIntegerField(
         default=0, help_text="Times in a row that handling it raised; parked at five."
     )
-    lost_creations = models.PositiveSmallIntegerField(
+    unanswered_creates = models.PositiveSmallIntegerField(
         default=0, db_default=0, help_text="Tries to make the draft upstream without an answer."
     )
-    create_again_at = models.DateTimeField(
+    create_retry_at = models.DateTimeField(
         null=True, blank=True, help_text="Not before; each lost answer may have left a draft."
     )
     hidden_at = models.DateTimeField(null=True, blank=True)
@@ -132,8 +132,8 @@ class Job(models.Model):
             ),
             models.CheckConstraint(condition=Q(state__in=JobState.values), name="job_state_known"),
             models.CheckConstraint(
-                condition=~Q(state="running") | Q(next_look_at__isnull=False),
-                name="job_running_has_next_look",
+                condition=~Q(state="running") | Q(next_poll_at__isnull=False),
+                name="job_running_has_next_poll",
             ),
             models.CheckConstraint(
                 condition=Q(state="draft") | Q(remote_id__isnull=False),
@@ -142,9 +142,9 @@ class Job(models.Model):
         ]
         indexes = [
             # With the title: a search goes through all of them, and not through the rows.
-            models.Index(fields=["vault", "-created_at", "-id", "title"], name="job_titles"),
-            models.Index(fields=["vault", "state", "finished_at"], name="job_state_since"),
-            models.Index(fields=["next_look_at"], condition=Q(state="running"), name="job_due"),
+            models.Index(fields=["tenant", "-created_at", "-id", "title"], name="job_titles"),
+            models.Index(fields=["tenant", "state", "finished_at"], name="job_state_since"),
+            models.Index(fields=["next_poll_at"], condition=Q(state="running"), name="job_due"),
             models.Index(
                 fields=["quote_due_at"],
                 condition=Q(quote_due_at__isnull=False),
@@ -159,11 +159,11 @@ class Job(models.Model):
         """The upstream took it: watch it from now on. The row is read and locked by the caller."""
         self.state = JobState.RUNNING
         self.raw_status = status
-        self.variety, self.length = duration_class_of(self.wanted)
+        self.subtype, self.length = duration_class_of(self.wanted)
         self.started_at, self.finished_at = now, None
         self.failure_code = self.failure_message = self.media_url = ""
-        self.look_error, self.look_error_since = "", None
-        self.looked_at, self.next_look_at, self.crashes = now, now + first_look, 0
+        self.poll_error, self.poll_failing_since = "", None
+        self.polled_at, self.next_poll_at, self.failures = now, now + first_look, 0
         self.save()
 
     def is_remote_id_taken(self, remote_id: str) -> bool:
@@ -180,10 +180,10 @@ class Job(models.Model):
     def is_polling_stopped(self) -> bool:
         """Nobody looks until a person says so: it was parked, or ran for a month."""
         far = (
-            self.next_look_at is not None
-            and self.next_look_at > timezone.now() + POLLING_STOPPED_HORIZON
+            self.next_poll_at is not None
+            and self.next_poll_at > timezone.now() + POLLING_STOPPED_HORIZON
         )
-        return self.state == JobState.RUNNING and (self.crashes >= MAX_JOB_CRASHES or far)
+        return self.state == JobState.RUNNING and (self.failures >= MAX_JOB_CRASHES or far)
 
     @property
     def has_current_estimate(self) -> bool:

@@ -31,15 +31,15 @@ class LedgerMirror(models.Model):
     anchor_high = models.PositiveIntegerField(null=True, blank=True)
     anchor_at = models.DateTimeField(null=True, blank=True)
     balance_exact = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
-    weighed_high = models.PositiveIntegerField(null=True, blank=True)
-    weighed_at = models.DateTimeField(null=True, blank=True)
-    weighed_sum = models.DecimalField(
+    checkpoint_high = models.PositiveIntegerField(null=True, blank=True)
+    checkpoint_at = models.DateTimeField(null=True, blank=True)
+    checkpoint_sum = models.DecimalField(
         **CREDIT_FIELD_OPTIONS,
         null=True,
         blank=True,
-        help_text="What the rows from `anchor_high` to `weighed_high` add up to.",
+        help_text="What the rows from `anchor_high` to `checkpoint_high` add up to.",
     )
-    sums_zone = models.CharField(
+    rollup_time_zone = models.CharField(
         max_length=64, default="UTC", help_text="The zone whose days the sums are of."
     )
     problem = models.TextField(blank=True, help_text="Why mirroring stopped, for people.")
@@ -53,14 +53,14 @@ class LedgerMirror(models.Model):
         null=True, blank=True, help_text="Since when; the longer, the more seldom it is tried."
     )
     # Older rows are compared a page at a time, downward from the top, then again from there.
-    patrolled = models.PositiveIntegerField(
+    recheck_position = models.PositiveIntegerField(
         default=0, help_text="Lowest position compared in this round; 0: the next one begins."
     )
-    patrolled_at = models.DateTimeField(null=True, blank=True)
+    rechecked_at = models.DateTimeField(null=True, blank=True)
     due_at = models.DateTimeField(
         null=True, blank=True, help_text="When to read again; null: it was never read."
     )
-    held_until = models.DateTimeField(
+    lease_expires_at = models.DateTimeField(
         null=True, blank=True, help_text="A worker is reading it, until then at the latest."
     )
     troubles = models.PositiveSmallIntegerField(

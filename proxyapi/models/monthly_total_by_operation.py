@@ -20,7 +20,7 @@ class MonthlyTotalByOperation(models.Model):
 
     # No index of its own: those of the table begin with it.
     account = models.ForeignKey(Account, models.CASCADE, related_name="+", db_index=False)
-    month = models.DateField(help_text="Its first day; months are of the vault's time zone.")
+    month = models.DateField(help_text="Its first day; months are of the tenant's time zone.")
     operation = models.CharField(max_length=60, blank=True)
     is_credit = models.BooleanField()
     is_matched = models.BooleanField()

@@ -16,7 +16,7 @@ class RenderDurationsQuerySet(models.QuerySet["RenderDurations"]):
         return self.filter(
             environment=job.account.environment,
             kind=job.kind,
-            variety=job.variety,
+            subtype=job.subtype,
             length=job.length,
         )
 
@@ -26,7 +26,7 @@ class RenderDurationsQuerySet(models.QuerySet["RenderDurations"]):
         self.get_or_create(
             environment=job.account.environment,
             kind=job.kind,
-            variety=job.variety,
+            subtype=job.subtype,
             length=job.length,
         )
         pace = self.for_job(job).select_for_update().get()
@@ -37,7 +37,7 @@ class RenderDurationsQuerySet(models.QuerySet["RenderDurations"]):
 class RenderDurations(models.Model):
     environment = models.CharField(max_length=200, help_text="Base address of the upstream.")
     kind = models.CharField(max_length=10, choices=JobKind)
-    variety = models.CharField(max_length=60, blank=True, help_text="Type or engine, as sent.")
+    subtype = models.CharField(max_length=60, blank=True, help_text="Type or engine, as sent.")
     length = models.PositiveSmallIntegerField(
         default=0, help_text="Upper end of the class of asked lengths, in seconds; 0: unknown."
     )
@@ -49,9 +49,9 @@ class RenderDurations(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["environment", "kind", "variety", "length"], name="pace_once"
+                fields=["environment", "kind", "subtype", "length"], name="pace_once"
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.variety} up to {self.length} s"
+        return f"{self.kind} {self.subtype} up to {self.length} s"

@@ -14,7 +14,7 @@ from django.db.models import Case, Q, When
 
 from proxyapi import upstream_address
 from proxyapi.models.account import Account
-from proxyapi.models.vault import Vault
+from proxyapi.models.tenant import Tenant
 
 
 class TokenState(models.TextChoices):
@@ -46,7 +46,7 @@ class TokenQuerySet(models.QuerySet["Token"]):
 
 class Token(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    vault = models.ForeignKey(Vault, models.CASCADE, related_name="tokens")
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="tokens")
     account = models.ForeignKey(Account, models.PROTECT, related_name="tokens")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="tokens")
     sealed = models.BinaryField(help_text="proxyapi/credentials/encryption.py; bound to this row.")
@@ -62,9 +62,9 @@ class Token(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["vault", "fingerprint"],
+                fields=["tenant", "fingerprint"],
                 condition=~Q(state="removed"),
-                name="token_once_per_vault",
+                name="token_once_per_tenant",
             ),
             models.CheckConstraint(
                 condition=Q(state__in=TokenState.values), name="token_state_known"

@@ -20,7 +20,7 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from proxyapi import drafts, rate_limiter, upstream_address
-from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Vault
+from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Tenant
 from proxyapi.models.charge import CHARGED_STATES, REFUNDABLE_OPERATIONS
 from proxyapi.models.job import POLLING_STOPPED_HORIZON
 from proxyapi.polling import circuit_breaker, clock_rollback, viewers
@@ -40,7 +40,7 @@ MAX_POLL_DELAY = timedelta(hours=2)  # and more than the longest between two loo
 LEASE_BATCH_SIZE = 50
 REFUND_LOOKBACK = timedelta(days=60)  # a refund that nobody missed for longer is not looked for
 POLLING_TOKEN_COLUMNS = ("token__fingerprint", "account__environment")
-JOB_COLUMNS = ("pk", "vault_id", "next_look_at", "started_at", "looked_at")
+JOB_COLUMNS = ("pk", "tenant_id", "next_poll_at", "started_at", "polled_at")
 
 
 class PollingToken(NamedTuple):
@@ -84,14 +84,14 @@ def reschedule_after_clock_rollback() -> int:
     now = timezone.now()
     clock_rollback.repair_after_clock_rollback(now)
     put_off = Q(
-        next_look_at__gt=now + MAX_POLL_DELAY, next_look_at__lt=now + POLLING_STOPPED_HORIZON
+        next_poll_at__gt=now + MAX_POLL_DELAY, next_poll_at__lt=now + POLLING_STOPPED_HORIZON
     )
     given_up = Q(
-        next_look_at__gt=now + POLLING_STOPPED_HORIZON, started_at__gt=now - MAX_POLLING_AGE
+        next_poll_at__gt=now + POLLING_STOPPED_HORIZON, started_at__gt=now - MAX_POLLING_AGE
     )
-    ahead = Q(looked_at__gt=now + clock_rollback.MAX_CLOCK_ROLLBACK) | put_off | given_up
+    ahead = Q(polled_at__gt=now + clock_rollback.MAX_CLOCK_ROLLBACK) | put_off | given_up
     return Job.objects.filter(ahead, state=JobState.RUNNING).update(
-        looked_at=Least("looked_at", now), next_look_at=now + timedelta(seconds=MIN_POLL_INTERVAL_S)
+        polled_at=Least("polled_at", now), next_poll_at=now + timedelta(seconds=MIN_POLL_INTERVAL_S)
     )
 
 
@@ -103,7 +103,7 @@ def mark_missed_refunds() -> int:
     """
     now = timezone.now()
     failed = Job.objects.filter(
-        vault__in=Vault.objects.all(),  # the index of ended jobs begins with it
+        tenant__in=Tenant.objects.all(),  # the index of ended jobs begins with it
         state=JobState.FAILED,
         finished_at__gt=now - REFUND_LOOKBACK,
         kind=JobKind.CLIP,
@@ -113,7 +113,7 @@ def mark_missed_refunds() -> int:
         operation__in=REFUNDABLE_OPERATIONS,
         state__in=CHARGED_STATES,
         cost__gt=0,
-        orphan_at__isnull=True,
+        unidentified_at__isnull=True,
         refund_owed_at=None,
     )
     clips = failed.filter(Exists(unnoted)).select_for_update(of=("self",))
@@ -127,7 +127,7 @@ def requeue_stale_quotes() -> int:
     again, so that what goes in the end goes at a price of now. Answers how many."""
     now = timezone.now()
     waiting = Charge.objects.filter(
-        vault__in=Vault.objects.all(),  # the index of the states begins with it
+        tenant__in=Tenant.objects.all(),  # the index of the states begins with it
         state=ChargeState.DRAFT,
         operation="faceless.render",
     )
@@ -169,13 +169,13 @@ def select_jobs_to_poll(
     experience = DurationHistory(
         {row[len(POLLING_TOKEN_COLUMNS) + len(JOB_COLUMNS)] for row in rows}
     )
-    weights = viewers.viewer_weights([(vault, id) for _, _, id, vault, *_ in rows])
+    weights = viewers.viewer_weights([(tenant, id) for _, _, id, tenant, *_ in rows])
     by_asker: defaultdict[PollingToken, list[PollCandidate[UUID]]] = defaultdict(list)
     turns: dict[UUID, datetime] = {}
     for row, weight in zip(rows, weights, strict=True):
-        bucket, environment, id, _, turns[id], started_at, looked_at, *sort = row
-        started_at = started_at or looked_at or now
-        seen, age = ((at - started_at).total_seconds() for at in (looked_at or started_at, now))
+        bucket, environment, id, _, turns[id], started_at, polled_at, *sort = row
+        started_at = started_at or polled_at or now
+        seen, age = ((at - started_at).total_seconds() for at in (polled_at or started_at, now))
         durations = experience.model_for(DurationKey(environment, *sort))
         by_asker[PollingToken(bucket, environment)].append(
             PollCandidate(id, max(0.0, seen), age, durations, weight)
@@ -200,11 +200,11 @@ def lease_jobs(now: datetime, ids: list[UUID]) -> list[JobLease]:
     until = now + PICKUP_TIMEOUT + timedelta(microseconds=randrange(1_000_000))  # noqa: S311
     # On the row alone: a join would not be looked at again when another tick was faster.
     due = Job.objects.filter(
-        pk__in=ids, state=JobState.RUNNING, next_look_at__lte=now + EARLY_POLL_TOLERANCE
+        pk__in=ids, state=JobState.RUNNING, next_poll_at__lte=now + EARLY_POLL_TOLERANCE
     )
     free = due.select_for_update(skip_locked=True)
     taken = set(free.values_list("pk", flat=True))
-    Job.objects.filter(pk__in=taken).update(next_look_at=until)
+    Job.objects.filter(pk__in=taken).update(next_poll_at=until)
     return [JobLease(id, until) for id in ids if id in taken]
 
 

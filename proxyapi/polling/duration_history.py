@@ -15,12 +15,12 @@ MIN_DURATION_SAMPLES = 5  # durations of one length; with fewer, those of all le
 class DurationKey(NamedTuple):
     environment: str
     kind: str
-    variety: str
+    subtype: str
     length: int
 
     @classmethod
     def for_job(cls, job: Job) -> Self:
-        return cls(job.account.environment, job.kind, job.variety, job.length)
+        return cls(job.account.environment, job.kind, job.subtype, job.length)
 
 
 class DurationHistory:

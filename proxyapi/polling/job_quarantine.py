@@ -32,19 +32,19 @@ def quarantine_failing_job(job: Job) -> Iterator[None]:
     except Exception:
         record_job_crash(job)
         raise
-    Job.objects.filter(pk=job.pk, crashes__gt=0).update(crashes=0)
+    Job.objects.filter(pk=job.pk, failures__gt=0).update(failures=0)
 
 
 def record_job_crash(job: Job) -> None:
     now = timezone.now()
     row = Job.objects.filter(pk=job.pk)
-    row.update(crashes=F("crashes") + 1)
-    row.filter(state=JobState.RUNNING).update(next_look_at=now + CRASH_RETRY_DELAY)
-    parked = row.filter(crashes__gte=MAX_JOB_CRASHES)
+    row.update(failures=F("failures") + 1)
+    row.filter(state=JobState.RUNNING).update(next_poll_at=now + CRASH_RETRY_DELAY)
+    parked = row.filter(failures__gte=MAX_JOB_CRASHES)
     running = parked.filter(state=JobState.RUNNING)
-    if running.update(look_error=POLLING_QUARANTINED_TEXT, look_error_since=now) or (
+    if running.update(poll_error=POLLING_QUARANTINED_TEXT, poll_failing_since=now) or (
         parked.filter(quote_due_at__isnull=False).update(
-            quote_error=QUOTE_QUARANTINED_TEXT, quote_due_at=None, crashes=0
+            quote_error=QUOTE_QUARANTINED_TEXT, quote_due_at=None, failures=0
         )
     ):
-        publish_event(job.vault_id, EventType.JOB, job.pk)
+        publish_event(job.tenant_id, EventType.JOB, job.pk)

@@ -47,7 +47,7 @@ rng = SystemRandom()
 def record_poll_failure(job: Job, error: errors.UpstreamError) -> None:
     """Note a look that failed. The job's state stays what it was (law 6; pitfall 14)."""
     now = timezone.now()
-    since = job.look_error_since or now
+    since = job.poll_failing_since or now
     environment, is_silence = job.account.environment, circuit_breaker.is_outage_error(error)
     lasts = (now - since).total_seconds()
     is_away = is_silence and circuit_breaker.record_unanswered_poll(environment, lasts)
@@ -58,11 +58,11 @@ def record_poll_failure(job: Job, error: errors.UpstreamError) -> None:
     is_over = is_polling_given_up(job, error, now, is_its_own and lasts > BROKEN_RECORD_AFTER_S)
     run = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, started_at=job.started_at)
     run.update(
-        look_error=poll_error_text(error, is_over),
-        look_error_since=since,
-        next_look_at=now + (STOPPED_POLL_DELAY if is_over else wait),
+        poll_error=poll_error_text(error, is_over),
+        poll_failing_since=since,
+        next_poll_at=now + (STOPPED_POLL_DELAY if is_over else wait),
     )
-    publish_event(job.vault_id, EventType.JOB, job.pk)
+    publish_event(job.tenant_id, EventType.JOB, job.pk)
     if is_away:
         mark_outage_on_jobs(environment, error, now)
     elif not is_silence and error.status is not None:
@@ -113,14 +113,14 @@ def add_jitter(seconds: float) -> timedelta:
 def mark_outage_on_jobs(environment: str, error: errors.UpstreamError, now: datetime) -> None:
     """The service is away: that is known of every job on it, though few were looked at."""
     unaware = Job.objects.filter(
-        account__environment=environment, state=JobState.RUNNING, look_error=""
+        account__environment=environment, state=JobState.RUNNING, poll_error=""
     )
-    told = list(unaware.values_list("pk", "vault_id"))
+    told = list(unaware.values_list("pk", "tenant_id"))
     # Who rests for long would say so for long, too: it is looked at as soon as the service is back.
     unaware.filter(pk__in=[pk for pk, _ in told]).update(
-        look_error=poll_error_text(error),
-        look_error_since=now,
-        next_look_at=Least("next_look_at", now + timedelta(seconds=OUTAGE_RETRY_RANGE_S[1])),
+        poll_error=poll_error_text(error),
+        poll_failing_since=now,
+        next_poll_at=Least("next_poll_at", now + timedelta(seconds=OUTAGE_RETRY_RANGE_S[1])),
     )
-    for pk, vault in told:
-        publish_event(vault, EventType.JOB, pk)
+    for pk, tenant in told:
+        publish_event(tenant, EventType.JOB, pk)

@@ -50,7 +50,7 @@ def poll_job(
     if not job.account.is_of_current_upstream or not claim_poll(job, until):
         return
     if (early := seconds_too_early(job)) > MAX_WORKER_WAIT_S:
-        current_run(job).update(next_look_at=timezone.now() + timedelta(seconds=early))
+        current_run(job).update(next_poll_at=timezone.now() + timedelta(seconds=early))
         return
     Alarm().wait(max(0.0, early))
     with (
@@ -61,22 +61,22 @@ def poll_job(
             fetch_and_apply(job, lane)
         else:
             again_at = timezone.now() + timedelta(seconds=circuit_breaker.PROBE_INTERVAL_S)
-            current_run(job).update(next_look_at=again_at)
+            current_run(job).update(next_poll_at=again_at)
 
 
 def claim_poll(job: Job, until: datetime | None) -> bool:
     now = timezone.now()
-    if job.next_look_at is None or (until is None and job.next_look_at > now):
+    if job.next_poll_at is None or (until is None and job.next_poll_at > now):
         return False
-    mine = current_run(job).filter(next_look_at=until or job.next_look_at)
-    return bool(mine.update(next_look_at=now + POLL_TIMEOUT))
+    mine = current_run(job).filter(next_poll_at=until or job.next_poll_at)
+    return bool(mine.update(next_poll_at=now + POLL_TIMEOUT))
 
 
 def seconds_too_early(job: Job) -> float:
     """Seconds; a tick takes a job a little before its time, rather than a second after it."""
-    if job.looked_at is None:
+    if job.polled_at is None:
         return 0.0
-    return (job.looked_at + MIN_POLL_INTERVAL - timezone.now()).total_seconds()
+    return (job.polled_at + MIN_POLL_INTERVAL - timezone.now()).total_seconds()
 
 
 def fetch_and_apply(job: Job, lane: Priority) -> None:
@@ -88,7 +88,7 @@ def fetch_and_apply(job: Job, lane: Priority) -> None:
         reply = calls.send_request(job.token, operation, grant, path=path)
     except RateLimitExhausted as exhausted:
         again_at = timezone.now() + timedelta(seconds=max(1.0, exhausted.wait))
-        current_run(job).update(next_look_at=again_at)
+        current_run(job).update(next_poll_at=again_at)
     except errors.UpstreamError as error:
         record_poll_failure(job, error)
     else:
@@ -104,10 +104,10 @@ def current_run(job: Job) -> QuerySet[Job]:
 def apply_reading(job: Job, sight: StatusReading, asked_at: datetime) -> None:
     """Note what a look saw."""
     durations = DurationHistory({job.kind}).model_for(DurationKey.for_job(job))
-    fields: dict[str, object] = {"crashes": 0, "look_error": "", "look_error_since": None}
+    fields: dict[str, object] = {"failures": 0, "poll_error": "", "poll_failing_since": None}
     fields |= changes_for(job, sight, asked_at, durations)
     is_new = save_if_current(job, fields)
-    publish_event(job.vault_id, EventType.JOB, job.pk)
+    publish_event(job.tenant_id, EventType.JOB, job.pk)
     if is_new and "finished_at" in fields:
         record_run_duration(job, asked_at, durations)  # last: nobody looks again to tell of an end
 
@@ -121,20 +121,20 @@ def changes_for(
     word: dict[str, object] = {"raw_status": sight.raw_status} if sight.raw_status else {}
     if sight.state in (JobState.COMPLETED, JobState.FAILED):
         return word | final_changes(sight)
-    return {**word, "looked_at": asked_at, **next_poll(job, sight, asked_at, durations)}
+    return {**word, "polled_at": asked_at, **next_poll(job, sight, asked_at, durations)}
 
 
 def is_stale_failure(job: Job, sight: StatusReading, asked_at: datetime) -> bool:
     """Whether it is the very failure that this run's retry was paid for, shown once more by a copy
     of the service that lags. It counts as soon as a look saw the run go on, or after a minute."""
-    is_first = job.started_at is not None and job.looked_at == job.started_at
+    is_first = job.started_at is not None and job.polled_at == job.started_at
     if (
         sight.state != JobState.FAILED
         or not is_first
         or run_age_s(job, asked_at) > STALE_FAILURE_WINDOW_S
     ):
         return False
-    began = Charge.objects.filter(job=job, effect_at=job.started_at).first()
+    began = Charge.objects.filter(job=job, applied_at=job.started_at).first()
     seen = {"code": sight.failure_code, "message": sight.failure_message}
     return began is not None and began.before.get("failure") == seen
 
@@ -150,7 +150,7 @@ def save_if_current(job: Job, fields: dict[str, object]) -> bool:
 
 
 def final_changes(sight: StatusReading) -> dict[str, object]:
-    """`looked_at` stays that of the last look that saw it running: between the two it ended."""
+    """`polled_at` stays that of the last look that saw it running: between the two it ended."""
     now = timezone.now()
     fields: dict[str, object] = {"state": sight.state, "finished_at": now}
     if sight.state == JobState.COMPLETED:
@@ -167,18 +167,18 @@ def next_poll(
     if age > MAX_POLLING_AGE.total_seconds():
         said = POLLING_STOPPED_TEXT.format(word=sight.raw_status or job.raw_status or "running")
         return {
-            "next_look_at": asked_at + STOPPED_POLL_DELAY,
-            "look_error": said,
-            "look_error_since": asked_at,
+            "next_poll_at": asked_at + STOPPED_POLL_DELAY,
+            "poll_error": said,
+            "poll_failing_since": asked_at,
         }
-    return {"next_look_at": asked_at + timedelta(seconds=durations.next_poll_delay(age))}
+    return {"next_poll_at": asked_at + timedelta(seconds=durations.next_poll_delay(age))}
 
 
 def record_run_duration(job: Job, asked_at: datetime, durations: DurationModel) -> None:
     """It ended between the last look that saw it running and this one, if these were near."""
     if job.started_at is None:
         return
-    seen = run_age_s(job, job.looked_at or job.started_at)
+    seen = run_age_s(job, job.polled_at or job.started_at)
     took = durations.estimate_duration(seen, run_age_s(job, asked_at), rng)
     if took is not None:
         RenderDurations.objects.add_duration(job, took)
@@ -194,12 +194,12 @@ def poll_soon(job: Job) -> bool:
     False when it does not run any more. Asked for again and again, it is not put off.
     """
     taken_up = current_run(job).update(
-        next_look_at=Least("next_look_at", timezone.now() + MIN_POLL_INTERVAL),
-        crashes=0,
-        look_error="",
-        look_error_since=None,
+        next_poll_at=Least("next_poll_at", timezone.now() + MIN_POLL_INTERVAL),
+        failures=0,
+        poll_error="",
+        poll_failing_since=None,
     )
-    publish_event(job.vault_id, EventType.JOB, job.pk)
+    publish_event(job.tenant_id, EventType.JOB, job.pk)
     return bool(taken_up)
 
 

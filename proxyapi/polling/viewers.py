@@ -20,10 +20,10 @@ UNWATCHED_WEIGHT, TEAM_WATCHED_WEIGHT, VIDEO_WATCHED_WEIGHT = (
 )  # how much more a look is worth
 
 
-def record_viewers(vaults: Collection[UUID], videos: Collection[tuple[UUID, UUID]] = ()) -> None:
-    """Pages of these vaults are open, and of these videos (vault, job). Without Redis nobody
+def record_viewers(tenants: Collection[UUID], videos: Collection[tuple[UUID, UUID]] = ()) -> None:
+    """Pages of these tenants are open, and of these videos (tenant, job). Without Redis nobody
     hears it."""
-    keys = [_team_key(vault) for vault in vaults] + [_video_key(*video) for video in videos]
+    keys = [_team_key(tenant) for tenant in tenants] + [_video_key(*video) for video in videos]
     if not keys:
         return
     try:
@@ -36,10 +36,10 @@ def record_viewers(vaults: Collection[UUID], videos: Collection[tuple[UUID, UUID
 
 
 def viewer_weights(jobs: Sequence[tuple[UUID, UUID]]) -> list[float]:
-    """How much each job (vault, job) matters now because somebody looks."""
+    """How much each job (tenant, job) matters now because somebody looks."""
     if not jobs:
         return []
-    keys = [_team_key(vault) for vault, _ in jobs] + [_video_key(*job) for job in jobs]
+    keys = [_team_key(tenant) for tenant, _ in jobs] + [_video_key(*job) for job in jobs]
     try:
         open_pages = [bool(found) for found in redis_connection().mget(keys)]
     except redis.RedisError:
@@ -51,9 +51,9 @@ def viewer_weights(jobs: Sequence[tuple[UUID, UUID]]) -> list[float]:
     ]
 
 
-def _team_key(vault: UUID) -> str:
-    return f"watching:open:{vault}"
+def _team_key(tenant: UUID) -> str:
+    return f"watching:open:{tenant}"
 
 
-def _video_key(vault: UUID, job: UUID) -> str:
-    return f"watching:open:{vault}:{job}"
+def _video_key(tenant: UUID, job: UUID) -> str:
+    return f"watching:open:{tenant}:{job}"

@@ -80,7 +80,7 @@ def units_to_credits(value: int | None, *_: object) -> Decimal | None:
 def rebuild_days(account: Account, days: Collection[date]) -> None:
     """Make the sums of these days anew, in the caller's transaction.
 
-    The days are those of the vault's zone as it is now, which is not always what was loaded.
+    The days are those of the tenant's zone as it is now, which is not always what was loaded.
     """
     write_daily_totals(account, days, lock_time_zone(account))
     write_monthly_totals(account, days)
@@ -99,13 +99,13 @@ def rebuild_days_at(
 
 
 def lock_time_zone(account: Account) -> ZoneInfo:
-    """Lock the account, always before its ledger; answers the zone of its vault now.
+    """Lock the account, always before its ledger; answers the zone of its tenant now.
 
     Two counts at once would leave a day in the sums twice. On PostgreSQL a query that waits for
     the lock tells the zone of before its wait; asked with the lock in hand it is that of now.
     """
-    rows = Account.objects.select_for_update(of=("self",)).select_related("vault")
-    return rows.only("vault__time_zone").get(pk=account.pk).vault.zone
+    rows = Account.objects.select_for_update(of=("self",)).select_related("tenant")
+    return rows.only("tenant__time_zone").get(pk=account.pk).tenant.zone
 
 
 def write_daily_totals(account: Account, days: Collection[date], zone: ZoneInfo) -> None:
@@ -123,27 +123,29 @@ def narrowest_table(columns: Iterable[str]) -> type[DailyRollup]:
 
 
 def rebuild_all_days(account: Account) -> None:
-    """Make all sums anew in the days of the vault's zone, a week in each transaction.
+    """Make all sums anew in the days of the tenant's zone, a week in each transaction.
 
     Meanwhile pages show sums of which some days begin hours off. Whoever is interrupted leaves
-    `sums_zone` without a zone, and is begun again; so is what was wanted anew meanwhile.
+    `rollup_time_zone` without a zone, and is begun again; so is what was wanted anew meanwhile.
     """
     with transaction.atomic():
         zone = lock_time_zone(account)
-        LedgerMirror.objects.filter(pk=account.pk).update(sums_zone=REBUILD_RUNNING)
+        LedgerMirror.objects.filter(pk=account.pk).update(rollup_time_zone=REBUILD_RUNNING)
         days = sorted(all_ledger_days(account, zone))
     for start in range(0, len(days), DAYS_PER_TRANSACTION):
         with transaction.atomic():
             lock_time_zone(account)  # should it have to wait, the count has the zone of after that
             rebuild_days(account, days[start : start + DAYS_PER_TRANSACTION])
-    LedgerMirror.objects.filter(pk=account.pk, sums_zone=REBUILD_RUNNING).update(sums_zone=zone.key)
-    publish_event(account.vault_id, EventType.LEDGER, account.pk)
+    LedgerMirror.objects.filter(pk=account.pk, rollup_time_zone=REBUILD_RUNNING).update(
+        rollup_time_zone=zone.key
+    )
+    publish_event(account.tenant_id, EventType.LEDGER, account.pk)
 
 
 def request_rebuild(account: Account) -> None:
     """All sums are to be made anew, within a minute: too many to do it in the caller's transaction,
     whose lock people wait for."""
-    LedgerMirror.objects.filter(pk=account.pk).update(sums_zone=REBUILD_WANTED)
+    LedgerMirror.objects.filter(pk=account.pk).update(rollup_time_zone=REBUILD_WANTED)
 
 
 def rebuild_if_zone_changed(account: Account) -> None:
@@ -175,14 +177,14 @@ def all_ledger_days(account: Account, zone: ZoneInfo) -> set[date]:
 
 
 def accounts_with_stale_zone() -> list[UUID]:
-    """Accounts whose sums are of days in another zone than their vault's by now."""
-    left = LedgerMirror.objects.exclude(sums_zone=F("account__vault__time_zone"))
+    """Accounts whose sums are of days in another zone than their tenant's by now."""
+    left = LedgerMirror.objects.exclude(rollup_time_zone=F("account__tenant__time_zone"))
     return list(left.values_list("pk", flat=True))
 
 
 def days_in_account_zone(account: Account, moments: Iterable[datetime]) -> set[date]:
-    """The days on which these moments lie in the vault's zone, as it was loaded."""
-    return days_in_zone(account.vault.zone, moments)
+    """The days on which these moments lie in the tenant's zone, as it was loaded."""
+    return days_in_zone(account.tenant.zone, moments)
 
 
 def days_in_zone(zone: ZoneInfo, moments: Iterable[datetime]) -> set[date]:

@@ -62,7 +62,7 @@ def request_change(
         wanted=wanted.to_dict(),
         seen=seen.to_dict(),
     )
-    publish_event(account.vault_id, EventType.TOP_UP, account.pk)
+    publish_event(account.tenant_id, EventType.TOP_UP, account.pk)
     return change, True
 
 
@@ -194,7 +194,7 @@ def finish_change(change: TopUpChange, state: TopUpChangeState, sentence: str) -
     fields = {"reason": sentence, "settled_at": timezone.now()}
     if not same_send_attempt(change).transition(change, state, **fields):
         return False
-    publish_event(change.account.vault_id, EventType.TOP_UP, change.account_id)
+    publish_event(change.account.tenant_id, EventType.TOP_UP, change.account_id)
     return True
 
 

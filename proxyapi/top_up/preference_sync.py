@@ -116,7 +116,7 @@ def store_preference(
         record_own_setting(row, reading.setting, asked_at)
     row.save()
     if displayed_state(row) != before or not known:
-        publish_event(account.vault_id, EventType.TOP_UP, account.pk)
+        publish_event(account.tenant_id, EventType.TOP_UP, account.pk)
     return row
 
 
@@ -147,7 +147,7 @@ def record_preference_error(account: Account, sentence: str) -> None:
     row, _ = AutoTopUp.objects.get_or_create(account=account)
     if row.read_error != sentence:
         AutoTopUp.objects.filter(pk=row.pk).update(read_error=sentence)
-        publish_event(account.vault_id, EventType.TOP_UP, account.pk)
+        publish_event(account.tenant_id, EventType.TOP_UP, account.pk)
 
 
 def displayed_state(row: AutoTopUp) -> tuple[object, ...]:

@@ -78,7 +78,7 @@ def answer_questions(team: Any) -> Mapping[str, Callable[..., Any]]:
 def page_addresses(team: Any) -> dict[str, str]:
     from proxyapi.models import Account, LedgerEntry
 
-    account = Account.objects.filter(vault=team.vault).earliest("created_at")
+    account = Account.objects.filter(tenant=team.tenant).earliest("created_at")
     entry = LedgerEntry.objects.filter(account=account, charge__isnull=False).latest("position")
     middle = LedgerEntry.objects.filter(account=account, position=account.ledger.high // 2).get()
     place = f"{middle.happened_at.timestamp():.6f}.{account.pk.hex}.{middle.position}"

@@ -167,8 +167,8 @@ def report_polling(
     """All of them were looked at since the journal's number `back`, and none ended."""
     unseen, states = hundred.unpolled_since(back), Counter(row["state"] for row in rows["clips"])
     figures.report(f"{unseen} of {ROWS} clips not looked at again", "0", holds=unseen == 0)
-    wrong = [f"{row}" for row in rows["clips"] if row["state"] != "running" or row["crashes"]]
-    silent = [f"{row}" for row in rows["clips"] if row["look_error"]]
+    wrong = [f"{row}" for row in rows["clips"] if row["state"] != "running" or row["failures"]]
+    silent = [f"{row}" for row in rows["clips"] if row["poll_error"]]
     figures.report(
         f"{ROWS} rows {dict(states)}, {len(wrong)} wrong; {len(silent)} say they were not seen",
         f"{ROWS} running, and 0",

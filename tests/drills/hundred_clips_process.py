@@ -31,10 +31,10 @@ def insert_jobs(asked: dict[str, Any]) -> dict[str, Any]:
     from proxyapi.models import Job, JobKind, JobState, Token
 
     tokens = Token.objects.filter(account__upstream_id=asked["account"])
-    of, now = list(tokens.select_related("vault", "account", "owner")), timezone.now()
+    of, now = list(tokens.select_related("tenant", "account", "owner")), timezone.now()
     made = Job.objects.bulk_create(
         Job(
-            vault=of[number % len(of)].vault,
+            tenant=of[number % len(of)].tenant,
             account=of[number % len(of)].account,
             token=of[number % len(of)],
             member=of[number % len(of)].owner,
@@ -44,8 +44,8 @@ def insert_jobs(asked: dict[str, Any]) -> dict[str, Any]:
             remote_id=clip,
             raw_status="processing",
             started_at=now - timedelta(seconds=number),
-            looked_at=now,
-            next_look_at=now + timedelta(seconds=5),
+            polled_at=now,
+            next_poll_at=now + timedelta(seconds=5),
         )
         for number, clip in enumerate(asked["clips"])
     )
@@ -56,7 +56,7 @@ def describe_jobs(asked: dict[str, Any]) -> dict[str, Any]:
     from proxyapi.models import Job, JobKind
 
     clips = Job.objects.filter(kind=JobKind.CLIP, remote_id__in=asked["clips"])
-    told = clips.values("remote_id", "state", "crashes", "look_error")
+    told = clips.values("remote_id", "state", "failures", "poll_error")
     return {"clips": list(told), "charges": list(list_charges())}
 
 

@@ -44,7 +44,7 @@ def sandbox_account(
 @pytest.fixture
 def headers(sandbox_account: SandboxAccount) -> dict[str, str]:
     """Those of the browser of somebody who has signed in."""
-    team, browser = TeamFactory(vault=sandbox_account.token.vault), Browser()
+    team, browser = TeamFactory(tenant=sandbox_account.token.tenant), Browser()
     owner = MembershipFactory(team=team, user=sandbox_account.token.owner, role=Role.OWNER)
     browser.force_login(owner.user)
     session = browser.cookies[site.SESSION_COOKIE_NAME].value

@@ -116,7 +116,7 @@ def report_away(
     job, (unknown, waiting) = work
     for row in (job, unknown, waiting):
         row.refresh_from_db()
-    states = (job.state, job.look_error, unknown.state, waiting.state)
+    states = (job.state, job.poll_error, unknown.state, waiting.state)
     kept = (JobState.RUNNING, "", ChargeState.UNKNOWN, ChargeState.HELD)
     figures.report(
         f"{revoked} tokens stopped; {work_status(work)}",

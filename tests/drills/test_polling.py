@@ -96,7 +96,7 @@ def test_service_away_for_half_an_hour(simulation):
     simulation.run(1800)
     sent = sum(map(len, simulation.asked.values())) - before
     figures.report(f"{sent} requests meanwhile {SIMULATED}", "400: one each 5 s", holds=sent <= 400)
-    unaware = Job.objects.filter(look_error_since=None).count()
+    unaware = Job.objects.filter(poll_failing_since=None).count()
     figures.report(f"{unaware} of 100 pages do not say so", "0", holds=unaware == 0)
     back, simulation.down = simulation.seconds, False
     seconds = simulation.seconds_until_all_are_seen(180)
@@ -126,7 +126,7 @@ def test_ten_thousand_rows(simulation):
 def run_one_tick(room: PollingSimulation, seconds: int) -> tuple[float, int, int]:
     """A tick when every row has been due for so long: its milliseconds, queries and looks."""
     room.now += timedelta(seconds=30)  # so that each token has a look to give
-    Job.objects.update(next_look_at=room.now - timedelta(seconds=seconds))
+    Job.objects.update(next_poll_at=room.now - timedelta(seconds=seconds))
     started = time.perf_counter()
     with CaptureQueriesContext(connection) as queries:
         taken = due_work.lease_due_jobs()

@@ -138,7 +138,7 @@ def plant_tokens(server: SandboxProcess) -> None:
     mine, owner = AccountFactory(), UserFactory()
     rows = []
     for number in range(TOKENS):
-        token = Token(vault=mine.vault, account=mine, owner=owner)
+        token = Token(tenant=mine.tenant, account=mine, owner=owner)
         value = real[number] if number < KNOWN else f"sbx_{token.pk}"
         token_vault.encrypt_token_into(token, Secret(value))
         rows.append(token)

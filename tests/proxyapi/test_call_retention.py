@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 def called(token: Token, operation: str, days: float) -> None:
     ApiCall.objects.create(
-        vault_id=token.vault_id,
+        tenant_id=token.tenant_id,
         token=token,
         operation=operation,
         outcome=CallOutcome.ANSWERED,

@@ -25,7 +25,7 @@ ME = ("GET", "/me")
 @pytest.fixture
 def job(db: None) -> Job:
     now = timezone.now()
-    return JobFactory(remote_id="7", state=JobState.RUNNING, started_at=now, next_look_at=now)
+    return JobFactory(remote_id="7", state=JobState.RUNNING, started_at=now, next_poll_at=now)
 
 
 def respond_and_interfere(reply: httpx.Response, deed: Callable[[], Any]) -> Any:
@@ -56,7 +56,7 @@ def test_a_late_poll_of_the_run_before_says_nothing_of_the_retry(
     upstream.respond(*GET, respond_and_interfere(late, retry_during_poll))
     poll_job(job.pk)
     job.refresh_from_db()
-    assert (job.state, job.look_error, job.failure_code) == (JobState.RUNNING, "", "")
+    assert (job.state, job.poll_error, job.failure_code) == (JobState.RUNNING, "", "")
 
 
 def failed(code: str) -> httpx.Response:
@@ -66,7 +66,7 @@ def failed(code: str) -> httpx.Response:
 
 def poll_due_job(job: Job) -> Any:
     """The job after a look whose time came."""
-    Job.objects.update(next_look_at=timezone.now())
+    Job.objects.update(next_poll_at=timezone.now())
     poll_job(job.pk)
     job.refresh_from_db()
     return job
@@ -79,7 +79,7 @@ def retried_job(db: None) -> Job:
     job: Job = JobFactory(remote_id="7")
     job.start(now, timedelta(seconds=5))
     before = {"failure": {"code": "OLD", "message": "No voice."}}
-    ChargeFactory(job=job, operation="faceless.retry", effect_at=now, before=before)
+    ChargeFactory(job=job, operation="faceless.retry", applied_at=now, before=before)
     return job
 
 
@@ -106,8 +106,8 @@ def test_another_failure_and_the_same_a_minute_later_or_after_it_ran_are_its_own
 ) -> None:
     upstream.respond(*GET, failed(code))
     started, seen = (timezone.now() - timedelta(seconds=it) for it in (ago, seen_ago))
-    Job.objects.update(started_at=started, looked_at=started if ago == seen_ago else seen)
-    Charge.objects.update(effect_at=started)
+    Job.objects.update(started_at=started, polled_at=started if ago == seen_ago else seen)
+    Charge.objects.update(applied_at=started)
     assert (poll_due_job(retried_job).state, retried_job.failure_code) == (JobState.FAILED, code)
 
 
@@ -220,7 +220,7 @@ def test_a_token_that_cannot_be_decrypted_is_a_failed_poll(
     poll_job(job.pk)
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
-    assert job.look_error.startswith("The stored token does not open. Add the token again. ")
+    assert job.poll_error.startswith("The stored token does not open. Add the token again. ")
     assert not ApiCall.objects.exists(), "nothing left, so it tells nothing of the service"
 
 
@@ -229,10 +229,10 @@ def test_a_token_that_does_not_open_is_tried_less_and_less(
 ) -> None:
     Token.objects.update(sealed=b"not ours")
     hour_ago = timezone.now() - timedelta(hours=1)
-    Job.objects.update(look_error="It was so.", look_error_since=hour_ago)
+    Job.objects.update(poll_error="It was so.", poll_failing_since=hour_ago)
     poll_due_job(job)
-    assert job.next_look_at is not None
-    assert job.next_look_at > timezone.now() + timedelta(minutes=10)
+    assert job.next_poll_at is not None
+    assert job.next_poll_at > timezone.now() + timedelta(minutes=10)
 
 
 def test_a_token_that_does_not_open_for_a_month_is_not_tried_on(
@@ -241,7 +241,7 @@ def test_a_token_that_does_not_open_for_a_month_is_not_tried_on(
     Token.objects.update(sealed=b"not ours")
     Job.objects.update(started_at=timezone.now() - timedelta(days=31))
     assert poll_due_job(job).left_alone
-    assert "looking stopped" in job.look_error
+    assert "looking stopped" in job.poll_error
 
 
 @pytest.mark.parametrize("problem", [500, 404, 403, 401, httpx.ConnectError, httpx.ReadTimeout])
@@ -253,8 +253,8 @@ def test_beside_a_paid_video_no_poll_says_that_nothing_was_charged(
     upstream.respond("GET", f"/faceless/{job.remote_id}", reply)
     poll_job(job.pk)
     job.refresh_from_db()
-    assert job.look_error.endswith(" The video is not failed; we go on looking.")
-    assert "Nothing was" not in job.look_error
+    assert job.poll_error.endswith(" The video is not failed; we go on looking.")
+    assert "Nothing was" not in job.poll_error
 
 
 @pytest.mark.parametrize("is_sandbox", [False, True])
@@ -266,7 +266,7 @@ def test_a_token_goes_to_no_other_service_than_the_one_it_was_given_for(
     settings.VIDEO_API_IS_SANDBOX = is_sandbox
     poll_job(job.pk)
     job.refresh_from_db()
-    assert (job.state, job.look_error) == (JobState.RUNNING, "")
+    assert (job.state, job.poll_error) == (JobState.RUNNING, "")
     assert upstream.requests == []
     with pytest.raises(calls.TokenOfOtherUpstream):
         calls.call_upstream(Token.objects.get(), "me.get", Priority.PERSON)

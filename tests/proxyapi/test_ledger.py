@@ -50,7 +50,7 @@ def charge(account: Account) -> Callable[..., Charge]:
     token = TokenFactory(account=account)
 
     def make(remote_id: str = "7", **fields: Any) -> Charge:
-        job = JobFactory(account=account, token=token, vault=account.vault, remote_id=remote_id)
+        job = JobFactory(account=account, token=token, tenant=account.tenant, remote_id=remote_id)
         given = {
             "operation": "faceless.retry",
             "state": ChargeState.UNKNOWN,
@@ -75,7 +75,7 @@ def test_two_workers_do_not_settle_two_charges_by_one_debit(
 ) -> None:
     """Both have read the ledger before either has written."""
     upstream.respond(*LEDGER, history_page(debit("96", 58)))
-    first, second = charge("7", effect_at=ago(50)), charge("8", effect_at=ago(50))
+    first, second = charge("7", applied_at=ago(50)), charge("8", applied_at=ago(50))
     sights = [ledger.mirror_charge_period(one, Priority.SETTLEMENT) for one in (first, second)]
     for one, sight in zip((first, second), sights, strict=True):
         decide_charge(one, True, {}, sight)
@@ -116,7 +116,7 @@ def test_a_render_that_took_more_than_was_held_is_matched_after_a_while(
     charge: Callable[..., Charge], upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*LEDGER, history_page(debit("120", 58), debit("4", 50)))
-    assert settled(charge(effect_at=ago(50))).cost == 120
+    assert settled(charge(applied_at=ago(50))).cost == 120
 
 
 def test_a_debit_of_a_charge_that_was_sent_long_before_it_was_booked_is_not_free(
@@ -220,7 +220,7 @@ def test_a_debit_made_outside_the_api_is_no_charges(
     upstream.respond(
         *LEDGER, lambda asked: history_page() if "source" in asked.url.params else whole
     )
-    assert settled(charge(effect_at=ago(50))).state == ChargeState.UNKNOWN
+    assert settled(charge(applied_at=ago(50))).state == ChargeState.UNKNOWN
 
 
 def test_the_debit_that_settled_a_charge_is_its_entry(

@@ -80,7 +80,7 @@ def test_a_service_that_is_not_reached_at_all_leaves_nothing_and_is_tried_on(
     go_on(time_machine, 2)
     assert len(upstream.request_bodies("POST", "/faceless")) >= 10
     job.refresh_from_db()
-    assert job.lost_creations == 0
+    assert job.unanswered_creates == 0
 
 
 def test_prices_asked_again_and_again_leave_no_more(
@@ -102,7 +102,7 @@ def test_ten_minutes_later_a_person_may_have_it_tried_once_more(
     upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
     upstream.respond("GET", "/faceless/7/estimate", make_response({"credits": 96}))
     again_at = NOON + timedelta(minutes=10)
-    Job.objects.update(lost_creations=3, create_again_at=again_at)
+    Job.objects.update(unanswered_creates=3, create_retry_at=again_at)
     for at, tries in ((again_at - timedelta(seconds=1), 0), (again_at, 1)):
         time_machine.move_to(at, tick=False)
         drafts.quote_draft(Job.objects.get(pk=job.pk))

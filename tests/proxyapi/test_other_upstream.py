@@ -113,10 +113,10 @@ def job(token: Token) -> Job:
 def make_due(account: Account) -> None:
     """Everything of the account, as after an hour."""
     past = timezone.now() - timedelta(hours=1)
-    Job.objects.update(next_look_at=past, looked_at=past)
+    Job.objects.update(next_poll_at=past, polled_at=past)
     Charge.objects.filter(state=ChargeState.UNKNOWN).update(due_at=past)
     Account.objects.update(refreshed_at=past)
-    LedgerMirror.objects.update(due_at=past, read_at=past, held_until=None)
+    LedgerMirror.objects.update(due_at=past, read_at=past, lease_expires_at=None)
     AutoTopUp.objects.update(due_at=past)
     assert account.tokens.exists()
 
@@ -170,15 +170,15 @@ def test_no_token_reaches_another_upstream_and_going_back_resumes_without_pastin
     job.refresh_from_db()
     unknown.refresh_from_db()
     waiting.refresh_from_db()
-    assert (token.state, job.state, job.look_error) == (TokenState.WORKING, JobState.RUNNING, "")
+    assert (token.state, job.state, job.poll_error) == (TokenState.WORKING, JobState.RUNNING, "")
     assert (unknown.state, waiting.state) == (ChargeState.UNKNOWN, ChargeState.HELD)
     set_upstream_url(first_sandbox.address)
     make_due(token.account)
     do_all(token.account)
     job.refresh_from_db()
     unknown.refresh_from_db()
-    assert job.looked_at is not None
-    assert job.looked_at > timezone.now() - timedelta(minutes=1)
+    assert job.polled_at is not None
+    assert job.polled_at > timezone.now() - timedelta(minutes=1)
     assert unknown.state == ChargeState.REFUSED, "read back, and never charged"
     assert Token.objects.get().state == TokenState.WORKING
     assert (second_sandbox.requests(), first_sandbox.requests() > asked_before) == (0, True)
@@ -248,11 +248,11 @@ def test_a_stored_token_that_is_pasted_at_another_upstream_is_not_sent_there(
         with pytest.raises(
             TokenRefused, match=r"another address of the service \(http://127.0.0.2"
         ):
-            tokens.store_token(token.vault, token.owner_id, pasted)
+            tokens.store_token(token.tenant, token.owner_id, pasted)
     assert second_sandbox.requests() == 0
     tokens.destroy_token(token)
     with pytest.raises(TokenRefused, match="does not know this token"):
-        tokens.store_token(token.vault, token.owner_id, pasted)
+        tokens.store_token(token.tenant, token.owner_id, pasted)
 
 
 def test_a_sandbox_on_another_port_is_the_same_upstream_and_its_account_the_same_row(
@@ -260,12 +260,12 @@ def test_a_sandbox_on_another_port_is_the_same_upstream_and_its_account_the_same
 ) -> None:
     account = second_sandbox.control.post("accounts", json=ACCOUNT_DATA).json()
     set_upstream_url(second_sandbox.address)
-    vault, owner = TenantFactory(), UserFactory()
-    known = tokens.store_token(vault, owner.pk, Secret(account["token"]))
+    tenant, owner = TenantFactory(), UserFactory()
+    known = tokens.store_token(tenant, owner.pk, Secret(account["token"]))
     Account.objects.update(environment="http://localhost:8081/v2")
     path = f"accounts/{account['account_id']}/tokens"
     another = second_sandbox.control.post(path, json={}).json()["token"]
-    added = tokens.store_token(vault, owner.pk, Secret(another))
+    added = tokens.store_token(tenant, owner.pk, Secret(another))
     assert added.account_id == known.account_id
     tokens.refresh_account_profile(added.account)
     assert Token.objects.filter(state=TokenState.WORKING).count() == 2

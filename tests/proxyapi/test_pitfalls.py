@@ -139,7 +139,7 @@ def test_pitfall_98_nothing_that_is_read_asks_for_includes(
     ledger.mirror_entries(account)
     job: Job = JobFactory(wanted=READY, account=account, token=account.tokens.get())
     drafts.quote_draft(job)
-    Job.objects.update(state=JobState.RUNNING, next_look_at=timezone.now())
+    Job.objects.update(state=JobState.RUNNING, next_poll_at=timezone.now())
     poll_job(job.pk)
     assert {request.url.path.removeprefix("/v2") for request in upstream.requests} == {
         "/me", "/credits/history", "/faceless", *told

@@ -29,14 +29,14 @@ def job(db: None) -> Job:
         state=JobState.RUNNING,
         raw_status="rendering",
         started_at=now,
-        looked_at=now - timedelta(seconds=5),
-        next_look_at=now,
+        polled_at=now - timedelta(seconds=5),
+        next_poll_at=now,
     )
 
 
 def poll_due_job(job: Job) -> Job:
     """The job after a look whose time came."""
-    Job.objects.filter(pk=job.pk).update(next_look_at=timezone.now())
+    Job.objects.filter(pk=job.pk).update(next_poll_at=timezone.now())
     poll_job(job.pk)
     job.refresh_from_db()
     return job
@@ -89,10 +89,10 @@ def test_pitfall_14_a_failed_poll_leaves_the_job_as_it_is(
 ) -> None:
     upstream.respond(*GET, trouble)
     assert poll_due_job(job).state == JobState.RUNNING
-    assert job.look_error
-    assert job.look_error_since is not None
-    assert job.next_look_at is not None
-    assert job.next_look_at > timezone.now()
+    assert job.poll_error
+    assert job.poll_failing_since is not None
+    assert job.next_poll_at is not None
+    assert job.next_poll_at > timezone.now()
 
 
 def test_pitfall_88_a_revoked_token_is_used_once_and_its_jobs_run_on(
@@ -105,12 +105,12 @@ def test_pitfall_88_a_revoked_token_is_used_once_and_its_jobs_run_on(
         remote_id="8",
         state=JobState.RUNNING,
         started_at=job.started_at,
-        next_look_at=job.next_look_at,
+        next_poll_at=job.next_poll_at,
     )
     upstream.respond(*GET, error_response(401, "GEN-UNAUTHORIZED"))
     for each in (job, other):
-        poll_job(each.pk, each.next_look_at)
-    Job.objects.update(next_look_at=timezone.now())
+        poll_job(each.pk, each.next_poll_at)
+    Job.objects.update(next_poll_at=timezone.now())
     assert due_work.lease_due_jobs() == []
     assert len(upstream.requests) == 1
     assert set(Job.objects.values_list("state", flat=True)) == {JobState.RUNNING}
@@ -124,12 +124,12 @@ def test_pitfall_88_a_401_that_is_not_the_services_own_leaves_the_token_as_it_is
 ) -> None:
     """A gateway on the way that wants a sign-in: the token opens what it did, as soon as it may."""
     upstream.respond(*GET, error_response(401, code), video_response("rendering"))
-    assert "on the way to the service" in poll_due_job(job).look_error
+    assert "on the way to the service" in poll_due_job(job).poll_error
     job.token.refresh_from_db()
     assert job.token.state == TokenState.WORKING
-    assert job.next_look_at is not None
-    assert job.next_look_at < timezone.now() + timedelta(seconds=30)
-    assert poll_due_job(job).look_error == ""
+    assert job.next_poll_at is not None
+    assert job.next_poll_at < timezone.now() + timedelta(seconds=30)
+    assert poll_due_job(job).poll_error == ""
 
 
 def test_pitfall_85_a_lapsed_plan_pauses_the_token_and_keeps_the_job(
@@ -144,9 +144,9 @@ def test_pitfall_85_a_lapsed_plan_pauses_the_token_and_keeps_the_job(
 
 def test_a_good_poll_after_failures_clears_them(job: Job, upstream: ScriptedUpstream) -> None:
     upstream.respond(*GET, error_response(404, "GEN-NOT-FOUND"), video_response("rendering"))
-    assert poll_due_job(job).look_error
-    assert poll_due_job(job).look_error == ""
-    assert job.look_error_since is None
+    assert poll_due_job(job).poll_error
+    assert poll_due_job(job).poll_error == ""
+    assert job.poll_failing_since is None
 
 
 def test_two_ticks_take_a_due_job_once(job: Job) -> None:

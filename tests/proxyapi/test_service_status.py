@@ -15,7 +15,7 @@ from proxyapi.rate_limiter import redis_connection
 def announcements(monkeypatch: pytest.MonkeyPatch) -> list[EventType]:
     events: list[EventType] = []
     monkeypatch.setattr(
-        service_status, "publish_event", lambda vault, event, id: events.append(event)
+        service_status, "publish_event", lambda tenant, event, id: events.append(event)
     )
     return events
 
@@ -25,10 +25,10 @@ def test_a_change_is_told_at_once_and_so_is_its_second_call_but_no_third(
 ) -> None:
     """One failed call alone says nothing (`dashboard.shared.service_status`): the second has to
     ring."""
-    vault, token, expected = uuid4(), uuid4(), 0
+    tenant, token, expected = uuid4(), uuid4(), 0
     for answered, rings in ((True, (1, 1, 0)), (False, (1, 1, 0, 0)), (True, (1,))):
         for ring in rings:
-            service_status.announce_reachability(vault, token, answered=answered)
+            service_status.announce_reachability(tenant, token, answered=answered)
             expected += ring
             assert announcements == [EventType.SERVICE] * expected
 
@@ -36,20 +36,20 @@ def test_a_change_is_told_at_once_and_so_is_its_second_call_but_no_third(
 def test_one_tenant_does_not_suppress_the_announcement_to_another(
     announcements: list[EventType],
 ) -> None:
-    for vault in (uuid4(), uuid4()):
-        service_status.announce_reachability(vault, uuid4(), answered=True)
+    for tenant in (uuid4(), uuid4()):
+        service_status.announce_reachability(tenant, uuid4(), answered=True)
     assert len(announcements) == 2
 
 
 def test_more_of_the_same_does_not_put_off_when_it_is_told_again(
     announcements: list[EventType],
 ) -> None:
-    vault = uuid4()
-    key = service_status._counter_key(vault, answered=True)
-    service_status.announce_reachability(vault, uuid4(), answered=True)
+    tenant = uuid4()
+    key = service_status._counter_key(tenant, answered=True)
+    service_status.announce_reachability(tenant, uuid4(), answered=True)
     assert 0 < redis_connection().ttl(key) <= service_status.ANNOUNCE_INTERVAL_S
     redis_connection().expire(key, 3)
-    service_status.announce_reachability(vault, uuid4(), answered=True)
+    service_status.announce_reachability(tenant, uuid4(), answered=True)
     assert 0 < redis_connection().ttl(key) <= 3
 
 

@@ -48,7 +48,7 @@ def test_enqueueing_at_a_dead_broker_is_given_up_within_a_moment(tmp_path):
 def test_law_7_one_tick_enqueues_every_row_that_is_due(enqueued):
     ago = timezone.now() - timedelta(seconds=9)
     job = JobFactory.create(
-        remote_id="7", state=JobState.RUNNING, started_at=ago, looked_at=ago, next_look_at=ago
+        remote_id="7", state=JobState.RUNNING, started_at=ago, polled_at=ago, next_poll_at=ago
     )
     priced = JobFactory.create(quote_due_at=ago)
     held = ChargeFactory.create(due_at=ago)
@@ -66,8 +66,8 @@ def test_law_7_one_tick_enqueues_every_row_that_is_due(enqueued):
 
 def test_what_nobody_served_is_found_again_within_thirty_seconds(enqueued):
     ago = timezone.now() - timedelta(seconds=9)
-    running = {"remote_id": "7", "state": JobState.RUNNING, "started_at": ago, "looked_at": ago}
-    JobFactory.create(**running, next_look_at=ago)
+    running = {"remote_id": "7", "state": JobState.RUNNING, "started_at": ago, "polled_at": ago}
+    JobFactory.create(**running, next_poll_at=ago)
     JobFactory.create(quote_due_at=ago)
     ChargeFactory.create(due_at=ago)
     tasks.tick()

@@ -33,16 +33,16 @@ def test_a_new_token_of_the_account_goes_on_with_what_the_old_one_made(
     upstream.respond(*ME, profile(5))
     old = old_token(state)
     later = timezone.now() + timedelta(hours=1)
-    running = {"state": JobState.RUNNING, "remote_id": "7", "next_look_at": later}
+    running = {"state": JobState.RUNNING, "remote_id": "7", "next_poll_at": later}
     render = ChargeFactory(job=JobFactory(token=old, account=old.account, **running))
     unpriced = JobFactory(token=old, account=old.account, quote_error="The service is away.")
     far = timezone.now() + timedelta(minutes=4)
     waiting = JobFactory(token=old, account=old.account, quote_due_at=far)
-    new = tokens.store_token(old.vault, old.owner_id, Secret(value("b")))
+    new = tokens.store_token(old.tenant, old.owner_id, Secret(value("b")))
     render.refresh_from_db()
     unpriced.refresh_from_db()
     assert (render.token, render.job.token, unpriced.token) == (new, new, new)
-    assert render.job.next_look_at < later
+    assert render.job.next_poll_at < later
     assert (unpriced.quote_error, unpriced.quote_due_at is not None) == ("", True)
     waiting.refresh_from_db()
     assert waiting.quote_due_at is not None
@@ -57,7 +57,7 @@ def test_what_waits_for_consent_is_sent_with_the_new_token_and_what_ended_stays(
     job = JobFactory(token=old, account=old.account)
     draft = ChargeFactory(job=job, state=ChargeState.DRAFT)
     declined = ChargeFactory(job=job, state=ChargeState.REFUSED)
-    new = tokens.store_token(old.vault, old.owner_id, Secret(value("b")))
+    new = tokens.store_token(old.tenant, old.owner_id, Secret(value("b")))
     sent = approve_draft_charge(draft)
     declined.refresh_from_db()
     assert (sent.state, sent.token, sent.job.token) == (ChargeState.HELD, new, new)  # type: ignore[union-attr]
@@ -72,11 +72,11 @@ def test_a_token_that_stops_leaves_what_it_made_to_one_that_was_added_before(
     upstream.respond(*ME, profile(5))
     old = old_token(TokenState.WORKING)
     now = timezone.now()
-    running = {"state": JobState.RUNNING, "remote_id": "7", "next_look_at": now}
+    running = {"state": JobState.RUNNING, "remote_id": "7", "next_poll_at": now}
     job = JobFactory(token=old, account=old.account, **running)
     lost = ChargeFactory(job=job, state=ChargeState.UNKNOWN, sent_at=now)
     film = JobFactory(token=old, account=old.account, state=JobState.COMPLETED, remote_id="8")
-    new = tokens.store_token(old.vault, old.owner_id, Secret(value("b")))
+    new = tokens.store_token(old.tenant, old.owner_id, Secret(value("b")))
     film.refresh_from_db()
     assert film.token == old
     if how == "removed here":
@@ -97,11 +97,11 @@ def test_a_new_token_goes_on_with_what_is_left_on_one_that_does_not_open(
 ) -> None:
     """The service shows a value once, so the same one is seldom there to be added again."""
     upstream.respond(*ME, profile(5))
-    vault, owner = TenantFactory(), UserFactory()
-    first = tokens.store_token(vault, owner.pk, Secret(value()))
-    job = JobFactory(token=first, account=first.account, vault=vault)
+    tenant, owner = TenantFactory(), UserFactory()
+    first = tokens.store_token(tenant, owner.pk, Secret(value()))
+    job = JobFactory(token=first, account=first.account, tenant=tenant)
     damage(first)
-    second = tokens.store_token(vault, owner.pk, Secret(value("b")))
+    second = tokens.store_token(tenant, owner.pk, Secret(value("b")))
     job.refresh_from_db()
     assert job.token == second
 
@@ -110,11 +110,11 @@ def test_what_a_token_left_is_not_handed_to_one_that_does_not_open(
     db: None, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*ME, profile(5))
-    vault, owner = TenantFactory(), UserFactory()
+    tenant, owner = TenantFactory(), UserFactory()
     first, second, third = (
-        tokens.store_token(vault, owner.pk, Secret(value(one))) for one in "abc"
+        tokens.store_token(tenant, owner.pk, Secret(value(one))) for one in "abc"
     )
-    job = JobFactory(token=first, account=first.account, vault=vault)
+    job = JobFactory(token=first, account=first.account, tenant=tenant)
     damage(third)
     tokens.destroy_token(first)
     job.refresh_from_db()
@@ -126,16 +126,16 @@ def test_a_token_that_was_refused_or_does_not_open_is_added_again_by_its_owner(
     db: None, upstream: ScriptedUpstream, is_damaged: bool
 ) -> None:
     upstream.respond(*ME, profile(5))
-    vault, owner = TenantFactory(), UserFactory()
-    first = tokens.store_token(vault, owner.pk, Secret(value()))
-    job = JobFactory(token=first, account=first.account, vault=vault)
+    tenant, owner = TenantFactory(), UserFactory()
+    first = tokens.store_token(tenant, owner.pk, Secret(value()))
+    job = JobFactory(token=first, account=first.account, tenant=tenant)
     if is_damaged:
         damage(first)
     else:
         calls.learn_from_error(first, errors.Unauthorized())
     with pytest.raises(TokenRefused, match="already in the team's room"):
-        tokens.store_token(vault, UserFactory().pk, Secret(value()))
-    again = tokens.store_token(vault, owner.pk, Secret(value()))
+        tokens.store_token(tenant, UserFactory().pk, Secret(value()))
+    again = tokens.store_token(tenant, owner.pk, Secret(value()))
     first.refresh_from_db()
     job.refresh_from_db()
     assert (again.state, first.state) == (TokenState.WORKING, TokenState.REMOVED)
@@ -149,8 +149,8 @@ def test_a_token_of_another_account_or_member_takes_over_nothing(
     upstream.respond(*ME, profile(6), profile(5))
     old = old_token(TokenState.REVOKED)
     job = JobFactory(token=old, account=old.account)
-    tokens.store_token(old.vault, old.owner_id, Secret(value("b")))
-    tokens.store_token(old.vault, UserFactory().pk, Secret(value("c")))
+    tokens.store_token(old.tenant, old.owner_id, Secret(value("b")))
+    tokens.store_token(old.tenant, UserFactory().pk, Secret(value("c")))
     job.refresh_from_db()
     assert job.token == old
 

@@ -41,9 +41,9 @@ def value(letter: str = "a") -> str:
 
 def test_a_token_is_sealed_and_opens_for_its_row_only(db: None, upstream: ScriptedUpstream) -> None:
     upstream.respond(*ME, profile())
-    vault, user = TenantFactory(), UserFactory()
-    token = tokens.store_token(vault, user.pk, Secret(f"  {value()}\n"))
-    other = tokens.store_token(vault, user.pk, Secret(value("b")))
+    tenant, user = TenantFactory(), UserFactory()
+    token = tokens.store_token(tenant, user.pk, Secret(f"  {value()}\n"))
+    other = tokens.store_token(tenant, user.pk, Secret(value("b")))
     assert value().encode() not in bytes(token.sealed)
     assert token_vault.decrypt_token(token).reveal() == value()
     other.sealed = token.sealed
@@ -58,7 +58,7 @@ def test_one_token_in_two_teams_has_one_count(db: None, upstream: ScriptedUpstre
         tokens.store_token(TenantFactory(), UserFactory().pk, Secret(value())) for _ in "ab"
     )
     other = tokens.store_token(TenantFactory(), UserFactory().pk, Secret(value("b")))
-    assert first.vault_id != second.vault_id
+    assert first.tenant_id != second.tenant_id
     rate_limiter.pause_bucket(rate_limiter.redis_connection(), first.bucket, 60)
     with pytest.raises(RateLimitExhausted):
         calls.acquire_permit(second, Priority.PERSON)
@@ -68,12 +68,12 @@ def test_one_token_in_two_teams_has_one_count(db: None, upstream: ScriptedUpstre
 def test_a_token_that_is_added_again_goes_on_counting(db: None, upstream: ScriptedUpstream) -> None:
     """Law 5: taken out and pasted anew within the minute, it has no more than it had."""
     upstream.respond(*ME, profile(), profile())
-    vault, user = TenantFactory(), UserFactory()
-    gone = tokens.store_token(vault, user.pk, Secret(value()))
+    tenant, user = TenantFactory(), UserFactory()
+    gone = tokens.store_token(tenant, user.pk, Secret(value()))
     tokens.destroy_token(gone)
     rate_limiter.pause_bucket(rate_limiter.redis_connection(), gone.bucket, 60)
     with pytest.raises(TokenRefused, match="this one's are used up"):
-        tokens.store_token(vault, user.pk, Secret(value()))
+        tokens.store_token(tenant, user.pk, Secret(value()))
     assert len(upstream.requests) == 1
 
 
@@ -90,34 +90,34 @@ def test_a_token_that_is_refused_for_its_requests_waits_in_every_team(
 
 def test_two_tokens_of_one_account_share_its_row(db: None, upstream: ScriptedUpstream) -> None:
     upstream.respond(*ME, profile())
-    vault = TenantFactory()
-    first = tokens.store_token(vault, UserFactory().pk, Secret(value("a")))
-    second = tokens.store_token(vault, UserFactory().pk, Secret(value("b")))
+    tenant = TenantFactory()
+    first = tokens.store_token(tenant, UserFactory().pk, Secret(value("a")))
+    second = tokens.store_token(tenant, UserFactory().pk, Secret(value("b")))
     assert first.account == second.account
     assert Account.objects.get().balance == 800
 
 
 def test_the_same_token_twice_is_refused(db: None, upstream: ScriptedUpstream) -> None:
     upstream.respond(*ME, profile())
-    vault = TenantFactory()
-    tokens.store_token(vault, UserFactory().pk, Secret(value()))
+    tenant = TenantFactory()
+    tokens.store_token(tenant, UserFactory().pk, Secret(value()))
     with pytest.raises(TokenRefused, match="already"):
-        tokens.store_token(vault, UserFactory().pk, Secret(value()))
+        tokens.store_token(tenant, UserFactory().pk, Secret(value()))
 
 
 def test_a_token_that_two_add_at_once_is_refused_to_the_second(
     db: None, upstream: ScriptedUpstream
 ) -> None:
-    vault, first = TenantFactory(), UserFactory().pk
+    tenant, first = TenantFactory(), UserFactory().pk
 
     def meanwhile(_: httpx.Request) -> httpx.Response:
         upstream.respond(*ME, profile())
-        tokens.store_token(vault, first, Secret(value()))
+        tokens.store_token(tenant, first, Secret(value()))
         return profile()
 
     upstream.respond(*ME, meanwhile)
     with pytest.raises(TokenRefused, match="already"):
-        tokens.store_token(vault, UserFactory().pk, Secret(value()))
+        tokens.store_token(tenant, UserFactory().pk, Secret(value()))
     assert Token.objects.get().owner_id == first
 
 

@@ -13,7 +13,7 @@ import time_machine
 from django.utils import timezone
 
 from proxyapi import throttle, tokens
-from proxyapi.models import Token, Vault
+from proxyapi.models import Tenant, Token
 from proxyapi.refusals import Refusal, TooManyAttempts
 from proxyapi.upstream.secret import Secret
 from tests.factories import TenantFactory, UserFactory
@@ -25,12 +25,12 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def team() -> Vault:
-    vault: Vault = TenantFactory()
-    return vault
+def team() -> Tenant:
+    tenant: Tenant = TenantFactory()
+    return tenant
 
 
-def try_one(team: Vault, member: Any, number: int) -> str:
+def try_one(team: Tenant, member: Any, number: int) -> str:
     """What is said to somebody who pastes one."""
     with pytest.raises(Refusal) as refusal:
         tokens.store_token(team, member.pk, Secret(f"sbx_wrong{number:020}"))
@@ -38,7 +38,7 @@ def try_one(team: Vault, member: Any, number: int) -> str:
 
 
 def test_of_forty_wrong_tokens_of_a_member_five_reach_the_service(
-    team: Vault, upstream: ScriptedUpstream
+    team: Tenant, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*ME, UNKNOWN)
     mira = UserFactory()
@@ -51,7 +51,7 @@ def test_of_forty_wrong_tokens_of_a_member_five_reach_the_service(
 
 
 def test_of_a_team_fifteen_do_and_another_team_is_not_kept_waiting(
-    team: Vault, upstream: ScriptedUpstream
+    team: Tenant, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*ME, UNKNOWN)
     members = [UserFactory() for _ in range(4)]
@@ -62,7 +62,7 @@ def test_of_a_team_fifteen_do_and_another_team_is_not_kept_waiting(
     assert len(upstream.requests) == 16
 
 
-def test_a_minute_later_they_are_tried_again(team: Vault, upstream: ScriptedUpstream) -> None:
+def test_a_minute_later_they_are_tried_again(team: Tenant, upstream: ScriptedUpstream) -> None:
     upstream.respond(*ME, UNKNOWN)
     mira = UserFactory()
     now = timezone.now()
@@ -74,7 +74,7 @@ def test_a_minute_later_they_are_tried_again(team: Vault, upstream: ScriptedUpst
 
 
 def test_tokens_that_the_service_knows_do_not_count(
-    team: Vault, upstream: ScriptedUpstream
+    team: Tenant, upstream: ScriptedUpstream
 ) -> None:
     plan = {"exists": True, "active": True, "trial": False}
     upstream.respond(*ME, make_response({"id": 5, "subscription": plan}))
@@ -102,7 +102,7 @@ def test_tries_at_once_are_no_more_than_one_after_the_other(upstream: ScriptedUp
 
 
 def test_without_redis_nothing_is_tried(
-    team: Vault, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
+    team: Tenant, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away() -> redis.Redis:
         return redis.Redis.from_url("unix:///nowhere/valkey.sock")
@@ -114,7 +114,7 @@ def test_without_redis_nothing_is_tried(
 
 
 def test_a_service_that_does_not_answer_is_not_asked_more_often(
-    team: Vault, upstream: ScriptedUpstream
+    team: Tenant, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*ME, httpx.ConnectError)
     mira = UserFactory()

@@ -48,7 +48,7 @@ def show_service_status(request: TeamRequest) -> HttpResponse:
     """Whether the service answers, for a page that missed it; else what is left of the reader's own
     requests, and nothing for who has no token any more."""
     if request.htmx.target == "service":
-        found = load_service_availability(request.team.vault)
+        found = load_service_availability(request.team.tenant)
         return render(request, "components/service_status.html", {"service": found})
     left = load_own_rate_limit(request.membership)
     if left is None:

@@ -19,7 +19,7 @@ def send_alert_email(delivery: Delivery) -> None:
     """Hand it to the mail server. Raises `DeliveryFailed`."""
     event = delivery.event
     context = {"event": event, "team": event.team.name, "portal": settings.PORTAL_URL}
-    with timezone.override(event.team.vault.zone):
+    with timezone.override(event.team.tenant.zone):
         body = render_to_string("alerts/email.txt", context)
     message = EmailMessage(
         # A header has no line breaks; names of earlier days may have some.

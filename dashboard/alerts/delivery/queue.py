@@ -74,7 +74,7 @@ def attempt_delivery(delivery_id: UUID) -> None:
     due = Delivery.objects.due(now).filter(pk=delivery_id).order_by()
     if not due.update(tries=F("tries") + 1, due_at=now + ATTEMPT_LEASE):
         return
-    deliveries = Delivery.objects.select_related("event__team__vault", "event__rule")
+    deliveries = Delivery.objects.select_related("event__team__tenant", "event__rule")
     delivery = deliveries.get(pk=delivery_id)
     if delivery.tries > len(RETRY_DELAYS) + 1:
         give_up_delivery(delivery, DeliveryFailed(ATTEMPTS_INTERRUPTED))
@@ -121,4 +121,4 @@ def give_up_delivery(delivery: Delivery, error: DeliveryFailed) -> None:
 
 def save_delivery(delivery: Delivery) -> None:
     delivery.save(update_fields=["state", "status", "said", "due_at", "delivered_at"])
-    publish_event(delivery.event.team.vault_id, EventType.ALERT, delivery.event_id)
+    publish_event(delivery.event.team.tenant_id, EventType.ALERT, delivery.event_id)

@@ -50,7 +50,7 @@ OPERATION_NOUNS = {
 def accounts_with_token(team: Team) -> QuerySet[Account]:
     """The accounts that a token of the team still opens."""
     tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
-    accounts = Account.objects.filter(Exists(tokens), vault=team.vault_id)
+    accounts = Account.objects.filter(Exists(tokens), tenant=team.tenant_id)
     return accounts.defer("options", "costs")
 
 
@@ -194,7 +194,7 @@ def find_unknown_charges(
     late = Q(
         state=ChargeState.MATCHED, code=CHARGED_LATE_CODE, settled_at__gte=now - LATE_CHARGE_MAX_AGE
     )
-    rows = Charge.objects.filter(late | Q(state=ChargeState.UNKNOWN), vault=team.vault_id)
+    rows = Charge.objects.filter(late | Q(state=ChargeState.UNKNOWN), tenant=team.tenant_id)
     for charge in rows.select_related("job"):
         if charge.state == ChargeState.MATCHED:
             yield late_charge_finding(rules[0], charge)

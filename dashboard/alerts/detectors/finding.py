@@ -41,7 +41,7 @@ class AlertFinding:
 
 def weekly_period(team: Team, now: datetime) -> str:
     """The period of what has none of its own: told again at most once a week."""
-    zone = team.vault.zone
+    zone = team.tenant.zone
     return f"{period_bounds(BudgetPeriod.WEEK, zone, now).start.astimezone(zone):%Y-%m-%d}"
 
 

@@ -29,7 +29,7 @@ def find_credits_running_out(
 ) -> Iterator[AlertFinding]:
     """Credits that run out within the threshold, in one of ten futures, before the plan renews."""
     accounts = accounts_with_token(team).exclude(balance_as_of=None)
-    for account in accounts.select_related("vault", "ledger", "top_up"):
+    for account in accounts.select_related("tenant", "ledger", "top_up"):
         outlook = current_outlook(account, now)
         forecast = outlook.forecast
         if forecast is None or forecast.early is None:

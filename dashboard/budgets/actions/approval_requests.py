@@ -198,8 +198,8 @@ def save_request_decision(
         answer=words,
         **audit,
     )
-    publish_event(charge.vault_id, EventType.BUDGET, ask.pk)
+    publish_event(charge.tenant_id, EventType.BUDGET, ask.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
     if charge.job_id:
-        publish_event(charge.vault_id, EventType.JOB, charge.job_id)
+        publish_event(charge.tenant_id, EventType.JOB, charge.job_id)
     return ask

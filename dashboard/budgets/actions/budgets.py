@@ -107,7 +107,7 @@ def record_budget_change(
     record_audit_event(
         by, action, budget.pk, member=whose, period=budget.period, before=before, after=after
     )
-    publish_event(by.team.vault_id, EventType.BUDGET, budget.pk)
+    publish_event(by.team.tenant_id, EventType.BUDGET, budget.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
 
 

@@ -22,7 +22,7 @@ from dashboard.costs.queries.actual_costs import (
 from dashboard.costs.queries.price_list import ListPrice, build_list_prices
 from dashboard.shared.account_tabs import AccountTab, build_account_tabs
 from dashboard.shared.team_balance import all_team_accounts
-from proxyapi.models import Account, Vault
+from proxyapi.models import Account, Tenant
 from proxyapi.rollups.price_counts import previous_month, utc_month_of
 
 
@@ -56,9 +56,9 @@ class CostsPage:
         return sum((one.total for one in self.paid), Decimal(0))
 
 
-def accounts_with_cost_maps(vault: Vault) -> QuerySet[Account]:
+def accounts_with_cost_maps(tenant: Tenant) -> QuerySet[Account]:
     """The team's accounts with their cost maps."""
-    return all_team_accounts(vault).defer(None).defer("options")
+    return all_team_accounts(tenant).defer(None).defer("options")
 
 
 def build_costs_page(accounts: Sequence[Account], wanted: str) -> CostsPage | None:

@@ -34,9 +34,9 @@ from proxyapi.models import (
     JobState,
     LedgerEntry,
     LedgerMirror,
+    Tenant,
     Token,
     TokenState,
-    Vault,
 )
 from proxyapi.rollups import price_counts
 from proxyapi.rollups.daily_totals import days_in_account_zone, rebuild_days
@@ -58,16 +58,16 @@ def seed_team(size: SeedSize, owner: User, seed: int = 7) -> Team:
     """The team with everything it has; `owner` joins it first. Takes minutes at full size."""
     random, now = Random(seed), timezone.now()  # noqa: S311 - made-up rows, nothing secret
     with transaction.atomic():
-        team = Team.objects.create(name=ARCHIVE_TEAM_NAME, vault=Vault.objects.create())
+        team = Team.objects.create(name=ARCHIVE_TEAM_NAME, tenant=Tenant.objects.create())
         default_rules.create_default_rules(team)
         users = seed_members(team, owner, size.members, random)
-        accounts = [seed_account(team.vault, *one) for one in enumerate(ACCOUNT_SHARES)]
-        tokens = seed_tokens(team.vault, users, accounts)
+        accounts = [seed_account(team.tenant, *one) for one in enumerate(ACCOUNT_SHARES)]
+        tokens = seed_tokens(team.tenant, users, accounts)
     films = list(seed_jobs(size, tokens, accounts, random, now))
     stream = SeedLedger(random, dict.fromkeys(range(len(accounts)), OPENING_CREDITS))
     times = generate_times(random, size.entries, size.days, now)
     made = list(generate_entries(stream, films, times, size.entries))
-    seed_charges_and_entries(made, accounts, tokens, team.vault)
+    seed_charges_and_entries(made, accounts, tokens, team.tenant)
     for number, one in enumerate(accounts):
         seed_ledger(one, stream.positions.get(number, 0), stream.balances[number], now)
         recount_seeded_days(one, [line.at for line in made if line.account == number])
@@ -94,9 +94,9 @@ def seed_members(team: Team, owner: User, count: int, random: Random) -> list[Us
     return users
 
 
-def seed_account(vault: Vault, number: int, named: tuple[str, int]) -> Account:
+def seed_account(tenant: Tenant, number: int, named: tuple[str, int]) -> Account:
     return Account.objects.create(
-        vault=vault,
+        tenant=tenant,
         environment=settings.VIDEO_API_BASE_URL,
         upstream_id=900_000_000 + number,
         name=named[0],
@@ -108,14 +108,14 @@ def seed_account(vault: Vault, number: int, named: tuple[str, int]) -> Account:
     )
 
 
-def seed_tokens(vault: Vault, users: list[User], accounts: list[Account]) -> dict[int, Token]:
+def seed_tokens(tenant: Tenant, users: list[User], accounts: list[Account]) -> dict[int, Token]:
     """A removed token for each person, on an account of its share."""
     seats = [
         one for one, (_, share) in zip(accounts, ACCOUNT_SHARES, strict=True) for _ in range(share)
     ]
     tokens = [
         Token(
-            vault=vault, account=seats[number % len(seats)], owner=user, sealed=b"",
+            tenant=tenant, account=seats[number % len(seats)], owner=user, sealed=b"",
             fingerprint=f"archive{number:09}", last_four="none", state=TokenState.REMOVED,
         )
         for number, user in enumerate(users)
@@ -147,18 +147,18 @@ def seed_jobs(
             (id_, token.account_id, token.pk, token.owner_id, kind, f"archive-{id_.hex}", state,
              title, at, at, at + timedelta(minutes=4))
         )  # fmt: skip
-    vault = accounts[0].vault
+    tenant = accounts[0].tenant
     names = (
         *("id", "account_id", "token_id", "member_id", "kind", "remote_id", "state"),
         *("title", "created_at", "started_at", "finished_at"),
     )
-    blank = Job(vault=vault, raw_status="completed", wanted={"type": "ai-visuals"})
+    blank = Job(tenant=tenant, raw_status="completed", wanted={"type": "ai-visuals"})
     bulk_copy(blank, names, rows)
     yield from films
 
 
 def seed_charges_and_entries(
-    made: list[SeedEntry], accounts: list[Account], tokens: dict[int, Token], vault: Vault
+    made: list[SeedEntry], accounts: list[Account], tokens: dict[int, Token], tenant: Tenant
 ) -> None:
     """Write the charges and the entries that prove them."""
     charges = (
@@ -171,7 +171,7 @@ def seed_charges_and_entries(
         *("id", "account_id", "token_id", "member_id", "job_id", "operation", "nonce", "quote"),
         *("hold", "cost", "created_at", "sent_at", "settled_at", "booked_at"),
     )
-    bulk_copy(Charge(vault=vault, state=ChargeState.CONFIRMED, status=200), of_charge, charges)
+    bulk_copy(Charge(tenant=tenant, state=ChargeState.CONFIRMED, status=200), of_charge, charges)
     entries = (
         (accounts[line.account].pk, line.position, line.feature.label, line.feature.content_type,
          str(line.amount), line.amount, line.kind, f"{line.at:%Y-%m-%dT%H:%M:%SZ}", line.at,
@@ -193,9 +193,9 @@ def seed_ledger(account: Account, rows: int, balance: int, now: datetime) -> Non
     account.save(update_fields=["balance", "balance_as_of"])
     LedgerMirror.objects.create(
         account=account, high=rows, total=rows, read_at=now, api_read_at=now,
-        balance_exact=Decimal(balance), weighed_high=rows, weighed_at=now,
+        balance_exact=Decimal(balance), checkpoint_high=rows, checkpoint_at=now,
         anchor_balance=Decimal(OPENING_CREDITS), anchor_high=0, anchor_at=now,
-        weighed_sum=Decimal(balance - OPENING_CREDITS), sums_zone=account.vault.zone.key,
+        checkpoint_sum=Decimal(balance - OPENING_CREDITS), rollup_time_zone=account.tenant.zone.key,
     )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ class ForecastPage:
 def build_forecast_page(
     account: Account, accounts: Sequence[Account], wish: BatchInput | None = None
 ) -> ForecastPage:
-    """Four queries; the account comes with its vault, its ledger and its top-up."""
+    """Four queries; the account comes with its tenant, its ledger and its top-up."""
     now, (held, held_by_others) = timezone.now(), account.held_by_all_and_others()
     row = getattr(account, "top_up", None)
     known = row if isinstance(row, AutoTopUp) and row.read_at else None

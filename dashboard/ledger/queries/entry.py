@@ -77,7 +77,7 @@ class EntryPage:
 
 def build_entry_page(entry: LedgerEntry) -> EntryPage:
     """Three queries, for a row that `fetch_entry` found."""
-    zone, charge = entry.account.vault.zone, entry.charge
+    zone, charge = entry.account.tenant.zone, entry.charge
     state, glyph, word = attribution_labels(entry)
     return EntryPage(
         title=entry_title(entry),

@@ -48,9 +48,9 @@ def account_with_exact_balance(scope: LedgerScope) -> Account | None:
         return None
     account = next(one for one in scope.accounts if one.pk == scope.ids[0])
     ledger: LedgerMirror | None = getattr(account, "ledger", None)
-    if ledger is None or ledger.balance_exact is None or ledger.weighed_high is None:
+    if ledger is None or ledger.balance_exact is None or ledger.checkpoint_high is None:
         return None
-    return account if ledger.sums_zone == scope.zone.key else None
+    return account if ledger.rollup_time_zone == scope.zone.key else None
 
 
 def balance_from_ledger_end(account: Account, rows: Sequence[LedgerEntry]) -> Decimal | None:
@@ -70,7 +70,7 @@ def load_balance_after_row(scope: LedgerScope, ledger: LedgerMirror, row: Ledger
     entries = LedgerEntry.objects.filter(account_id=ledger.pk)
     later = entries.filter(rows_after_q(row), happened_at__gte=row.happened_at, happened_at__lt=end)
     days = DailyTotal.objects.filter(account_id=ledger.pk, day__gt=day)
-    newer = entries.filter(position__gte=ledger.weighed_high)
+    newer = entries.filter(position__gte=ledger.checkpoint_high)
     parts = sum_credits_with_key(newer, NEWER).union(
         sum_credits_with_key(later, LATER), sum_credits_with_key(days, LATER), all=True
     )

@@ -19,7 +19,7 @@ from dashboard.ledger.queries.search_result import LedgerSearchResult
 from dashboard.models import Team
 from dashboard.shared.ledger_balance import annotate_newer_entries
 from dashboard.shared.team_balance import all_team_accounts
-from proxyapi.models import Account, DailyTotal, LedgerEntry, Vault
+from proxyapi.models import Account, DailyTotal, LedgerEntry, Tenant
 from proxyapi.models.account import is_shared_with_another_team
 from proxyapi.rollups.daily_totals import narrowest_table
 
@@ -57,7 +57,7 @@ class LedgerScope:
     def is_recounting(self) -> bool:
         """The team changed its zone, and the sums of an account are not of its days yet."""
         ledgers = [getattr(one, "ledger", None) for one in self.accounts if one.pk in self.ids]
-        return any(one and one.sums_zone != self.zone.key for one in ledgers)
+        return any(one and one.rollup_time_zone != self.zone.key for one in ledgers)
 
     def entries(self, span: tuple[datetime, datetime] | None = None) -> QuerySet[LedgerEntry]:
         """The rows that the filters leave, in no order; of a shorter span, that alone is asked for:
@@ -110,14 +110,14 @@ def build_column_filters(filters: LedgerFilters) -> dict[str, Any]:
 
 def load_ledger_scope(team: Team, filters: LedgerFilters) -> LedgerScope:
     """One query. An account or a job of somebody else leaves nothing, and says nothing."""
-    return build_ledger_scope(team, filters, tuple(load_ledger_accounts(team.vault)))
+    return build_ledger_scope(team, filters, tuple(load_ledger_accounts(team.tenant)))
 
 
-def load_ledger_accounts(vault: Vault) -> QuerySet[Account]:
+def load_ledger_accounts(tenant: Tenant) -> QuerySet[Account]:
     """The team's accounts, each with its ledger, what is newer than its last weighing, the day of
     its first row, and whether another team uses it."""
     days = DailyTotal.objects.filter(account=OuterRef("pk")).order_by("day").values("day")
-    accounts = annotate_newer_entries(all_team_accounts(vault)).annotate(
+    accounts = annotate_newer_entries(all_team_accounts(tenant)).annotate(
         first_day=Subquery(days[:1])
     )
     return accounts.annotate(is_shared=is_shared_with_another_team())
@@ -126,7 +126,7 @@ def load_ledger_accounts(vault: Vault) -> QuerySet[Account]:
 def build_ledger_scope(
     team: Team, filters: LedgerFilters, accounts: Collection[Account]
 ) -> LedgerScope:
-    zone = team.vault.zone
+    zone = team.tenant.zone
     today = timezone.now().astimezone(zone).date()
     asked = [one for one in accounts if filters.account in (None, one.pk)]
     days = (getattr(one, "first_day", None) for one in asked)

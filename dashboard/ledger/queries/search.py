@@ -110,7 +110,7 @@ def find_rows_by_title(
 def searchable_videos(scope: LedgerScope) -> QuerySet[Job]:
     """The team's videos that may have rows in the period, the newest first."""
     end = scope.period.time_bounds(scope.zone)[1]
-    videos = Job.objects.filter(vault=scope.team.vault_id, created_at__lt=end).order_by(
+    videos = Job.objects.filter(tenant=scope.team.tenant_id, created_at__lt=end).order_by(
         *NEWEST_FIRST
     )
     if not is_long_ledger(scope):

@@ -42,7 +42,7 @@ def ledger(request: TeamRequest) -> HttpResponse:
         return render(request, "ledger/_entries.html", {"entries": entries})
     if not request.htmx or request.htmx.history_restore_request:
         # The page and the shell around it tell of the same accounts.
-        shell = build_app_shell(request.membership, load_ledger_accounts(request.team.vault))
+        shell = build_app_shell(request.membership, load_ledger_accounts(request.team.tenant))
         page = build_ledger_page(request.membership, filters, shell.accounts)
         return render(request, LIST_TEMPLATE, {"ledger": page, "shell": shell})
     context = {"ledger": build_ledger_page(request.membership, filters)}

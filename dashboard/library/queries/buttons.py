@@ -89,7 +89,7 @@ def needs_manual_check(job: Job, charges: Sequence[Charge], state: str) -> bool:
     if job.token.state != TokenState.WORKING or job.account.pause_reason:
         return False
     if state in ("running", "late"):
-        return state == "late" or job.is_polling_stopped or bool(job.look_error)
+        return state == "late" or job.is_polling_stopped or bool(job.poll_error)
     return state == "unknown" and any(is_long_unknown(charge, timezone.now()) for charge in charges)
 
 

@@ -93,11 +93,11 @@ class LibraryPage:
 
 def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPage:
     """Five queries, whatever the number of videos."""
-    vault_id = reader.team.vault_id
-    shelved = annotate_tabs(apply_library_filters(Job.objects.filter(vault_id=vault_id), filters))
+    tenant_id = reader.team.tenant_id
+    shelved = annotate_tabs(apply_library_filters(Job.objects.filter(tenant_id=tenant_id), filters))
     counts = dict(shelved.order_by().values_list("shelf").annotate(count=Count("pk")))
     page = list(with_card_relations(select_library_jobs(shelved, filters))[: LIBRARY_PAGE_SIZE + 1])
-    usual, now = load_usual_durations(vault_id), timezone.now()
+    usual, now = load_usual_durations(tenant_id), timezone.now()
     seats = []
     for job in page[:LIBRARY_PAGE_SIZE]:
         told = build_video_context(job, usual, now)

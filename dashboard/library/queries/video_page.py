@@ -87,7 +87,7 @@ def load_video_page_with_actions(
 
 
 def load_video_context(job: Job) -> tuple[VideoContext, Mapping[RenderClass, UsualDuration]]:
-    usual = load_usual_durations(job.vault_id)
+    usual = load_usual_durations(job.tenant_id)
     return build_video_context(
         with_card_relations(Job.objects.filter(pk=job.pk)).get(), usual, timezone.now()
     ), usual

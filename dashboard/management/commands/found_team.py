@@ -15,7 +15,7 @@ from dashboard.alerts import default_rules
 from dashboard.management.commands.add_member import create_person
 from dashboard.models import Membership, Role, Team, User
 from dashboard.shared.text_validation import validate_line
-from proxyapi.models import Vault
+from proxyapi.models import Tenant
 
 MAX_TEAM_NAME_LENGTH = Team._meta.get_field("name").max_length or 0
 
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         password = secrets.token_urlsafe(15)
         owner = create_person(email, password, name)
         founded = Team.objects.create(
-            name=team, vault=Vault.objects.create(time_zone=settings.TIME_ZONE)
+            name=team, tenant=Tenant.objects.create(time_zone=settings.TIME_ZONE)
         )
         default_rules.create_default_rules(founded)
         Membership.objects.create(team=founded, user=owner, role=Role.OWNER)

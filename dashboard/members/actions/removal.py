@@ -51,7 +51,7 @@ def remove_member(member: Membership) -> MemberRemoval:
         raise Refusal(LAST_OWNER.format(name=member.user, team=member.team))
     requests = withdraw_member_requests(member)
     cancelled = cancel_unsent_charges(member)
-    charges = Charge.objects.filter(vault=member.team.vault_id, member=member.user)
+    charges = Charge.objects.filter(tenant=member.team.tenant_id, member=member.user)
     rendering = running_video_titles(member)
     removed = remove_all_member_tokens(member)
     Budget.objects.filter(team=member.team, member=member.user).update(active=False)
@@ -86,7 +86,7 @@ def withdraw_member_requests(member: Membership) -> int:
 
 def cancel_unsent_charges(member: Membership) -> int:
     """What a worker has taken by now is settled by its answer."""
-    held = Charge.objects.filter(vault=member.team.vault_id, member=member.user)
+    held = Charge.objects.filter(tenant=member.team.tenant_id, member=member.user)
     held = held.filter(state=ChargeState.HELD).order_by("account_id", "pk")
     sentence = LEFT_BEFORE_SENDING.format(name=member.user)
     return sum(
@@ -95,13 +95,13 @@ def cancel_unsent_charges(member: Membership) -> int:
 
 
 def running_video_titles(member: Membership) -> tuple[str, ...]:
-    running = Job.objects.filter(vault=member.team.vault_id, state=JobState.RUNNING)
+    running = Job.objects.filter(tenant=member.team.tenant_id, state=JobState.RUNNING)
     running = running.filter(token__owner=member.user).order_by("created_at", "pk")
     return tuple(running.values_list("title", flat=True))
 
 
 def remove_all_member_tokens(member: Membership) -> int:
-    standing = Token.objects.not_removed().filter(vault=member.team.vault_id, owner=member.user)
+    standing = Token.objects.not_removed().filter(tenant=member.team.tenant_id, owner=member.user)
     removed = list(standing.order_by("account_id", "pk"))
     for token in removed:
         tokens.destroy_token(token)

@@ -14,7 +14,7 @@ from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.notices import notify_users
 from dashboard.shared.roles import ROLE_DESCRIPTIONS, Permission, assignable_roles
 from proxyapi import tasks
-from proxyapi.models import Account, LedgerMirror, Vault
+from proxyapi.models import Account, LedgerMirror, Tenant
 from proxyapi.refusals import Refusal, StaleData
 from proxyapi.rollups.daily_totals import REBUILD_WANTED
 
@@ -69,15 +69,15 @@ def set_team_time_zone(*, by: Membership, name: str) -> bool:
     check_permission(by, Permission.MANAGE_TEAM)
     if name not in available_timezones():
         raise Refusal(UNKNOWN_TIME_ZONE, field="time_zone")
-    # Whoever adds a row of the vault's meanwhile has no need to wait.
-    vault = Vault.objects.select_for_update(no_key=True).get(pk=by.team.vault_id)
-    if vault.time_zone == name:
+    # Whoever adds a row of the tenant's meanwhile has no need to wait.
+    tenant = Tenant.objects.select_for_update(no_key=True).get(pk=by.team.tenant_id)
+    if tenant.time_zone == name:
         return False
-    record_audit_event(by, "team.zone", by.team_id, before=vault.time_zone, after=name)
-    vault.time_zone = name
-    vault.save(update_fields=["time_zone"])
+    record_audit_event(by, "team.zone", by.team_id, before=tenant.time_zone, after=name)
+    tenant.time_zone = name
+    tenant.save(update_fields=["time_zone"])
     # Even where it is the zone of before again: meanwhile days were counted in another.
-    LedgerMirror.objects.filter(account__vault=vault).update(sums_zone=REBUILD_WANTED)
-    for account_id in Account.objects.filter(vault=vault).values_list("pk", flat=True):
+    LedgerMirror.objects.filter(account__tenant=tenant).update(rollup_time_zone=REBUILD_WANTED)
+    for account_id in Account.objects.filter(tenant=tenant).values_list("pk", flat=True):
         tasks.enqueue_task_after_commit(tasks.recount_days_task, account_id)
     return True

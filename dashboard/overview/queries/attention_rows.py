@@ -90,36 +90,36 @@ def load_attention_rows(
 ) -> list[AttentionRow]:
     """One query, the greatest risk first, so that nothing hides it. `month`: since when what was
     spent outside is told."""
-    vault = team.vault_id
+    tenant = team.tenant_id
     kinds = (
         attention_charges(
-            vault,
+            tenant,
             "orphan",
-            Q(orphan_at__gte=now - UNIDENTIFIED_RESOURCES_MAX_AGE, refunded_at__isnull=True),
-            "orphan_at",
+            Q(unidentified_at__gte=now - UNIDENTIFIED_RESOURCES_MAX_AGE, refunded_at__isnull=True),
+            "unidentified_at",
         ),
         attention_charges(
-            vault,
+            tenant,
             "refund",
             Q(refund_owed_at__isnull=False, refunded_at__isnull=True),
             "refund_owed_at",
         ),
         attention_approval_requests(team),
-        attention_tokens(vault),
-        attention_plans(vault),
+        attention_tokens(tenant),
+        attention_plans(tenant),
         attention_ledger_conflicts(accounts),
-        attention_unpolled_jobs(vault, now),
-        attention_failed_jobs(vault, now),
+        attention_unpolled_jobs(tenant, now),
+        attention_failed_jobs(tenant, now),
         attention_outside_spend(accounts, month),
     )
-    unknown = attention_charges(vault, "unknown", Q(state=ChargeState.UNKNOWN), "sent_at")
+    unknown = attention_charges(tenant, "unknown", Q(state=ChargeState.UNKNOWN), "sent_at")
     found = unknown.union(*kinds, all=True).order_by("c_risk", "c_since")
     return [AttentionRow(*row) for row in found[:MAX_ATTENTION_ROWS]]
 
 
-def attention_charges(vault: UUID, kind: str, those: Q, since: str) -> AttentionQuerySet:
+def attention_charges(tenant: UUID, kind: str, those: Q, since: str) -> AttentionQuerySet:
     return select_attention_columns(
-        Charge.objects.filter(those, vault=vault),
+        Charge.objects.filter(those, tenant=tenant),
         kind,
         ref=Cast("pk", CharField()),
         account=Cast("account_id", CharField()),
@@ -145,12 +145,12 @@ def attention_approval_requests(team: Team) -> AttentionQuerySet:
     )
 
 
-def attention_tokens(vault: UUID) -> AttentionQuerySet:
+def attention_tokens(tenant: UUID) -> AttentionQuerySet:
     """Those that the service does not know any more, with the renders they leave out of sight."""
     running = Job.objects.visible().filter(token=OuterRef("pk"), state=JobState.RUNNING).order_by()
     counted = running.values("token").annotate(n=Count("pk")).values("n")
     return select_attention_columns(
-        Token.objects.filter(vault=vault, state=TokenState.REVOKED),
+        Token.objects.filter(tenant=tenant, state=TokenState.REVOKED),
         "token",
         ref=Cast("pk", CharField()),
         since=F("state_since"),
@@ -160,9 +160,9 @@ def attention_tokens(vault: UUID) -> AttentionQuerySet:
     )
 
 
-def attention_plans(vault: UUID) -> AttentionQuerySet:
+def attention_plans(tenant: UUID) -> AttentionQuerySet:
     return select_attention_columns(
-        Token.objects.filter(vault=vault, state=TokenState.PAUSED).values("account"),
+        Token.objects.filter(tenant=tenant, state=TokenState.PAUSED).values("account"),
         "plan",
         account=Cast("account", CharField()),
         since=Min("state_since"),
@@ -184,28 +184,28 @@ def attention_ledger_conflicts(accounts: Sequence[UUID]) -> AttentionQuerySet:
     )
 
 
-def attention_unpolled_jobs(vault: UUID, now: datetime) -> AttentionQuerySet:
+def attention_unpolled_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
     """Renders that go on at the service, and nobody looks at any more: each has its own page."""
-    stopped = Job.objects.visible().polling_stopped(now).filter(vault=vault)
+    stopped = Job.objects.visible().polling_stopped(now).filter(tenant=tenant)
     return select_attention_columns(
         stopped,
         "left_alone",
         ref=Cast("pk", CharField()),
-        since=Coalesce("look_error_since", "looked_at", "created_at"),
+        since=Coalesce("poll_failing_since", "polled_at", "created_at"),
         who=F("member__name"),
         what=F("title"),
     )
 
 
-def attention_failed_jobs(vault: UUID, now: datetime) -> AttentionQuerySet:
+def attention_failed_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
     """A clip whose credits come back waits for the refund, not for anybody."""
     failed = Job.objects.visible().filter(
-        vault=vault, state=JobState.FAILED, finished_at__gte=now - FAILED_JOBS_MAX_AGE
+        tenant=tenant, state=JobState.FAILED, finished_at__gte=now - FAILED_JOBS_MAX_AGE
     )
     owed = Charge.objects.filter(job=OuterRef("pk"), refund_owed_at__isnull=False)
     failed = failed.filter(~Exists(owed))
     return select_attention_columns(
-        failed.order_by().values("vault"),
+        failed.order_by().values("tenant"),
         "failed",
         ref=Max(Cast("pk", CharField())),
         since=Max("finished_at"),

@@ -24,7 +24,7 @@ from dashboard.shared.ledger_balance import annotate_newer_entries, ledger_end_b
 from dashboard.shared.team_balance import ActivityCounts, TeamBalance, all_team_accounts
 from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.ledger.differences import balance_difference
-from proxyapi.models import Account, AccountPlan, LedgerMirror, Vault
+from proxyapi.models import Account, AccountPlan, LedgerMirror, Tenant
 
 ZERO_CREDITS = Decimal(0)
 LEDGER_STOPPED_TEXT = "The ledger is not read on until somebody has looked at what changed in it."
@@ -76,10 +76,10 @@ class CreditsOverview:
         return self.purse.as_of
 
 
-def accounts_with_ledger(vault: Vault) -> QuerySet[Account]:
+def accounts_with_ledger(tenant: Tenant) -> QuerySet[Account]:
     """The team's accounts, each with its ledger, what is newer than its last weighing, and its
     top-up."""
-    return annotate_newer_entries(all_team_accounts(vault)).select_related("top_up")
+    return annotate_newer_entries(all_team_accounts(tenant)).select_related("top_up")
 
 
 def build_credits_overview(
@@ -177,7 +177,7 @@ def ledger_sync_progress(ledgers: Sequence[LedgerMirror]) -> tuple[int, int]:
 def compare_ledger_with_balance(ledgers: Sequence[LedgerMirror]) -> LedgerAgreement:
     """Every ledger is here to its end: do they add up?"""
     rows = sum(ledger.high for ledger in ledgers)
-    if any(ledger.balance_exact is None or ledger.weighed_sum is None for ledger in ledgers):
+    if any(ledger.balance_exact is None or ledger.checkpoint_sum is None for ledger in ledgers):
         read_at = min(ledger.read_at for ledger in ledgers if ledger.read_at)
         return LedgerAgreement(
             "waiting",

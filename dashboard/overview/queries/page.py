@@ -52,13 +52,13 @@ def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
         credits=build_credits_overview(accounts, shell.team_balance, shell.counts, sums),
         asks=load_attention_list(reader, accounts),
         spend=build_spend_overview(sums),
-        running=load_running_renders(reader.team.vault_id, shell.counts.running),
+        running=load_running_renders(reader.team.tenant_id, shell.counts.running),
     )
 
 
 def build_credits_part(reader: Membership, span: str) -> Overview:
-    window, accounts = reader_window(reader, span), tuple(accounts_with_ledger(reader.team.vault))
-    held, counts = load_holds_and_counts(reader.team.vault)
+    window, accounts = reader_window(reader, span), tuple(accounts_with_ledger(reader.team.tenant))
+    held, counts = load_holds_and_counts(reader.team.tenant)
     sums = load_reader_sums(reader, accounts, window)
     return Overview(
         window,
@@ -67,30 +67,30 @@ def build_credits_part(reader: Membership, span: str) -> Overview:
 
 
 def build_attention_part(reader: Membership, span: str) -> Overview:
-    accounts = tuple(accounts_with_ledger(reader.team.vault))
+    accounts = tuple(accounts_with_ledger(reader.team.tenant))
     return Overview(reader_window(reader, span), asks=load_attention_list(reader, accounts))
 
 
 def build_spend_part(reader: Membership, span: str) -> Overview:
-    window, accounts = reader_window(reader, span), tuple(accounts_with_ledger(reader.team.vault))
+    window, accounts = reader_window(reader, span), tuple(accounts_with_ledger(reader.team.tenant))
     return Overview(window, spend=build_spend_overview(load_reader_sums(reader, accounts, window)))
 
 
 def build_running_part(reader: Membership, span: str) -> Overview:
-    counts: ActivityCounts = load_holds_and_counts(reader.team.vault)[1]
-    running = load_running_renders(reader.team.vault_id, counts.running)
+    counts: ActivityCounts = load_holds_and_counts(reader.team.tenant)[1]
+    running = load_running_renders(reader.team.tenant_id, counts.running)
     return Overview(reader_window(reader, span), running=running)
 
 
 def build_forecast_part(reader: Membership, span: str) -> Overview:
     """Of a team with one account; each of several has its own forecast."""
-    accounts = tuple(accounts_with_ledger(reader.team.vault).select_related("vault"))
+    accounts = tuple(accounts_with_ledger(reader.team.tenant).select_related("tenant"))
     told = forecast_of(accounts[0], accounts).range if len(accounts) == 1 else None
     return Overview(reader_window(reader, span), forecast=told)
 
 
 def build_estimates_part(reader: Membership, span: str) -> Overview:
-    accounts = tuple(accounts_with_ledger(reader.team.vault))
+    accounts = tuple(accounts_with_ledger(reader.team.tenant))
     return Overview(reader_window(reader, span), estimate_accuracy=load_estimate_accuracy(accounts))
 
 
@@ -107,7 +107,7 @@ PART_BUILDERS: Mapping[str, Callable[[Membership, str], Overview]] = {
 
 
 def reader_window(reader: Membership, span: str) -> ReportWindow:
-    return window_for_span(span, reader.team.vault.zone, timezone.now())
+    return window_for_span(span, reader.team.tenant.zone, timezone.now())
 
 
 def load_reader_sums(
@@ -117,7 +117,7 @@ def load_reader_sums(
 
 
 def load_attention_list(reader: Membership, accounts: Sequence[Account]) -> AttentionList:
-    now, zone = timezone.now(), reader.team.vault.zone
+    now, zone = timezone.now(), reader.team.tenant.zone
     first = now.astimezone(zone).date().replace(day=1)
     month = datetime.combine(first, time.min, zone)
     concerns = load_attention_rows(reader.team, [account.pk for account in accounts], month, now)

@@ -31,13 +31,13 @@ class RunningRenders:
         return self.count - len(self.cards)
 
 
-def load_running_renders(vault_id: UUID, count: int) -> RunningRenders:
+def load_running_renders(tenant_id: UUID, count: int) -> RunningRenders:
     """Three queries; none when nothing runs."""
     if not count:
         return RunningRenders((), 0)
-    jobs = Job.objects.visible().filter(vault_id=vault_id, state=JobState.RUNNING)
+    jobs = Job.objects.visible().filter(tenant_id=tenant_id, state=JobState.RUNNING)
     page = list(with_card_relations(jobs.order_by("started_at", "pk")[:MAX_RUNNING_CARDS]))
-    usual, now = load_usual_durations(vault_id), timezone.now()
+    usual, now = load_usual_durations(tenant_id), timezone.now()
     return RunningRenders(
         tuple(build_video_card(build_video_context(job, usual, now), usual) for job in page), count
     )

@@ -68,7 +68,7 @@ def load_differing_charges(account: Account, ledger: LedgerMirror) -> list[Charg
     without a row of the ledger that fits. One query, of three parts with an index each."""
     unknown = Charge.objects.filter(state=ChargeState.UNKNOWN)
     owed = Charge.objects.filter(
-        vault=account.vault_id, refund_owed_at__isnull=False, refunded_at__isnull=True
+        tenant=account.tenant_id, refund_owed_at__isnull=False, refunded_at__isnull=True
     )
     parts = [unknown, owed, charges_missing_debit(ledger).filter(refund_owed_at__isnull=True)]
     first, *others = (

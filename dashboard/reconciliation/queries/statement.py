@@ -58,7 +58,7 @@ def load_balance_statement(account: Account, ledger: LedgerMirror) -> BalanceSta
         spent=-debits,
         newer=newer,
         reported_balance=ledger.balance_exact,
-        as_of=ledger.weighed_at,
+        as_of=ledger.checkpoint_at,
         difference=balance_difference(ledger),
         matched=-matched,
         outside=matched - debits,
@@ -80,7 +80,7 @@ def load_charge_sums(account: Account, matched: Decimal) -> tuple[Decimal, Decim
         (bare, "cost"),
         (rows.filter(off__isnull=False), "off"),
         (charges.filter(state__in=UNDECIDED_STATES), "hold"),
-        (rows.filter(position__gte=OuterRef("ledger__weighed_high")), "amount"),
+        (rows.filter(position__gte=OuterRef("ledger__checkpoint_high")), "amount"),
     )
     summed = [sum_by_account(*part) for part in parts]
     found = Account.objects.filter(pk=account.pk).values_list(*summed).get()

@@ -13,7 +13,7 @@ from proxyapi.top_up import InferredTopUpState, TopUpSetting
 
 def load_credit_packs(account: Account) -> list[CreditPack]:
     """One query."""
-    packs = CreditPack.objects.filter(vault=account.vault_id)
+    packs = CreditPack.objects.filter(tenant=account.tenant_id)
     return list(packs.order_by("credits", "plan_id"))
 
 

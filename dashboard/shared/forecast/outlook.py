@@ -46,7 +46,7 @@ def build_account_forecast(
     now: datetime,
 ) -> AccountForecast:
     """One query, two of quiet days. A pack that nobody described counts as no top-up."""
-    zone = account.vault.zone
+    zone = account.tenant.zone
     today = now.astimezone(zone).date()
     ledger = load_daily_history(account, today, 7 * PATTERN_WEEKS)
     pattern = build_spending_pattern(ledger.days, ledger.first_full_day or today, today)

@@ -20,7 +20,7 @@ from dashboard.shared.videos.cards import build_video_context, with_card_relatio
 from dashboard.shared.videos.typical_durations import load_usual_durations
 from dashboard.studio.queries import build_draft_price
 from proxyapi.events import ChangeEvent, EventType
-from proxyapi.models import Job, JobState, Vault
+from proxyapi.models import Job, JobState, Tenant
 
 MAX_VIDEOS_PER_PUSH = 48  # videos in one bundle
 
@@ -29,33 +29,33 @@ class TooManyChanges(Exception):
     """News of more videos than a bundle holds: pages look at everything again."""
 
 
-def render_tenant_changes(vault_id: UUID, news: Collection[ChangeEvent]) -> str:
+def render_tenant_changes(tenant_id: UUID, news: Collection[ChangeEvent]) -> str:
     """The HTML of everything that this news changes. Eight queries, and two more a draft.
 
     Raises `TooManyChanges`.
     """
-    vault = Vault.objects.get(pk=vault_id)
-    with timezone.override(vault.zone):
-        return render_changes(vault, news)
+    tenant = Tenant.objects.get(pk=tenant_id)
+    with timezone.override(tenant.zone):
+        return render_changes(tenant, news)
 
 
-def render_changes(vault: Vault, news: Collection[ChangeEvent]) -> str:
-    vault_id = vault.pk
-    usual, now = load_usual_durations(vault_id), timezone.now()
-    jobs = list(with_card_relations(changed_jobs(vault_id, news)))
+def render_changes(tenant: Tenant, news: Collection[ChangeEvent]) -> str:
+    tenant_id = tenant.pk
+    usual, now = load_usual_durations(tenant_id), timezone.now()
+    jobs = list(with_card_relations(changed_jobs(tenant_id, news)))
     if len(jobs) > MAX_VIDEOS_PER_PUSH:
         raise TooManyChanges
     context = {
         "videos": [build_video_page(build_video_context(job, usual, now), usual) for job in jobs],
         "prices": [build_draft_price(job) for job in jobs if job.state == JobState.DRAFT],
-        "purse": load_team_balance(vault),
-        "counts": load_holds_and_counts(vault)[1],
-        "service": load_service_availability(vault),
+        "purse": load_team_balance(tenant),
+        "counts": load_holds_and_counts(tenant)[1],
+        "service": load_service_availability(tenant),
     }
     return render_to_string("live/changes.html", context)
 
 
-def changed_jobs(vault_id: UUID, news: Collection[ChangeEvent]) -> QuerySet[Job]:
+def changed_jobs(tenant_id: UUID, news: Collection[ChangeEvent]) -> QuerySet[Job]:
     ids: dict[EventType, set[UUID]] = {event: set() for event in EventType}
     for one in news:
         ids[one.event_type].add(one.id)
@@ -64,6 +64,6 @@ def changed_jobs(vault_id: UUID, news: Collection[ChangeEvent]) -> QuerySet[Job]
     touched |= Q(token__in=ids[EventType.TOKEN], state=JobState.RUNNING)
     return (
         Job.objects.visible()
-        .filter(touched, vault_id=vault_id)
+        .filter(touched, tenant_id=tenant_id)
         .distinct()[: MAX_VIDEOS_PER_PUSH + 1]
     )

@@ -1,4 +1,4 @@
-"""The stream of a page: what changed in the team's vault, as fragments, to every open page of it.
+"""The stream of a page: what changed in the team's tenant, as fragments, to every open page of it.
 
 One Redis subscription a process, however many pages are open. A change is rendered once and the
 same bytes go to all of them, so it holds only what every member may see. A page that reads too
@@ -105,7 +105,7 @@ class StreamListener:
 
 
 class LiveHub:
-    """Hears the news of all vaults and tells it to the pages of each; one in an event loop."""
+    """Hears the news of all tenants and tells it to the pages of each; one in an event loop."""
 
     def __init__(self) -> None:
         self.listeners: set[StreamListener] = set()
@@ -140,12 +140,12 @@ class LiveHub:
         if not self._ready.is_set():
             listener.end()
 
-    def has_missed_changes(self, vault: UUID, since: float) -> bool:
+    def has_missed_changes(self, tenant: UUID, since: float) -> bool:
         """Whether something may have changed since then that this page was not told. A time to
         come is one of before the clock was put back, and says nothing."""
-        asked = self._asked.get(vault, 0.0) >= since + SERVICE_NEWS_GRACE_S
+        asked = self._asked.get(tenant, 0.0) >= since + SERVICE_NEWS_GRACE_S
         told = self.since <= since <= time.time() + CLOCK_SKEW_S
-        return not told or self._latest.get(vault, 0.0) >= since or asked
+        return not told or self._latest.get(tenant, 0.0) >= since or asked
 
     async def close(self) -> None:
         """Stop listening; every stream ends."""
@@ -193,7 +193,7 @@ class LiveHub:
             self._woken.set()
 
     async def _push_pending(self) -> None:
-        """News that comes while a vault is being rendered waits and goes into its next bundle."""
+        """News that comes while a tenant is being rendered waits and goes into its next bundle."""
         while True:
             await self._woken.wait()
             self._woken.clear()
@@ -201,15 +201,15 @@ class LiveHub:
                 first = next(iter(self._news))  # in the order in which they were heard
                 await self._push_changes(first, self._news.pop(first))
 
-    async def _push_changes(self, vault: UUID, news: set[ChangeEvent]) -> None:
+    async def _push_changes(self, tenant: UUID, news: set[ChangeEvent]) -> None:
         # What is heard while this is rendered is not in it.
         at = time.time()
-        told = [one for one in self.listeners if one.session.tenant_id == vault]
+        told = [one for one in self.listeners if one.session.tenant_id == tenant]
         if not told:
             return
         try:
             pushed = await run_in_thread(
-                render_for_sessions, vault, news, {one.session for one in told}
+                render_for_sessions, tenant, news, {one.session for one in told}
             )
             message = format_event("news", pushed.html) + format_event(
                 "touched", event_names(news), at
@@ -248,9 +248,9 @@ class LiveHub:
                     listener.end()
 
     def _open_pages(self) -> tuple[set[UUID], set[tuple[UUID, UUID]]]:
-        """The vaults that somebody looks at, and the videos."""
+        """The tenants that somebody looks at, and the videos."""
         pages = [(one.session.tenant_id, one.job_id) for one in self.listeners]
-        return {vault for vault, _ in pages}, {(vault, job) for vault, job in pages if job}
+        return {tenant for tenant, _ in pages}, {(tenant, job) for tenant, job in pages if job}
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, LiveHub] = WeakKeyDictionary()
@@ -299,9 +299,9 @@ def event_names(news: Collection[ChangeEvent]) -> str:
 
 
 def render_for_sessions(
-    vault: UUID, news: set[ChangeEvent], tickets: set[StreamSession]
+    tenant: UUID, news: set[ChangeEvent], tickets: set[StreamSession]
 ) -> RenderedChanges:
-    return RenderedChanges(render_tenant_changes(vault, news), expired_sessions(tickets))
+    return RenderedChanges(render_tenant_changes(tenant, news), expired_sessions(tickets))
 
 
 async def run_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -53,7 +53,9 @@ async def open_event_stream(request: TeamRequest) -> HttpResponseBase:
 
 def build_stream_session(request: TeamRequest) -> StreamSession:
     team = request.team
-    return StreamSession(team.vault_id, team.pk, request.user.pk, request.session.session_key or "")
+    return StreamSession(
+        team.tenant_id, team.pk, request.user.pk, request.session.session_key or ""
+    )
 
 
 def referring_video_id(request: TeamRequest) -> UUID | None:

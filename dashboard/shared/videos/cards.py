@@ -67,7 +67,9 @@ class VideoCard:
 def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
     """The jobs with all that a card or a page reads: two queries, whatever their number."""
     charges = Charge.objects.order_by("created_at", "pk")
-    owner = Membership.objects.filter(team__vault=OuterRef("vault"), user=OuterRef("token__owner"))
+    owner = Membership.objects.filter(
+        team__tenant=OuterRef("tenant"), user=OuterRef("token__owner")
+    )
     return (
         jobs.select_related("member", "account", "token", "token__owner")  # type: ignore[return-value]
         .annotate(token_owner_left=~Exists(owner))

@@ -61,7 +61,7 @@ def build_progress_bar(
     elapsed = render_elapsed_s(job, now)
     end = max(elapsed * ELAPSED_SCALE_FACTOR, (usual.high or DEFAULT_SCALE_S) * USUAL_SCALE_FACTOR)
     low, high = usual.low or 0.0, usual.high or 0.0
-    out_of_sight = state.name == "paused" or bool(job.look_error)
+    out_of_sight = state.name == "paused" or bool(job.poll_error)
     return RenderProgressBar(
         state="waiting" if out_of_sight else state.name,
         elapsed=elapsed,
@@ -79,18 +79,18 @@ def build_freshness(
     """When somebody looked and when the next look comes; nothing where no look is due."""
     if charge is not None and charge.state == ChargeState.UNKNOWN:
         return Freshness(next_check_s=seconds_until(charge.due_at, now), from_ledger=True)
-    if job.state != JobState.RUNNING or charge is not None or job.looked_at is None:
+    if job.state != JobState.RUNNING or charge is not None or job.polled_at is None:
         return None
-    since = max(0.0, (now - job.looked_at).total_seconds())
+    since = max(0.0, (now - job.polled_at).total_seconds())
     seen = job.raw_status or "in progress"
     if state.name == "paused" or job.is_polling_stopped:
         return Freshness(since, last_status=seen)
-    if job.look_error:
-        away = clock(job.look_error_since or job.looked_at)
+    if job.poll_error:
+        away = clock(job.poll_failing_since or job.polled_at)
         return Freshness(
             since, last_status=seen, suffix=f"; the service has not answered since {away}"
         )
-    return Freshness(age_s=since, next_check_s=seconds_until(job.next_look_at, now))
+    return Freshness(age_s=since, next_check_s=seconds_until(job.next_poll_at, now))
 
 
 def seconds_until(moment: datetime | None, now: datetime) -> float | None:

@@ -99,7 +99,7 @@ def status_detail(told: VideoContext) -> str:
 def is_long_unknown(charge: Charge, now: datetime) -> bool:
     """Whether its answer is lost for so long that it is seldom looked for, or not any more."""
     since = charge.sent_at or charge.created_at
-    stopped = charge.crashes >= MAX_CHARGE_CRASHES or now >= since + SETTLEMENT_DEADLINE
+    stopped = charge.failures >= MAX_CHARGE_CRASHES or now >= since + SETTLEMENT_DEADLINE
     return charge.state == ChargeState.UNKNOWN and stopped
 
 
@@ -143,11 +143,11 @@ def failure_text(told: VideoContext) -> str:
 def late_render_text(told: VideoContext) -> str:
     job = told.job
     if job.is_polling_stopped:
-        return job.look_error
-    looked = duration((told.now - (job.looked_at or told.now)).total_seconds())
+        return job.poll_error
+    looked = duration((told.now - (job.polled_at or told.now)).total_seconds())
     every = ""
-    if job.looked_at and job.next_look_at and job.next_look_at > job.looked_at:
-        every = f", every {duration((job.next_look_at - job.looked_at).total_seconds())}"
+    if job.polled_at and job.next_poll_at and job.next_poll_at > job.polled_at:
+        every = f", every {duration((job.next_poll_at - job.polled_at).total_seconds())}"
     return (
         f"{duration(render_elapsed_s(job, told.now))}, {LATE_NOTE}. It was still "
         f"{job.raw_status} {looked} "
@@ -165,8 +165,8 @@ def running_render_text(told: VideoContext) -> str:
             f"It was charged: {credits(last.cost)} cr, ledger {clock(last.sent_at)}. The "
             f"{operation_label(last.operation)} is running; nothing was sent twice."
         )
-    if told.job.look_error:
-        return told.job.look_error
+    if told.job.poll_error:
+        return told.job.poll_error
     return "The service tells a state, not a percent."
 
 

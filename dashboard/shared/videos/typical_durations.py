@@ -1,4 +1,4 @@
-"""How long a render usually takes: this vault's own finished ones of its kind, type and length.
+"""How long a render usually takes: this tenant's own finished ones of its kind, type and length.
 
 No percent is invented: the band is where 8 of 10 finished, and late is longer than 19 of 20 took.
 """
@@ -48,10 +48,11 @@ class UsualDuration:
         return self.late_after is not None and elapsed > self.late_after
 
 
-def load_usual_durations(vault_id: UUID) -> Mapping[RenderClass, UsualDuration]:
-    """What is usual in this vault, by class, in one query; an unseen class is first of its kind."""
+def load_usual_durations(tenant_id: UUID) -> Mapping[RenderClass, UsualDuration]:
+    """What is usual in this tenant, by class, in one query; an unseen class is first of its
+    kind."""
     finished = Job.objects.filter(
-        vault_id=vault_id,
+        tenant_id=tenant_id,
         state=JobState.COMPLETED,
         started_at__isnull=False,
         finished_at__isnull=False,
@@ -61,7 +62,7 @@ def load_usual_durations(vault_id: UUID) -> Mapping[RenderClass, UsualDuration]:
         KT("wanted__type"),
         Length(KT("wanted__script")),
         "started_at",
-        "looked_at",
+        "polled_at",
         "finished_at",
     )
     took: dict[RenderClass, list[float]] = defaultdict(list)
@@ -74,12 +75,12 @@ def load_usual_durations(vault_id: UUID) -> Mapping[RenderClass, UsualDuration]:
 
 
 def render_duration_s(
-    started_at: datetime, looked_at: datetime | None, finished_at: datetime
+    started_at: datetime, polled_at: datetime | None, finished_at: datetime
 ) -> float | None:
     """How long a render took. None where it was last seen running long before it was seen finished:
     Reelroom slept or the service was away, and that is no time of the render's."""
     age = (finished_at - started_at).total_seconds()
-    return midpoint_duration((looked_at - started_at).total_seconds(), age) if looked_at else age
+    return midpoint_duration((polled_at - started_at).total_seconds(), age) if polled_at else age
 
 
 def render_class(kind: str, type_: str | None, letters: int | None) -> RenderClass:

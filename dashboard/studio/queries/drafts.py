@@ -62,7 +62,7 @@ def load_draft_list(reader: Membership) -> DraftList:
     )
     jobs = (
         Job.objects.visible()
-        .filter(vault=reader.team.vault_id, kind=JobKind.FACELESS, state=JobState.DRAFT)
+        .filter(tenant=reader.team.tenant_id, kind=JobKind.FACELESS, state=JobState.DRAFT)
         .filter(~Exists(rendering))
         .select_related("member", "account")
         .order_by("-edited_at")[: MAX_LISTED_DRAFTS + 1]
@@ -102,7 +102,7 @@ def build_draft_row(job: Job) -> DraftRow:
 
 def own_token_for_drafts(reader: Membership) -> Token | None:
     """The reader's own token that new drafts run on; else one that stopped or is paused."""
-    mine = Token.objects.not_removed().filter(vault=reader.team.vault_id, owner=reader.user_id)
+    mine = Token.objects.not_removed().filter(tenant=reader.team.tenant_id, owner=reader.user_id)
     best = list(mine.select_related("account").best_first())
     ready = [token for token in best if token.account.is_of_current_upstream]
     return token_vault.first_decryptable(ready or best)

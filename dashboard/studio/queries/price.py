@@ -190,7 +190,7 @@ def load_past_prices(job: Job) -> PastPrices:
     seconds = script_length(job.wanted.get("script")).words / WORDS_PER_SECOND
     charges = (
         Charge.objects.filter(
-            vault=job.vault_id, operation__in=FACELESS_RENDER_OPERATIONS, state__in=CHARGED_STATES
+            tenant=job.tenant_id, operation__in=FACELESS_RENDER_OPERATIONS, state__in=CHARGED_STATES
         )
         .filter(job__wanted__type=job.wanted.get("type"))
         .select_related("job")

@@ -96,7 +96,7 @@ def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
     """The newest finished film of the team for each voice id."""
     jobs = (
         Job.objects.visible()
-        .filter(vault=job.vault_id, kind=JobKind.FACELESS, state=JobState.COMPLETED)
+        .filter(tenant=job.tenant_id, kind=JobKind.FACELESS, state=JobState.COMPLETED)
         .annotate(voice=KT("wanted__voice_id"))
         .order_by("-finished_at")
         .values_list("voice", "pk", "title", "seconds")[:MAX_SAMPLED_VIDEOS]

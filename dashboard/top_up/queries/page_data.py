@@ -32,7 +32,7 @@ class TopUpFacts:
 
 
 def load_top_up_facts(account: Account, accounts: Sequence[Account]) -> TopUpFacts:
-    """Three queries; the account comes with its vault, its ledger, its top-up and whether
+    """Three queries; the account comes with its tenant, its ledger, its top-up and whether
     it is reachable (`access.fetch_account`)."""
     now = timezone.now()
     # With the setting, which is written together with a change's end: a form that is drawn with

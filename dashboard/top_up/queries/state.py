@@ -67,7 +67,7 @@ class TopUpStatus:
 
 def build_top_up_status(facts: TopUpFacts, drawn: str = "") -> TopUpStatus:
     """`drawn`: the digest of the setting that the form beside it shows."""
-    account, row, zone = facts.account, facts.row, facts.account.vault.zone
+    account, row, zone = facts.account, facts.row, facts.account.tenant.zone
     setting, change = TopUpSetting.from_row(row), latest_shown_change(facts)
     inferred = infer_from_entries(facts.credit_entries, row, facts.now)
     bought = credits_per_top_up(setting, facts.packs) if setting.enabled else None

@@ -93,7 +93,7 @@ UNFINISHED_WHAT_IF = TopUpWhatIf(
 def build_what_if(account: Account, setting: TopUpSetting) -> TopUpWhatIf:
     """Four queries at most, and no request to the service."""
     now, packs = timezone.now(), load_credit_packs(account)
-    today = now.astimezone(account.vault.zone).date()
+    today = now.astimezone(account.tenant.zone).date()
     ledger = load_daily_history(account, today, 7 * PATTERN_WEEKS)
     offer = build_top_up_offer(account, setting, packs)
     said = setting.describe()
@@ -108,7 +108,7 @@ def build_what_if(account: Account, setting: TopUpSetting) -> TopUpWhatIf:
         setting=said,
         days=days,
         chart=build_replay_chart(played, account, offer, now, days),
-        table=build_replayed_days(played, account.vault.zone),
+        table=build_replayed_days(played, account.tenant.zone),
         top_ups=played.top_ups,
         bought=played.credits_bought,
         cost=top_ups_cost_text(setting, packs, played.top_ups),
@@ -131,12 +131,12 @@ def replay_account(
     opening = account.balance - sum(
         (moved for day, moved in ledger.net_by_day.items() if day >= first), Decimal(0)
     )
-    since = datetime.combine(first, time(), account.vault.zone).astimezone(UTC)
+    since = datetime.combine(first, time(), account.tenant.zone).astimezone(UTC)
     rows = load_entry_values_since(account, since)
     if len(rows) <= MAX_EXACT_ENTRIES:
         return replay_movements(max(opening, Decimal(0)), since, build_movements(rows), offer), days
     dates = [first + timedelta(days=number) for number in range(days)]
-    came, zone = load_top_ups_by_day(account, since), account.vault.zone
+    came, zone = load_top_ups_by_day(account, since), account.tenant.zone
     lived = {day: ledger.days.get(day, DailyCredits()) for day in dates}
     dated = [
         (
@@ -158,7 +158,7 @@ def load_top_ups_by_day(account: Account, since: datetime) -> defaultdict[date, 
     came: defaultdict[date, Decimal] = defaultdict(Decimal)
     for entry in account.entries.filter(amount__gt=0, charge=None, happened_at__gte=since):
         if is_top_up_entry(entry):
-            came[entry.happened_at.astimezone(account.vault.zone).date()] += entry.amount
+            came[entry.happened_at.astimezone(account.tenant.zone).date()] += entry.amount
     return came
 
 
@@ -192,7 +192,7 @@ def top_ups_cost_text(setting: TopUpSetting, packs: Sequence[CreditPack], top_up
 def build_replay_chart(
     played: TopUpReplay, account: Account, offer: TopUpOffer, now: datetime, days: int
 ) -> LineChart:
-    begin, zone = played.points[0].at, account.vault.zone
+    begin, zone = played.points[0].at, account.tenant.zone
     span = max((now - begin).total_seconds(), 1.0)
 
     def place(point: ReplayPoint) -> Place:

@@ -173,8 +173,8 @@ def test_who_was_locked_out_signs_in_after_a_reset(browser_at, mailoutbox) -> No
 @pytest.mark.parametrize("by_link", [True, False])
 def test_a_changed_password_is_mailed_to_its_person(by_link, browser_at, mira, mailoutbox) -> None:
     browser = browser_at(HOME)
-    mira.team.vault.time_zone = "Europe/Oslo"
-    mira.team.vault.save()
+    mira.team.tenant.time_zone = "Europe/Oslo"
+    mira.team.tenant.save()
     with time_machine.travel("2026-11-23 16:20:00+00:00", tick=False):
         if by_link:
             ask(browser)

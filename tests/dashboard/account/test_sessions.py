@@ -91,7 +91,7 @@ def test_a_stream_that_comes_back_is_no_use_and_ends_with_the_session(browser, c
     clock.shift(timedelta(hours=1))
     browser.get(reverse("live"), {"team": "another"})
     assert end() == before
-    ticket = StreamSession(mira.team.vault_id, mira.team_id, mira.user_id, row.session_key)
+    ticket = StreamSession(mira.team.tenant_id, mira.team_id, mira.user_id, row.session_key)
     assert not expired_sessions({ticket})
     clock.shift(IDLE)
     assert expired_sessions({ticket}) == {ticket}

@@ -28,7 +28,7 @@ def _now(time_machine):
 @pytest.fixture
 def account(northlight: Team, priya: Membership) -> Account:
     """4,318 credits, opened by Priya's token."""
-    account = AccountFactory.create(vault=northlight.vault, balance_as_of=NOON)
+    account = AccountFactory.create(tenant=northlight.tenant, balance_as_of=NOON)
     TokenFactory.create(account=account, owner=priya.user)
     return account
 

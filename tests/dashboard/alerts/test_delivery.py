@@ -106,8 +106,8 @@ def test_the_email_is_plain_and_says_where_to_look(event, thea, settings):
 
 
 def test_the_email_says_when_in_the_teams_zone(event, northlight, thea):
-    northlight.vault.time_zone = "Pacific/Auckland"  # 13 h before UTC in November
-    northlight.vault.save()
+    northlight.tenant.time_zone = "Pacific/Auckland"  # 13 h before UTC in November
+    northlight.tenant.save()
     (row,) = schedule_deliveries(event())
     attempt_delivery(row.pk)
     assert "21 Nov 2026 01:01 NZDT, told once in its period." in mail.outbox[0].body

@@ -53,8 +53,8 @@ def test_a_low_balance_is_told_once_for_each_threshold(northlight, account, rule
 
 
 def test_clock_times_are_told_in_the_teams_zone(northlight, account, rule, charge, time_machine):
-    northlight.vault.time_zone = "America/Los_Angeles"  # 8 h after UTC in November
-    northlight.vault.save()
+    northlight.tenant.time_zone = "America/Los_Angeles"  # 8 h after UTC in November
+    northlight.tenant.save()
     rule(AlertKind.BALANCE, 4500)
     rule(AlertKind.UNKNOWN_CHARGE, 15)
     charge(state=ChargeState.UNKNOWN, sent_at=NOON - timedelta(hours=1))
@@ -194,7 +194,7 @@ def test_holds_that_come_and_go_are_one_shortage_for_a_day(
 
 def test_without_a_known_balance_or_a_token_nothing_is_told(northlight, account, rule):
     rule(AlertKind.BALANCE, 99_999)
-    AccountFactory.create(vault=northlight.vault, balance_as_of=NOON)  # nobody opens it
+    AccountFactory.create(tenant=northlight.tenant, balance_as_of=NOON)  # nobody opens it
     account.balance_as_of = None
     account.save()
     assert new_alert_titles(northlight) == []

@@ -23,7 +23,7 @@ NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)  # a Friday
 
 @pytest.fixture
 def account(northlight: Team) -> Account:
-    return AccountFactory.create(vault=northlight.vault, balance=Decimal(100_000))
+    return AccountFactory.create(tenant=northlight.tenant, balance=Decimal(100_000))
 
 
 @pytest.fixture

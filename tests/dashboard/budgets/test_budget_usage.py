@@ -103,9 +103,9 @@ def test_what_counts(priya, budget, add_spending, state, fields, expected):
 
 
 def test_the_period_is_of_the_teams_time_zone(priya, budget, add_spending):
-    vault = priya.team.vault
-    vault.time_zone = "Pacific/Auckland"  # thirteen hours ahead: it is the 21st there
-    vault.save()
+    tenant = priya.team.tenant
+    tenant.time_zone = "Pacific/Auckland"  # thirteen hours ahead: it is the 21st there
+    tenant.save()
     add_spending(priya, 40, created_at=datetime(2026, 11, 20, 10, 59, tzinfo=UTC))
     add_spending(priya, 50, created_at=datetime(2026, 11, 20, 11, 1, tzinfo=UTC))
     assert taken(priya.team, budget(priya, 100, period=BudgetPeriod.DAY)) == (50, 0)

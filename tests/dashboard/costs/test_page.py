@@ -64,7 +64,7 @@ def test_the_page_takes_twelve_queries(client_of, vera, make_charge, django_asse
 
 def test_each_account_has_its_own_list(client_of, vera, northlight, account, token, priya):
     costs = {"IDEA_DISCOVERY": {"credits": 15}}
-    other = AccountFactory.create(vault=northlight.vault, costs=costs)
+    other = AccountFactory.create(tenant=northlight.tenant, costs=costs)
     TokenFactory.create(account=other, owner=priya.user)
     assert "Idea search" not in page(client_of, vera, f"?account={account.pk}")
     assert "Idea search" in page(client_of, vera, f"?account={other.pk}")

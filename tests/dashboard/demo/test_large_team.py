@@ -21,10 +21,10 @@ def test_it_names_what_it_adds_and_touches_no_other_team(mira):
     team = Team.objects.get(name="Archive")
     assert team.memberships.count() == 20
     assert team.memberships.get(user=mira.user).role == "owner"
-    assert LedgerEntry.objects.filter(account__vault=team.vault).count() == 300
-    assert Job.objects.filter(vault=team.vault).count() == 40
+    assert LedgerEntry.objects.filter(account__tenant=team.tenant).count() == 300
+    assert Job.objects.filter(tenant=team.tenant).count() == 40
     debits = LedgerEntry.objects.filter(charge__isnull=False, amount__lt=0)
-    assert Charge.objects.filter(vault=team.vault).count() == debits.count() > 200
+    assert Charge.objects.filter(tenant=team.tenant).count() == debits.count() > 200
     assert mira.team.memberships.count() == 1
 
 

@@ -137,7 +137,7 @@ def test_a_pack_that_nobody_described_is_not_counted_and_said(
     AutoTopUp.objects.update(**TopUpSetting(True, "extra-credits", 301, None).to_dict())
     page = visible_text_of(browser.get(PAGE))
     assert "Top-up buys pack 301, and nobody has said what that holds" in page
-    CreditPack.objects.create(vault=account.vault, plan_id=301, name="Small", credits=500)
+    CreditPack.objects.create(tenant=account.tenant, plan_id=301, name="Small", credits=500)
     assert "Top-up buys 500 credits" in visible_text_of(browser.get(PAGE))
 
 

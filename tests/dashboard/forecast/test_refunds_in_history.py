@@ -30,7 +30,7 @@ def add_refund(account: Account, add_spend: Spend) -> Spend:
 
 
 def day_of(account: Account, days: int = 1) -> DailyCredits:
-    today = timezone.now().astimezone(account.vault.zone).date()
+    today = timezone.now().astimezone(account.tenant.zone).date()
     ledger = load_daily_history(account, today, 56)
     day = ledger.days[today - timedelta(days=days)]
     assert (

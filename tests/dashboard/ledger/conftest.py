@@ -38,7 +38,7 @@ def days_ago(**span: float) -> datetime:
 
 @pytest.fixture
 def account(northlight: Team) -> Account:
-    return mark_fully_read(AccountFactory.create(vault=northlight.vault))
+    return mark_fully_read(AccountFactory.create(tenant=northlight.tenant))
 
 
 def mark_fully_read(account: Account) -> Account:

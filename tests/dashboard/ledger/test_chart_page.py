@@ -115,7 +115,7 @@ def test_days_after_the_period_count_towards_its_balance(add_entry, account, the
 def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, account, thea):
     add_entry("-100", by=None, position=0, happened_at=days_ago(days=1))
     add_entry("+500.25", by=None, position=1)
-    weighed = {"balance_exact": Decimal(1000), "weighed_high": 1, "high": 2, "total": 2}
+    weighed = {"balance_exact": Decimal(1000), "checkpoint_high": 1, "high": 2, "total": 2}
     LedgerMirror.objects.filter(pk=account.pk).update(**weighed)
     chart = chart_summary(thea, period="2026-11-18..2026-11-20").balance
     assert chart is not None

@@ -87,8 +87,8 @@ def test_the_page_keeps_what_was_typed_and_says_what_it_shows(add_entry, thea, c
 
 def test_days_are_asked_for_in_the_teams_zone(add_entry, thea, client_of):
     """pitfall_68: the first day of the fields begins at midnight there."""
-    thea.team.vault.time_zone = "America/New_York"
-    thea.team.vault.save()
+    thea.team.tenant.time_zone = "America/New_York"
+    thea.team.tenant.save()
     add_entry("-7", happened_at=days_ago(hours=8))  # 23:00 of the day before, in New York
     entry = add_entry("-5", happened_at=days_ago(hours=6))
     entry.account.refresh_from_db()

@@ -34,7 +34,7 @@ def test_an_entry_keeps_the_services_own_words(add_entry, client_of, thea):
 def test_an_entry_leads_to_its_charge_job_and_member(add_entry, client_of, thea):
     entry = add_entry()
     ApiCall.objects.create(
-        vault=entry.account.vault, token=entry.charge.token, operation="faceless.render",
+        tenant=entry.account.tenant, token=entry.charge.token, operation="faceless.render",
         outcome=CallOutcome.ANSWERED, status=202, milliseconds=640, sent_at=entry.charge.sent_at,
     )  # fmt: skip
     html = shown(client_of(thea), entry)
@@ -49,7 +49,7 @@ def test_an_entry_leads_to_its_charge_job_and_member(add_entry, client_of, thea)
 def test_a_call_that_left_long_after_is_another_one(add_entry, client_of, thea):
     entry = add_entry()
     ApiCall.objects.create(
-        vault=entry.account.vault, token=entry.charge.token, operation="faceless.render",
+        tenant=entry.account.tenant, token=entry.charge.token, operation="faceless.render",
         outcome=CallOutcome.ANSWERED, status=202, milliseconds=640, sent_at=timezone.now(),
     )  # fmt: skip
     assert "640 ms" not in shown(client_of(thea), entry)

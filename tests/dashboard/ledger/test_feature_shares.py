@@ -81,7 +81,7 @@ MOMENTS = (
 )
 def test_every_row_of_the_period_is_in_them_once(period, rows, add_entry, account, thea):
     """Of two accounts; each row of its own size, so that none stands for another."""
-    spare = mark_fully_read(AccountFactory.create(vault=thea.team.vault))
+    spare = mark_fully_read(AccountFactory.create(tenant=thea.team.tenant))
     for number, at in enumerate(MOMENTS):
         add_entry(f"-{2**number}", happened_at=at)
         add_entry("+100", by=None, happened_at=at)

@@ -56,7 +56,7 @@ def spanned(reader, **query) -> tuple[date, date]:
 
 def test_long_periods_begin_with_the_first_row_of_the_accounts(add_entry, account, thea, luca):
     """Whatever the other filters: then two charts of everything tell of the same days."""
-    spare = mark_fully_read(AccountFactory.create(vault=thea.team.vault))
+    spare = mark_fully_read(AccountFactory.create(tenant=thea.team.tenant))
     EntryFactory.create(account=spare, happened_at=days_ago(days=900))
     sum_up(spare)
     first = add_entry(happened_at=days_ago(days=500)).happened_at.date()

@@ -79,8 +79,8 @@ def test_days_are_groups_with_their_sums(add_entry, thea):
 
 def test_days_are_those_of_the_teams_zone(add_entry, thea):
     """pitfall_68: half past eleven in UTC is tomorrow in Auckland."""
-    thea.team.vault.time_zone = "Pacific/Auckland"
-    thea.team.vault.save()
+    thea.team.tenant.time_zone = "Pacific/Auckland"
+    thea.team.tenant.save()
     entry = add_entry(by=None, happened_at=days_ago(minutes=30))
     entry.account.refresh_from_db()
     sum_up(Account.objects.get(pk=entry.account_id))
@@ -95,10 +95,10 @@ def test_days_are_those_of_the_teams_zone(add_entry, thea):
 def test_a_place_at_the_end_of_the_calendar_is_as_if_it_were_not_there(
     add_entry, thea, zone, second
 ):
-    thea.team.vault.time_zone = zone
-    thea.team.vault.save()
+    thea.team.tenant.time_zone = zone
+    thea.team.tenant.save()
     account = add_entry().account
-    LedgerMirror.objects.update(sums_zone=zone)
+    LedgerMirror.objects.update(rollup_time_zone=zone)
     (row,) = rows(page(thea, period="all", after=f"{second}.0.{account.pk.hex}.1"))
     assert row.what == "Render"
 
@@ -106,8 +106,8 @@ def test_a_place_at_the_end_of_the_calendar_is_as_if_it_were_not_there(
 def test_a_reader_is_told_while_the_days_are_counted_anew(add_entry, thea):
     account = add_entry(happened_at=days_ago(minutes=30)).account
     assert page(thea).totals.banners == ()
-    thea.team.vault.time_zone = "Pacific/Auckland"
-    thea.team.vault.save()
+    thea.team.tenant.time_zone = "Pacific/Auckland"
+    thea.team.tenant.save()
     (banner,) = page(thea).totals.banners
     assert banner.title == "The days are being counted anew."
     assert "Pacific/Auckland" in banner.text
@@ -126,7 +126,7 @@ def test_while_days_are_counted_anew_in_the_same_zone_no_zone_of_before_is_told_
 
 
 def test_without_entries_there_is_nothing_to_count_anew(account, thea):
-    LedgerMirror.objects.update(sums_zone="Pacific/Auckland")
+    LedgerMirror.objects.update(rollup_time_zone="Pacific/Auckland")
     assert page(thea).totals.banners == ()
 
 
@@ -215,7 +215,7 @@ def test_a_ledger_that_is_not_read_on_says_why(add_entry, thea):
 
 
 def test_an_account_whose_ledger_was_never_read_says_so(thea, client_of):
-    AccountFactory.create(vault=thea.team.vault, name="Spare")
+    AccountFactory.create(tenant=thea.team.tenant, name="Spare")
     (banner,) = page(thea).totals.banners
     assert banner.title == "The ledger of Spare has not been read yet."
     assert "No entries in these days" in client_of(thea).get("/ledger/").content.decode()
@@ -231,7 +231,7 @@ def test_a_team_without_an_account_is_led_to_its_first_token(otto, client_of):
 def test_two_accounts_are_one_ledger_or_each_its_own(add_entry, thea):
     """pitfall_66: several accounts of a team, each read once."""
     first = add_entry().account
-    second = mark_fully_read(AccountFactory.create(vault=thea.team.vault))
+    second = mark_fully_read(AccountFactory.create(tenant=thea.team.tenant))
     EntryFactory.create(account=second, credit_spend="-5", happened_at=days_ago(hours=2))
     sum_up(second)
     assert spent(thea) == [-96, -5]

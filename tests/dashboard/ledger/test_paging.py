@@ -121,7 +121,7 @@ def test_many_rows_of_one_second_are_listed_once(add_entry, thea, account):
 
 
 def test_the_seeded_archive_agrees_with_itself(ada):
-    for account in Account.objects.filter(vault=ada.team.vault):
+    for account in Account.objects.filter(tenant=ada.team.tenant):
         rows = list(account.entries.order_by("position"))
         assert [row.position for row in rows] == list(range(len(rows)))
         assert [row.happened_at for row in rows] == sorted(row.happened_at for row in rows)
@@ -134,8 +134,8 @@ def test_the_seeded_archive_agrees_with_itself(ada):
 @pytest.mark.parametrize("sort", ["", "oldest"])
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "Pacific/Honolulu"])
 def test_no_row_is_lost_while_the_days_of_another_zone_are_counted_anew(ada, zone, sort):
-    ada.team.vault.time_zone = zone
-    ada.team.vault.save()
+    ada.team.tenant.time_zone = zone
+    ada.team.tenant.save()
     ada.team.refresh_from_db()
     listed = [place for page in walk(ada, period="all", sort=sort) for place in places(page)]
     assert len(listed) == len(set(listed)) == LedgerEntry.objects.count()

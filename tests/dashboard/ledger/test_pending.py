@@ -120,7 +120,7 @@ def test_filters_leave_it_or_not(query, shown, charge, thea):
 
 def test_member_video_and_account_are_filters_too(charge, thea, luca, priya, account):
     one = charge()
-    other = TokenFactory.create(account=AccountFactory(vault=thea.team.vault), owner=luca.user)
+    other = TokenFactory.create(account=AccountFactory(tenant=thea.team.tenant), owner=luca.user)
     charge(token=other, account=other.account, job=JobFactory(token=other, account=other.account))
     assert len(words(thea)) == 2
     for query in ({"member": priya.user_id}, {"job": one.job_id}, {"account": account.pk}):

@@ -34,7 +34,7 @@ def shown_balances(shown: LedgerPage) -> list[Decimal | None]:
 def take_checkpoint(account: Account, balance: int, high: int) -> None:
     """It had that balance when its ledger ended there; it has gone on since, perhaps."""
     count = account.entries.count()
-    known = {"balance_exact": balance, "weighed_high": high, "high": count, "total": count}
+    known = {"balance_exact": balance, "checkpoint_high": high, "high": count, "total": count}
     LedgerMirror.objects.filter(pk=account.pk).update(**known)
 
 
@@ -64,7 +64,7 @@ def test_every_page_tells_the_balance_after_each_entry(weighed, add_year_of_entr
     after = add_year_of_entries(130)
     take_checkpoint(account, 10**6, 0)
     start = Decimal(5000) if weighed == 0 else after[weighed - 1]
-    LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=start, weighed_high=weighed)
+    LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=start, checkpoint_high=weighed)
     for sort, expected in (("", after[::-1]), ("oldest", after)):
         listed, query = [], {"period": "all", "sort": sort}
         while True:
@@ -91,13 +91,13 @@ def test_the_days_are_those_of_the_teams_zone(account, add_entry, thea):
         add_entry("-10", by=None, happened_at=days_ago(minutes=minutes))
     take_checkpoint(account, 500, 3)
     assert shown_balances(page(thea)) == [500, 510, 520]
-    thea.team.vault.time_zone = "Pacific/Auckland"
-    thea.team.vault.save()
+    thea.team.tenant.time_zone = "Pacific/Auckland"
+    thea.team.tenant.save()
     assert set(shown_balances(page(thea))) == {
         None
     }  # the sums are of other days until they are made anew
     sum_up(Account.objects.get(pk=account.pk))
-    LedgerMirror.objects.update(sums_zone="Pacific/Auckland")
+    LedgerMirror.objects.update(rollup_time_zone="Pacific/Auckland")
     assert shown_balances(page(thea, period="2026-11-20")) == [520]
     assert shown_balances(page(thea)) == [500, 510, 520]
 
@@ -118,7 +118,7 @@ def test_between_rows_that_are_left_out_there_is_no_balance(
 def test_two_accounts_have_no_common_balance(add_entry, account, thea):
     add_entry()
     take_checkpoint(account, 500, 1)
-    other = mark_fully_read(AccountFactory.create(vault=thea.team.vault))
+    other = mark_fully_read(AccountFactory.create(tenant=thea.team.tenant))
     EntryFactory.create(account=other, credit_spend="-5", happened_at=days_ago(hours=2))
     sum_up(other)
     assert shown_balances(page(thea)) == [None, None]

@@ -30,7 +30,7 @@ def ago(seconds: float) -> Any:
 
 @pytest.fixture
 def account(northlight: Team) -> Account:
-    return AccountFactory.create(vault=northlight.vault, options=OPTIONS)
+    return AccountFactory.create(tenant=northlight.tenant, options=OPTIONS)
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def make_video_job(token: Token) -> MakeVideoJob:
         "running": {
             "raw_status": "rendering",
             "started_at": ago(100),
-            "looked_at": ago(4),
-            "next_look_at": ago(-9),
+            "polled_at": ago(4),
+            "next_poll_at": ago(-9),
         },
         "completed": {
             "raw_status": "completed",
@@ -109,7 +109,7 @@ def stream_session_of(client_of):
     def make(membership):
         session = client_of(membership).session.session_key
         return StreamSession(
-            membership.team.vault_id, membership.team_id, membership.user_id, session
+            membership.team.tenant_id, membership.team_id, membership.user_id, session
         )
 
     return make

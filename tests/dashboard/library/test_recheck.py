@@ -34,14 +34,14 @@ def labels(job, reader, state, charges=()):
     return [button.label for button in video_page_actions(job, charges, state, reader)]
 
 
-@pytest.mark.parametrize("why", [{"crashes": MAX_JOB_CRASHES}, {"next_look_at": FAR}])
+@pytest.mark.parametrize("why", [{"failures": MAX_JOB_CRASHES}, {"next_poll_at": FAR}])
 def test_a_quarantined_video_is_polled_again(why, make_video_job, thea, client_of):
-    job = make_video_job("running", look_error="Looking stopped.", **why)
+    job = make_video_job("running", poll_error="Looking stopped.", **why)
     assert job.left_alone
     assert press_check_again(client_of(thea), job) == [CHECK_QUEUED_TEXT]
     assert not job.left_alone
-    assert (job.state, job.look_error) == (JobState.RUNNING, "")
-    assert job.next_look_at <= timezone.now() + timedelta(seconds=5)
+    assert (job.state, job.poll_error) == (JobState.RUNNING, "")
+    assert job.next_poll_at <= timezone.now() + timedelta(seconds=5)
     event = AuditEvent.objects.get(action="video.look_again")
     assert (event.actor, event.target) == (thea.user, str(job.pk))
 
@@ -49,10 +49,10 @@ def test_a_quarantined_video_is_polled_again(why, make_video_job, thea, client_o
 def test_pressed_again_and_again_it_is_not_put_off(make_video_job, priya, client_of):
     job = make_video_job("running")
     soon = timezone.now() + timedelta(seconds=1)
-    Job.objects.filter(pk=job.pk).update(next_look_at=soon)
+    Job.objects.filter(pk=job.pk).update(next_poll_at=soon)
     for _ in range(3):
         press_check_again(client_of(priya), job)
-    assert job.next_look_at == soon
+    assert job.next_poll_at == soon
 
 
 def test_a_charge_without_an_answer_is_reconciled_and_not_sent(
@@ -82,13 +82,13 @@ def test_where_nothing_is_open_there_is_nothing_to_check(state, make_video_job, 
 
 def test_a_token_that_does_not_work_asks_nothing(make_video_job, token, priya, client_of):
     type(token).objects.update(state=TokenState.REVOKED)
-    job = make_video_job("running", crashes=MAX_JOB_CRASHES)
+    job = make_video_job("running", failures=MAX_JOB_CRASHES)
     assert press_check_again(client_of(priya), job) == [recheck.ACCOUNT_UNREACHABLE]
-    assert job.crashes == MAX_JOB_CRASHES
+    assert job.failures == MAX_JOB_CRASHES
 
 
 def test_a_viewer_has_the_service_asked_nothing(make_video_job, add_open_charge, vera):
-    job = make_video_job("running", crashes=MAX_JOB_CRASHES)
+    job = make_video_job("running", failures=MAX_JOB_CRASHES)
     charge = add_open_charge(job, "unknown")
     for act in (
         lambda: recheck.recheck_job(by=vera, job=job),
@@ -114,8 +114,8 @@ def test_nor_one_whose_token_is_gone(make_video_job, add_open_charge, token, pri
 def test_the_button_is_shown_where_polling_stopped_or_learned_nothing(make_video_job, thea):
     assert "Look again" not in labels(make_video_job("running"), thea, "running")
     for job in (
-        make_video_job("running", look_error="No answer."),
-        make_video_job("running", crashes=MAX_JOB_CRASHES),
+        make_video_job("running", poll_error="No answer."),
+        make_video_job("running", failures=MAX_JOB_CRASHES),
     ):
         assert "Look again" in labels(job, thea, "running")
     assert "Look again" in labels(make_video_job("running"), thea, "late")

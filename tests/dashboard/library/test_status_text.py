@@ -110,7 +110,7 @@ def test_past_nineteen_in_twenty_it_is_late_and_not_failed(make_video_job):
     for _ in range(5):
         make_video_job("completed", started_at=ago(1000), finished_at=ago(940))
     video = video_of(
-        make_video_job("running", started_at=ago(365), looked_at=ago(11), next_look_at=ago(-19))
+        make_video_job("running", started_at=ago(365), polled_at=ago(11), next_poll_at=ago(-19))
     )
     assert state(video) == ("late", "Rendering")
     assert video.story == (
@@ -124,11 +124,11 @@ def test_c7_a_quarantined_video_says_why_it_is_not_polled_any_more(make_video_jo
     for _ in range(5):
         make_video_job("completed", started_at=ago(1000), finished_at=ago(940))
     parked = {
-        "crashes": MAX_JOB_CRASHES,
-        "look_error": POLLING_QUARANTINED_TEXT,
-        "look_error_since": ago(60),
+        "failures": MAX_JOB_CRASHES,
+        "poll_error": POLLING_QUARANTINED_TEXT,
+        "poll_failing_since": ago(60),
     }
-    video = video_of(make_video_job("running", started_at=ago(365), looked_at=ago(90), **parked))
+    video = video_of(make_video_job("running", started_at=ago(365), polled_at=ago(90), **parked))
     assert video.story == POLLING_QUARANTINED_TEXT
     assert (video.card.fresh.seen, video.card.fresh.tail) == ("rendering", "")
 
@@ -142,14 +142,14 @@ def test_another_length_is_another_class(make_video_job):
 def test_the_time_that_reelroom_slept_is_not_usual(make_video_job):
     """Started 400 s before; the last look before the end was 5 s or hours earlier."""
     for _ in range(4):
-        make_video_job("completed", started_at=ago(400), looked_at=ago(105), finished_at=ago(100))
-        make_video_job("completed", started_at=ago(9000), looked_at=ago(8940), finished_at=ago(100))
+        make_video_job("completed", started_at=ago(400), polled_at=ago(105), finished_at=ago(100))
+        make_video_job("completed", started_at=ago(9000), polled_at=ago(8940), finished_at=ago(100))
     assert video_of(make_video_job("running")).card.bar.note == "usually 5 min"
 
 
 def test_other_tenants_do_not_say_what_is_usual_here(make_video_job, otto):
     elsewhere = TokenFactory.create(
-        account=AccountFactory.create(vault=otto.team.vault), owner=otto.user
+        account=AccountFactory.create(tenant=otto.team.tenant), owner=otto.user
     )
     for _ in range(5):
         make_video_job("completed", token=elsewhere)
@@ -173,9 +173,9 @@ def test_the_usual_in_words(seconds, note):
 def test_a_failed_poll_ages_what_we_know_and_changes_no_state(make_video_job):
     job = make_video_job(
         "running",
-        looked_at=ago(40),
-        look_error="The service did not answer.",
-        look_error_since=timezone.now(),
+        polled_at=ago(40),
+        poll_error="The service did not answer.",
+        poll_failing_since=timezone.now(),
     )
     video = video_of(job)
     assert state(video) == ("running", "Rendering")

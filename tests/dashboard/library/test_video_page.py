@@ -241,7 +241,7 @@ def test_what_people_and_the_service_wrote_is_escaped(
     )
     add_open_charge(job, "refused", reason=planted, code="<b>code</b>", operation="faceless.retry")
     moving = make_video_job(
-        "running", raw_status=planted, look_error=planted, look_error_since=job.started_at
+        "running", raw_status=planted, poll_error=planted, poll_failing_since=job.started_at
     )
     for one in (job, moving):
         for rest in ("", "?part=news", "hiding/"):

@@ -134,7 +134,7 @@ def test_a_member_of_another_team_does_not_exist(
 def test_the_best_token_of_a_member_stands_beside_the_name(
     team: dict[str, Membership], client_of: ClientOf
 ) -> None:
-    account = AccountFactory.create(vault=team["mira"].team.vault)
+    account = AccountFactory.create(tenant=team["mira"].team.tenant)
     TokenFactory.create(account=account, owner=team["priya"].user, state=TokenState.REVOKED)
     TokenFactory.create(account=account, owner=team["priya"].user)
     shut = TokenFactory.create(account=account, owner=team["priya"].user)

@@ -45,7 +45,7 @@ def leave(member: Membership) -> str:
 
 @pytest.fixture
 def account(northlight: Team) -> Account:
-    return AccountFactory.create(vault=northlight.vault)
+    return AccountFactory.create(tenant=northlight.tenant)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def running(token: Token) -> Job:
         title="Whales in fog",
         remote_id="9",
         state=JobState.RUNNING,
-        next_look_at=soon,
+        next_poll_at=soon,
     )
 
 
@@ -99,7 +99,7 @@ def test_who_has_another_team_keeps_it(
 def test_their_tokens_in_that_team_are_destroyed_and_no_others(
     token: Token, luca: Membership, mira: Membership, otto: Membership
 ) -> None:
-    theirs = TokenFactory.create(owner=luca.user, account__vault=otto.team.vault)
+    theirs = TokenFactory.create(owner=luca.user, account__tenant=otto.team.tenant)
     hers = TokenFactory.create(owner=mira.user, account=token.account)
     assert "Tokens removed: 1." in leave(luca)
     for one, state in (
@@ -199,7 +199,7 @@ def test_who_comes_back_signs_in_as_before(luca: Membership, mira: Membership) -
 def test_their_stream_ends(luca: Membership, mira: Membership, client_of: ClientOf) -> None:
     tickets = [
         StreamSession(
-            one.team.vault_id, one.team_id, one.user_id, client_of(one).session.session_key or ""
+            one.team.tenant_id, one.team_id, one.user_id, client_of(one).session.session_key or ""
         )
         for one in (luca, mira)
     ]

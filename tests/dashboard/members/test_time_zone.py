@@ -31,7 +31,7 @@ def choose(browser: Client, name: str) -> Any:
 
 @pytest.fixture
 def entry(mira: Membership) -> LedgerEntry:
-    account = AccountFactory(vault=mira.team.vault)
+    account = AccountFactory(tenant=mira.team.tenant)
     LedgerMirror.objects.get_or_create(account=account)
     entry = EntryFactory(account=account, amount=Decimal(-96), happened_at=LATE)
     daily_totals.rebuild_days(account, daily_totals.days_in_account_zone(account, [LATE]))
@@ -41,8 +41,8 @@ def entry(mira: Membership) -> LedgerEntry:
 def test_the_owner_sets_it_and_it_is_written_down(mira: Membership, client_of: ClientOf) -> None:
     response = choose(client_of(mira), AUCKLAND)
     assert response.status_code == 302
-    mira.team.vault.refresh_from_db()
-    assert mira.team.vault.time_zone == AUCKLAND
+    mira.team.tenant.refresh_from_db()
+    assert mira.team.tenant.time_zone == AUCKLAND
     written = AuditEvent.objects.get(action="team.zone")
     assert written.details == {"before": "UTC", "after": AUCKLAND}
 
@@ -53,8 +53,8 @@ def test_what_is_no_time_zone_is_said_in_words(
 ) -> None:
     response = choose(client_of(mira), name)
     assert response.status_code == 422
-    mira.team.vault.refresh_from_db()
-    assert mira.team.vault.time_zone == "UTC"
+    mira.team.tenant.refresh_from_db()
+    assert mira.team.tenant.time_zone == "UTC"
 
 
 @pytest.mark.parametrize("who", ["jonas", "thea", "priya", "vera"])
@@ -132,19 +132,21 @@ def test_a_lost_task_message_is_found_by_the_sweep(
     rung: list[str] = []
     monkeypatch.setattr(tasks.recount_days_task, "delay", rung.append)
     tasks.sweep_moved_days()
-    mira.team.vault.time_zone = AUCKLAND
-    mira.team.vault.save()
+    mira.team.tenant.time_zone = AUCKLAND
+    mira.team.tenant.save()
     tasks.sweep_moved_days()
     assert rung == [str(entry.account_id)]
 
 
 def test_pages_and_pushes_tell_clock_times_in_it(mira: Membership, client_of: ClientOf) -> None:
-    job = JobFactory(vault=mira.team.vault, account__vault=mira.team.vault, member=mira.user)
-    mira.team.vault.time_zone = AUCKLAND
-    mira.team.vault.save()
+    job = JobFactory(tenant=mira.team.tenant, account__tenant=mira.team.tenant, member=mira.user)
+    mira.team.tenant.time_zone = AUCKLAND
+    mira.team.tenant.save()
     page = client_of(mira).get(reverse("video", args=[job.pk]))
     assert page.status_code == 200
-    here = job.created_at.astimezone(mira.team.vault.zone)
+    here = job.created_at.astimezone(mira.team.tenant.zone)
     assert f"{here:%H:%M}" in page.content.decode()
-    pushed = render_tenant_changes(job.vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk)})
+    pushed = render_tenant_changes(
+        job.tenant_id, {ChangeEvent(job.tenant_id, EventType.JOB, job.pk)}
+    )
     assert f"{here:%H:%M}" in pushed

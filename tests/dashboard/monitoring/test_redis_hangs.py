@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def draft(priya: Membership) -> Job:
     account = AccountFactory.create(
-        vault=priya.team.vault,
+        tenant=priya.team.tenant,
         options=OPTIONS,
         costs={"CONTENT_PROMPT_REQUESTED": {"credits": 4}},
     )
@@ -131,7 +131,7 @@ def test_news_of_a_short_silence_is_announced_once_it_is_over(
             EventType.JOB,
             EventType.CHARGE,
         ):  # the second is not even tried before it is over
-            publish_event(draft.vault_id, event, draft.pk)
+            publish_event(draft.tenant_id, event, draft.pk)
         os.kill(pid, signal.SIGCONT)
         told = {
             ChangeEvent.from_json(heard.get_message(timeout=5)["data"]).event_type for _ in range(2)

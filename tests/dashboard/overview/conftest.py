@@ -26,7 +26,7 @@ def ago(**span: float) -> datetime:
 
 @pytest.fixture
 def account(northlight: Team) -> Account:
-    return AccountFactory.create(vault=northlight.vault, created_at=ago(days=400))
+    return AccountFactory.create(tenant=northlight.tenant, created_at=ago(days=400))
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from tests.factories import AccountFactory, TokenFactory
 def every_concern(account, token, ledger, add_entry, make_charge, luca, northlight):
     """One of each kind."""
     make_charge(42, luca, state="unknown", quote=Decimal(42))
-    make_charge(98, luca, state="matched", orphan_at=ago(days=1))
+    make_charge(98, luca, state="matched", unidentified_at=ago(days=1))
     make_charge(98, luca, refund_owed_at=ago(minutes=6))
     ApprovalRequest.objects.create(
         team=northlight, member=luca.user, charge=make_charge(0, luca, state="draft", hold=106)
@@ -35,9 +35,9 @@ def every_concern(account, token, ledger, add_entry, make_charge, luca, northlig
         token,
         title="Parked",
         state="running",
-        crashes=MAX_JOB_CRASHES,
-        looked_at=ago(hours=3),
-        next_look_at=ago(hours=3),
+        failures=MAX_JOB_CRASHES,
+        polled_at=ago(hours=3),
+        next_poll_at=ago(hours=3),
     )
     add_entry(-96)
 
@@ -80,7 +80,7 @@ def test_many_small_ones_of_long_ago_do_not_hide_a_great_one_of_today(
     shown = found(northlight, account)
     assert [one.kind for one in shown] == ["unknown", "refund", "refund"]
     assert shown[1].since < shown[2].since < ago(days=18)
-    TokenFactory.create(vault=account.vault, account=account, state="revoked")
+    TokenFactory.create(tenant=account.tenant, account=account, state="revoked")
     assert [one.kind for one in found(northlight, account)] == ["unknown", "token", "refund"]
 
 
@@ -97,7 +97,7 @@ def test_another_team_sees_nothing_of_it(every_concern, account, otto):
     ],
 )
 def test_a_trial_is_no_lapsed_plan(plan, title, text, northlight, priya):
-    account = AccountFactory.create(vault=northlight.vault, name="Northlight Trial", plan=plan)
+    account = AccountFactory.create(tenant=northlight.tenant, name="Northlight Trial", plan=plan)
     TokenFactory.create(account=account, owner=priya.user, state=TokenState.PAUSED)
     (ask,) = build_attention_list([], found(northlight, account), timezone.now(), top_up=True).shown
     assert ask.title == title
@@ -108,7 +108,7 @@ def test_what_was_settled_waits_for_nobody(
     northlight, account, ledger, token, add_entry, make_charge
 ):
     make_charge(98, refund_owed_at=ago(days=1), refunded_at=ago(hours=1))
-    make_charge(98, state="matched", orphan_at=ago(days=1), refunded_at=ago(hours=1))
+    make_charge(98, state="matched", unidentified_at=ago(days=1), refunded_at=ago(hours=1))
     make_charge(42, state="matched")
     add_entry(-42, charge=make_charge(42))
     video(token, state="failed", hidden_at=ago(hours=1), finished_at=ago(hours=2))

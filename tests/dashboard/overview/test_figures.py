@@ -32,8 +32,8 @@ def at(day: date, hour: int = 12) -> datetime:
 
 
 def move_to_zone(team: Team, zone: str) -> None:
-    team.vault.time_zone = zone
-    team.vault.save()
+    team.tenant.time_zone = zone
+    team.tenant.save()
 
 
 EVENING = at(FRIDAY, 18)
@@ -45,7 +45,7 @@ def figures_at(northlight, account):
 
     def tell(now: datetime = EVENING, span: str = ""):
         return load_overview_sums(
-            northlight, [account.pk], window_for_span(span, northlight.vault.zone, now)
+            northlight, [account.pk], window_for_span(span, northlight.tenant.zone, now)
         )
 
     return tell
@@ -122,7 +122,7 @@ def test_the_balance_is_walked_back_through_every_entry(add_entry, figures_at):
 def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, mira):
     add_entry(-100, timezone.now() - timedelta(days=1))
     add_entry(500.25)
-    LedgerMirror.objects.update(balance_exact=1000, weighed_high=1)
+    LedgerMirror.objects.update(balance_exact=1000, checkpoint_high=1)
     told = build_credits_part(mira, "").credits
     assert told is not None
     yesterday, today = told.days
@@ -230,11 +230,11 @@ def test_what_an_account_holds_that_no_token_opens_is_not_taken_off_the_others(
     account, token, mira, priya, make_charge
 ):
     make_charge(member=priya, state="unknown", hold=Decimal(700))
-    other = AccountFactory.create(vault=account.vault, balance=Decimal(1000))
+    other = AccountFactory.create(tenant=account.tenant, balance=Decimal(1000))
     TokenFactory.create(account=other, owner=mira.user)
     held = TokenFactory.create(account=other, owner=priya.user)
     job = JobFactory.create(account=other, token=held)
     make_charge(member=priya, state="held", hold=Decimal(90), job=job)
     Token.objects.filter(account=account).update(state=TokenState.REMOVED)
-    purse = load_team_balance(account.vault)
+    purse = load_team_balance(account.tenant)
     assert (purse.balance, purse.held, purse.free) == (1000, 90, 910)

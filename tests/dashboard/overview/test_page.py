@@ -31,8 +31,8 @@ def running(token):
             state="running",
             raw_status="rendering",
             started_at=ago(minutes=2),
-            looked_at=ago(seconds=3),
-            next_look_at=ago(seconds=-5),
+            polled_at=ago(seconds=3),
+            next_poll_at=ago(seconds=-5),
             **fields,
         )
 
@@ -122,7 +122,7 @@ def test_what_is_held_is_taken_off(client_of, vera, token, make_charge):
 
 def test_each_account_says_when_it_was_seen(client_of, vera, northlight, account, token, priya):
     Account.objects.filter(pk=account.pk).update(balance_as_of=timezone.now() - timedelta(days=2))
-    other = AccountFactory.create(vault=northlight.vault, name="Shorts", balance=Decimal(500))
+    other = AccountFactory.create(tenant=northlight.tenant, name="Shorts", balance=Decimal(500))
     TokenFactory.create(account=other, owner=priya.user)
     shown = page(client_of, vera)
     assert shown.count("as of ") >= 2

@@ -21,9 +21,9 @@ def set_checkpoint(ledger):
         ledger.refresh_from_db()
         entries = sum(entry.amount for entry in ledger.account.entries.all())
         ledger.anchor_balance, ledger.anchor_high = Decimal(opening), 0
-        ledger.balance_exact, ledger.weighed_high = Decimal(shown), ledger.high
-        ledger.weighed_sum = Decimal(entries)
-        ledger.anchor_at = ledger.weighed_at = ledger.read_at = timezone.now()
+        ledger.balance_exact, ledger.checkpoint_high = Decimal(shown), ledger.high
+        ledger.checkpoint_sum = Decimal(entries)
+        ledger.anchor_at = ledger.checkpoint_at = ledger.read_at = timezone.now()
         ledger.save()
 
     return weigh

@@ -135,7 +135,7 @@ def test_the_progress_of_the_mirror_is_shown(client_of, vera, ledger, token):
 
 
 def test_of_several_accounts_one_is_shown(client_of, vera, northlight, account, token, priya):
-    other = AccountFactory.create(vault=northlight.vault, name="Northlight Shorts")
+    other = AccountFactory.create(tenant=northlight.tenant, name="Northlight Shorts")
     TokenFactory.create(account=other, owner=priya.user)
     assert "Northlight Shorts" in page(client_of, vera, f"?account={other.pk}")
 

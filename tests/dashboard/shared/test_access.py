@@ -108,9 +108,9 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "membership": lambda job: job.member.memberships.get().pk,
     "token": lambda job: job.token_id,
     "account": lambda job: job.account_id,
-    "budget": lambda job: job.vault.team.budgets.get().pk,
+    "budget": lambda job: job.tenant.team.budgets.get().pk,
     "ask": lambda job: job.charges.get().ask.pk,
-    "pack": lambda job: job.vault.credit_packs.get().pk,
+    "pack": lambda job: job.tenant.credit_packs.get().pk,
     "charge": lambda job: job.account.charges.get(state=ChargeState.UNKNOWN).pk,
     "rewrite": lambda job: job.account.rewrites.get().pk,
 }
@@ -132,7 +132,7 @@ def team(
 
 @pytest.fixture
 def job(priya: Membership) -> Job:
-    account = AccountFactory.create(vault=priya.team.vault)
+    account = AccountFactory.create(tenant=priya.team.tenant)
     token = TokenFactory.create(account=account, owner=priya.user)
     job = JobFactory.create(account=account, token=token, title="Whales in fog")
     Budget.objects.create(team=priya.team, member=priya.user, hard=50)
@@ -144,7 +144,7 @@ def job(priya: Membership) -> Job:
     LedgerMirror.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
     words = {"label": "Whales in fog", "credit_spend": "-96"}
     LedgerConflict.objects.create(account=account, position=0, before=words, after=words)
-    CreditPack.objects.create(vault=job.vault, plan_id=301, name="Whales in bulk", credits=500)
+    CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
     return job
 
 

@@ -25,13 +25,13 @@ ClientOf = Callable[[Membership], Client]
 
 @pytest.fixture
 def token(priya: Membership) -> Token:
-    account = AccountFactory.create(vault=priya.team.vault)
+    account = AccountFactory.create(tenant=priya.team.tenant)
     return TokenFactory.create(account=account, owner=priya.user)
 
 
 def heard(token: Token, status: int | None, minutes_ago: float) -> ApiCall:
     return ApiCall.objects.create(
-        vault=token.vault,
+        tenant=token.tenant,
         token=token,
         operation="me.get",
         outcome="answered" if status else "unknown",
@@ -43,14 +43,14 @@ def heard(token: Token, status: int | None, minutes_ago: float) -> ApiCall:
 
 def line(token: Token) -> str:
     return render_to_string(
-        "components/service_status.html", {"service": load_service_availability(token.vault)}
+        "components/service_status.html", {"service": load_service_availability(token.tenant)}
     )
 
 
 def test_a_refusal_is_an_answer_of_the_service(token: Token) -> None:
     heard(token, None, 5)
     heard(token, 422, 1)
-    assert load_service_availability(token.vault).state == "answers"
+    assert load_service_availability(token.tenant).state == "answers"
     assert "1 min</span> ago" in line(token)
 
 
@@ -64,7 +64,7 @@ def test_silence_counts_from_the_first_call_that_got_no_answer(
     heard(token, 200, 30)
     heard(token, status, 20)
     heard(token, status, 10)
-    assert load_service_availability(token.vault).state == "silent"
+    assert load_service_availability(token.tenant).state == "silent"
     assert f"has not answered since {since}" in line(token)
 
 
@@ -72,10 +72,10 @@ def test_one_failed_call_among_answers_is_chance_and_two_are_silence(token: Toke
     """So a fault on one of several accounts does not make the line flicker."""
     heard(token, 200, 4)
     heard(token, 502, 3)
-    assert load_service_availability(token.vault).state == "answers"
+    assert load_service_availability(token.tenant).state == "answers"
     assert "4 min</span> ago" in line(token)
     heard(token, None, 2)
-    assert load_service_availability(token.vault).state == "silent"
+    assert load_service_availability(token.tenant).state == "silent"
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_a_call_that_a_clock_sent_an_hour_ahead_of_now_does_not_decide(
     heard(token, 200, -minutes_ahead)
     heard(token, 502, 2)
     heard(token, 502, 1)
-    assert load_service_availability(token.vault).state == state
+    assert load_service_availability(token.tenant).state == state
 
 
 def test_an_answer_that_grows_old_in_the_page_is_no_longer_shown_as_fine(token: Token) -> None:
     """Nobody pushes when the worker is dead: what the page shows then is already in it."""
     heard(token, 200, 4)
-    found = load_service_availability(token.vault)
+    found = load_service_availability(token.tenant)
     assert timedelta(seconds=50) < found.valid_for <= timedelta(minutes=1)
     assert 'data-from="' in line(token)
     heard_long_ago = 'class="dot dot--live" data-until="0" hidden'
@@ -111,7 +111,7 @@ def test_nothing_asked_is_not_an_answer(token: Token) -> None:
 def test_an_event_brings_the_line_anew(token: Token) -> None:
     heard(token, 502, 1)
     html = render_tenant_changes(
-        token.vault_id, {ChangeEvent(token.vault_id, EventType.SERVICE, token.pk)}
+        token.tenant_id, {ChangeEvent(token.tenant_id, EventType.SERVICE, token.pk)}
     )
     assert 'id="service" data-state="silent" data-said="The service has not answered' in html
 

@@ -30,7 +30,7 @@ ClientOf = Callable[[Membership], Client]
 @pytest.fixture
 def token(priya: Membership) -> Token:
     account = AccountFactory.create(
-        vault=priya.team.vault, balance=Decimal(4318), monthly_credits=Decimal(12000)
+        tenant=priya.team.tenant, balance=Decimal(4318), monthly_credits=Decimal(12000)
     )
     return TokenFactory.create(account=account, owner=priya.user)
 
@@ -39,7 +39,7 @@ def test_the_team_balance_is_the_balance_less_what_open_charges_hold(token: Toke
     ChargeFactory.create(
         job=JobFactory.create(account=token.account, token=token), hold=Decimal(106)
     )
-    purse = load_team_balance(token.vault)
+    purse = load_team_balance(token.tenant)
     assert (purse.balance, purse.held, purse.free) == (Decimal(4318), Decimal(106), Decimal(4212))
     assert purse.sentence == "7,682 used and 106 held of 12,000"
     assert purse.note == "106 held"
@@ -47,16 +47,16 @@ def test_the_team_balance_is_the_balance_less_what_open_charges_hold(token: Toke
 
 def test_two_accounts_are_one_team_balance(token: Token) -> None:
     other = AccountFactory.create(
-        vault=token.vault, balance=Decimal(100), monthly_credits=Decimal(500)
+        tenant=token.tenant, balance=Decimal(100), monthly_credits=Decimal(500)
     )
     TokenFactory.create(account=other, owner=token.owner)
-    assert load_team_balance(token.vault).balance == Decimal(4418)
+    assert load_team_balance(token.tenant).balance == Decimal(4418)
 
 
 def test_an_account_that_no_token_opens_is_not_spent_from(token: Token) -> None:
     token.state = TokenState.REMOVED
     token.save()
-    assert not load_team_balance(token.vault).known
+    assert not load_team_balance(token.tenant).known
 
 
 def test_credits_beyond_the_month_fill_the_bar_and_no_more() -> None:
@@ -66,7 +66,7 @@ def test_credits_beyond_the_month_fill_the_bar_and_no_more() -> None:
 
 def test_a_balance_that_is_old_says_when_it_was_read(token: Token) -> None:
     Account.objects.update(balance_as_of=timezone.now() - timedelta(hours=1))
-    assert ", as of " in load_team_balance(token.vault).note
+    assert ", as of " in load_team_balance(token.tenant).note
 
 
 @pytest.mark.parametrize(
@@ -89,19 +89,19 @@ def test_what_moves_and_what_is_unknown_is_counted(token: Token) -> None:
             token=token,
             remote_id=str(number),
             state=JobState.RUNNING,
-            next_look_at=now,
+            next_poll_at=now,
         )
     JobFactory.create(
         account=token.account,
         token=token,
         remote_id="x",
         state=JobState.RUNNING,
-        next_look_at=now,
+        next_poll_at=now,
         hidden_at=now,
     )
     job = JobFactory.create(account=token.account, token=token)
     ChargeFactory.create(job=job, state=ChargeState.UNKNOWN, sent_at=now)
-    counts = load_holds_and_counts(token.vault)[1]
+    counts = load_holds_and_counts(token.tenant)[1]
     assert (counts.running, counts.unknown) == (3, 1)
 
 
@@ -117,11 +117,11 @@ def test_another_teams_credits_are_not_in_the_team_balance(token: Token, otto: M
 
 
 def test_what_is_pushed_holds_nothing_of_the_reader(token: Token) -> None:
-    counts = load_holds_and_counts(token.vault)[1]
+    counts = load_holds_and_counts(token.tenant)[1]
     shown = {
-        "purse": load_team_balance(token.vault),
+        "purse": load_team_balance(token.tenant),
         "counts": counts,
-        "service": load_service_availability(token.vault),
+        "service": load_service_availability(token.tenant),
     }
     news = render_to_string("components/shell_updates.html", shown)
     for name in ("purse", "purse-short", "nav-running", "nav-unknown", "service"):

@@ -70,7 +70,7 @@ def test_a_note_is_refused_with_its_field() -> None:
 def test_a_new_video_is_not_made_of_it(
     turned: dict[str, str], priya: Membership, client_of: ClientOf
 ) -> None:
-    TokenFactory.create(owner=priya.user, account__vault=priya.team.vault)
+    TokenFactory.create(owner=priya.user, account__tenant=priya.team.tenant)
     new = {"title": "Bees", "source": "topic", "topic": "How bees vote", **turned}
     page = client_of(priya).post(reverse("drafts"), new)
     assert page.status_code == 422
@@ -79,7 +79,7 @@ def test_a_new_video_is_not_made_of_it(
 
 
 def test_a_script_of_several_lines_is_kept(priya: Membership, client_of: ClientOf) -> None:
-    TokenFactory.create(owner=priya.user, account__vault=priya.team.vault)
+    TokenFactory.create(owner=priya.user, account__tenant=priya.team.tenant)
     new = {"title": "Bees", "source": "script", "script": "One.\r\n\tTwo."}
     assert client_of(priya).post(reverse("drafts"), new).status_code == 302
     assert Job.objects.get().wanted["script"] == "One.\n\tTwo."
@@ -108,10 +108,10 @@ def test_neither_people_nor_teams_are_named_so(command: tuple[str, ...], mira: M
 def test_a_title_stands_apart_from_the_sentence_around_it(
     priya: Membership, client_of: ClientOf
 ) -> None:
-    account = AccountFactory.create(vault=priya.team.vault)
+    account = AccountFactory.create(tenant=priya.team.tenant)
     token = TokenFactory.create(owner=priya.user, account=account)
     job = Job.objects.create(
-        vault=account.vault,
+        tenant=account.tenant,
         account=account,
         token=token,
         member=priya.user,

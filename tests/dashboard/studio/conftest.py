@@ -55,7 +55,7 @@ WANTED: dict[str, Any] = {
 @pytest.fixture
 def account(priya: Membership) -> Account:
     return AccountFactory.create(
-        vault=priya.team.vault,
+        tenant=priya.team.tenant,
         options=OPTIONS,
         costs={"CONTENT_PROMPT_REQUESTED": {"credits": 4}},
     )

@@ -61,7 +61,7 @@ def test_a_form_of_one_video_does_not_pass_for_that_of_another(
     nonce = uuid.uuid4()
     first = actions.render_video(by=priya, job=ready, nonce=nonce, seen=PRICE)
     assert actions.render_video(by=priya, job=ready, nonce=nonce, seen=PRICE) == first
-    other = JobFactory(account=ready.account, token=ready.token, vault=ready.vault)
+    other = JobFactory(account=ready.account, token=ready.token, tenant=ready.tenant)
     with pytest.raises(AlreadyInProgress):
         actions.render_video(by=priya, job=other, nonce=nonce, seen=PRICE)
     with pytest.raises(AlreadyInProgress):
@@ -75,7 +75,7 @@ def test_a_form_that_is_sent_again_when_all_is_done_is_still_one_charge(
     first = actions.render_video(by=priya, job=ready, nonce=nonce, seen=PRICE)
     now = timezone.now()
     Charge.objects.update(state=ChargeState.CONFIRMED, cost=92, sent_at=now, settled_at=now)
-    Job.objects.update(state=JobState.RUNNING, next_look_at=now)
+    Job.objects.update(state=JobState.RUNNING, next_poll_at=now)
     ready.refresh_from_db()
     assert actions.render_video(by=priya, job=ready, nonce=nonce, seen=PRICE) == first
 

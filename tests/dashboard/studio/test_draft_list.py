@@ -86,7 +86,7 @@ def test_a_trial_is_told_before_a_draft_is_started(
 def test_a_newer_token_of_a_trial_takes_no_draft_while_another_one_works(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
-    trial = AccountFactory.create(vault=priya.team.vault, plan=AccountPlan.TRIAL)
+    trial = AccountFactory.create(tenant=priya.team.tenant, plan=AccountPlan.TRIAL)
     TokenFactory.create(account=trial, owner=priya.user, state=TokenState.PAUSED)
     browser = client_of(priya)
     assert "not on trials" not in get_page(browser, LIST)

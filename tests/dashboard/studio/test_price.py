@@ -136,7 +136,7 @@ def test_the_card_that_is_pushed_holds_no_button_of_a_reader(ready: Job) -> None
 
 def test_a_new_price_is_in_the_push_to_every_open_page(ready: Job) -> None:
     html = render_tenant_changes(
-        ready.vault_id, {ChangeEvent(ready.vault_id, EventType.JOB, ready.pk)}
+        ready.tenant_id, {ChangeEvent(ready.tenant_id, EventType.JOB, ready.pk)}
     )
     assert f'id="job-{ready.pk}-price"' in html
     assert "≈ 96" in html

@@ -129,8 +129,8 @@ def test_pitfall_95_a_draft_offers_what_its_own_account_was_told(
 ) -> None:
     """Voices of another account of the same team, or of another team, are not its own."""
     voices = {"mandatory": {"voices": [{"id": 99, "name": "Cloned Thea", "language": "English"}]}}
-    for vault in (draft.vault, TenantFactory.create()):
-        account = AccountFactory.create(vault=vault, options=voices)
+    for tenant in (draft.tenant, TenantFactory.create()):
+        account = AccountFactory.create(tenant=tenant, options=voices)
         TokenFactory.create(account=account, owner=priya.user)
     html = get_page(client_of(priya), step_url(draft, "voice"))
     assert "Maren" in html

@@ -35,7 +35,7 @@ def accepting_service(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def account(mira: Membership) -> Account:
-    return AccountFactory.create(vault=mira.team.vault, name="Northlight Media")
+    return AccountFactory.create(tenant=mira.team.tenant, name="Northlight Media")
 
 
 def add(browser: Client, text: str) -> Any:
@@ -171,7 +171,7 @@ def test_removing_asks_once_and_says_what_goes_on(
 ) -> None:
     token = TokenFactory.create(account=account, owner=priya.user)
     job = JobFactory.create(account=account, token=token, remote_id="9")
-    job.state, job.next_look_at = JobState.RUNNING, job.created_at
+    job.state, job.next_poll_at = JobState.RUNNING, job.created_at
     job.save()
     browser = client_of(priya)
     page = browser.get(removal(token)).content.decode()
@@ -254,7 +254,7 @@ def test_the_question_says_what_becomes_of_running_videos(
 ) -> None:
     token = TokenFactory.create(account=account, owner=priya.user)
     job = JobFactory.create(account=account, token=token, remote_id="9")
-    Job.objects.update(state=JobState.RUNNING, next_look_at=job.created_at)
+    Job.objects.update(state=JobState.RUNNING, next_poll_at=job.created_at)
     TokenFactory.create(account=account, owner=mira.user)
     browser = client_of(mira)
     alone = browser.get(removal(token)).content.decode()

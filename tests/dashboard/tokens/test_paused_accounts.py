@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def account(mira: Membership) -> Account:
     """Mira's, of the service, while the portal uses a sandbox."""
-    account: Account = AccountFactory(vault=mira.team.vault, environment=LIVE)
+    account: Account = AccountFactory(tenant=mira.team.tenant, environment=LIVE)
     TokenFactory(account=account, owner=mira.user)
     return account
 
@@ -45,7 +45,7 @@ def job_of(account: Account, **more: Any) -> Job:
 
 def running_job(account: Account) -> Job:
     now = timezone.now()
-    times = {"started_at": now, "looked_at": now, "next_look_at": now}
+    times = {"started_at": now, "polled_at": now, "next_poll_at": now}
     return job_of(account, remote_id="7", state=JobState.RUNNING, **times)
 
 
@@ -74,7 +74,7 @@ def test_every_page_says_that_accounts_are_paused_and_of_which_address(
 def test_no_page_speaks_of_it_where_every_account_is_of_the_address_in_use(
     mira: Membership, client_of: Any
 ) -> None:
-    TokenFactory(account__vault=mira.team.vault, owner=mira.user)
+    TokenFactory(account__tenant=mira.team.tenant, owner=mira.user)
     assert "Some accounts are paused." not in page(client_of(mira), "overview")
 
 
@@ -122,7 +122,7 @@ def test_nothing_new_can_be_made_with_it(
 def test_a_token_of_the_address_in_use_is_taken_though_the_paused_one_is_newer(
     mira: Membership, account: Account
 ) -> None:
-    own = TokenFactory(account__vault=mira.team.vault, owner=mira.user)
+    own = TokenFactory(account__tenant=mira.team.tenant, owner=mira.user)
     Token.objects.filter(pk=own.pk).update(created_at="2026-01-01T00:00Z")
     job = start_draft(by=mira, title="Ice", wanted={"type": "ai-visuals"})
     assert job.token == own

@@ -24,7 +24,7 @@ SHUT = "Does not open: add it again"
 @pytest.fixture
 def draft(priya: Membership, luca: Membership) -> Job:
     """Priya's, whose token's seal and Luca's were put into each other's row."""
-    account = AccountFactory.create(vault=priya.team.vault)
+    account = AccountFactory.create(tenant=priya.team.tenant)
     hers = TokenFactory.create(account=account, owner=priya.user)
     his = TokenFactory.create(account=account, owner=luca.user)
     for token, other in ((hers, his), (his, hers)):
@@ -74,8 +74,8 @@ def test_f4_it_is_written_down_once_however_often_it_is_met(draft: Job) -> None:
     for _ in range(3):
         with pytest.raises(TokenUnusable):
             calls.decrypt_for_call(Token.objects.get(pk=draft.token_id))
-        tasks.evaluate_alerts(str(draft.vault.team.pk))
-    rows = AuditEvent.objects.filter(team=draft.vault.team, action="token.shut")
+        tasks.evaluate_alerts(str(draft.tenant.team.pk))
+    rows = AuditEvent.objects.filter(team=draft.tenant.team, action="token.shut")
     assert sorted(rows.values_list("target", flat=True)) == sorted(
         str(token.pk) for token in Token.objects.all()
     )
@@ -84,7 +84,7 @@ def test_f4_it_is_written_down_once_however_often_it_is_met(draft: Job) -> None:
 def test_f4_another_change_of_the_same_row_is_written_down_too_and_one_that_opens_is_not(
     draft: Job,
 ) -> None:
-    team, token = draft.vault.team, Token.objects.get(pk=draft.token_id)
+    team, token = draft.tenant.team, Token.objects.get(pk=draft.token_id)
     tasks.evaluate_alerts(str(team.pk))
     TokenFactory.create(account=draft.account, owner=token.owner)
     Token.objects.filter(pk=token.pk).update(sealed=bytes(token.sealed)[:-1])

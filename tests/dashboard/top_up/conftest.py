@@ -30,7 +30,7 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def account(mira: Membership) -> Account:
-    account: Account = AccountFactory.create(vault=mira.team.vault, balance=Decimal(4318))
+    account: Account = AccountFactory.create(tenant=mira.team.tenant, balance=Decimal(4318))
     TokenFactory.create(account=account, owner=mira.user)
     AutoTopUp.objects.create(account=account, **ON.to_dict(), read_at=timezone.now())
     return account
@@ -88,7 +88,7 @@ def add_spend(account: Account) -> Callable[..., LedgerEntry]:
             via_api=more.pop("via_api", True),
             **more,
         )
-        daily_totals.rebuild_days(account, {at.astimezone(account.vault.zone).date()})
+        daily_totals.rebuild_days(account, {at.astimezone(account.tenant.zone).date()})
         return entry
 
     return enter

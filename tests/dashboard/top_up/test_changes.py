@@ -37,7 +37,7 @@ def test_a_change_that_ends_while_its_page_is_drawn_is_shown_with_what_it_left(
     account: Account, thea: Membership
 ) -> None:
     """The account with its setting was read before; the form would show that, and stay so."""
-    read_before = Account.objects.select_related("vault", "top_up").get(pk=account.pk)
+    read_before = Account.objects.select_related("tenant", "top_up").get(pk=account.pk)
     saved = TopUpSetting(True, "dynamic-credits", None, 50)
     AutoTopUp.objects.update(**saved.to_dict())
     TopUpChange.objects.create(
@@ -178,7 +178,7 @@ def test_pitfall_71_a_pack_sends_its_plan_id_alone(
     browser: Client, account: Account, enqueued: list[str]
 ) -> None:
     CreditPack.objects.create(
-        vault=account.vault, plan_id=301, name="Small", credits=500, price=9, currency="EUR"
+        tenant=account.tenant, plan_id=301, name="Small", credits=500, price=9, currency="EUR"
     )
     question = visible_text_of(ask(browser, account, type="extra-credits", plan_id="301"))
     assert "+500 cr" in question and "9.00 EUR" in question

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.top_up.queries.state import day_reset_text
-from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerEntry, TokenState, Vault
+from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerEntry, Tenant, TokenState
 from proxyapi.top_up import infer_from_entries
 from tests.dashboard.top_up.conftest import HTMX, ClientOf, visible_text_of
 from tests.factories import AccountFactory
@@ -109,7 +109,7 @@ def test_pitfall_81_todays_count_is_read_from_the_ledger_and_called_inferred(
 def test_pitfall_68_the_utc_day_is_told_in_the_teams_zone_too(
     zone: str, now: datetime, sentence: str
 ) -> None:
-    words = day_reset_text(infer_from_entries([], None, now), Vault(time_zone=zone).zone)
+    words = day_reset_text(infer_from_entries([], None, now), Tenant(time_zone=zone).zone)
     assert words.endswith(sentence)
 
 
@@ -127,7 +127,7 @@ def test_pitfall_80_a_closed_account_explains_itself_and_keeps_its_history(
 
 
 def test_two_accounts_are_two_tabs_and_one_page_each(browser: Client, account: Account) -> None:
-    other = AccountFactory.create(vault=account.vault, name="Northlight Shorts")
+    other = AccountFactory.create(tenant=account.tenant, name="Northlight Shorts")
     first, second = browser.get(PAGE), browser.get(PAGE, {"account": str(other.pk)})
     assert "Northlight Shorts" in visible_text_of(first)
     assert "On, 2,000 cr each time" in visible_text_of(first)

@@ -41,7 +41,7 @@ def ten_days_of_spending(account: Account, add_spend: Spend) -> Account:
         add_spend("-300.0000", days=day)
     account.balance = Decimal(200)
     account.save()
-    return Account.objects.select_related("vault", "ledger", "top_up").get(pk=account.pk)
+    return Account.objects.select_related("tenant", "ledger", "top_up").get(pk=account.pk)
 
 
 def test_the_real_spending_is_moved_again_under_the_setting(ten_days_of_spending: Account) -> None:
@@ -117,15 +117,15 @@ def test_day_by_day_what_was_left_stands_on_its_own_day(
 ) -> None:
     """pitfall_68: the clocks of New York went back on 1 November."""
     time_machine.move_to(datetime(2026, 11, 6, 12, tzinfo=UTC), tick=False)
-    account.vault.time_zone = zone
-    account.vault.save()
+    account.tenant.time_zone = zone
+    account.tenant.save()
     for day in range(8, -1, -1):
         add_spend("1.0000", days=day + 0.01, label="Refund of a clip")
         add_spend("-300.0000", days=day)
     add_spend("2000.0000", days=3, label="Auto top-up")
     account.balance = Decimal(200)
     account.save()
-    again = Account.objects.select_related("vault", "ledger", "top_up").get(pk=account.pk)
+    again = Account.objects.select_related("tenant", "ledger", "top_up").get(pk=account.pk)
     exact = build_what_if(again, TopUpSetting())
     monkeypatch.setattr(query, "MAX_EXACT_ENTRIES", 3)
     by_day = build_what_if(again, TopUpSetting())
@@ -144,7 +144,7 @@ def test_a_packs_price_makes_it_money(ten_days_of_spending: Account) -> None:
         in build_what_if(ten_days_of_spending, pack).trouble
     )
     CreditPack.objects.create(
-        vault=ten_days_of_spending.vault,
+        tenant=ten_days_of_spending.tenant,
         plan_id=301,
         name="Big",
         credits=2000,
@@ -159,7 +159,7 @@ def test_fractional_strings_stay_fractions(account: Account, add_spend: Spend) -
     add_spend("-12.1600", days=1)
     account.balance = Decimal("0.5")
     account.save()
-    whole = Account.objects.select_related("vault", "ledger", "top_up").get(pk=account.pk)
+    whole = Account.objects.select_related("tenant", "ledger", "top_up").get(pk=account.pk)
     found = build_what_if(whole, TopUpSetting())
     assert found.gaps == ()
     assert found.chart is not None and "0.5 credits today" in found.chart.sentence

@@ -16,7 +16,7 @@ from dashboard.alerts.delivery import webhook
 from dashboard.alerts.delivery.queue import attempt_delivery
 from dashboard.alerts.evaluate import evaluate_team
 from dashboard.models import AlertEvent, AlertKind, AlertRule, Membership, Role, Team
-from proxyapi.models import Vault
+from proxyapi.models import Tenant
 from tests.factories import MembershipFactory, TeamFactory
 from tests.leaks import Canaries
 
@@ -25,9 +25,9 @@ NOT_PAGES = re.compile(r"^/(static|live|accounts)|/media/|/theme/|export")
 LINKS = re.compile(r'(?:href|hx-get|src|action)="(/[^"#]*)')
 
 
-def scan_team_pages(canaries: Canaries, vault: Vault) -> int:
+def scan_team_pages(canaries: Canaries, tenant: Tenant) -> int:
     """All of it, as its owner gets it; how many pages that were."""
-    owner = MembershipFactory(team=TeamFactory(vault=vault), role=Role.OWNER)
+    owner = MembershipFactory(team=TeamFactory(tenant=tenant), role=Role.OWNER)
     default_rules.create_default_rules(owner.team)
     send_all_alerts(canaries, owner.team)
     browser, seen, left = Client(), set[str](), ["/", "/nowhere/", *named_pages()]

@@ -25,7 +25,7 @@ from django.db import connection
 from proxyapi import tasks
 from proxyapi.charges import admit_charge
 from proxyapi.failpoints import FAILPOINTS
-from proxyapi.models import Vault
+from proxyapi.models import Tenant
 from proxyapi.upstream.catalog import CATALOG
 from tests.browser.canaries import scan_redis
 from tests.drills.charging import token_echoes
@@ -84,7 +84,7 @@ def test_no_token_gets_out(
                 )
             )
         deaths = kill_processes(control, sandbox)
-        pages = sum(scan_team_pages(canaries, vault) for vault in Vault.objects.all())
+        pages = sum(scan_team_pages(canaries, tenant) for tenant in Tenant.objects.all())
     scan_all_stores(canaries)
     found, missed = (
         canaries.leaked_tokens(),

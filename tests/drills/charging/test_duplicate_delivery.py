@@ -83,7 +83,7 @@ def test_a_message_that_two_workers_get_is_sent_once(
 def test_fifty_presses_of_one_form_are_one_render(sandbox_account: SandboxAccount) -> None:
     figures, verdict = Figures("one form, fifty presses at once"), ChargeAudit()
     priya = MembershipFactory(
-        team=TeamFactory(vault=sandbox_account.token.vault), user=sandbox_account.token.owner
+        team=TeamFactory(tenant=sandbox_account.token.tenant), user=sandbox_account.token.owner
     )
     wrong = []
     for _ in range(FORMS):

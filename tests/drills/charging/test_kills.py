@@ -128,7 +128,7 @@ def run_round(
     pressed = hands.press_button(intent, point if point in IN_WEB else "")
     killed = pressed == KILLED if point in IN_WEB else dies_in_worker(hands, intent, point)
     if not killed:
-        there = Charge.objects.filter(nonce=intent.nonce).values_list("state", "reason", "crashes")
+        there = Charge.objects.filter(nonce=intent.nonce).values_list("state", "reason", "failures")
         print(f"  {what}: nobody died; pressing ended with {pressed}, charge {list(there)}")
     if point == "intent":
         if killed and Charge.objects.filter(nonce=intent.nonce).exists():

@@ -55,7 +55,7 @@ def test_every_lost_clip_is_an_orphan(sandbox_account: SandboxAccount) -> None:
         work_until_settled(admit_charge(intent), 60)
     found = Charge.objects.filter(
         state=ChargeState.MATCHED,
-        orphan_at__isnull=False,
+        unidentified_at__isnull=False,
         booked_at__isnull=False,
         cost__gt=0,
         job__state=JobState.DRAFT,

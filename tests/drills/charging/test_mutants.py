@@ -39,7 +39,7 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "a nonce may stand twice": Mutant(
         "proxyapi/models/charge.py",
-        'models.UniqueConstraint(fields=["vault", "nonce"], name="charge_once_per_nonce"),',
+        'models.UniqueConstraint(fields=["tenant", "nonce"], name="charge_once_per_nonce"),',
         "",
         "test_admission.py",
     ),
@@ -136,8 +136,8 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "an effect comes twice": Mutant(
         "proxyapi/charges/job_effects.py",
-        "    if not free.update(effect_at=now, orphan_at=None, result=kept):",
-        "    if free.update(effect_at=now, orphan_at=None, result=kept) < 0:",
+        "    if not free.update(applied_at=now, unidentified_at=None, result=kept):",
+        "    if free.update(applied_at=now, unidentified_at=None, result=kept) < 0:",
         "test_job_effects.py",
     ),
     "a job that changed is sent": Mutant(

@@ -122,7 +122,7 @@ def order_read_echoes(stage: SandboxAccount, token: str, way: str) -> int:
                 deed()
             stage.clear_faults()
             Token.objects.filter(pk=stage.token.pk).update(state=TokenState.WORKING)
-            running.account.jobs.filter(state=JobState.RUNNING).update(next_look_at=timezone.now())
+            running.account.jobs.filter(state=JobState.RUNNING).update(next_poll_at=timezone.now())
     return 3 * len(deeds)
 
 
@@ -130,7 +130,7 @@ def running_video(stage: SandboxAccount) -> Job:
     made = stage.response_data("POST", "/faceless", json={"type": "ai-visuals", "title": "Tides"})
     fields = {
         "started_at": timezone.now(),
-        "next_look_at": timezone.now(),
+        "next_poll_at": timezone.now(),
         "wanted": READY_SETTINGS,
     }
     return row(stage, JobKind.FACELESS, str(made["id"]), JobState.RUNNING, **fields)

@@ -61,7 +61,7 @@ def test_a_second_tab_cannot_start_a_second_render(job: Job) -> None:
 
 def test_the_database_itself_refuses_a_second_open_charge(make_held_charge: Held) -> None:
     charge = make_held_charge()
-    twin = {"vault_id": charge.vault_id, "account_id": charge.account_id, "job": charge.job}
+    twin = {"tenant_id": charge.tenant_id, "account_id": charge.account_id, "job": charge.job}
     with pytest.raises(IntegrityError), transaction.atomic():
         Charge.objects.create(
             **twin,
@@ -104,7 +104,7 @@ def test_a_transition_that_somebody_else_took_is_not_taken_twice(make_held_charg
 
 def test_a_job_that_started_meanwhile_is_not_rendered_again(job: Job) -> None:
     """Two tabs: by the time the second one's turn comes, the first one's render is confirmed."""
-    Job.objects.update(state=JobState.RUNNING, next_look_at=timezone.now())
+    Job.objects.update(state=JobState.RUNNING, next_poll_at=timezone.now())
     with pytest.raises(StaleData, match="Nothing was sent"):
         admit_charge(intent(job))
 
@@ -139,7 +139,7 @@ def test_a_token_that_took_over_meanwhile_is_the_one_that_is_charged(job: Job) -
 
 def test_law_10_a_nonce_is_unique_in_a_tenant(make_held_charge: Held) -> None:
     charge = make_held_charge()
-    ChargeFactory(nonce=charge.nonce)  # another vault's
+    ChargeFactory(nonce=charge.nonce)  # another tenant's
     with pytest.raises(IntegrityError, match="nonce"), transaction.atomic():
         ChargeFactory(job=JobFactory(account=charge.account), nonce=charge.nonce)
 

@@ -38,7 +38,7 @@ def sent(charge: Charge) -> Charge:
 def poll_job_now(job: Job) -> Job:
     """The job after its next look."""
     then = timezone.now() - timedelta(seconds=6)
-    Job.objects.update(looked_at=then, next_look_at=timezone.now())
+    Job.objects.update(polled_at=then, next_poll_at=timezone.now())
     poll_job(job.pk)
     job.refresh_from_db()
     return job
@@ -171,7 +171,7 @@ def test_a_draft_that_began_to_run_meanwhile_is_not_rendered_again_when_it_is_do
     perhaps its film was seen to the end since."""
     charge = make_held_charge()
     began = timezone.now()
-    Job.objects.update(state=state, started_at=began, next_look_at=began)
+    Job.objects.update(state=state, started_at=began, next_poll_at=began)
     upstream.respond(*GET, shown("completed"))
     upstream.respond(*RENDER, charged_response({"id": 7}, 92))
     assert (sent(charge).state, upstream.request_bodies(*RENDER)) == (ChargeState.REFUSED, [])

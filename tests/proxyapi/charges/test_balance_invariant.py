@@ -36,7 +36,7 @@ CROWD, DEEDS = 5, 12
 @pytest.mark.parametrize("seed", range(4))
 def test_pitfall_54_spent_and_held_never_pass_the_balance(job: Job, seed: int) -> None:
     jobs = [job] + [
-        JobFactory(account=job.account, token=job.token, vault=job.vault, remote_id=str(100 + n))
+        JobFactory(account=job.account, token=job.token, tenant=job.tenant, remote_id=str(100 + n))
         for n in range(7)
     ]
     seen: list[Decimal] = []

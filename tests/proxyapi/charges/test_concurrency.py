@@ -62,7 +62,7 @@ def test_tabs_at_once_are_one_charge(job: Job) -> None:
 
 def test_pitfall_54_members_at_once_do_not_pass_on_the_same_credits(job: Job) -> None:
     others = [
-        JobFactory(account=job.account, token=job.token, vault=job.vault, remote_id=str(number))
+        JobFactory(account=job.account, token=job.token, tenant=job.tenant, remote_id=str(number))
         for number in range(100, 100 + CROWD)
     ]
     together(lambda one=one: admit_charge(intent(one, uuid.uuid4(), 400)) for one in others)  # type: ignore[misc]
@@ -73,7 +73,7 @@ def test_pitfall_54_members_at_once_do_not_pass_on_the_same_credits(job: Job) ->
 def test_teams_at_once_do_not_pass_on_the_same_credits(job: Job, other_teams_job: Job) -> None:
     """Each has an account row of its own, of the same account at the service."""
     jobs = [
-        JobFactory(account=one.account, token=one.token, vault=one.vault, remote_id=str(number))
+        JobFactory(account=one.account, token=one.token, tenant=one.tenant, remote_id=str(number))
         for number in range(100, 100 + CROWD // 2)
         for one in (job, other_teams_job)
     ]

@@ -50,7 +50,7 @@ def test_what_is_refused_to_a_reader_says_nothing_of_what_another_worker_sends(
 
     def read_beside(request: httpx.Request) -> httpx.Response:
         now = timezone.now()
-        Charge.objects.filter(pk=charge.pk).update(state=state, sent_at=now, alive_at=now)
+        Charge.objects.filter(pk=charge.pk).update(state=state, sent_at=now, heartbeat_at=now)
         return error_response(status, "GEN-FORBIDDEN")
 
     upstream.respond("GET", "/faceless/7", read_beside)
@@ -164,7 +164,7 @@ def matched(charge: Charge) -> None:
     Charge.objects.filter(pk=charge.pk).update(
         state=ChargeState.MATCHED,
         cost=20,
-        orphan_at=now,
+        unidentified_at=now,
         settled_at=now,
         booked_at=now,
         sent_at=now,
@@ -182,7 +182,11 @@ def test_a_late_answer_brings_an_orphans_id(clip: Job, upstream: ScriptedUpstrea
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     clip.refresh_from_db()
-    assert (charge.state, charge.orphan_at, clip.remote_id) == (ChargeState.MATCHED, None, "55")
+    assert (charge.state, charge.unidentified_at, clip.remote_id) == (
+        ChargeState.MATCHED,
+        None,
+        "55",
+    )
 
 
 def test_a_late_answer_leaves_the_draft_to_what_was_paid_anew(
@@ -242,7 +246,7 @@ def test_a_2xx_that_names_an_error_is_a_lost_answer(
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, job.state) == (ChargeState.UNKNOWN, JobState.DRAFT)
-    assert charge.effect_at is None
+    assert charge.applied_at is None
 
 
 def test_however_long_the_service_says_to_wait_it_is_given_up_in_time(
@@ -281,12 +285,12 @@ def test_after_a_clock_was_put_back_open_charges_are_due(make_held_charge: Held)
     ahead = timezone.now() + timedelta(hours=5)
     charge = make_held_charge()
     Charge.objects.filter(pk=charge.pk).update(
-        state=ChargeState.SENDING, sent_at=ahead, alive_at=ahead, due_at=ahead
+        state=ChargeState.SENDING, sent_at=ahead, heartbeat_at=ahead, due_at=ahead
     )
     assert list(due_work.lease_due_charges()) == []
     due_work.reschedule_after_clock_rollback()
     charge.refresh_from_db()
-    assert charge.alive_at and charge.alive_at <= timezone.now()
+    assert charge.heartbeat_at and charge.heartbeat_at <= timezone.now()
     assert [id for id, _ in due_work.lease_due_charges()] == [charge.pk]
 
 
@@ -298,4 +302,4 @@ def test_an_envelope_may_repeat_its_status_and_name_no_error(
     charge = make_held_charge()
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
-    assert charge.effect_at is not None
+    assert charge.applied_at is not None

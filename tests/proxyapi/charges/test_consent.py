@@ -52,7 +52,7 @@ def test_an_ask_that_waited_for_days_is_sent_when_it_is_released(job: Job) -> No
 
 def test_pitfall_54_consent_does_not_pass_on_credits_that_others_hold(job: Job) -> None:
     charge = create_draft_charge(intent(job, hold=600))
-    other = JobFactory(account=job.account, token=job.token, vault=job.vault, remote_id="8")
+    other = JobFactory(account=job.account, token=job.token, tenant=job.tenant, remote_id="8")
     admit_charge(intent(other, hold=500))
     with pytest.raises(NotEnoughCredits):
         approve_draft_charge(charge)

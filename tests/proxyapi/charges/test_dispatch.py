@@ -277,5 +277,5 @@ def test_a_connection_to_the_database_that_breaks_meanwhile_does_not_lose_the_an
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     charge.account.refresh_from_db()
-    assert (charge.state, charge.cost, charge.crashes) == (state, cost, 0)
+    assert (charge.state, charge.cost, charge.failures) == (state, cost, 0)
     assert (charge.account.balance, charge.account.held_credits()) == (balance, 0)

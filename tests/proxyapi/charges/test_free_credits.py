@@ -98,6 +98,6 @@ def test_many_holds_of_a_fraction_leave_what_they_leave(job: Job) -> None:
     """A database that adds floats up refused the last one, by a ten-thousandth of a billionth."""
     Account.objects.update(balance=Decimal("74.8"))
     for _ in range(43):
-        own = JobFactory(account=job.account, token=job.token, vault=job.vault)
+        own = JobFactory(account=job.account, token=job.token, tenant=job.tenant)
         ChargeFactory(job=own, hold=Decimal("1.7"))
     assert free() == Decimal("1.7")

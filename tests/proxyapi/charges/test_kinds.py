@@ -122,7 +122,7 @@ def test_a_clip_whose_cost_the_ledger_showed_is_identified_and_refunded_when_it_
     upstream.respond("GET", "/credits/history", history_page(booked))
     reconcile_charge(clip.pk)
     clip.refresh_from_db()
-    assert (clip.state, clip.cost, clip.orphan_at) == (ChargeState.MATCHED, 6, None)
+    assert (clip.state, clip.cost, clip.unidentified_at) == (ChargeState.MATCHED, 6, None)
     job = Job.objects.get(charges=clip)
     assert (job.remote_id, job.state) == ("88", JobState.RUNNING)
     Charge.objects.mark_refund_owed(job, timezone.now())
@@ -133,7 +133,7 @@ def test_a_clip_whose_cost_the_ledger_showed_is_identified_and_refunded_when_it_
 @pytest.mark.parametrize("settled_first", [True, False])
 def test_pitfall_45_a_failed_clip_is_owed_back_once(clip: Charge, settled_first: bool) -> None:
     now = timezone.now()
-    fields = {"state": ChargeState.UNKNOWN, "sent_at": now, "effect_at": now}
+    fields = {"state": ChargeState.UNKNOWN, "sent_at": now, "applied_at": now}
     Charge.objects.filter(pk=clip.pk).update(**fields)
     clip.refresh_from_db()
     if settled_first:

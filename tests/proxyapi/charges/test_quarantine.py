@@ -48,7 +48,7 @@ def test_c7_an_unsent_poison_charge_is_given_up_after_five_times(
     poison_handler: None, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     charge = handled(make_held_charge(), dispatch_charge, 4)
-    assert (charge.state, charge.crashes) == (ChargeState.HELD, 4)
+    assert (charge.state, charge.failures) == (ChargeState.HELD, 4)
     handled(charge, dispatch_charge, 1)
     assert (charge.state, charge.code) == (ChargeState.REFUSED, QUARANTINED)
     assert charge.reason.endswith("Nothing was sent.")
@@ -70,7 +70,7 @@ def test_a_poison_charge_that_cannot_be_given_up_just_now_is_taken_up_again(
     with monkeypatch.context() as patch:
         patch.setattr(type(Charge.objects), "move", away)
         handled(charge, dispatch_charge, 1)
-    assert (charge.state, charge.crashes) == (ChargeState.HELD, 4)
+    assert (charge.state, charge.failures) == (ChargeState.HELD, 4)
     assert Charge.objects.due(charge.due_at).get() == charge
     assert handled(charge, dispatch_charge, 1).state == ChargeState.REFUSED
 
@@ -87,7 +87,7 @@ def test_c7_an_unknown_poison_charge_is_quarantined_and_keeps_its_hold(
     assert not Charge.objects.due(timezone.now()).exists()
     assert reconcile_now(charge)
     charge.refresh_from_db()
-    assert (charge.crashes, charge.code, charge.reason) == (0, "", "")
+    assert (charge.failures, charge.code, charge.reason) == (0, "", "")
     assert Charge.objects.due(timezone.now()).get() == charge
 
 
@@ -96,7 +96,7 @@ def test_what_is_quarantined_while_sending_may_be_charged_until_its_timeout(
 ) -> None:
     """Looked at sooner, it would be called never charged, and be paid again."""
     charge, now = make_held_charge("faceless.scripts"), timezone.now()
-    Charge.objects.update(state=ChargeState.SENDING, sent_at=now, alive_at=now)
+    Charge.objects.update(state=ChargeState.SENDING, sent_at=now, heartbeat_at=now)
     for _ in range(5):
         count_charge_crash(charge.pk)
     charge.refresh_from_db()
@@ -109,10 +109,10 @@ def test_a_crash_that_passes_is_forgotten(
 ) -> None:
     upstream.respond(*RENDER, charged_response({"id": 7}, 92))
     charge = make_held_charge()
-    Charge.objects.update(crashes=4)
+    Charge.objects.update(failures=4)
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
-    assert (charge.state, charge.crashes) == (ChargeState.CONFIRMED, 0)
+    assert (charge.state, charge.failures) == (ChargeState.CONFIRMED, 0)
 
 
 def test_a9_a_dead_worker_is_found_by_its_missing_heartbeat(
@@ -121,7 +121,7 @@ def test_a9_a_dead_worker_is_found_by_its_missing_heartbeat(
     """Seconds after the last sign, however long the operation may take."""
     charge = make_held_charge()
     quiet = timezone.now() - timedelta(seconds=16)
-    Charge.objects.update(state=ChargeState.SENDING, sent_at=quiet, alive_at=quiet)
+    Charge.objects.update(state=ChargeState.SENDING, sent_at=quiet, heartbeat_at=quiet)
     upstream.respond("GET", "/faceless/7", httpx.ConnectError)
     reconcile_charge(charge.pk)
     charge.refresh_from_db()
@@ -133,16 +133,16 @@ def test_a_sending_worker_beats_while_it_waits(make_held_charge: Held, settings:
     settings.CHARGE_SILENCE = 0.03
     charge = make_held_charge()
     past = timezone.now() - timedelta(minutes=1)
-    Charge.objects.update(state=ChargeState.SENDING, sent_at=past, alive_at=past, due_at=past)
+    Charge.objects.update(state=ChargeState.SENDING, sent_at=past, heartbeat_at=past, due_at=past)
     charge.refresh_from_db()
     with heartbeat.sender_heartbeat(charge):
         for _ in range(100):
             Event().wait(0.02)
             charge.refresh_from_db()
-            if charge.alive_at and charge.alive_at > past:
+            if charge.heartbeat_at and charge.heartbeat_at > past:
                 break
-    assert charge.alive_at
-    assert charge.alive_at > past
+    assert charge.heartbeat_at
+    assert charge.heartbeat_at > past
     assert charge.due_at > past
 
 

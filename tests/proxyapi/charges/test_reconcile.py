@@ -148,7 +148,7 @@ def test_nothing_is_called_uncharged_while_its_worker_lives_nor_half_a_minute_af
     settings.CHARGE_BOOKED_WITHIN = booked_within
     upstream.respond(*LEDGER, history_page())
     charge = unknown_charge(seconds=300)
-    Charge.objects.update(alive_at=timezone.now() - timedelta(seconds=alive))
+    Charge.objects.update(heartbeat_at=timezone.now() - timedelta(seconds=alive))
     reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == state
@@ -254,7 +254,7 @@ def test_a_charge_that_is_being_sent_is_left_alone(
 ) -> None:
     charge = unknown_charge()
     Charge.objects.filter(pk=charge.pk).update(
-        state=ChargeState.SENDING, alive_at=timezone.now() - timedelta(seconds=5)
+        state=ChargeState.SENDING, heartbeat_at=timezone.now() - timedelta(seconds=5)
     )
     reconcile_charge(charge.pk)
     charge.refresh_from_db()

@@ -37,7 +37,7 @@ def stale_charges(job: Job, upstream: ScriptedUpstream) -> Old:
     def make(hours: float = 1) -> Charge:
         number = str(100 + Charge.objects.count())
         upstream.respond("GET", f"/faceless/{number}", make_response(video_response("rendering")))
-        fields = {"account": job.account, "token": job.token, "vault": job.vault}
+        fields = {"account": job.account, "token": job.token, "tenant": job.tenant}
         own = JobFactory(remote_id=number, wanted=SETTINGS, sent=SETTINGS, **fields)
         ago = timezone.now() - timedelta(hours=hours)
         times = {"sent_at": ago, "created_at": ago, "lost_at": ago, "due_at": timezone.now()}
@@ -126,7 +126,7 @@ def test_a_quarantined_charge_is_not_the_backlog_probe(
     first, second = stale_charges(hours=2), stale_charges()
     silent(upstream, first, second)
     read_and_reconcile(first)
-    Charge.objects.filter(pk=first.pk).update(crashes=5)
+    Charge.objects.filter(pk=first.pk).update(failures=5)
     read_and_reconcile(second)
     assert seconds_until_next_read(second) < 45
 

@@ -32,7 +32,7 @@ def test_what_one_team_holds_is_not_free_for_another(job: Job, other_teams_job: 
 
 def test_a_refusal_of_a_team_alone_names_no_other_team(job: Job) -> None:
     admit_charge(intent(job, 600))
-    own = JobFactory(account=job.account, token=job.token, vault=job.vault)
+    own = JobFactory(account=job.account, token=job.token, tenant=job.tenant)
     with pytest.raises(NotEnoughCredits) as refusal:
         admit_charge(intent(own, 600))
     assert "another team" not in refusal.value.sentence

@@ -29,9 +29,11 @@ def test_pitfall_34_a_worker_with_a_heartbeat_is_left_alone_however_long(
     longest = timedelta(seconds=2 * CATALOG[operation].timeout)
     fields = {"state": ChargeState.SENDING, "sent_at": now - longest}
     alive = ChargeFactory(
-        operation=operation, alive_at=now - timeouts.heartbeat_timeout() + SOON, **fields
+        operation=operation, heartbeat_at=now - timeouts.heartbeat_timeout() + SOON, **fields
     )
-    dead = ChargeFactory(operation=operation, alive_at=now - timeouts.heartbeat_timeout(), **fields)
+    dead = ChargeFactory(
+        operation=operation, heartbeat_at=now - timeouts.heartbeat_timeout(), **fields
+    )
     assert not is_sender_dead(alive)
     assert is_sender_dead(dead)
 
@@ -61,12 +63,12 @@ def test_pitfall_34_a_heartbeat_survives_a_broken_connection(
 def test_a_worker_presumed_dead_keeps_its_heartbeat(state: ChargeState, db: None) -> None:
     """Without a database for a while it could not say so. When the charge is read back stays."""
     long_ago = timezone.now() - timedelta(minutes=1)
-    fields = {"sent_at": long_ago, "alive_at": long_ago, "due_at": long_ago}
+    fields = {"sent_at": long_ago, "heartbeat_at": long_ago, "due_at": long_ago}
     charge = ChargeFactory(operation="faceless.render", state=state, **fields)
     heartbeat.beat(charge)
     charge.refresh_from_db()
-    assert charge.alive_at is not None
-    assert charge.alive_at > timezone.now() - SOON
+    assert charge.heartbeat_at is not None
+    assert charge.heartbeat_at > timezone.now() - SOON
     assert (charge.due_at == long_ago) == (state == ChargeState.UNKNOWN)
 
 

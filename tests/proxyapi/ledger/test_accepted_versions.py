@@ -27,7 +27,7 @@ def accept_upstream_rows(account: Account) -> None:
     """The patrol goes through all pages, and somebody takes what it finds."""
     for _ in range(4):
         long_ago = timezone.now() - recheck_old_pages.RECHECK_INTERVAL
-        LedgerMirror.objects.filter(pk=account.pk).update(patrolled_at=long_ago)
+        LedgerMirror.objects.filter(pk=account.pk).update(rechecked_at=long_ago)
         ledger.mirror_entries(account)
         ledger.accept_all_upstream_versions(
             account, UserFactory().pk, ledger.count_open_conflicts(account).fingerprint
@@ -97,7 +97,9 @@ def test_an_attribution_does_not_stay_at_a_position_that_has_another_row_now(
     ledger.accept_all_upstream_versions(
         account, UserFactory().pk, ledger.count_open_conflicts(account).fingerprint
     )
-    assert LedgerMirror.objects.get().sums_zone == "", "the sums of what was told are counted anew"
+    assert LedgerMirror.objects.get().rollup_time_zone == "", (
+        "the sums of what was told are counted anew"
+    )
     accept_upstream_rows(account)
     ledger.sync_account(account.pk)
     ledger.sync_account(account.pk)
@@ -133,7 +135,9 @@ def test_an_account_whose_videos_are_polled_all_day_gets_a_checkpoint_each_hour(
 ) -> None:
     scripted_ledger.add_row(ledger_row("-4", 1))
     ledger.sync_account(account.pk)
-    LedgerMirror.objects.update(weighed_at=timezone.now() - timedelta(hours=hours), weighed_high=0)
+    LedgerMirror.objects.update(
+        checkpoint_at=timezone.now() - timedelta(hours=hours), checkpoint_high=0
+    )
     lanes: list[str] = []
     monkeypatch.setattr(
         sync_schedule,

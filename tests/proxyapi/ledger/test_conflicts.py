@@ -28,7 +28,7 @@ def mirrored_ledger(account: Account, scripted_ledger: ScriptedLedger) -> Script
 def run_recheck(account: Account) -> None:
     """A reading ten minutes after the last page was compared."""
     long_ago = timezone.now() - recheck_old_pages.RECHECK_INTERVAL
-    LedgerMirror.objects.filter(pk=account.pk).update(patrolled_at=long_ago)
+    LedgerMirror.objects.filter(pk=account.pk).update(rechecked_at=long_ago)
     ledger.mirror_entries(account)
 
 
@@ -165,7 +165,7 @@ def test_a_recheck_that_is_not_due_requests_nothing(
     account: Account, mirrored_ledger: ScriptedLedger
 ) -> None:
     LedgerMirror.objects.update(
-        patrolled_at=timezone.now() - recheck_old_pages.RECHECK_INTERVAL + timedelta(seconds=30)
+        rechecked_at=timezone.now() - recheck_old_pages.RECHECK_INTERVAL + timedelta(seconds=30)
     )
     ledger.mirror_entries(account)
     assert mirrored_ledger.pages == [(3, "")]

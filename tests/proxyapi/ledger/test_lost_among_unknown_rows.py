@@ -78,7 +78,7 @@ def test_a_debit_that_is_kept_for_another_charge_is_no_free_use(
         make_confirmed_charge,
         hold=Decimal(15),
         quote=Decimal(15),
-        effect_at=LEDGER_START,
+        applied_at=LEDGER_START,
         **searched,
     )
     mark_read_to(account, LEDGER_START + timedelta(seconds=169))
@@ -92,7 +92,7 @@ def test_a_debit_by_a_clock_that_is_behind_ours_is_no_free_use(
     account: Account, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     fields = {"operation": "ideas.discover", "hold": Decimal(15), "quote": Decimal(15)}
-    lost = make_lost_retry(make_confirmed_charge, effect_at=LEDGER_START, **fields)
+    lost = make_lost_retry(make_confirmed_charge, applied_at=LEDGER_START, **fields)
     mark_read_to(account, LEDGER_START + HOUR)
     make_mirrored_row(account, 0, seconds=56, amount=-15)
     decide_charge(lost, True, {}, seen(lost))

@@ -69,7 +69,7 @@ def test_the_row_of_a_charge_comes_though_mirroring_has_spent_its_share(
 def test_it_does_not_wait_for_the_anchor(
     account: Account, scripted_ledger: ScriptedLedger, exhausted_limiter: ExhaustedRateLimiter
 ) -> None:
-    LedgerMirror.objects.update(anchor_balance=None, anchor_high=None, weighed_high=None)
+    LedgerMirror.objects.update(anchor_balance=None, anchor_high=None, checkpoint_high=None)
     spend(account, scripted_ledger)
     ledger.sync_account(account.pk)
     assert LedgerEntry.objects.count() == 2

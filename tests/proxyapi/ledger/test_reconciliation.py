@@ -45,7 +45,7 @@ def test_the_exact_balance_is_that_of_a_position(
     scripted_ledger.add_row(ledger_row(-4), ledger_row(-5))
     assert ledger.take_checkpoint(account)
     row = LedgerMirror.objects.get()
-    assert (row.balance_exact, row.weighed_high) == (10_000, 2)
+    assert (row.balance_exact, row.checkpoint_high) == (10_000, 2)
     assert (row.anchor_balance, row.anchor_high) == (10_000, 2)
 
 

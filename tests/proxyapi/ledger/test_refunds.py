@@ -67,7 +67,9 @@ def unidentified_clip(make_confirmed_charge: MakeConfirmedCharge) -> MakeConfirm
 
     def make(cost: object = 30, minute: float = 0) -> Charge:
         now, state = timezone.now(), ChargeState.MATCHED
-        return make_confirmed_charge(cost, minute, operation=CREATE, state=state, orphan_at=now)
+        return make_confirmed_charge(
+            cost, minute, operation=CREATE, state=state, unidentified_at=now
+        )
 
     return make
 
@@ -128,7 +130,7 @@ def test_a_refund_waits_for_the_end_of_another_clip_that_it_may_be_of(
 ) -> None:
     lost, other = unidentified_clip(30), make_confirmed_charge(30, 60, operation=CREATE)
     now, jobs = timezone.now(), Job.objects.filter(charges=other)
-    jobs.update(state=JobState.RUNNING, next_look_at=now)
+    jobs.update(state=JobState.RUNNING, next_poll_at=now)
     scripted_ledger.add_row(ledger_row(-30), ledger_row(-30, 60), refund(30, 65))
     ledger.mirror_entries(account)
     assert matched_positions() == [(0, "certain"), (1, "certain")]
@@ -158,7 +160,7 @@ def test_what_was_given_back_to_another_team_is_given_back_to_nobody_else(
     theirs = create_account_of_another_team(account)
     TokenFactory(account=theirs)
     first, second = make_owed_clip(30), make_owed_clip(30)
-    Charge.objects.filter(pk=second.pk).update(account=theirs, vault=theirs.vault)
+    Charge.objects.filter(pk=second.pk).update(account=theirs, tenant=theirs.tenant)
     scripted_ledger.add_row(ledger_row(-30), ledger_row(-30, 0.01), refund())
     for one in (account, theirs, account):
         ledger.mirror_entries(one)

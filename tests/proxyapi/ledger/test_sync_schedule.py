@@ -37,7 +37,7 @@ def test_a_new_account_is_read_and_gets_a_checkpoint_at_once(
     assert is_due(account)
     ledger.sync_account(account.pk)
     row = LedgerMirror.objects.get()
-    assert (row.high, row.anchor_high, row.held_until) == (1, 1, None)
+    assert (row.high, row.anchor_high, row.lease_expires_at) == (1, 1, None)
 
 
 def test_it_is_read_again_within_a_minute(
@@ -208,7 +208,9 @@ def test_two_workers_do_not_read_one_ledger_at_once(
 ) -> None:
     scripted_ledger.add_row(ledger_row(-4))
     ledger.sync_account(account.pk)
-    LedgerMirror.objects.update(held_until=timezone.now() + timedelta(seconds=30), due_at=None)
+    LedgerMirror.objects.update(
+        lease_expires_at=timezone.now() + timedelta(seconds=30), due_at=None
+    )
     scripted_ledger.pages.clear()
     assert not is_due(account)
     ledger.sync_account(account.pk)
@@ -220,7 +222,7 @@ def test_the_lease_of_a_dead_worker_is_taken_over(
 ) -> None:
     scripted_ledger.add_row(ledger_row(-4))
     ledger.sync_account(account.pk)
-    LedgerMirror.objects.update(held_until=timezone.now() - timedelta(seconds=1), due_at=None)
+    LedgerMirror.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1), due_at=None)
     scripted_ledger.add_row(ledger_row(-5))
     assert is_due(account)
     ledger.sync_account(account.pk)
@@ -277,7 +279,7 @@ def test_open_pages_hear_of_rows_that_came_and_of_nothing_else(
     ledger.sync_account(account.pk)
     heard: list[EventType] = []
     monkeypatch.setattr(
-        entry_changes, "publish_event", lambda vault, event, id: heard.append(event)
+        entry_changes, "publish_event", lambda tenant, event, id: heard.append(event)
     )
     ledger.sync_account(account.pk)
     assert heard == []

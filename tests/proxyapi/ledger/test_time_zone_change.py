@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from proxyapi import ledger
 from proxyapi.ledger import entry_changes
 from proxyapi.ledger.mirror_range import get_or_create_ledger
-from proxyapi.models import Account, DailyTotal, LedgerMirror, Vault
+from proxyapi.models import Account, DailyTotal, LedgerMirror, Tenant
 from proxyapi.rollups import daily_totals
 from proxyapi.rollups.daily_totals import rebuild_all_days, rebuild_days
 from tests.deadlocks import run_beside
@@ -31,7 +31,7 @@ KIRITIMATI, PAGO_PAGO = "Pacific/Kiritimati", "Pacific/Pago_Pago"
 
 def move(account: Account, zone: str) -> None:
     """The owner chooses it, and a worker counts all days anew; `account` still has the old one."""
-    Vault.objects.filter(pk=account.vault_id).update(time_zone=zone)
+    Tenant.objects.filter(pk=account.tenant_id).update(time_zone=zone)
     rebuild_all_days(Account.objects.get(pk=account.pk))
 
 
@@ -55,7 +55,7 @@ def test_a_page_laid_after_the_zone_moved_is_counted_in_the_new_days(
     scripted_ledger.add_row(ledger_row("-7", EVENING + 1))
     scripted_ledger.before_page = move_once
     ledger.mirror_entries(account)
-    assert account.vault.time_zone == "UTC"
+    assert account.tenant.time_zone == "UTC"
     assert kept(account) == {THIRD: -11}
 
 
@@ -71,7 +71,7 @@ def test_the_old_day_of_a_row_that_is_gone_goes_as_well(account: Account) -> Non
     """It was let go after the zone moved, before its sums did."""
     entry = EntryFactory(account=account, happened_at=BETWEEN)
     move(account, KIRITIMATI)
-    Vault.objects.update(time_zone="UTC")
+    Tenant.objects.update(time_zone="UTC")
     entry.delete()
     with transaction.atomic():
         entry_changes.record_entry_changes(account, [BETWEEN])
@@ -82,7 +82,7 @@ def test_the_old_day_of_a_row_that_is_gone_goes_as_well(account: Account) -> Non
 def test_a_zone_that_came_back_amid_an_interrupted_count_is_counted_again(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A week is of the zone that was left, although that of the ledger is the vault's again."""
+    """A week is of the zone that was left, although that of the ledger is the tenant's again."""
     EntryFactory(account=account, happened_at=BETWEEN)
     EntryFactory(account=account, happened_at=BETWEEN + timedelta(days=30))
     get_or_create_ledger(account)
@@ -91,7 +91,7 @@ def test_a_zone_that_came_back_amid_an_interrupted_count_is_counted_again(
     with monkeypatch.context() as patch, pytest.raises(StopIteration):
         patch.setattr(daily_totals, "rebuild_days", lambda *given: next(weeks)(*given))
         move(account, KIRITIMATI)
-    Vault.objects.update(time_zone="UTC")
+    Tenant.objects.update(time_zone="UTC")
     assert kept(account) != before
     assert daily_totals.accounts_with_stale_zone() == [account.pk]
     rebuild_all_days(Account.objects.get(pk=account.pk))
@@ -119,7 +119,7 @@ def test_what_is_wanted_anew_while_it_is_counted_is_counted_again(
 
 
 def test_a_new_ledger_has_no_days_of_another_zone(account: Account) -> None:
-    Vault.objects.update(time_zone=AUCKLAND)
+    Tenant.objects.update(time_zone=AUCKLAND)
     get_or_create_ledger(Account.objects.get(pk=account.pk))
     assert daily_totals.accounts_with_stale_zone() == []
 

@@ -64,7 +64,7 @@ def open_sandbox(house: InProcessSandbox) -> Iterator[tuple[SandboxAccount, Team
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(rate_limiter, "PREVIEWS_PER_MINUTE", 10_000)  # five a minute are too few here
-        team = TeamFactory(vault=stage.token.vault)
+        team = TeamFactory(tenant=stage.token.tenant)
         create_default_rules(team)
         yield stage, team
 

@@ -109,10 +109,10 @@ def send_known_charge(stage: SandboxAccount, path: str, body: object = None, **f
     sent_at = timezone.now()
     answer = stage.direct.post(path, json=body) if body else stage.direct.post(path)
     now, cost = timezone.now(), Decimal(answer.json()["meta"]["credits"]["cost"])
-    times = {"sent_at": sent_at, "settled_at": now, "effect_at": now}
+    times = {"sent_at": sent_at, "settled_at": now, "applied_at": now}
     fields |= {**times, "cost": cost, "hold": cost}
     token = stage.token
-    on = {"token": token, "account": token.account, "vault": token.vault, "member": token.owner}
+    on = {"token": token, "account": token.account, "tenant": token.tenant, "member": token.owner}
     ChargeFactory(state=ChargeState.CONFIRMED, quote=cost, **{"job": None, **on, **fields})
 
 

@@ -171,7 +171,7 @@ def judge_charge(
 
 def is_shown(stage: SandboxAccount, house: InProcessSandbox, charge: Charge) -> bool:
     """Whether the overview lists it among what needs a person."""
-    team, now = TeamFactory(vault=stage.token.vault), house.now()
+    team, now = TeamFactory(tenant=stage.token.tenant), house.now()
     month = now - timedelta(days=30)
     found = load_attention_rows(team, [charge.account_id], month, now)
     return any(one.kind == "unknown" and one.id == charge.pk for one in found)

@@ -32,7 +32,7 @@ def test_an_answer_that_comes_confirms_at_its_cost(
         charge.reason
     )
     assert charge.cost == sandbox_account.spent_credits() - already
-    assert charge.effect_at is not None
+    assert charge.applied_at is not None
     assert Upload.objects.count() == 0
     assert sandbox_account.account_money()["double_charges"] == []
 
@@ -47,7 +47,7 @@ def test_an_answer_that_is_lost_is_read_back_and_counted_once(
     charge = work_until_settled(admit_charge(intent))
     assert charge.state == ChargeState.MATCHED
     assert charge.cost == sandbox_account.spent_credits() - already
-    assert (charge.orphan_at is not None) == (operation in CREATES)
+    assert (charge.unidentified_at is not None) == (operation in CREATES)
     assert sandbox_account.account_money()["double_charges"] == []
 
 
@@ -70,7 +70,7 @@ def test_pitfall_15_a_lost_clip_is_an_orphan_that_may_be_paid_anew_knowingly(
     sandbox_account.set_fault("/v2/text-to-video", "close", "after")
     charge = work_until_settled(admit_charge(intent))
     job = Job.objects.get()
-    assert charge.orphan_at
+    assert charge.unidentified_at
     assert charge.cost == sandbox_account.spent_credits() == intent.quote
     assert (job.state, job.remote_id) == (JobState.DRAFT, None)
     assert sandbox_account.count_posts("/text-to-video") == 1

@@ -32,8 +32,8 @@ def make_running_job(token: Token) -> Running:
 
     def make(age: float = 60, seen: float = 6, *, of: Token | None = None, **more: Any) -> Job:
         owner = of or token
-        rows = {"vault": owner.vault, "account": owner.account, "token": owner}
-        times = {"started_at": ago(age), "looked_at": ago(seen), "next_look_at": ago(0)}
+        rows = {"tenant": owner.tenant, "account": owner.account, "token": owner}
+        times = {"started_at": ago(age), "polled_at": ago(seen), "next_poll_at": ago(0)}
         number = str(Job.objects.count() + 1)
         state = {"remote_id": number, "state": JobState.RUNNING, "raw_status": "rendering"}
         return JobFactory.create(**(rows | times | state | more))

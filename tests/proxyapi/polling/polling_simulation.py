@@ -59,7 +59,7 @@ class PollingSimulation:
 
     def add_jobs(self, token: Token, jobs: int) -> None:
         first = Job.objects.count()
-        owner = {"vault": token.vault, "account": token.account, "token": token}
+        owner = {"tenant": token.tenant, "account": token.account, "token": token}
         Job.objects.bulk_create(
             Job(
                 **owner,
@@ -70,8 +70,8 @@ class PollingSimulation:
                 remote_id=str(first + number),
                 raw_status="rendering",
                 started_at=self.now - timedelta(seconds=3 * number),
-                looked_at=self.now,
-                next_look_at=self.now + timedelta(seconds=5),
+                polled_at=self.now,
+                next_poll_at=self.now + timedelta(seconds=5),
             )
             for number in range(jobs)
         )

@@ -57,10 +57,10 @@ def test_a_poll_beside_the_probe_is_not_sent_and_put_off(
     informed_rate_limiter()
     second = meanwhile(make_running_job, upstream)
     assert len(upstream.requests) == 1
-    assert second.next_look_at is not None
-    wait = (second.next_look_at - timezone.now()).total_seconds()
+    assert second.next_poll_at is not None
+    wait = (second.next_poll_at - timezone.now()).total_seconds()
     assert circuit_breaker.PROBE_INTERVAL_S - 1 < wait <= circuit_breaker.PROBE_INTERVAL_S
-    assert second.crashes == 0
+    assert second.failures == 0
 
 
 def test_with_a_closed_circuit_any_number_of_polls_wait(

@@ -68,7 +68,7 @@ def changing(token: Token, state: TopUpChangeState, **times: datetime) -> TopUpC
 
 def test_a_ledger_is_due_again(account: Account) -> None:
     LedgerMirror.objects.create(
-        account=account, read_at=ahead(), due_at=ahead(), held_until=ahead()
+        account=account, read_at=ahead(), due_at=ahead(), lease_expires_at=ahead()
     )
     assert ledger.accounts_due_for_sync(timezone.now()) == []
     due_work.reschedule_after_clock_rollback()
@@ -181,7 +181,7 @@ def test_without_a_clock_rollback_nothing_is_repaired(account: Account, token: T
     seen, long = now + timedelta(seconds=5), now + timedelta(minutes=15)
     Account.objects.update(refreshed_at=seen, balance_as_of=seen)
     LedgerMirror.objects.create(
-        account=account, read_at=seen, due_at=long, held_until=now + 2 * MINUTE
+        account=account, read_at=seen, due_at=long, lease_expires_at=now + 2 * MINUTE
     )
     AutoTopUp.objects.create(
         account=account, read_at=seen, due_at=now + preference_sync.PREFERENCE_READ_INTERVAL
@@ -190,7 +190,7 @@ def test_without_a_clock_rollback_nothing_is_repaired(account: Account, token: T
     job = JobFactory.create(
         token=token, account=account, quote_due_at=now + due_work.LEASE_DURATION
     )
-    ChargeFactory.create(job=job, held_at=seen, alive_at=seen, due_at=long)
+    ChargeFactory.create(job=job, held_at=seen, heartbeat_at=seen, due_at=long)
     before = kept()
     due_work.reschedule_after_clock_rollback()
     assert kept() == before

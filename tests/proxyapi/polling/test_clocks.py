@@ -86,8 +86,8 @@ def test_after_a_clock_was_put_forward_the_bucket_goes_on(store):
 def test_a_job_that_was_polled_in_the_future_is_due_again(make_running_job, informed_rate_limiter):
     hour = timedelta(hours=1)
     ahead = make_running_job()
-    Job.objects.update(looked_at=timezone.now() + hour, next_look_at=timezone.now() + hour)
-    fine = make_running_job(next_look_at=timezone.now() + hour)
+    Job.objects.update(polled_at=timezone.now() + hour, next_poll_at=timezone.now() + hour)
+    fine = make_running_job(next_poll_at=timezone.now() + hour)
     assert due_work.lease_due_jobs() == []
     assert due_work.reschedule_after_clock_rollback() == 1
     soon = timezone.now() + timedelta(seconds=6)
@@ -110,11 +110,11 @@ def test_a_job_that_was_polled_in_the_future_is_due_again(make_running_job, info
 def test_a_poll_that_failed_in_the_future_is_due_again(make_running_job, next_look, age, mended):
     """Its job was seen before the clock was wrong: the next look alone tells."""
     now = timezone.now()
-    job = make_running_job(next_look_at=now + next_look, started_at=now - age)
+    job = make_running_job(next_poll_at=now + next_look, started_at=now - age)
     assert due_work.reschedule_after_clock_rollback() == mended
     job.refresh_from_db()
-    assert (job.next_look_at < now + timedelta(minutes=1)) is bool(mended)
-    assert job.looked_at < now
+    assert (job.next_poll_at < now + timedelta(minutes=1)) is bool(mended)
+    assert job.polled_at < now
 
 
 @pytest.mark.django_db
@@ -137,6 +137,6 @@ def test_five_seconds_run_from_the_sending_however_long_the_counter_took(
     monkeypatch.setattr(timezone, "now", lambda: clock[0])
     looking.poll_job(job.pk)
     job.refresh_from_db()
-    assert job.looked_at == clock[0]
-    assert job.next_look_at is not None
-    assert job.next_look_at >= clock[0] + timedelta(seconds=5)
+    assert job.polled_at == clock[0]
+    assert job.next_poll_at is not None
+    assert job.next_poll_at >= clock[0] + timedelta(seconds=5)

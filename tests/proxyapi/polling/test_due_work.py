@@ -56,7 +56,7 @@ def test_experience_puts_the_one_that_is_about_to_end_first(
 def test_what_somebody_has_open_comes_first(make_running_job, informed_rate_limiter):
     informed_rate_limiter()
     jobs = [make_running_job(age=100, seen=12) for _ in range(6)]
-    viewers.record_viewers([], [(jobs[4].vault_id, jobs[4].pk)])
+    viewers.record_viewers([], [(jobs[4].tenant_id, jobs[4].pk)])
     assert taken()[0] == jobs[4].pk
 
 
@@ -98,7 +98,7 @@ def test_a_lost_task_message_is_sent_again_within_thirty_seconds(
     job = make_running_job()
     assert taken() == [job.pk]
     job.refresh_from_db()
-    assert job.next_look_at < timezone.now() + timedelta(seconds=17)
+    assert job.next_poll_at < timezone.now() + timedelta(seconds=17)
 
 
 @pytest.mark.parametrize("state", [TokenState.PAUSED, TokenState.REVOKED, TokenState.REMOVED])
@@ -142,8 +142,13 @@ def test_c1_after_a_flush_every_job_is_due_again_and_asked_for_slowly(
 
 def many(token, count, **more):
     now = timezone.now()
-    owner = {"vault": token.vault, "account": token.account, "token": token, "member": token.owner}
-    times = {"started_at": now - timedelta(seconds=60), "looked_at": now - timedelta(seconds=9)}
+    owner = {
+        "tenant": token.tenant,
+        "account": token.account,
+        "token": token,
+        "member": token.owner,
+    }
+    times = {"started_at": now - timedelta(seconds=60), "polled_at": now - timedelta(seconds=9)}
     Job.objects.bulk_create(
         Job(
             **owner,
@@ -152,7 +157,7 @@ def many(token, count, **more):
             wanted={"script": "Ice moves. " * 100},
             state=JobState.RUNNING,
             remote_id=f"{token.pk}-{number}",
-            **({**times, "next_look_at": now} | more),
+            **({**times, "next_poll_at": now} | more),
         )
         for number in range(count)
     )
@@ -176,6 +181,6 @@ def test_what_runs_and_is_not_due_costs_nothing(
 ):
     """Ten thousand such rows: tests/drills/test_polling.py."""
     informed_rate_limiter()
-    many(token, 300, next_look_at=timezone.now() + timedelta(minutes=1))
+    many(token, 300, next_poll_at=timezone.now() + timedelta(minutes=1))
     with django_assert_num_queries(1):
         assert taken() == []

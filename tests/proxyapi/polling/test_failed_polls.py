@@ -27,7 +27,7 @@ RENDERING = make_response({"id": 1, "video": {"status": "rendering"}})
 def poll_due_job(job: Job, lane: Priority = Priority.PERSON) -> Job:
     """The job after a look whose time came; people's lane has no pace to keep."""
     rate_limiter.apply_rate_limit_headers(rate_limiter.redis_connection(), job.token.bucket, 30, 30)
-    Job.objects.filter(pk=job.pk).update(next_look_at=timezone.now())
+    Job.objects.filter(pk=job.pk).update(next_poll_at=timezone.now())
     looking.poll_job(job.pk, lane=lane)
     job.refresh_from_db()
     return job
@@ -35,8 +35,8 @@ def poll_due_job(job: Job, lane: Priority = Priority.PERSON) -> Job:
 
 def seconds_until_next_poll(job: Job) -> float:
     """Seconds until the next look."""
-    assert job.next_look_at is not None
-    return (job.next_look_at - timezone.now()).total_seconds()
+    assert job.next_poll_at is not None
+    return (job.next_poll_at - timezone.now()).total_seconds()
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def seconds_until_next_poll(job: Job) -> float:
 def test_pitfall_2_a_video_that_is_not_found_is_polled_slowly(
     running, upstream: ScriptedUpstream, since, least, most
 ):
-    job = running(look_error="Not found.", look_error_since=ago(since) if since else None)
+    job = running(poll_error="Not found.", poll_failing_since=ago(since) if since else None)
     upstream.respond("GET", f"/faceless/{job.remote_id}", error_response(404, "GEN-NOT-FOUND"))
     assert poll_due_job(job).state == JobState.RUNNING
     assert least < seconds_until_next_poll(job) < most
@@ -93,7 +93,7 @@ def test_b5_after_three_polls_without_an_answer_one_probes_for_all(
         poll_due_job(job)
     assert len(due_work.lease_due_jobs()) == 1
     assert due_work.lease_due_jobs() == [], "and only every five seconds"
-    told = Job.objects.exclude(look_error="").count()
+    told = Job.objects.exclude(poll_error="").count()
     assert told == len(jobs), "the page of each says since when nobody answers"
     circuit_breaker.close_circuit(token.account.environment)
     assert len(due_work.lease_due_jobs()) >= 4, "the first answer lets all tokens go on"
@@ -103,13 +103,13 @@ def test_a_slowly_polled_job_hit_by_an_outage_is_polled_when_it_is_over(
     running, upstream: ScriptedUpstream
 ):
     """Else its page said for an hour that the service is away."""
-    job, rests = running(), running(next_look_at=timezone.now() + timedelta(minutes=40))
+    job, rests = running(), running(next_poll_at=timezone.now() + timedelta(minutes=40))
     upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.Response(503))
     for _ in range(3):
         poll_due_job(job)
     rests.refresh_from_db()
-    assert rests.look_error
-    assert rests.next_look_at < timezone.now() + timedelta(seconds=20)
+    assert rests.poll_error
+    assert rests.next_poll_at < timezone.now() + timedelta(seconds=20)
 
 
 def test_videos_for_which_alone_the_service_breaks_do_not_keep_up_an_outage(
@@ -125,8 +125,8 @@ def test_videos_for_which_alone_the_service_breaks_do_not_keep_up_an_outage(
     upstream.respond("GET", f"/faceless/{fine.remote_id}", RENDERING)
     assert circuit_breaker.is_circuit_open(token.account.environment)
     of_broken = Job.objects.filter(pk__in=[job.pk for job in broken])
-    of_broken.update(looked_at=ago(3000), next_look_at=ago(1))
-    Job.objects.filter(pk=fine.pk).update(next_look_at=ago(2))
+    of_broken.update(polled_at=ago(3000), next_poll_at=ago(1))
+    Job.objects.filter(pk=fine.pk).update(next_poll_at=ago(2))
     assert [lease.job_id for lease in due_work.lease_due_jobs()] == [fine.pk]
     poll_due_job(fine)
     assert not circuit_breaker.is_circuit_open(token.account.environment)
@@ -138,7 +138,7 @@ def test_one_video_that_always_breaks_the_service_is_no_outage(running, upstream
     upstream.respond("GET", f"/faceless/{fine.remote_id}", RENDERING)
     for _ in range(4):
         poll_due_job(broken)
-        Job.objects.filter(pk=fine.pk).update(looked_at=ago(9))
+        Job.objects.filter(pk=fine.pk).update(polled_at=ago(9))
         poll_due_job(fine)
     assert not circuit_breaker.is_circuit_open(fine.account.environment)
 
@@ -148,7 +148,9 @@ def test_the_only_ones_that_break_the_service_are_an_outage_for_a_day_and_then_b
     running, upstream: ScriptedUpstream, time_machine, videos
 ):
     """Nobody else is there to tell, and it was asked for every 15 s for ever."""
-    alone = [running(look_error="A fault.", look_error_since=ago(23 * 3600)) for _ in range(videos)]
+    alone = [
+        running(poll_error="A fault.", poll_failing_since=ago(23 * 3600)) for _ in range(videos)
+    ]
     for job in alone:
         upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
     for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT):
@@ -161,7 +163,7 @@ def test_the_only_ones_that_break_the_service_are_an_outage_for_a_day_and_then_b
 
 
 def test_an_outage_of_more_than_a_day_of_three_stays_one(running, upstream: ScriptedUpstream):
-    jobs = [running(look_error="Away.", look_error_since=ago(25 * 3600)) for _ in range(3)]
+    jobs = [running(poll_error="Away.", poll_failing_since=ago(25 * 3600)) for _ in range(3)]
     for job in (*jobs, *jobs):
         upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
         poll_due_job(job)
@@ -172,7 +174,7 @@ def test_an_outage_of_more_than_a_day_of_three_stays_one(running, upstream: Scri
 def test_a_video_for_which_alone_the_service_fails_is_polled_slowly(
     running, upstream: ScriptedUpstream, since, least, most
 ):
-    broken = running(look_error="A fault.", look_error_since=ago(since) if since else None)
+    broken = running(poll_error="A fault.", poll_failing_since=ago(since) if since else None)
     fine = running()
     upstream.respond("GET", f"/faceless/{broken.remote_id}", httpx.Response(500))
     upstream.respond("GET", f"/faceless/{fine.remote_id}", RENDERING)
@@ -184,7 +186,7 @@ def test_who_fails_for_long_is_asked_often_while_the_service_is_away(
     running, upstream: ScriptedUpstream
 ):
     """Else it was looked at a quarter of an hour after the others when that is over."""
-    job = running(look_error="Away.", look_error_since=ago(9000))
+    job = running(poll_error="Away.", poll_failing_since=ago(9000))
     upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
     for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT - 1):
         circuit_breaker.record_unanswered_poll(job.account.environment)
@@ -196,7 +198,7 @@ def test_one_fault_after_an_outage_lasts_for_no_longer_than_that_is_over(
     running, upstream: ScriptedUpstream, time_machine, minutes, least, most
 ):
     """Those who waited it out have failed for long, and all of them did."""
-    job = running(age=31 * 86400, look_error="Away.", look_error_since=ago(26 * 3600))
+    job = running(age=31 * 86400, poll_error="Away.", poll_failing_since=ago(26 * 3600))
     upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.Response(502))
     for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT):
         circuit_breaker.record_unanswered_poll(job.account.environment)
@@ -220,7 +222,7 @@ def test_after_a_month_a_video_that_breaks_the_service_for_a_day_waits_for_someb
     running, upstream: ScriptedUpstream, days, hours, is_away, rests
 ):
     since = ago(hours * 3600) if hours else None
-    job = running(age=days * 86400, look_error="A fault.", look_error_since=since)
+    job = running(age=days * 86400, poll_error="A fault.", poll_failing_since=since)
     upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
     for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT - 1 if is_away else 0):
         running()
@@ -244,21 +246,21 @@ def test_c7_a_poison_row_is_quarantined_after_five_tries_and_the_others_go_on(
         with pytest.raises(RuntimeError):
             poll_due_job(poison)
     poison.refresh_from_db()
-    assert (poison.state, poison.look_error) == (
+    assert (poison.state, poison.poll_error) == (
         JobState.RUNNING,
         job_quarantine.POLLING_QUARANTINED_TEXT,
     )
-    Job.objects.update(next_look_at=timezone.now())
+    Job.objects.update(next_poll_at=timezone.now())
     assert [lease.job_id for lease in due_work.lease_due_jobs()] == [fine.pk]
 
 
 def test_a_quarantined_video_is_polled_again_by_hand(running, seeing, upstream: ScriptedUpstream):
     seeing()
-    job = running(crashes=MAX_JOB_CRASHES, look_error=job_quarantine.POLLING_QUARANTINED_TEXT)
+    job = running(failures=MAX_JOB_CRASHES, poll_error=job_quarantine.POLLING_QUARANTINED_TEXT)
     upstream.respond("GET", f"/faceless/{job.remote_id}", RENDERING)
     assert looking.poll_soon(job)
-    assert poll_due_job(job).look_error == ""
-    assert job.crashes == 0
+    assert poll_due_job(job).poll_error == ""
+    assert job.failures == 0
 
 
 def test_pitfall_18_after_a_month_polling_stops_until_a_person_asks(
@@ -268,7 +270,7 @@ def test_pitfall_18_after_a_month_polling_stops_until_a_person_asks(
     upstream.respond("GET", f"/faceless/{job.remote_id}", RENDERING)
     assert poll_due_job(job).state == JobState.RUNNING
     assert seconds_until_next_poll(job) > 86400 * 365
-    assert job.look_error.startswith("Still rendering after 30 days, so looking stopped")
+    assert job.poll_error.startswith("Still rendering after 30 days, so looking stopped")
     assert looking.poll_soon(job)
     job.refresh_from_db()
     assert seconds_until_next_poll(job) <= 5
@@ -294,7 +296,7 @@ def test_a_late_task_message_of_an_expired_lease_does_nothing(
     seeing()
     job = running()
     lease = due_work.lease_due_jobs()[0]
-    Job.objects.filter(pk=job.pk).update(next_look_at=timezone.now() + timedelta(seconds=3))
+    Job.objects.filter(pk=job.pk).update(next_poll_at=timezone.now() + timedelta(seconds=3))
     looking.poll_job(lease.job_id, lease.until)
     assert upstream.requests == []
 
@@ -312,16 +314,16 @@ def test_without_a_permit_the_poll_waits_and_nothing_is_said(
 ):
     job = running()
     rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 20)
-    assert poll_due_job(job).look_error == ""
+    assert poll_due_job(job).poll_error == ""
     assert 18 < seconds_until_next_poll(job) <= 20
 
 
 def test_the_command_releases_quarantined_videos(running, capsys):
-    parked = running(crashes=MAX_JOB_CRASHES, look_error=job_quarantine.POLLING_QUARANTINED_TEXT)
+    parked = running(failures=MAX_JOB_CRASHES, poll_error=job_quarantine.POLLING_QUARANTINED_TEXT)
     over = running(state=JobState.COMPLETED)
     call_command("look_again", str(parked.pk), str(over.pk))
     parked.refresh_from_db()
-    assert (parked.crashes, parked.look_error) == (0, "")
+    assert (parked.failures, parked.poll_error) == (0, "")
     said = capsys.readouterr().out
     assert f"{parked.pk}: looked at in 5 s" in said
     assert f"{over.pk}: does not run" in said
@@ -347,4 +349,4 @@ def test_an_end_is_told_though_what_it_teaches_cannot_be_kept(
         poll_due_job(job)
     job.refresh_from_db()
     assert job.state == JobState.COMPLETED
-    assert told == [(job.vault_id, EventType.JOB, job.pk)]
+    assert told == [(job.tenant_id, EventType.JOB, job.pk)]

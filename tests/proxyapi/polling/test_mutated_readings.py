@@ -47,7 +47,7 @@ MANY = settings(
 
 @pytest.fixture
 def token(northlight: Team, luca: Membership) -> Token:
-    return TokenFactory.create(account__vault=northlight.vault, owner=luca.user)
+    return TokenFactory.create(account__tenant=northlight.tenant, owner=luca.user)
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_b6_a_mutated_answer_leaves_a_true_state_and_a_page_that_opens(
 
 def row_of(job: Job) -> object:
     """All that a look can change and a page tell."""
-    told = (job.media_url, job.failure_code, job.failure_message, job.look_error)
+    told = (job.media_url, job.failure_code, job.failure_message, job.poll_error)
     return (job.state, job.raw_status, *told)
 
 

@@ -37,8 +37,8 @@ def test_pitfall_8_where_no_failing_word_is_shown_no_word_fails(
 
 def test_pitfall_9_drafts_are_not_polled(informed_rate_limiter, token):
     informed_rate_limiter()
-    JobFactory.create(token=token, account=token.account, vault=token.vault, remote_id="7")
-    Job.objects.update(next_look_at=ago(60))
+    JobFactory.create(token=token, account=token.account, tenant=token.tenant, remote_id="7")
+    Job.objects.update(next_poll_at=ago(60))
     assert due_work.lease_due_jobs() == []
 
 

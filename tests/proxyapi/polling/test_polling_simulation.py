@@ -36,13 +36,13 @@ def test_b5_an_outage_fails_no_job_and_ends_without_a_stampede(simulation: Polli
     before = sum(map(len, simulation.asked.values()))
     simulation.run(120)
     assert sum(map(len, simulation.asked.values())) - before < 60, "one asks for all"
-    assert Job.objects.filter(look_error="").count() == 0
+    assert Job.objects.filter(poll_error="").count() == 0
     simulation.down = False
     assert simulation.seconds_until_all_polled(60) <= 2 * 60 * 5 / 22
     assert simulation.refusals == 0
     assert simulation.max_requests_in_minute() <= 30
     assert simulation.wrongly_ended_jobs() == 0
-    assert Job.objects.exclude(look_error="").count() == 0
+    assert Job.objects.exclude(poll_error="").count() == 0
 
 
 def test_c2_while_redis_is_away_nothing_is_sent_and_nothing_lost(

@@ -22,7 +22,7 @@ CREATE = "text_to_video.create"
 def paid(job: Job, operation: str = CREATE, cost: int | None = 6, **more: Any) -> Charge:
     state = ChargeState.CONFIRMED
     fields = {"operation": operation, "state": state, "cost": cost, "sent_at": ago(60)}
-    return ChargeFactory.create(job=job, **(fields | {"effect_at": ago(59)} | more))
+    return ChargeFactory.create(job=job, **(fields | {"applied_at": ago(59)} | more))
 
 
 def poll_job_with_status(job: Job, upstream: ScriptedUpstream, status: str) -> None:
@@ -78,7 +78,7 @@ def test_clips_that_failed_without_a_note_are_owed_back_once(
     ended = {"state": JobState.FAILED, "finished_at": ago(3600), "kind": JobKind.CLIP}
     first, again = make_running_job(**ended), make_running_job(**ended)
     charge, other = paid(first), paid(again, cost=9)
-    paid(make_running_job(**ended, variety="free"), cost=0)
+    paid(make_running_job(**ended, subtype="free"), cost=0)
     assert due_work.mark_missed_refunds() == 2
     charge.refresh_from_db()
     other.refresh_from_db()
@@ -94,7 +94,7 @@ def test_a_charge_whose_clip_nobody_knows_is_not_owed_what_another_ones_failure_
 ) -> None:
     """Its answer was lost, it was paid for anew, and that one's cost is not known yet."""
     clip = make_running_job(state=JobState.FAILED, finished_at=timezone.now(), kind=JobKind.CLIP)
-    orphan = paid(clip, effect_at=None, orphan_at=ago(50))
+    orphan = paid(clip, applied_at=None, unidentified_at=ago(50))
     Charge.objects.mark_refund_owed(clip, timezone.now())
     assert due_work.mark_missed_refunds() == 0
     orphan.refresh_from_db()

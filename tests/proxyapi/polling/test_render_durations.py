@@ -26,11 +26,11 @@ FAILED = make_response({"id": 1, "video": {"status": "failed", "failure": {"code
 @pytest.mark.django_db
 @pytest.mark.parametrize("end", [DONE, FAILED])
 def test_an_end_teaches_how_long_it_took(make_running_job, upstream, end):
-    job = make_running_job(age=100, seen=10, variety="ai-visuals", length=60)
+    job = make_running_job(age=100, seen=10, subtype="ai-visuals", length=60)
     upstream.on("GET", f"/faceless/{job.remote_id}", end)
     looking.poll_job(job.pk)
     pace = RenderDurations.objects.get()
-    assert (pace.kind, pace.variety, pace.length) == (JobKind.FACELESS, "ai-visuals", 60)
+    assert (pace.kind, pace.subtype, pace.length) == (JobKind.FACELESS, "ai-visuals", 60)
     assert pace.seconds == [pytest.approx(95, abs=1)], "halfway between the last two looks"
 
 
@@ -39,13 +39,13 @@ def test_an_end_teaches_how_long_it_took(make_running_job, upstream, end):
 def test_the_time_that_reelroom_slept_is_no_duration(make_running_job, upstream, end):
     """Nor is the time that its worker stood still or the service was away."""
     job = make_running_job(age=8 * 3600, seen=8 * 3600 - 60)
-    seen_running_at = job.looked_at
+    seen_running_at = job.polled_at
     upstream.on("GET", f"/faceless/{job.remote_id}", end)
     looking.poll_job(job.pk)
     assert not RenderDurations.objects.exists()
     job.refresh_from_db()
     assert job.finished_at is not None
-    assert job.looked_at == seen_running_at, "so that others know how near the end was seen"
+    assert job.polled_at == seen_running_at, "so that others know how near the end was seen"
 
 
 @pytest.mark.django_db
@@ -86,15 +86,15 @@ def test_workers_that_learn_at_once_lose_nothing(make_running_job):
 
 @pytest.mark.django_db
 def test_few_of_a_length_are_helped_by_the_other_lengths_of_the_type(make_running_job):
-    job = make_running_job(variety="ai-visuals", length=60)
-    other = make_running_job(variety="ai-visuals", length=300)
+    job = make_running_job(subtype="ai-visuals", length=60)
+    other = make_running_job(subtype="ai-visuals", length=300)
     for seconds in range(50, 60):
         RenderDurations.objects.add_duration(other, seconds)
     assert middle_of(job) == pytest.approx(54.5)
     for _ in range(5):
         RenderDurations.objects.add_duration(job, 20)
     assert middle_of(job) == 20
-    assert middle_of(make_running_job(variety="b-roll", length=60)) == PRIOR_MEDIAN_S
+    assert middle_of(make_running_job(subtype="b-roll", length=60)) == PRIOR_MEDIAN_S
 
 
 def middle_of(job: Job) -> float:
@@ -124,6 +124,6 @@ def test_a_sort_is_type_or_engine_and_a_class_of_length(wanted, sort):
     )
 )
 def test_no_settings_are_too_odd_for_a_sort(wanted):
-    variety, length = duration_class_of(wanted)
-    assert len(variety) <= 60
+    subtype, length = duration_class_of(wanted)
+    assert len(subtype) <= 60
     assert length in (0, *LENGTH_CLASSES_S)

@@ -30,9 +30,9 @@ def test_what_it_learns_lies_between_the_two_polls_around_the_end(watcher: Datab
     learned = {pace.length: list(pace.seconds) for pace in RenderDurations.objects.all()}
     assert sum(map(len, learned.values())) > 10
     for row in Job.objects.filter(state=JobState.COMPLETED).order_by("finished_at"):
-        assert row.looked_at is not None
+        assert row.polled_at is not None
         assert row.finished_at is not None
-        running, ended = run_age_s(row, row.looked_at), run_age_s(row, row.finished_at)
+        running, ended = run_age_s(row, row.polled_at), run_age_s(row, row.finished_at)
         assert running <= watcher.render_seconds(row.pk) <= ended
         assert running <= learned[row.length].pop(0) <= ended
     assert not any(learned.values())

@@ -42,7 +42,7 @@ def test_ticks_at_the_same_moment_share_no_job(make_running_job, informed_rate_l
     informed_rate_limiter(token, *others)
     jobs = {make_running_job(of=one).pk for one in (token, *others)}
     for _ in range(5):
-        Job.objects.update(next_look_at=ago(1))
+        Job.objects.update(next_poll_at=ago(1))
         taken = Counter(
             lease.job for leases in at_once(due_work.lease_due_jobs) for lease in leases
         )
@@ -76,4 +76,4 @@ def test_a_task_message_taken_by_four_workers_is_one_poll(
     at_once(lambda: looking.poll_job(lease.job_id, lease.until))
     assert len(upstream.requests) == 1
     job.refresh_from_db()
-    assert job.look_error == ""
+    assert job.poll_error == ""

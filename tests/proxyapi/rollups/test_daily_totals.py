@@ -179,9 +179,9 @@ def test_a_day_without_entries_keeps_no_sum(account):
 )
 def test_a_day_is_as_long_as_the_clocks_make_it(account, day, hours):
     """pitfall_68: the days are those of the team's zone, across the change of the clocks."""
-    account.vault.time_zone = "Europe/Stockholm"
-    account.vault.save()
-    first, next_ = (moment.astimezone(UTC) for moment in day_bounds(day, account.vault.zone))
+    account.tenant.time_zone = "Europe/Stockholm"
+    account.tenant.save()
+    first, next_ = (moment.astimezone(UTC) for moment in day_bounds(day, account.tenant.zone))
     assert next_ - first == timedelta(hours=hours)
     for at in (first - timedelta(seconds=1), first, next_ - timedelta(seconds=1), next_):
         entry(account, "-1", at=at)

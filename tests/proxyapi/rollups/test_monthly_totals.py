@@ -59,7 +59,7 @@ def expected(account: Account) -> list[tuple[object, ...]]:
     """One entry after the other, by hand."""
     found: Mapping[Any, list[Any]] = defaultdict(lambda: [Decimal(0), 0])
     for one in LedgerEntry.objects.filter(account=account):
-        month = one.happened_at.astimezone(account.vault.zone).date().replace(day=1)
+        month = one.happened_at.astimezone(account.tenant.zone).date().replace(day=1)
         sums = found[month, one.operation, one.amount > 0, one.charge_id is not None]
         sums[0] += one.amount
         sums[1] += 1
@@ -104,8 +104,8 @@ def test_months_move_with_the_zone_of_the_team(account: Account) -> None:
     booked(account, late)
     counted(account, late)
     assert [row[0] for row in kept(account)] == [date(2026, 12, 1)]
-    account.vault.time_zone = "Pacific/Auckland"
-    account.vault.save()
+    account.tenant.time_zone = "Pacific/Auckland"
+    account.tenant.save()
     rebuild_all_days(account)
     assert kept(account) == expected(account)
     assert [row[0] for row in kept(account)] == [date(2027, 1, 1)]

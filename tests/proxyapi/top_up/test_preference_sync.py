@@ -33,7 +33,7 @@ def announcements(monkeypatch: pytest.MonkeyPatch) -> list[EventType]:
     """What was announced."""
     events: list[EventType] = []
     monkeypatch.setattr(
-        preference_sync, "publish_event", lambda vault, event, id: events.append(event)
+        preference_sync, "publish_event", lambda tenant, event, id: events.append(event)
     )
     return events
 

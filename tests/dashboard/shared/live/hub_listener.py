@@ -17,9 +17,9 @@ from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
 MESSAGE_TIMEOUT_S = 5  # seconds; a generous end for what takes milliseconds
 
 
-def announce(vault: UUID, event: EventType, id: UUID) -> None:
+def announce(tenant: UUID, event: EventType, id: UUID) -> None:
     with redis.Redis.from_url(settings.REDIS_URL) as client:
-        client.publish(EVENTS_CHANNEL, ChangeEvent(vault, event, id).to_json())
+        client.publish(EVENTS_CHANNEL, ChangeEvent(tenant, event, id).to_json())
 
 
 async def next_message(listener: StreamListener) -> str:

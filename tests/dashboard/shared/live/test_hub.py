@@ -23,21 +23,21 @@ from tests.dashboard.shared.live.hub_listener import announce, next_message, run
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_vaults_are_told_in_the_order_in_which_they_were_heard(monkeypatch):
+def test_tenants_are_told_in_the_order_in_which_they_were_heard(monkeypatch):
     """However often the others have news while one is being told."""
     first, second, third = uuid4(), uuid4(), uuid4()
     hub, told = LiveHub(), []
 
-    async def push(vault, news):
-        told.append(vault)
+    async def push(tenant, news):
+        told.append(tenant)
         if len(told) < 4:
             hub._news[first].add(ChangeEvent(first, EventType.JOB, uuid4()))
         else:
             raise asyncio.CancelledError
 
     monkeypatch.setattr(hub, "_push", push)
-    for vault in (first, second, third):
-        hub._news[vault].add(ChangeEvent(vault, EventType.JOB, uuid4()))
+    for tenant in (first, second, third):
+        hub._news[tenant].add(ChangeEvent(tenant, EventType.JOB, uuid4()))
     hub._woken.set()
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(hub._push_pending())
@@ -56,7 +56,7 @@ def test_without_redis_there_is_no_stream(settings):
 
 def test_a_subscription_that_broke_ends_the_streams(priya, stream_session_of):
     """What was announced meanwhile was heard by nobody: the pages come back and are told so."""
-    vault = priya.team.vault_id
+    tenant = priya.team.tenant_id
 
     @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
@@ -64,7 +64,7 @@ def test_a_subscription_that_broke_ends_the_streams(priya, stream_session_of):
             client.client_kill_filter(_type="pubsub")
         assert await next_message(listener) == ""
         await hub.ready()
-        assert hub.missed(vault, hub.since - 1), "it hears anew"
+        assert hub.missed(tenant, hub.since - 1), "it hears anew"
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_c2_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
     async def _(hub, listener):
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(listener.queue.get(), 1)
-        announce(priya.team.vault_id, EventType.ALERT, uuid4())
+        announce(priya.team.tenant_id, EventType.ALERT, uuid4())
         assert "event: touched" in await next_message(listener)
         freezable_valkey.send_signal(signal.SIGSTOP)
         assert await next_message(listener) == ""

@@ -70,7 +70,7 @@ def test_through_a_server_an_event_arrives_at_once_and_uncompressed(
         assert answer.headers["x-accel-buffering"] == "no"
         assert answer.headers["content-encoding"] == "identity"
         assert b"event: hello" in next(chunks)
-        publish_event(job.vault_id, EventType.JOB, job.pk)
+        publish_event(job.tenant_id, EventType.JOB, job.pk)
         assert f"job-{job.pk}".encode() in next(chunks), "a beat came first"
 
 
@@ -79,7 +79,7 @@ def test_a_stream_holds_no_database_connection(site, make_video_job, vera, clien
     job = make_video_job("running")
     with stream_of(site, client_of(vera)) as (_, chunks):
         next(chunks)
-        publish_event(job.vault_id, EventType.JOB, job.pk)
+        publish_event(job.tenant_id, EventType.JOB, job.pk)
         next(chunks)
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:

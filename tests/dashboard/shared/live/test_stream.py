@@ -36,7 +36,7 @@ def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
 
     @run_with_hub(stream_session_of(priya), stream_session_of(vera), stream_session_of(otto))
     async def _(hub, first, second, stranger):
-        announce(job.vault_id, EventType.JOB, job.pk)
+        announce(job.tenant_id, EventType.JOB, job.pk)
         messages = [await next_message(first), await next_message(second)]
         assert messages[0] == messages[1]
         assert "event: news" in messages[0]
@@ -46,23 +46,23 @@ def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
 
 @pytest.mark.parametrize("event", EventType)
 def test_a_page_is_told_what_was_touched(event, priya, otto, stream_session_of):
-    vault = priya.team.vault_id
+    tenant = priya.team.tenant_id
 
     @run_with_hub(stream_session_of(priya), stream_session_of(otto))
     async def _(hub, listener, stranger):
-        announce(vault, event, vault)
+        announce(tenant, event, tenant)
         assert f"event: touched\ndata: {event}\n" in await next_message(listener)
         assert stranger.queue.empty()
 
 
 def test_several_news_of_one_kind_are_one_word(priya):
-    vault = priya.team.vault_id
+    tenant = priya.team.tenant_id
     news = [
-        ChangeEvent(vault, EventType.LEDGER, uuid4()),
-        ChangeEvent(vault, EventType.LEDGER, uuid4()),
+        ChangeEvent(tenant, EventType.LEDGER, uuid4()),
+        ChangeEvent(tenant, EventType.LEDGER, uuid4()),
     ]
     assert (
-        event_stream.event_names([*news, ChangeEvent(vault, EventType.CHARGE, vault)])
+        event_stream.event_names([*news, ChangeEvent(tenant, EventType.CHARGE, tenant)])
         == "charge ledger"
     )
 
@@ -74,7 +74,7 @@ def test_a_change_is_rendered_once_for_all(make_video_job, priya, stream_session
 
     @run_with_hub(*[ticket] * 20)
     async def _(hub, *listeners):
-        announce(job.vault_id, EventType.JOB, job.pk)
+        announce(job.tenant_id, EventType.JOB, job.pk)
         for listener in listeners:
             assert "once" in await next_message(listener)
         assert bundle.call_count == 1
@@ -123,7 +123,7 @@ def test_who_leaves_hears_nothing_more(leave, make_video_job, luca, stream_sessi
 
     @run_with_hub(ticket)
     async def _(hub, listener):
-        announce(job.vault_id, EventType.JOB, job.pk)
+        announce(job.tenant_id, EventType.JOB, job.pk)
         assert await next_message(listener) == ""
 
 
@@ -152,7 +152,7 @@ def test_a_change_that_cannot_be_rendered_makes_the_pages_refetch(
 
     @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
-        announce(job.vault_id, EventType.JOB, job.pk)
+        announce(job.tenant_id, EventType.JOB, job.pk)
         assert "event: refetch" in await next_message(listener)
 
 
@@ -162,14 +162,14 @@ def test_more_changes_than_a_message_holds_make_the_pages_refetch(
     monkeypatch.setattr(change_rendering, "MAX_VIDEOS_PER_PUSH", 2)
     first, second = make_video_job("running"), make_video_job("running")
     html = render_tenant_changes(
-        token.vault_id, {ChangeEvent(token.vault_id, EventType.TOKEN, token.pk)}
+        token.tenant_id, {ChangeEvent(token.tenant_id, EventType.TOKEN, token.pk)}
     )
     assert all(f'id="job-{job.pk}"' in html for job in (first, second))
     make_video_job("running")
 
     @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
-        announce(token.vault_id, EventType.TOKEN, token.pk)
+        announce(token.tenant_id, EventType.TOKEN, token.pk)
         message = await next_message(listener)
         assert "event: refetch\ndata: many\n" in message
         assert "event: news" not in message
@@ -180,11 +180,11 @@ def test_a_page_is_told_when_it_missed_something(make_video_job, priya, stream_s
 
     @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
-        assert hub.missed(job.vault_id, made_at), "it was made before anybody listened"
-        assert not hub.missed(job.vault_id, time.time() + 1)
-        announce(job.vault_id, EventType.JOB, job.pk)
+        assert hub.missed(job.tenant_id, made_at), "it was made before anybody listened"
+        assert not hub.missed(job.tenant_id, time.time() + 1)
+        announce(job.tenant_id, EventType.JOB, job.pk)
         await next_message(listener)
-        assert hub.missed(job.vault_id, hub.since)
+        assert hub.missed(job.tenant_id, hub.since)
 
 
 def id_of(message: str) -> float:
@@ -210,10 +210,10 @@ def test_what_comes_while_a_bundle_is_drawn_is_missed_by_who_has_only_that_bundl
 
     @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
-        announce(job.vault_id, EventType.JOB, job.pk)
+        announce(job.tenant_id, EventType.JOB, job.pk)
         id = id_of(await next_message(listener))
         assert began - 2 <= id <= began
-        assert hub.missed(job.vault_id, id + 3600), "an id of before the clock was put back"
+        assert hub.missed(job.tenant_id, id + 3600), "an id of before the clock was put back"
 
 
 def test_news_that_another_process_heard_a_little_sooner_is_not_hidden_by_an_id_of_this_one():
@@ -223,15 +223,15 @@ def test_news_that_another_process_heard_a_little_sooner_is_not_hidden_by_an_id_
 
 def test_a_new_page_does_not_refetch_for_a_service_response(priya, stream_session_of):
     """It is told of the next one; who was away for longer looks."""
-    vault = priya.team.vault_id
+    tenant = priya.team.tenant_id
 
     @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
-        announce(vault, EventType.SERVICE, vault)
+        announce(tenant, EventType.SERVICE, tenant)
         assert 'id="service"' in await next_message(listener)
         hub.since = 0.0
-        assert not hub.missed(vault, time.time() - 1)
-        assert hub.missed(vault, time.time() - SERVICE_NEWS_GRACE_S - 1)
+        assert not hub.missed(tenant, time.time() - 1)
+        assert hub.missed(tenant, time.time() - SERVICE_NEWS_GRACE_S - 1)
 
 
 @pytest.mark.parametrize("event", [EventType.JOB, EventType.CHARGE, EventType.TOKEN])
@@ -242,7 +242,7 @@ def test_what_is_news_of_a_video(event, make_video_job, add_open_charge, token):
         EventType.CHARGE: add_open_charge(job, "held").pk,
         EventType.TOKEN: token.pk,
     }
-    html = render_tenant_changes(job.vault_id, {ChangeEvent(job.vault_id, event, ids[event])})
+    html = render_tenant_changes(job.tenant_id, {ChangeEvent(job.tenant_id, event, ids[event])})
     for part in ("", "-player", "-status-wide", "-lineage", "-head-acts"):
         assert f'id="job-{job.pk}{part}"' in html
     assert 'id="purse"' in html
@@ -251,7 +251,7 @@ def test_what_is_news_of_a_video(event, make_video_job, add_open_charge, token):
 def test_a_bundle_holds_nothing_that_depends_on_the_reader(make_video_job, add_settled_charge):
     job = make_video_job("failed")
     add_settled_charge(job)
-    html = render_tenant_changes(job.vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk)})
+    html = render_tenant_changes(job.tenant_id, {ChangeEvent(job.tenant_id, EventType.JOB, job.pk)})
     assert "btn" not in html
     assert "csrf" not in html
 
@@ -259,7 +259,7 @@ def test_a_bundle_holds_nothing_that_depends_on_the_reader(make_video_job, add_s
 def test_events_of_another_tenant_bring_nothing_of_ours(make_video_job, otto):
     job = make_video_job("running")
     html = render_tenant_changes(
-        otto.team.vault_id, {ChangeEvent(otto.team.vault_id, EventType.JOB, job.pk)}
+        otto.team.tenant_id, {ChangeEvent(otto.team.tenant_id, EventType.JOB, job.pk)}
     )
     assert str(job.pk) not in html
 
@@ -272,7 +272,7 @@ def test_a_bundle_takes_the_same_queries_for_one_change_and_for_twenty(
         add_settled_charge(job)
     with django_assert_max_num_queries(8):
         render_tenant_changes(
-            jobs[0].vault_id, {ChangeEvent(job.vault_id, EventType.JOB, job.pk) for job in jobs}
+            jobs[0].tenant_id, {ChangeEvent(job.tenant_id, EventType.JOB, job.pk) for job in jobs}
         )
 
 

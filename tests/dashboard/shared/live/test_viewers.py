@@ -27,7 +27,7 @@ def instant_hub(monkeypatch):
 def test_an_open_page_is_marked_with_its_team_and_its_video(vera, client_of, instant_hub):
     key = client_of(vera).session.session_key  # signed in, so that the stream stays
     team, video, other = vera.team, uuid4(), uuid4()
-    ticket = StreamSession(team.vault_id, team.pk, vera.user_id, key)
+    ticket = StreamSession(team.tenant_id, team.pk, vera.user_id, key)
 
     async def scene() -> list[float]:
         hub = event_stream.LiveHub()
@@ -35,7 +35,7 @@ def test_an_open_page_is_marked_with_its_team_and_its_video(vera, client_of, ins
         hub.add_listener(event_stream.StreamListener(ticket, video))
         for _ in range(200):
             await asyncio.sleep(0.01)
-            jobs = [(team.vault_id, video), (team.vault_id, other), (uuid4(), video)]
+            jobs = [(team.tenant_id, video), (team.tenant_id, other), (uuid4(), video)]
             weights = await asyncio.to_thread(viewers.viewer_weights, jobs)
             if weights[0] > viewers.UNWATCHED_WEIGHT:
                 break
@@ -61,8 +61,8 @@ def test_the_video_is_the_one_whose_page_opens_the_stream(rf):
 
 
 def test_marks_go_by_themselves():
-    vault, job = uuid4(), uuid4()
-    viewers.record_viewers([vault], [(vault, job)])
+    tenant, job = uuid4(), uuid4()
+    viewers.record_viewers([tenant], [(tenant, job)])
     keys = redis_connection().keys("watching:open:*")
     assert len(keys) == 2
     assert all(0 < redis_connection().ttl(key) <= viewers.VIEWER_TTL_S for key in keys)

@@ -123,7 +123,7 @@ def page_differences(
     """What the pages of the account say, and what the service has, wherever the two differ."""
     assert ledger.mirror_entries(service.account)
     assert ledger.take_checkpoint(service.account)
-    reader = MembershipFactory(team=TeamFactory(vault=service.account.vault))
+    reader = MembershipFactory(team=TeamFactory(tenant=service.account.tenant))
     money, amounts = service.money(), [row["credits"] for row in service.rows()]
     pages = list(all_pages(reader))
     rows = [row for page in pages for day in page.entries.page.days for row in day.rows]

@@ -1,4 +1,4 @@
-"""The vault: the tenant as this package knows it. It holds accounts, tokens, charges and jobs."""
+"""The tenant: the team as this package knows it. It owns accounts, tokens, charges and jobs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from django.db import models
 
 
-class Vault(models.Model):
+class Tenant(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     time_zone = models.CharField(
         max_length=64, default="UTC", help_text="IANA name; its days are the days of sums and caps."
@@ -16,7 +16,7 @@ class Vault(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
-        return f"vault {self.pk}"
+        return f"tenant {self.pk}"
 
     @property
     def zone(self) -> ZoneInfo:
