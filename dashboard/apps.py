@@ -12,6 +12,15 @@ class DashboardConfig(AppConfig):
     def ready(self) -> None:
         # Shared tasks bind to this app, so it has to exist in every process, not only in workers.
         from dashboard.account import signals  # noqa: F401
+        from dashboard.library import changes as library_changes
         from dashboard.monitoring import log_format
+        from dashboard.shared.live.change_rendering import register_change_fragments
+        from dashboard.studio import changes as studio_changes
 
         log_format.configure_structlog()
+        register_change_fragments(
+            library_changes.CHANGES_TEMPLATE, library_changes.changed_videos_context
+        )
+        register_change_fragments(
+            studio_changes.CHANGES_TEMPLATE, studio_changes.changed_drafts_context
+        )

@@ -1,32 +1,38 @@
 """What a push carries: the fragments that show what changed, rendered once for the whole team.
 
 Only whole-team truth goes in. A place for what depends on the reader is left empty and fills itself
-under the reader's own session.
+under the reader's own session. Areas register the fragments that show their jobs
+(`DashboardConfig.ready`); the shell's counts and balance are added here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from dashboard.library.queries.video_page import build_video_page
 from dashboard.shared.service_status import load_service_availability
 from dashboard.shared.team_balance import load_holds_and_counts, load_team_balance
-from dashboard.shared.videos.cards import build_video_context, with_card_relations
-from dashboard.shared.videos.typical_durations import load_usual_durations
-from dashboard.studio.queries import build_draft_price
+from dashboard.shared.videos.cards import with_card_relations
 from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import Job, JobState, Tenant
 
 MAX_VIDEOS_PER_PUSH = 48  # videos in one bundle
 
+ChangeContext = Callable[[Tenant, Sequence[Job]], Mapping[str, object]]
+CHANGE_FRAGMENTS: dict[str, ChangeContext] = {}  # by template, in the order of registration
+
 
 class TooManyChanges(Exception):
     """News of more videos than a bundle holds: pages look at everything again."""
+
+
+def register_change_fragments(template: str, build_context: ChangeContext) -> None:
+    """Have `template` rendered into each push, with what `build_context` knows of changed jobs."""
+    CHANGE_FRAGMENTS[template] = build_context
 
 
 def render_tenant_changes(tenant_id: UUID, news: Collection[ChangeEvent]) -> str:
@@ -40,18 +46,17 @@ def render_tenant_changes(tenant_id: UUID, news: Collection[ChangeEvent]) -> str
 
 
 def render_changes(tenant: Tenant, news: Collection[ChangeEvent]) -> str:
-    tenant_id = tenant.pk
-    usual, now = load_usual_durations(tenant_id), timezone.now()
-    jobs = list(with_card_relations(changed_jobs(tenant_id, news)))
+    jobs = list(with_card_relations(changed_jobs(tenant.pk, news)))
     if len(jobs) > MAX_VIDEOS_PER_PUSH:
         raise TooManyChanges
-    context = {
-        "videos": [build_video_page(build_video_context(job, usual, now), usual) for job in jobs],
-        "prices": [build_draft_price(job) for job in jobs if job.state == JobState.DRAFT],
+    context: dict[str, object] = {
+        "fragments": tuple(CHANGE_FRAGMENTS),
         "purse": load_team_balance(tenant),
         "counts": load_holds_and_counts(tenant)[1],
         "service": load_service_availability(tenant),
     }
+    for build_context in CHANGE_FRAGMENTS.values():
+        context |= build_context(tenant, jobs)
     return render_to_string("live/changes.html", context)
 
 

@@ -1,0 +1,15 @@
+"""What a push to open pages holds of each changed draft: its price card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dashboard.studio.queries.price import build_draft_price
+from proxyapi.models import Job, JobState, Tenant
+
+CHANGES_TEMPLATE = "studio/_changes.html"
+
+
+def changed_drafts_context(_tenant: Tenant, jobs: Sequence[Job]) -> Mapping[str, object]:
+    """`prices` of the template; two queries a draft."""
+    return {"prices": [build_draft_price(job) for job in jobs if job.state == JobState.DRAFT]}
