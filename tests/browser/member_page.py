@@ -66,7 +66,7 @@ class MemberPage:
         source = {"source": "script", "script": script} if script else {"source": "topic"}
         begun = self.post_form("/studio/drafts/", title=title, topic="Glaciers", **source)
         job = begun.url.split("/")[-3]
-        for step in ("voice", "look"):
+        for step in ("voice", "visuals"):
             wait_until(lambda step=step: self.offered_choices(job, step))  # type: ignore[misc]
             saved = self.post_form(f"/studio/{job}/{step}/", **self.offered_choices(job, step))
             assert saved.ok, saved.text()

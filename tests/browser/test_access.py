@@ -14,7 +14,7 @@ from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest
 from tests.leaks import Canaries
 
-STEPS = ("type", "script", "voice", "look", "captions", "review")
+STEPS = ("type", "script", "voice", "visuals", "captions", "review")
 STATES = ("completed", "failed", "waiting", "unknown", "running", "paused")
 LONG = "Donaudampfschifffahrt" * 9  # a title without a space
 WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea"}

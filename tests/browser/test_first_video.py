@@ -100,7 +100,7 @@ def create_video(page: Page, album: ScreenshotAlbum) -> None:
     step(page, "Voice")
     pick(page, "Marcus Reed")
     album.take(page, "studio")
-    step(page, "Look")
+    step(page, "Visuals")
     pick(page, "Nature Documentary")
     step(page, "Captions")
     step(page, "Review")

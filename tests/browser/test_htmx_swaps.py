@@ -189,7 +189,8 @@ ORPHAN = """async (url) => {
 
 def test_what_was_fetched_for_a_part_that_is_gone_is_dropped(visuals_step: Page) -> None:
     assert (
-        visuals_step.evaluate(ORPHAN, visuals_step.url.replace("/look/", "/price/?part=act")) == []
+        visuals_step.evaluate(ORPHAN, visuals_step.url.replace("/visuals/", "/price/?part=act"))
+        == []
     )
 
 
@@ -249,22 +250,22 @@ def visuals_step(
     sandbox_control: SandboxControl,
     slow_saves: SlowSaves,
 ) -> Iterator[Page]:
-    """Luca's step of the look; each field he leaves is answered slowly.
+    """Luca's step of the visuals; each field he leaves is answered slowly.
 
     A browser that is closed while an answer is still held back may wait for it for ever.
     """
     luca = open_member_page("Luca")
     luca.use_token_of(sandbox_control.create_account())
     job = luca.create_draft("In a hurry")
-    luca.page.goto(f"/studio/{job}/look/")
-    luca.page.route("**/look/", slow_saves)
+    luca.page.goto(f"/studio/{job}/visuals/")
+    luca.page.route("**/visuals/", slow_saves)
     yield luca.page
     luca.page.unroute_all(behavior="ignoreErrors")
 
 
 def test_a_field_that_is_left_by_a_press_is_laid_after_it(visuals_step: Page) -> None:
     """The press takes the focus, the field is saved, and its answer is there before the click."""
-    visuals_step.goto(visuals_step.url.replace("/look/", "/type/"))
+    visuals_step.goto(visuals_step.url.replace("/visuals/", "/type/"))
     visuals_step.locator("input[name=title]").fill("Another name")
     visuals_step.evaluate("window.part = document.querySelector('#kept')")
     visuals_step.evaluate(MIND)
@@ -303,4 +304,4 @@ def test_who_saves_over_somebody_else_is_told_and_nothing_is_overwritten(
     expect(visuals_step.get_by_role("alert")).to_contain_text(
         "Somebody changed this draft meanwhile."
     )
-    assert visuals_step.url.endswith("/look/")
+    assert visuals_step.url.endswith("/visuals/")

@@ -75,7 +75,7 @@ def fill_the_draft(page: Page) -> None:
     go_on(page, "script")
     go_on(page, "voice")
     press(page, "input[name=voice_id]", "Space")
-    go_on(page, "look")
+    go_on(page, "visuals")
     press(page, "input[name=genre_id]", "Space")
     go_on(page, "captions")
     go_on(page, "review")

@@ -138,7 +138,7 @@ STEP_FORMS: Mapping[StepSlug, type[StepForm]] = {
     StepSlug.TYPE: TypeForm,
     StepSlug.SCRIPT: ScriptForm,
     StepSlug.VOICE: VoiceForm,
-    StepSlug.LOOK: VisualsForm,
+    StepSlug.VISUALS: VisualsForm,
     StepSlug.CAPTIONS: CaptionsForm,
 }
 

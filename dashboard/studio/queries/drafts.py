@@ -24,7 +24,7 @@ MISSING_STEP_TEXTS = {
     StepSlug.TYPE: "needs a format",
     StepSlug.SCRIPT: "needs a script",
     StepSlug.VOICE: "needs a voice",
-    StepSlug.LOOK: "needs a genre",
+    StepSlug.VISUALS: "needs a genre",
 }
 
 

@@ -146,9 +146,9 @@ def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequi
         ),
     ]
     if wanted.get("type") in TYPES_WITH_GENRE:
-        genre = step_state(StepSlug.LOOK, wanted, options)[0]
+        genre = step_state(StepSlug.VISUALS, wanted, options)[0]
         needs.append(
-            RenderRequirement("Genre is set for AI visuals", genre, StepSlug.LOOK, "Choose")
+            RenderRequirement("Genre is set for AI visuals", genre, StepSlug.VISUALS, "Choose")
         )
     needs.append(RenderRequirement("No render is running", not has_active_render(job)))
     if stopped := token_requirement(job):

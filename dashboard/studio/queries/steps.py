@@ -16,7 +16,7 @@ class StepSlug(StrEnum):
     TYPE = "type"
     SCRIPT = "script"
     VOICE = "voice"
-    LOOK = "look"
+    VISUALS = "visuals"
     CAPTIONS = "captions"
     REVIEW = "review"
 
@@ -25,7 +25,7 @@ STEP_NAMES = {
     StepSlug.TYPE: "Type",
     StepSlug.SCRIPT: "Script",
     StepSlug.VOICE: "Voice",
-    StepSlug.LOOK: "Look",
+    StepSlug.VISUALS: "Visuals",
     StepSlug.CAPTIONS: "Captions and sound",
     StepSlug.REVIEW: "Review",
 }
@@ -124,8 +124,8 @@ def step_state(
             ) if length.words else "No script yet"
         case StepSlug.VOICE:
             return choice_state("voice_id", wanted, options, "No voice yet", "The voice is gone")
-        case StepSlug.LOOK:
-            return look_step_state(wanted, options)
+        case StepSlug.VISUALS:
+            return visuals_step_state(wanted, options)
         case StepSlug.CAPTIONS:
             return True, captions_note(wanted, options)
     return False, ""
@@ -141,7 +141,7 @@ def type_step_state(wanted: dict[str, Any], options: FacelessOptions) -> tuple[b
     return True, ", ".join(filter(None, (kind, str(ratio or ""))))
 
 
-def look_step_state(wanted: dict[str, Any], options: FacelessOptions) -> tuple[bool, str]:
+def visuals_step_state(wanted: dict[str, Any], options: FacelessOptions) -> tuple[bool, str]:
     if not wanted.get("genre_id") and wanted.get("type") not in TYPES_WITH_GENRE:
         return True, ""
     done, note = choice_state("genre_id", wanted, options, "No genre yet", "The genre is gone")
@@ -200,8 +200,8 @@ def build_review_facts(
             StepSlug.SCRIPT,
         ),
         build_review_fact(job, options, "voice_id", StepSlug.VOICE),
-        build_review_fact(job, options, "genre_id", StepSlug.LOOK),
-        build_review_fact(job, options, "image_engine_id", StepSlug.LOOK),
+        build_review_fact(job, options, "genre_id", StepSlug.VISUALS),
+        build_review_fact(job, options, "image_engine_id", StepSlug.VISUALS),
         *(build_review_fact(job, options, field, StepSlug.CAPTIONS) for field in CAPTION_FIELDS),
     ]
     return tuple(line for line in lines if step in (StepSlug.REVIEW, line.step))

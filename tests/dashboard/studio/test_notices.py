@@ -70,7 +70,7 @@ def test_looking_roles_see_the_draft_and_no_form(
     vera: Membership, thea: Membership, ready: Job, client_of: Browser
 ) -> None:
     for member in (vera, thea):
-        for step in ("type", "script", "voice", "look", "captions", "review"):
+        for step in ("type", "script", "voice", "visuals", "captions", "review"):
             html = get_page(client_of(member), step_url(ready, step))
             assert 'id="step"' not in html
             assert "btn__price" not in html

@@ -16,7 +16,7 @@ HTMX = {"HX-Request": "true"}
 
 
 def test_every_step_has_its_page(priya: Membership, ready: Job, client_of: Browser) -> None:
-    for step in ("type", "script", "voice", "look", "captions", "review"):
+    for step in ("type", "script", "voice", "visuals", "captions", "review"):
         answer = client_of(priya).get(step_url(ready, step))
         assert answer.status_code == 200, step
         assert answer.content.decode().count('aria-current="step"') == 1
@@ -46,7 +46,7 @@ def test_ids_stay_the_numbers_the_service_gave(
 ) -> None:
     browser = client_of(priya)
     browser.post(step_url(draft, "voice"), {"voice_id": "7"})
-    browser.post(step_url(draft, "look"), {"genre_id": "942", "image_engine_id": "72"})
+    browser.post(step_url(draft, "visuals"), {"genre_id": "942", "image_engine_id": "72"})
     draft.refresh_from_db()
     kept = [draft.wanted[name] for name in ("voice_id", "genre_id", "image_engine_id")]
     assert kept == [7, 942, 72]
@@ -57,7 +57,7 @@ def test_ids_stay_the_numbers_the_service_gave(
     [
         ("voice", {}, "Choose a voice."),
         ("voice", {"voice_id": "999"}, "does not offer this any more"),
-        ("look", {"image_engine_id": "71"}, "Choose a genre."),
+        ("visuals", {"image_engine_id": "71"}, "Choose a genre."),
         ("type", {"title": "A", "type": "ai-clips", "aspect_ratio": "16:9"}, "Choose a type."),
         ("type", {"title": "A", "type": "ai-visuals", "aspect_ratio": "2:1"}, "does not offer"),
         ("script", {"script": " \n "}, "Write or paste a script first"),
@@ -109,7 +109,7 @@ def test_a_choice_that_was_made_cannot_become_none(
 
 def test_only_what_changed_is_saved(priya: Membership, ready: Job, client_of: Browser) -> None:
     """pitfall_120: the same answers again are no edit, and the price stays."""
-    client_of(priya).post(step_url(ready, "look"), {"genre_id": "941", "image_engine_id": "71"})
+    client_of(priya).post(step_url(ready, "visuals"), {"genre_id": "941", "image_engine_id": "71"})
     edited = ready.edited_at
     ready.refresh_from_db()
     assert (ready.edited_at, ready.has_current_estimate) == (edited, True)
@@ -244,7 +244,7 @@ def test_steps_tell_what_is_done_and_what_was_passed_by(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     Job.objects.update(wanted={**draft.wanted, "script": SCRIPT})
-    html = get_page(client_of(priya), step_url(draft, "look"))
+    html = get_page(client_of(priya), step_url(draft, "visuals"))
     assert "60 s, 151 words" in html
     assert html.count("data-missing") == 2  # format and voice
     assert "No voice yet" in html

@@ -54,10 +54,12 @@ def test_a_second_save_means_it(
 def test_two_people_in_different_steps_do_not_disturb_each_other(
     priya: Membership, luca: Membership, ready: Job, client_of: Browser
 ) -> None:
-    early = marks(client_of(priya), step_url(ready, "look"))
+    early = marks(client_of(priya), step_url(ready, "visuals"))
     client_of(luca).post(step_url(ready, "voice"), {"voice_id": "7"})
-    look = {"genre_id": "942", "image_engine_id": "71"}
-    assert client_of(priya).post(step_url(ready, "look"), {**look, **early}).status_code == 302
+    visuals = {"genre_id": "942", "image_engine_id": "71"}
+    assert (
+        client_of(priya).post(step_url(ready, "visuals"), {**visuals, **early}).status_code == 302
+    )
     ready.refresh_from_db()
     assert (ready.wanted["voice_id"], ready.wanted["genre_id"]) == (7, 942)
 
