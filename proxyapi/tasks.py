@@ -11,7 +11,6 @@ from uuid import UUID
 
 from celery import Task, shared_task
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -26,7 +25,7 @@ from proxyapi import (
     top_up,
 )
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge, recovery
-from proxyapi.models import Account, AccountPlan, Charge, ChargeState, Job, TopUpChange
+from proxyapi.models import Account, Charge, ChargeState, Job, TopUpChange
 from proxyapi.polling import due_work
 from proxyapi.polling.job_quarantine import quarantine_failing_job
 from proxyapi.polling.poller import poll_job
@@ -40,9 +39,6 @@ TICK_DELAY = timedelta(seconds=15)  # when the tick does what no doorbell rang f
 TICK_HEARTBEAT_KEY = "reelroom:heartbeat"
 SLOW_PING_KEY = "reelroom:slow-asked"  # since when the slow worker has not answered
 SLOW_CALL_S = 60.0  # seconds; a charge that may wait longer for its answer goes the slow way
-PROFILE_REFRESH_AFTER = timedelta(minutes=10)
-LAPSED_PLAN_REFRESH_AFTER = timedelta(minutes=2)
-INCOMPLETE_REFRESH_AFTER = timedelta(seconds=50)  # the next round
 
 
 def enqueue_task_after_commit(task: Task[[str], None], id: UUID) -> None:
@@ -131,20 +127,12 @@ def refresh_account_task(account_id: str) -> None:
 
 @shared_task
 def refresh_due_accounts() -> None:
-    """Every minute: accounts whose profile is old; lapsed ones sooner, so that they resume by
-    themselves. And jobs that a clock put back left behind, refunds that nobody noted, prices that
-    grew old."""
+    """Every minute: refresh old account profiles. Also reschedule jobs after a clock rollback, mark
+    refunds that were missed and ask again for stale prices."""
     due_work.reschedule_after_clock_rollback()
     due_work.mark_missed_refunds()
     due_work.requeue_stale_quotes()
-    now = timezone.now()
-    old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - PROFILE_REFRESH_AFTER)
-    lapsed = ~Q(plan=AccountPlan.PAID) & Q(refreshed_at__lt=now - LAPSED_PLAN_REFRESH_AFTER)
-    # Its reading failed half-way: nothing can be made with it before the voices are known.
-    bare = Q(
-        plan=AccountPlan.PAID, options_as_of=None, refreshed_at__lt=now - INCOMPLETE_REFRESH_AFTER
-    )
-    accounts = Account.objects.of_current_upstream().filter(old | lapsed | bare)
+    accounts = Account.objects.of_current_upstream().due_for_refresh(timezone.now())
     for account_id in accounts.values_list("pk", flat=True):
         refresh_account_task.delay(str(account_id))
 

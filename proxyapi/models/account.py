@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 CREDIT_FIELD_OPTIONS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
 CREDIT_QUANTUM = Decimal("0.0001")
+PROFILE_REFRESH_AFTER = timedelta(minutes=10)
+LAPSED_PLAN_REFRESH_AFTER = timedelta(minutes=2)
+INCOMPLETE_REFRESH_AFTER = timedelta(seconds=50)  # the next round
 
 PAUSED_ACCOUNT_TEXT = (
     "This account belongs to another address of the service, {address}. It is paused until the "
@@ -92,6 +95,16 @@ class AccountQuerySet(models.QuerySet["Account"]):
         # Without the key: a transaction that has inserted a row of an account holds its key shared,
         # and may still wait for the rows before it.
         return self.same_upstream_account(pk).order_by("pk").select_for_update(no_key=True)
+
+    def due_for_refresh(self, now: datetime) -> Self:
+        """Accounts whose profile is old; lapsed ones sooner, so that they resume by themselves."""
+        old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - PROFILE_REFRESH_AFTER)
+        lapsed = ~Q(plan=AccountPlan.PAID) & Q(refreshed_at__lt=now - LAPSED_PLAN_REFRESH_AFTER)
+        # The last refresh stopped half-way: nothing can be made before the voices are known.
+        incomplete = Q(plan=AccountPlan.PAID, options_as_of=None) & Q(
+            refreshed_at__lt=now - INCOMPLETE_REFRESH_AFTER
+        )
+        return self.filter(old | lapsed | incomplete)
 
 
 def is_shared_with_another_team() -> Exists:

@@ -29,13 +29,13 @@ REAL_SECONDS = 130
 GREEDY = """
 import sys, time
 import redis
-from proxyapi import allowance
-from proxyapi.rate_limiter import Lane
+from proxyapi import rate_limiter
+from proxyapi.rate_limiter import Priority
 store = redis.Redis.from_url(sys.argv[1])
 until = time.monotonic() + float(sys.argv[2])
 while time.monotonic() < until:
-    for lane in (Lane.PERSON, Lane.WATCHING, Lane.MIRRORING):
-        if allowance.take(store, "drill", lane).granted:
+    for priority in (Priority.PERSON, Priority.POLLING, Priority.LEDGER_SYNC):
+        if rate_limiter.try_acquire(store, "drill", priority).is_granted:
             print(time.time(), flush=True)
     time.sleep(0.02)
 """

@@ -17,10 +17,11 @@ PROCESSES = 4
 GREEDY = """
 import sys
 import redis
-from proxyapi import allowance
-from proxyapi.rate_limiter import Lane
-store, lane = redis.Redis.from_url(sys.argv[1]), Lane[sys.argv[2]]
-print(sum(allowance.take(store, "luca", lane).granted for _ in range(200)))
+from proxyapi import rate_limiter
+from proxyapi.rate_limiter import Priority
+store, priority = redis.Redis.from_url(sys.argv[1]), Priority[sys.argv[2]]
+asked = [rate_limiter.try_acquire(store, "luca", priority) for _ in range(200)]
+print(sum(permit.is_granted for permit in asked))
 """
 
 

@@ -102,7 +102,10 @@ def test_a_terminal_that_is_closed_stops_it_though_nobody_hears_what_it_says(sta
 
 
 def test_what_nobody_hears_holds_up_nobody():
-    talkative = "from dashboard.up.processes import say\nfor _ in range(1000): say('x' * 1000)"
+    talkative = (
+        "from dashboard.up.processes import print_line\n"
+        "for _ in range(1000): print_line('x' * 1000)"
+    )
     with subprocess.Popen([sys.executable, "-c", talkative], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.close()

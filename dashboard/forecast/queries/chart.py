@@ -41,18 +41,12 @@ def build_forecast_chart(
     def x(day: date) -> float:
         return 100 * (day - first).days / days
 
-    bands = forecast.bands[:ahead]
-    now = LinePoint(x(outlook.today), account.balance)
+    bands, now = forecast.bands[:ahead], LinePoint(x(outlook.today), account.balance)
     ends = [band.on + timedelta(days=1) for band in bands]
-    every = 7 if days <= MAX_DAYS_WITH_WEEKLY_TICKS else 14
+    today, last = outlook.today, outlook.today + timedelta(days=ahead - 1)
     ticks = [
-        AxisTick(
-            x(day),
-            "today" if day == outlook.today else short_date(day),
-            is_strong=day == outlook.today,
-        )
-        for day in (outlook.today + timedelta(days=every * number) for number in range(-4, 7))
-        if first <= day <= outlook.today + timedelta(days=ahead - 1)
+        AxisTick(x(day), short_date(day) if day != today else "today", is_strong=day == today)
+        for day in tick_days(first, today, last)
     ]
     threshold = (
         (offer.threshold, f"tops up under {credits(offer.threshold)}")
@@ -82,6 +76,13 @@ def build_forecast_chart(
         ],
         says="The dashed line is the middle of the drawn futures, the band holds eight in ten.",
     )
+
+
+def tick_days(first: date, today: date, last: date) -> list[date]:
+    """Days with a name under the chart: today and each seventh or fourteenth before and after."""
+    step = 7 if (last - first).days < MAX_DAYS_WITH_WEEKLY_TICKS else 14
+    days = (today + timedelta(days=step * number) for number in range(-4, 7))
+    return [day for day in days if first <= day <= last]
 
 
 def iter_day_texts(

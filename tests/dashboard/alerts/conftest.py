@@ -14,7 +14,7 @@ import pytest
 from dashboard.alerts.delivery import webhook
 from dashboard.models import AlertEvent, AlertKind, AlertRule, AlertWebhook, Membership, Team
 from proxyapi.models import Account, Token
-from tests.factories import AccountFactory, TokenFactory
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
 Browser = Callable[[Membership], Any]
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)  # a Friday
@@ -110,3 +110,12 @@ def team_webhook(northlight: Team, webhook_posts: WebhookPosts, secret: str) -> 
     webhook.encrypt_webhook_secret(made, secret)
     made.save()
     return made
+
+
+@pytest.fixture
+def charge(token):
+    def make(**fields):
+        job = JobFactory.create(account=token.account, token=token, title="Who owns the Moon?")
+        return ChargeFactory.create(**{"job": job, "sent_at": NOON, **fields})
+
+    return make

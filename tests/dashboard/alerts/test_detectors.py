@@ -21,7 +21,7 @@ from proxyapi.models import (
 )
 from proxyapi.models.charge import CHARGED_LATE_CODE
 from tests.dashboard.alerts.conftest import NOON
-from tests.factories import AccountFactory, ChargeFactory, JobFactory
+from tests.factories import AccountFactory, ChargeFactory
 
 
 def new_alert_titles(team):
@@ -29,15 +29,6 @@ def new_alert_titles(team):
     before = set(AlertEvent.objects.values_list("pk", flat=True))
     evaluate_team(team.pk)
     return [event.title for event in AlertEvent.objects.exclude(pk__in=before).order_by("title")]
-
-
-@pytest.fixture
-def charge(token):
-    def make(**fields):
-        job = JobFactory.create(account=token.account, token=token, title="Who owns the Moon?")
-        return ChargeFactory.create(**{"job": job, "sent_at": NOON, **fields})
-
-    return make
 
 
 def test_a_low_balance_is_told_once_for_each_threshold(northlight, account, rule, charge):

@@ -153,7 +153,7 @@ def test_after_a_time_out_redis_is_not_asked_for_two_seconds(
 
 
 def test_a_process_that_answers_pages_gives_up_soon_and_a_worker_waits() -> None:
-    said = "from proxyapi import redis_client; print(redis_client.is_hasty())"
+    said = "from proxyapi import redis_client; print(redis_client.uses_page_timeout())"
     for begun, is_hasty in (("dashboard.asgi", b"True"), ("dashboard.celery", b"False")):
         command = [sys.executable, "-c", f"import django; django.setup(); import {begun}; {said}"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
@@ -78,24 +79,18 @@ def test_no_token_gets_out(
     control.post("reset", json={})
     with scanned_commands(canaries):
         with ThreadPoolExecutor(LANES) as pool:
-            done = list(
-                pool.map(
-                    lambda turn: play_turn(control, faulty_transport, turn, figures.seed), turns
-                )
-            )
+            play = partial(play_turn, control, faulty_transport, seed=figures.seed)
+            done = list(pool.map(play, turns))
         deaths = kill_processes(control, sandbox)
         pages = sum(scan_team_pages(canaries, tenant) for tenant in Tenant.objects.all())
     scan_all_stores(canaries)
-    found, missed = (
-        canaries.leaked_tokens(),
-        PLACES - {name for name, n in canaries.searched.items() if n},
-    )
+    leaked = canaries.leaked_tokens()
+    missed = PLACES - {name for name, n in canaries.searched.items() if n}
+    faults, echoes = sum(one.faults for one in done), sum(one.echoes for one in done)
     figures.report(
-        f"{sum(one.faults for one in done)} faults, {sum(one.echoes for one in done)} answers that "
-        f"quote the token, {deaths} deaths, {pages} pages",
+        f"{faults} faults, {echoes} answers that quote the token, {deaths} deaths, {pages} pages",
         f"{len(FAULTS)} faults of {len(turns)} operations, {len(FAILPOINTS)} deaths",
-        holds=sum(one.faults for one in done) == len(FAULTS) * len(turns)
-        and deaths == len(FAILPOINTS),
+        holds=faults == len(FAULTS) * len(turns) and deaths == len(FAILPOINTS),
     )
     left_out = charging_operations() - {turn.operation for turn in turns}
     figures.report(
@@ -105,10 +100,10 @@ def test_no_token_gets_out(
         found=sorted(left_out),
     )
     figures.report(
-        f"{canaries.scanned_summary()}: {len(found)} found",
+        f"{canaries.scanned_summary()}: {len(leaked)} found",
         f"0 of {TOKENS}",
-        holds=not found and len(canaries.planted) == TOKENS,
-        found=found,
+        holds=not leaked and len(canaries.planted) == TOKENS,
+        found=leaked,
     )
     figures.report(
         f"{len(missed)} kinds of places left out", "0", holds=not missed, found=[*missed]

@@ -102,7 +102,7 @@ MUTANTS: Mapping[str, Mutant] = {
         "proxyapi/charges/evidence.py",
         '    return bool(script) and digest(script) != charge.before.get("script")',
         "    return False",
-        "test_reconcile.py test_lost_and_wrong_answers.py test_job_effects.py",
+        "test_reconcile.py test_answers.py test_job_effects.py",
     ),
     "no trace is enough at once": Mutant(
         "proxyapi/charges/reconcile.py",
@@ -126,13 +126,13 @@ MUTANTS: Mapping[str, Mutant] = {
         "proxyapi/charges/late_debits.py",
         "    ledger.take_late(charge, debit)\n",
         "",
-        "test_late_arrivals.py",
+        "test_late_debits.py",
     ),
     "a debit that the video contradicts is taken": Mutant(
         "proxyapi/charges/late_debits.py",
         "    if not (is_done or record is None or charge.is_by_ledger):\n        return\n",
         "",
-        "test_late_arrivals.py",
+        "test_late_debits.py",
     ),
     "an effect comes twice": Mutant(
         "proxyapi/charges/job_effects.py",
@@ -168,7 +168,7 @@ MUTANTS: Mapping[str, Mutant] = {
         "proxyapi/charges/dispatch.py",
         "GIVE_UP_AFTER = timedelta(minutes=15)",
         "GIVE_UP_AFTER = timedelta(days=15)",
-        "test_dispatch.py test_lost_and_wrong_answers.py",
+        "test_dispatch.py test_answers.py",
     ),
     "a debit settles two charges": Mutant(
         "proxyapi/ledger/lost_charge_lookup.py",

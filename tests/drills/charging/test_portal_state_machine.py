@@ -17,7 +17,7 @@ import pytest
 
 from tests.drills.figures import Figures
 from tests.proxyapi.money.in_process_sandbox import in_process_sandbox
-from tests.proxyapi.money.portal_state_machine import run_state_machine
+from tests.proxyapi.money.state_machine_runs import run_state_machine
 from tests.settings import ON_POSTGRES
 
 LIVES, STEPS = int(os.environ.get("DRILL_LIVES", "15")), 50

@@ -8,16 +8,13 @@ lost or ring twice.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
 
-import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -25,7 +22,6 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
-    run_state_machine_as_test,
 )
 
 from proxyapi import drafts, ledger, pricing, tasks, top_up
@@ -59,7 +55,6 @@ from tests.proxyapi.money.operations import (
 from tests.proxyapi.money.sandbox_account import FINAL_STATES, OPERATION_PRICES, SandboxAccount
 
 # Shrinking takes minutes; the seed repeats a life that broke a law, and then it may be shrunk.
-PHASES = (Phase.generate, *([Phase.shrink] if "LIFE_SHRINKS" in os.environ else []))
 MONTHLY = 1000
 FURNITURE = 2  # drafts to begin with
 OUTSIDERS_SEARCH = 23  # credits; no price of ours is like it, or a debit could be anybody's
@@ -392,26 +387,3 @@ class PortalStateMachine(RuleBasedStateMachine):
             self.count_action("left to a person")
         for state in Charge.objects.values_list("state", flat=True):
             self.count_action(state)
-
-
-def run_state_machine(
-    house: InProcessSandbox,
-    patch: pytest.MonkeyPatch,
-    told: dict[str, int],
-    *,
-    runs: int,
-    steps: int,
-    number: int,
-) -> None:
-    """So many lives by this seed. `told` counts what was done. Raises with the steps that broke a
-    law."""
-    machine = type("Life", (PortalStateMachine,), {"house": house, "told": told})
-    patch.setattr(tasks, "_enqueue", house.record_enqueued)
-    chosen = settings(
-        max_examples=runs,
-        stateful_step_count=steps,
-        database=None,
-        phases=PHASES,
-        suppress_health_check=list(HealthCheck),
-    )
-    run_state_machine_as_test(seed(number)(machine), settings=chosen)

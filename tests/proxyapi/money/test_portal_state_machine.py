@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.proxyapi.money.in_process_sandbox import in_process_sandbox
-from tests.proxyapi.money.portal_state_machine import run_state_machine
+from tests.proxyapi.money.state_machine_runs import run_state_machine
 
 SEED = int(os.environ.get("DRILL_SEED", "2"))
 

@@ -17,10 +17,10 @@ MIRROR = """
 import sys, django
 django.setup()
 from proxyapi import calls, ledger
-from proxyapi.rate_limiter import Grant
+from proxyapi.rate_limiter import Permit
 from proxyapi.models import Account
-calls.admit = lambda *_: Grant(True, 0)
-ledger.mirror(Account.objects.get(pk=sys.argv[1]))
+calls.acquire_permit = lambda *_: Permit(True, 0)
+ledger.mirror_entries(Account.objects.get(pk=sys.argv[1]))
 """
 ROWS = 800
 
