@@ -1,4 +1,4 @@
-"""The Celery app: the queue is a doorbell, the database row is the job (law 7).
+"""The Celery app: the queue is a doorbell, the database row is the job (rule 7).
 
 Three queues, two workers (docs/decisions/0013-slow-work-has-its-own-way.md). `work` is the default
 one and holds what somebody waits for and what is short. What waits long, for the service or for a

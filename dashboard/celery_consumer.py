@@ -18,7 +18,7 @@ class Consumer(Library):
     is an AttributeError that nobody expects.
 
     Nothing of the lost connection is handed back or acknowledged: a tick rings again for whatever
-    is due, and what rings twice is done once (law 7).
+    is due, and what rings twice is done once (rule 7).
     """
 
     task_consumer: Any  # the types do not know it

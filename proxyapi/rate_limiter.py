@@ -1,6 +1,6 @@
 """The requests a token has left this minute: one bucket in Redis, shared by every process.
 
-Contract: nothing calls the upstream that was not granted here first (law 5). In any 60 seconds
+Contract: nothing calls the upstream that was not granted here first (rule 5). In any 60 seconds
 a token is granted at most its limit of requests: 30 until its first answer tells otherwise
 (spec, "Limits"). The bucket is a log of the requests of the last minute, kept by one Lua script
 on the server's clock; it only ever errs towards asking less than allowed. So it holds whether

@@ -60,7 +60,7 @@ def _enqueue(task: Task[[str], None], id: str) -> None:
 
 @shared_task
 def tick() -> None:
-    """Every second: ring for whatever is due (law 7)."""
+    """Every second: ring for whatever is due (rule 7)."""
     now = timezone.now().isoformat()
     redis_connection().set(TICK_HEARTBEAT_KEY, now, ex=30)
     redis_connection().set(SLOW_PING_KEY, now, nx=True)

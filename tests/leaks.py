@@ -1,5 +1,5 @@
-"""Canary tokens: planted in a running house, then searched in everything that leaves it (proof F1,
-pitfall_92).
+"""Canary tokens: planted in a running portal, then searched in everything that leaves
+it (pitfall_92).
 
 A token is looked for as it is and as it may have been written down on the way: base64 at any of
 three offsets, percent-encoded, as JSON and HTML escape it, hexadecimal, turned round, in other

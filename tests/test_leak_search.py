@@ -80,7 +80,7 @@ PUT: dict[str, Place] = {
 
 
 @pytest.mark.parametrize("place", PUT)
-def test_f1_a_token_that_was_put_there_is_found(place: str, request: pytest.FixtureRequest) -> None:
+def test_a_token_that_was_put_there_is_found(place: str, request: pytest.FixtureRequest) -> None:
     with searched_for_leaks(request) as canaries:
         token = TokenFactory()
         PUT[place](token, next(iter(canaries.planted)))
@@ -90,7 +90,7 @@ def test_f1_a_token_that_was_put_there_is_found(place: str, request: pytest.Fixt
     )
 
 
-def test_f1_nothing_is_found_where_tokens_only_work(request: pytest.FixtureRequest) -> None:
+def test_nothing_is_found_where_tokens_only_work(request: pytest.FixtureRequest) -> None:
     with searched_for_leaks(request) as canaries:
         job = JobFactory()
         tasks.poll_job_task.delay(str(job.pk), timezone.now().isoformat())
@@ -100,7 +100,7 @@ def test_f1_nothing_is_found_where_tokens_only_work(request: pytest.FixtureReque
     assert Job.objects.get().token.last_four in next(iter(canaries.planted))
 
 
-def test_f1_an_answer_that_quotes_it_is_found_if_it_is_not_struck_out(
+def test_an_answer_that_quotes_it_is_found_if_it_is_not_struck_out(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So the drill, whose service quotes tokens, can fail."""

@@ -29,7 +29,7 @@ ODD = "sbx_7|a/b+c&d<e>" + "\"f'g=h~harmless_12"
         *(base64.urlsafe_b64encode(f"{'?' * n}{TOKEN}>>".encode()) for n in range(4)),
     ],
 )
-def test_f1_a_token_is_found_however_it_was_written_down(said):
+def test_a_token_is_found_however_it_was_written_down(said):
     canaries = Canaries()
     canaries.plant(TOKEN)
     canaries.scan("a log", "nothing here", said)
@@ -53,7 +53,7 @@ def test_f1_a_token_is_found_however_it_was_written_down(said):
         lambda token: f"{token}, and more"[:30],
     ],
 )
-def test_f1_a_token_that_is_written_otherwise_everywhere_is_found(write):
+def test_a_token_that_is_written_otherwise_everywhere_is_found(write):
     canaries = Canaries()
     canaries.plant(ODD, TOKEN)
     canaries.scan("a page", "nothing", write(ODD))

@@ -1,5 +1,5 @@
 """Fetch with permission: what a member may not see does not exist (404), what they may see but not
-do is refused (403). Both are decided here and nowhere else (law 8)."""
+do is refused (403). Both are decided here and nowhere else (rule 8)."""
 
 from __future__ import annotations
 

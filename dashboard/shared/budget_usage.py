@@ -1,4 +1,4 @@
-"""Caps: how budgets stand, in spent + held credits of their period (law 3).
+"""Caps: how budgets stand, in spent + held credits of their period (rule 3).
 
 A charge counts in the period it was created in, one that was asked for in the period it was
 approved in: with its cost once it is settled, with its hold until then. What was refunded counts

@@ -90,7 +90,7 @@ def amount(
     *,
     unit: bool = True,
 ) -> SafeString:
-    """Credits in the form that says how sure they are (look §10.4): exact, about, held, unknown
+    """Credits in the form that says how sure they are: exact, about, held, unknown
     ("low or value"), in, out, free. Without a value there is nothing. A table whose head says the
     unit leaves it out (`unit=False`)."""
     if is_ == "free":

@@ -50,7 +50,7 @@ def remove_member_token(*, by: Membership, token: Token) -> None:
 
 
 def record_undecryptable_tokens(team_id: UUID) -> None:
-    """Write down each token of the team that does not open (proof F4): once, however often it is
+    """Write down each token of the team that does not open: once, however often it is
     looked at, and again only when its row holds something else that does not open either."""
     team = Team.objects.get(pk=team_id)
     for token in Token.objects.not_removed().filter(tenant=team.tenant_id).select_related("owner"):

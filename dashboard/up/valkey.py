@@ -43,7 +43,7 @@ def valkey_socket(folder: Path) -> Iterator[Path]:
 
 
 def valkey_command(path: Path) -> list[str]:
-    """Nothing is kept: Redis may be flushed at any time (law 7)."""
+    """Nothing is kept: Redis may be flushed at any time (rule 7)."""
     return [
         *(
             find_valkey_server(),

@@ -1,4 +1,4 @@
-"""Settle: find out by reading what became of a charge whose answer got lost (law 2).
+"""Settle: find out by reading what became of a charge whose answer got lost (rule 2).
 
 The resource first, then the ledger through its mirror. Both together decide; while they do not, the
 charge stays `unknown` and says so, and after a quarter of an hour it waits for a person.
@@ -55,7 +55,7 @@ def reconcile_charge(charge_id: UUID) -> None:
         read_back_charge(charge)
     except RateLimitExhausted as exhausted:
         soon = max(timeouts.retry_interval(), timedelta(seconds=exhausted.wait))
-    except errors.UpstreamError as error:  # teaches nothing; what we know stays as it is (law 6)
+    except errors.UpstreamError as error:  # teaches nothing; what we know stays as it is (rule 6)
         if not is_recently_sent(charge) and reconcile_backlog.join_backlog(charge, error):
             soon = reconcile_backlog.PROBE_INTERVAL
         elif error.status is not None and not circuit_breaker.is_outage_error(error):

@@ -2,7 +2,7 @@
 
 Contract: what the charge log says was sent is never sent again. A charge that the database still
 holds as unsent, or does not know at all, becomes `unknown` and is settled by what the log knows of
-its end, else by reading (law 2). What cannot be restored is listed for a person.
+its end, else by reading (rule 2). What cannot be restored is listed for a person.
 """
 
 from __future__ import annotations

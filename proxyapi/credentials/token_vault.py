@@ -1,4 +1,4 @@
-"""The one door of a token (law 1): sealed in here, opened here for one call, nowhere else in the
+"""The one door of a token (rule 1): sealed in here, opened here for one call, nowhere else in the
 clear."""
 
 from __future__ import annotations

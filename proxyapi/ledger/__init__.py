@@ -1,4 +1,4 @@
-"""The upstream's credit ledger: mirrored by position, matched to charges, weighed (law 4)."""
+"""The upstream's credit ledger: mirrored by position, matched to charges, weighed (rule 4)."""
 
 from __future__ import annotations
 

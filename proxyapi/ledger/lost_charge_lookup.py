@@ -2,7 +2,7 @@
 
 Entries carry no id. A debit belongs to a charge when it was booked after the charge was sent and
 not long after its answer was given up, its amount fits, and no other charge of the account has it
-already, of whichever team; equal rows are two rows (law 4). What one charge needed, the mirror has
+already, of whichever team; equal rows are two rows (rule 4). What one charge needed, the mirror has
 for the next.
 
 The questions are asked with the account locked, after `match`: the others take their own first.

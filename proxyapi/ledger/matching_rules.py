@@ -1,6 +1,6 @@
 """Which debit is whose: charges of a known cost, and the debits that nobody has.
 
-Contract: pure; each charge gets one debit at most, and each debit one charge (law 2). Label, type,
+Contract: pure; each charge gets one debit at most, and each debit one charge (rule 2). Label, type,
 amount and time are all a row tells (pitfall 67), so every pair has a confidence and its reason.
 
 An exact amount in the charge's own time goes first, then one a little later, shared out so that as

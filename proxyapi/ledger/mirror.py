@@ -1,4 +1,4 @@
-"""The mirror: an account's ledger as rows of ours, the newest first, each at its position (law 4).
+"""The mirror: an account's ledger as rows of ours, the newest first, each at its position (rule 4).
 
 First contact asks one page for the number of rows, reads the last page and then fills up downward;
 later the page of the last known row is read again, compared, and read on from there. Pages are

@@ -2,7 +2,7 @@
 
 Each page is one short transaction under the account's lock, so reading can be cut off anywhere and
 gone on with, and any number of workers may lay the same pages. A row that is there is never
-written again; where it reads differently, or is gone, the mirror stops (law 4).
+written again; where it reads differently, or is gone, the mirror stops (rule 4).
 """
 
 from __future__ import annotations

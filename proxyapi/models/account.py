@@ -173,7 +173,7 @@ class Account(models.Model):
     @property
     def bucket(self) -> str:
         """Who it is at the service, which counts some of its operations by it, of however many
-        teams (law 5)."""
+        teams (rule 5)."""
         return f"{self.environment}:{self.upstream_id}"
 
     @property
@@ -273,7 +273,7 @@ def parse_plan(
     subscription: Mapping[str, Any], known: AccountPlan = AccountPlan.NONE
 ) -> AccountPlan:
     """The plan that these words tell, else the one that was `known`: a word that cannot be read
-    stops no token (law 6)."""
+    stops no token (rule 6)."""
     active, trial = subscription.get("active"), subscription.get("trial")
     if active is False or subscription.get("exists") is False:
         return AccountPlan.NONE

@@ -1,4 +1,4 @@
-"""A charge: the intent row of one charging operation, written before anything is sent (law 2).
+"""A charge: the intent row of one charging operation, written before anything is sent (rule 2).
 
     draft → held → sending → confirmed
                            → refused

@@ -2,7 +2,7 @@
 
 A job is born here, as a draft with the settings a person chose; `remote_id` is the upstream's name
 for it, known once the draft was put there. What a look finds is kept apart from what the job is
-(law 6): a failed look fills `poll_error`, it never touches `state`.
+(rule 6): a failed look fills `poll_error`, it never touches `state`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One row of the mirrored credit ledger, identified by (account, position) (law 4).
+"""One row of the mirrored credit ledger, identified by (account, position) (rule 4).
 
 The upstream's own words are kept as they are. What we found out about the row stands beside them:
 the charge it belongs to with a confidence and a reason, and from that charge the member, the job

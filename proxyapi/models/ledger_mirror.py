@@ -1,4 +1,4 @@
-"""How far one account's ledger is mirrored, and what it weighed (law 4).
+"""How far one account's ledger is mirrored, and what it weighed (rule 4).
 
 Rows are mirrored as one segment `low <= position < high` that grows at both ends: new rows at the
 top, older history at the bottom. `low == 0` means that nothing older is missing.

@@ -77,7 +77,7 @@ class Token(models.Model):
     @property
     def bucket(self) -> str:
         """The name of its allowance: the service counts by token, in however many rows, of however
-        many teams, it is stored (law 5)."""
+        many teams, it is stored (rule 5)."""
         return self.fingerprint
 
     def seal_row(self) -> str:

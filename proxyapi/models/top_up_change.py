@@ -1,4 +1,4 @@
-"""One wish to change an account's automatic top-up, and what became of it (law 7).
+"""One wish to change an account's automatic top-up, and what became of it (rule 7).
 
     asked → sending → saved | refused
                     → unknown → saved | refused
@@ -7,7 +7,7 @@
 What was not sent yet may be refused, too.
 
 The row is the work, a worker takes it. `unknown` means that the answer got lost: a true PUT, so
-reading the preference back tells what became of it (proof §0.1); it is not sent a second time.
+reading the preference back tells what became of it; it is not sent a second time.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Contract: whatever lies further ahead of now than it ever may is brought to now. Else a turn that
 was put off would wait until the clock is there again, and what is read meanwhile would be taken for
 older than what is known. When a charge was sent, settled or lost stays as it is, for that is
-evidence (law 2).
+evidence (rule 2).
 """
 
 from __future__ import annotations

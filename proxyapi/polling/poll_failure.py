@@ -45,7 +45,7 @@ rng = SystemRandom()
 
 
 def record_poll_failure(job: Job, error: errors.UpstreamError) -> None:
-    """Note a look that failed. The job's state stays what it was (law 6; pitfall 14)."""
+    """Note a look that failed. The job's state stays what it was (rule 6; pitfall 14)."""
     now = timezone.now()
     since = job.poll_failing_since or now
     environment, is_silence = job.account.environment, circuit_breaker.is_outage_error(error)

@@ -51,7 +51,7 @@ class StatusReading:
 
 
 def parse_status_reading(kind: str, data: Any) -> StatusReading:
-    """Read a resource's answer. Never raises: what is not understood is not known (law 6)."""
+    """Read a resource's answer. Never raises: what is not understood is not known (rule 6)."""
     way = KINDS[kind]
     status_holder = find_status_object(data, way.status_key)
     raw = status_holder.get("status")

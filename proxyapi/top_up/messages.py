@@ -1,4 +1,4 @@
-"""What becomes of a change of the automatic top-up, in sentences for people (look §11)."""
+"""What becomes of a change of the automatic top-up, in sentences for people."""
 
 from __future__ import annotations
 

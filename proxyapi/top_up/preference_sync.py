@@ -1,6 +1,6 @@
 """What the service says of an account's automatic top-up, read now and then into one row.
 
-A failed reading changes nothing but the reason why we know no more (law 6). A reading that began
+A failed reading changes nothing but the reason why we know no more (rule 6). A reading that began
 before a newer one never undoes it. While a change is on its way `save.py` reads, and nobody else:
 what it brings about would look like somebody else's deed.
 """

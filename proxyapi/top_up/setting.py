@@ -83,5 +83,5 @@ def parse_whole_number(value: object) -> int | None:
 
 
 def is_legal_unit_count(units: int) -> bool:
-    """Rule 2: only the presets up to 100, any number above (pitfall 72)."""
+    """Spec, PUT rule 2: only the presets up to 100, any number above (pitfall 72)."""
     return units in UNIT_PRESETS or max(UNIT_PRESETS) < units <= MAX_TOP_UP_UNITS

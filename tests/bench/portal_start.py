@@ -15,7 +15,7 @@ from tests.browser.portal_process import LivePortal, running_portal
 
 PAGES = ("/library/", "/studio/", "/members/", "/tokens/")
 ROUNDS = 20
-MAX_READY_S, MAX_STOP_S = 15.0, 10.0  # seconds at most (proof C10, C8)
+MAX_READY_S, MAX_STOP_S = 15.0, 10.0  # seconds at most
 
 
 def main() -> bool:

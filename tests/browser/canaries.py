@@ -1,7 +1,7 @@
 """Every token that a house is given is a canary: none may leave it, whatever the tests do there.
 
 Heard are the addresses, headers and pages that browsers got, what they keep, the log at DEBUG with
-the mails in it, every command that Redis was sent, the database and its dump (proof F1, F9).
+the mails in it, every command that Redis was sent, the database and its dump.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def done_with(program: str = IMPORT, **environ: str) -> subprocess.CompletedProc
         ("http://127.0.0.1:9/v2", ""),
     ],
 )
-def test_g9_the_service_is_asked_over_https_and_under_its_version(address: str, told: str) -> None:
+def test_the_service_is_asked_over_https_and_under_its_version(address: str, told: str) -> None:
     keys = {"SECRET_KEY": f"{uuid4()}{uuid4()}", "SEALING_KEYS": "k1:nobody reads it here"}
     done = done_with(VIDEO_API_BASE_URL=address, **keys)
     assert (done.returncode == 0) is not bool(told), done.stderr

@@ -1,4 +1,4 @@
-"""Proof F3, F5: no process starts with keys that do not open what is stored, whichever it is."""
+"""No process starts with keys that do not open what is stored, whichever it is."""
 
 from __future__ import annotations
 

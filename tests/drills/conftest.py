@@ -23,7 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def canaries(request: pytest.FixtureRequest) -> Iterator[Canaries]:
-    """f1: the tokens of every drill are canaries; whatever it leaves behind is searched."""
+    """The tokens of every drill are canaries; whatever it leaves behind is searched."""
     if not asks_database(request.node):
         yield Canaries()
         return

@@ -39,7 +39,7 @@ def watched_sandbox(
     house: LivePortal, figures: Figures, database: Path | None = None
 ) -> Iterator[SandboxControl]:
     """The house's service, whose tokens are canaries: in the end they are looked for in all that
-    the house said meanwhile, and in the files of its database (f1)."""
+    the house said meanwhile, and in the files of its database."""
     canaries = Canaries()
     with SandboxControl(house.sandbox, canaries) as stage:
         yield stage

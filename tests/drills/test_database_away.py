@@ -1,7 +1,7 @@
 """The database is away for a minute while a hundred videos render: 503 in words, nothing sent,
 nothing lost.
 
-The whole house on a PostgreSQL of its own, which is stopped and started again (proof C3).
+The whole house on a PostgreSQL of its own, which is stopped and started again.
 `DRILL_AWAY` sets the seconds.
 """
 

@@ -1,7 +1,7 @@
 """The disk is full for a minute while a film renders: said in words, nothing lost, nothing broken.
 
 The whole house with its SQLite on a small disk of its own, in memory, which is filled to the last
-page and freed again (proof C6). `DRILL_FULL` sets the seconds. To mount it takes root.
+page and freed again. `DRILL_FULL` sets the seconds. To mount it takes root.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""5,000 mutated answers for each thing that is read: no exception, no false state (proof B6)."""
+"""5,000 mutated answers for each thing that is read: no exception, no false state."""
 
 from __future__ import annotations
 

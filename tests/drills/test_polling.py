@@ -63,7 +63,6 @@ def report_polling(figures: Figures, room: PollingSimulation) -> None:
 
 
 def test_flushall_with_a_hundred_active_jobs(simulation):
-    """C1."""
     figures = Figures("watching, FLUSHALL")
     rate_limiter.redis_connection().flushall()
     lost = simulation.not_taken(AFTER_FLUSH)
@@ -76,7 +75,7 @@ def test_flushall_with_a_hundred_active_jobs(simulation):
 
 
 def test_redis_away_for_five_minutes(simulation, monkeypatch, tmp_path):
-    """C2, as far as watching goes: nothing is sent without the count."""
+    """Without Redis no request can be counted, so none is sent."""
     figures = Figures("watching, Redis away for 5 min")
     before = sum(map(len, simulation.asked.values()))
     with without_redis(monkeypatch, f"unix://{tmp_path}/nobody.sock"):
@@ -90,7 +89,6 @@ def test_redis_away_for_five_minutes(simulation, monkeypatch, tmp_path):
 
 
 def test_service_away_for_half_an_hour(simulation):
-    """B5."""
     figures = Figures("watching, service away for 30 min, 100 jobs on 20 tokens")
     before, simulation.down = sum(map(len, simulation.asked.values())), True
     simulation.run(1800)
@@ -134,7 +132,6 @@ def run_one_tick(room: PollingSimulation, seconds: int) -> tuple[float, int, int
 
 
 def test_four_greedy_processes_in_real_time():
-    """B2."""
     figures = Figures(f"watching, four processes on one token for {REAL_SECONDS} s of real time")
     command = [sys.executable, "-c", GREEDY, settings.REDIS_URL, str(REAL_SECONDS)]
     rate_limiter.apply_rate_limit_headers(rate_limiter.redis_connection(), "drill", 30, 30)

@@ -1,4 +1,4 @@
-"""c4: `kill -9` of web, worker and two beats in random order, 200 rounds, while people order.
+"""`kill -9` of web, worker and two beats in random order, 200 rounds, while people order.
 
 On a real sandbox that answers half of the orders late, so that workers die waiting. Who presses
 Render as the web dies presses the same form again. What dies of a worker is its first process;

@@ -1,7 +1,7 @@
 """FLUSHALL, and then no Redis for a minute, while a hundred videos render and people order.
 
-The whole house on a Valkey of its own, which is emptied, ended and started again (proof C1, C2).
-`DRILL_REDIS_AWAY` sets the seconds; the proof's five minutes are 300.
+The whole house on a Valkey of its own, which is emptied, ended and started again.
+`DRILL_REDIS_AWAY` sets the seconds; five minutes are 300.
 """
 
 from __future__ import annotations

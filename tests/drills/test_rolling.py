@@ -1,4 +1,4 @@
-"""c5: three rolling deployments with migrations, while people look, write and order.
+"""Three rolling deployments with migrations, while people look, write and order.
 
 Two web servers and two beats; each release prepares twice at once, and with the first one a backup
 holds the table that is to be changed. No request fails, whichever release answers it. Only on

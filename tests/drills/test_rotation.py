@@ -1,4 +1,4 @@
-"""10,000 tokens are sealed again under traffic, by a command that is killed on its way (F2, F3)."""
+"""10,000 tokens are sealed again under traffic, by a command that is killed on its way."""
 
 from __future__ import annotations
 

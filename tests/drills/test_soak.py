@@ -1,6 +1,6 @@
-"""Fifty people and two hundred renders for hours: nothing grows that does not shrink (proof C9).
+"""Fifty people and two hundred renders for hours: nothing grows that does not shrink.
 
-Only by request, since the proof's day fits into no hour: `DRILL_SOAK_HOURS=24`, or a part of a day.
+Only by request, for a day does not fit into an hour: `DRILL_SOAK_HOURS=24`, or a part of a day.
 It is measured when the renders are all under way (`DRILL_SOAK_RENDERS`) and the processes have been
 warm for ten minutes (`DRILL_SOAK_WARM`, in seconds). A worker's children are told apart from it:
 each is replaced after 500 tasks, so their memory is a saw, of which a few teeth have no slope. The

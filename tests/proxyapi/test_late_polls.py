@@ -191,7 +191,7 @@ def test_reading_an_account_is_noted_so_that_it_is_not_read_again_at_once(
         profile(id=6, email_verified=False, subscription={"active": False}),  # another account's
     ],
 )
-def test_b6_an_odd_profile_leaves_what_was_known(
+def test_an_odd_profile_leaves_what_was_known(
     odd: httpx.Response, account: Account, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*ME, odd)
@@ -200,7 +200,7 @@ def test_b6_an_odd_profile_leaves_what_was_known(
     assert (account.balance, account.plan, account.email_verified) == (1000, AccountPlan.PAID, True)
 
 
-def test_b6_odd_costs_and_options_leave_what_was_known(
+def test_odd_costs_and_options_leave_what_was_known(
     account: Account, upstream: ScriptedUpstream
 ) -> None:
     Account.objects.update(costs={"A": {"credits": 4}}, options={"mandatory": {}})

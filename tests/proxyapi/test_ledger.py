@@ -94,14 +94,14 @@ def test_a_debit_that_two_undecided_retries_may_have_made_settles_neither(
     assert settled(first).state == ChargeState.UNKNOWN
 
 
-def test_a6_a_debit_of_another_price_is_not_a_charges_own(
+def test_a_debit_of_another_price_is_not_a_charges_own(
     charge: Callable[..., Charge], upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*LEDGER, history_page(debit("4", 58), debit("500", 57)))
     assert settled(charge()).state == ChargeState.REFUSED
 
 
-def test_a6_a_render_that_shows_no_start_is_not_started_by_an_outsiders_debit(
+def test_a_render_that_shows_no_start_is_not_started_by_an_outsiders_debit(
     charge: Callable[..., Charge], upstream: ScriptedUpstream
 ) -> None:
     """They contradict each other, so it stays unknown until somebody has looked."""

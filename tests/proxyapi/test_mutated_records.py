@@ -1,4 +1,4 @@
-"""No record, however mutated, raises or makes a false state (law 6, pitfalls 5 to 12, 60, 97).
+"""No record, however mutated, raises or makes a false state (rule 6, pitfalls 5 to 12, 60, 97).
 
 What a state is, the specification says: in `spec_oracle`, not in the tables under test.
 """
@@ -68,13 +68,13 @@ def test_the_specification_is_asked_about_every_kind():
 
 
 @pytest.mark.parametrize("kind", JobKind.values)
-def test_b6_a_record_as_the_specification_shows_it_is_completed(kind):
+def test_a_record_as_the_specification_shows_it_is_completed(kind):
     assert spec_oracle.STATE_READERS[kind](RECORDS[kind]) == "completed"
     assert parse_status_reading(kind, RECORDS[kind]).state == "completed"
 
 
 @pytest.mark.parametrize("kind", JobKind.values)
-def test_b6_a_mutated_job_is_what_the_specification_says_or_in_progress(kind):
+def test_a_mutated_job_is_what_the_specification_says_or_in_progress(kind):
     @settings(max_examples=EXAMPLES)
     @given(mutated_records(RECORDS[kind]))
     def each(record):
@@ -88,7 +88,7 @@ def test_b6_a_mutated_job_is_what_the_specification_says_or_in_progress(kind):
 
 @settings(max_examples=EXAMPLES)
 @given(mutated_records(RECORDS["entry"]))
-def test_b6_a_mutated_ledger_row_is_a_row_that_says_what_is_wrong(raw):
+def test_a_mutated_ledger_row_is_a_row_that_says_what_is_wrong(raw):
     made = parse_row(raw)
     assert made.amount.is_finite()
     assert made.trouble or made.happened_at is not None
@@ -100,7 +100,7 @@ def test_b6_a_mutated_ledger_row_is_a_row_that_says_what_is_wrong(raw):
     mutated_records(RECORDS["estimate"]),
     mutated_records(RECORDS["top-up"]),
 )
-def test_b6_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, price, top_up):
+def test_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, price, top_up):
     parse_faceless_options(menus)
     found = drafts.parse_estimate_credits(price)
     assert found is None or found >= Decimal(0)
@@ -112,7 +112,7 @@ def test_b6_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, 
 
 @settings(max_examples=EXAMPLES)
 @given(mutated_records(RECORDS["profile"]))
-def test_b6_a_mutated_profile_takes_no_plan_away_that_it_does_not_deny(profile):
+def test_a_mutated_profile_takes_no_plan_away_that_it_does_not_deny(profile):
     account = Account(plan=AccountPlan.PAID, email_verified=True)
     me = profile if isinstance(profile, dict) else {}
     account.apply_profile(me)

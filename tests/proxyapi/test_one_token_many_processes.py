@@ -38,8 +38,8 @@ def taken_by_all(url: str, lane: Priority) -> int:
 
 
 @pytest.mark.slow
-def test_b2_four_processes_get_thirty_between_them_minute_after_minute(store, valkey_url):
-    """B2, pitfall_20; slow because it starts eight interpreters."""
+def test_four_processes_get_thirty_between_them_minute_after_minute(store, valkey_url):
+    """pitfall_20; slow because it starts eight interpreters."""
     rate_limiter.apply_rate_limit_headers(store, TOKEN, 30, 30)
     assert taken_by_all(valkey_url, Priority.PERSON) == 30
     advance_redis(store, 59)

@@ -1,6 +1,6 @@
-"""Rows of the pitfalls about the client that no other test here names; and that none is forgotten.
+"""Pitfalls (docs/pitfalls.md) of the client that no other test names, and that none is forgotten.
 
-A test names a row in its name, its docstring or that of its file: pitfall_33, pitfalls 5 to 8.
+A test names a pitfall in its name, its docstring or that of its file: pitfall_33, pitfalls 5 to 8.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from tests.factories import AccountFactory, JobFactory, TokenFactory
 from tests.proxyapi.scripted_upstream import BASE, ScriptedUpstream, make_response
 
 TESTS = Path(__file__).parents[1]
-ROWS = range(1, 123)
+PAGE = TESTS.parent / "docs" / "pitfalls.md"
+ROWS = [int(number) for number in re.findall(r"^(\d+)\. ", PAGE.read_text(), re.MULTILINE)]
 NAMED = re.compile(r"pitfalls?[ _](\d+(?:(?:_to_|_and_|_| to | and |, )\d+)*)")
 # Whoever makes one of these screens names the row in a test, and takes it out here.
 WITHOUT_A_SCREEN = {
@@ -177,7 +178,7 @@ def test_pitfall_91_any_other_method_keeps_the_process_from_starting(
     assert [one.id for one in checks.check_method_overrides()] == ["proxyapi.E005"]
 
 
-def test_texts(tree: ast.Module) -> Iterator[str]:
+def collect_test_texts(tree: ast.Module) -> Iterator[str]:
     """What tests are called and say of themselves."""
     yield ast.get_docstring(tree) or ""
     for node in ast.walk(tree):
@@ -198,7 +199,7 @@ def named_pitfalls(tests: Path) -> set[int]:
     trees = [ast.parse(path.read_text()) for path in files]
     own = ast.parse(Path(__file__).read_text())
     own.body = own.body[1:]  # its docstring shows how to name one
-    texts = chain.from_iterable(test_texts(tree) for tree in (*trees, own))
+    texts = chain.from_iterable(collect_test_texts(tree) for tree in (*trees, own))
     return {
         row for text in texts for found in NAMED.findall(text) for row in pitfall_numbers(found)
     }

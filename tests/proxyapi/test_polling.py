@@ -1,4 +1,4 @@
-"""Watching: a look tells what a job is; a look that fails changes only what we know (law 6)."""
+"""Watching: a look tells what a job is; a look that fails changes only what we know (rule 6)."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def polls_per_minute(store, *, clicks):
 
 @pytest.mark.parametrize("every", [1000, 250, 50])
 def test_the_last_of_three_clicks_hardly_waits_however_often_polling_asks(store, every):
-    """B2: four processes that tick in turn leave no request idle, as one that ticks each second
+    """Four processes that tick in turn leave no request idle, as one that ticks each second
     does. Every 47 s or so somebody sends three, 0.45 s apart, each as soon as it is granted."""
     rate_limiter.apply_rate_limit_headers(store, TOKEN, 30, 30, at=10**13)
     presses = [act * 46_950 + click for act in range(2, 40) for click in (0, 450, 900)]

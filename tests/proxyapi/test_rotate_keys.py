@@ -72,7 +72,7 @@ def test_a_row_that_changed_meanwhile_is_not_overwritten(tokens: list[Token]) ->
     assert not token_vault.reencrypt_token(stale)
 
 
-def test_f4_a_tampered_row_is_named_and_left_alone(tokens: list[Token]) -> None:
+def test_a_tampered_row_is_named_and_left_alone(tokens: list[Token]) -> None:
     blob = bytes(tokens[0].sealed)
     Token.objects.filter(pk=tokens[0].pk).update(sealed=blob[:-1] + bytes([blob[-1] ^ 1]))
     with pytest.raises(CommandError, match=str(tokens[0].pk)):
@@ -81,7 +81,7 @@ def test_f4_a_tampered_row_is_named_and_left_alone(tokens: list[Token]) -> None:
 
 
 @pytest.mark.parametrize("blob", [b"", b"\x01", b"no envelope at all"])
-def test_f4_a_row_without_an_envelope_does_not_stop_the_others(
+def test_a_row_without_an_envelope_does_not_stop_the_others(
     blob: bytes, tokens: list[Token]
 ) -> None:
     Token.objects.filter(pk=tokens[0].pk).update(sealed=blob)
@@ -91,9 +91,7 @@ def test_f4_a_row_without_an_envelope_does_not_stop_the_others(
     assert {encryption.envelope_key_id(bytes(token.sealed)) for token in others} == {"new"}
 
 
-def test_f3_a_key_that_is_still_needed_cannot_be_taken_out(
-    tokens: list[Token], settings: Any
-) -> None:
+def test_a_key_that_is_still_needed_cannot_be_taken_out(tokens: list[Token], settings: Any) -> None:
     settings.SEALING_KEYS = NEW
     found = run_checks(databases=["default"])
     assert [one.id for one in found if one.id == "proxyapi.E002"] == ["proxyapi.E002"]
@@ -101,6 +99,6 @@ def test_f3_a_key_that_is_still_needed_cannot_be_taken_out(
 
 
 @pytest.mark.parametrize("keys", ["", "nonsense", "k1:AAAA", "k1:not base64 at all"])
-def test_f5_a_wrong_key_stops_the_start(keys: str, settings: Any) -> None:
+def test_a_wrong_key_stops_the_start(keys: str, settings: Any) -> None:
     settings.SEALING_KEYS = keys
     assert "proxyapi.E001" in {one.id for one in run_checks()}

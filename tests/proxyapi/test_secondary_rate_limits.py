@@ -28,7 +28,7 @@ def scrape(token: Token) -> Any:
     return calls.call_upstream(token, SCRAPE, Priority.PERSON, path={"faceless": "7"})
 
 
-def test_b4_pitfall_27_a_429_of_the_scraping_pool_stops_scraping_alone(
+def test_pitfall_27_a_429_of_the_scraping_pool_stops_scraping_alone(
     token: Token, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond("POST", "/faceless/7/scrape-images", rate_limited_response(left=12))
@@ -96,7 +96,7 @@ def test_another_account_scrapes_on(token: Token, upstream: ScriptedUpstream) ->
     assert scrape(other).status == 200
 
 
-def test_b3_a_429_of_the_token_stops_that_token_alone(
+def test_a_429_of_the_token_stops_that_token_alone(
     token: Token, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond("GET", "/faceless/7", rate_limited_response(left=0), make_response({"id": 7}))

@@ -77,8 +77,8 @@ def test_what_nobody_served_is_found_again_within_thirty_seconds(enqueued):
     assert Charge.objects.due(soon).count() == 1
 
 
-def test_c7_a_draft_whose_price_breaks_us_is_asked_five_times(monkeypatch):
-    """C7: then its page says so, and an edit asks again."""
+def test_a_draft_whose_price_breaks_us_is_asked_five_times(monkeypatch):
+    """Then its page says so, and an edit asks again."""
     ago = timezone.now() - timedelta(seconds=9)
     draft = JobFactory.create(quote_due_at=ago)
 

@@ -50,7 +50,7 @@ def test_pitfall_32_a_token_whose_requests_are_used_up_is_not_passed_over(
     assert source.token == first
 
 
-def test_f6_a_backup_opens_with_its_key_and_with_no_other(
+def test_a_backup_opens_with_its_key_and_with_no_other(
     account: Account, settings: Any, tmp_path: Path
 ) -> None:
     its_keys, backup = settings.SEALING_KEYS, str(tmp_path / "tokens.json")

@@ -52,7 +52,7 @@ def test_a_token_is_sealed_and_opens_for_its_row_only(db: None, upstream: Script
 
 
 def test_one_token_in_two_teams_has_one_count(db: None, upstream: ScriptedUpstream) -> None:
-    """Law 5: the service counts by token, whoever stored it."""
+    """Rule 5: the service counts by token, whoever stored it."""
     upstream.respond(*ME, profile(), profile())
     first, second = (
         tokens.store_token(TenantFactory(), UserFactory().pk, Secret(value())) for _ in "ab"
@@ -66,7 +66,7 @@ def test_one_token_in_two_teams_has_one_count(db: None, upstream: ScriptedUpstre
 
 
 def test_a_token_that_is_added_again_goes_on_counting(db: None, upstream: ScriptedUpstream) -> None:
-    """Law 5: taken out and pasted anew within the minute, it has no more than it had."""
+    """Rule 5: taken out and pasted anew within the minute, it has no more than it had."""
     upstream.respond(*ME, profile(), profile())
     tenant, user = TenantFactory(), UserFactory()
     gone = tokens.store_token(tenant, user.pk, Secret(value()))
@@ -80,7 +80,7 @@ def test_a_token_that_is_added_again_goes_on_counting(db: None, upstream: Script
 def test_a_token_that_is_refused_for_its_requests_waits_in_every_team(
     db: None, upstream: ScriptedUpstream
 ) -> None:
-    """Law 5: what the first question is told of the limit holds for who has it already."""
+    """Rule 5: what the first question is told of the limit holds for who has it already."""
     upstream.respond(*ME, profile(), rate_limited_response(left=0, seconds=40))
     first = tokens.store_token(TenantFactory(), UserFactory().pk, Secret(value()))
     with pytest.raises(TokenRefused, match=r"next one in 40 s\..*Nothing was stored"):
@@ -145,7 +145,7 @@ def test_an_account_whose_voices_were_not_read_is_read_in_the_next_round(
 
 
 @pytest.mark.parametrize("text", ["", "   ", "a\nb", "x" * 10_000, "tök€n", "two words"])
-def test_f7_a_malformed_token_never_leaves_and_is_never_echoed(
+def test_a_malformed_token_never_leaves_and_is_never_echoed(
     text: str, db: None, upstream: ScriptedUpstream
 ) -> None:
     with pytest.raises(TokenRefused) as refusal:

@@ -66,7 +66,7 @@ def renew_media_url(job: Job) -> bool:
 
 
 def claim_media_refresh(job: Job) -> bool:
-    """Once a minute for each film, however often it is played (law 9); never uncounted."""
+    """Once a minute for each film, however often it is played (rule 9); never uncounted."""
     try:
         return bool(
             redis_connection().set(f"media:asked:{job.pk}", 1, nx=True, ex=MIN_REFRESH_INTERVAL)

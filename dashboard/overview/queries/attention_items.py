@@ -1,4 +1,4 @@
-"""What needs a person, in the voice of look §11: the greatest risk first, of one kind the oldest.
+"""What needs a person: the greatest risk first, of one kind the oldest.
 
 Everybody of the team reads the same sentences; who may act finds the act behind the link.
 """

@@ -1,4 +1,4 @@
-"""What does not add up, each with its age and what to do, the gravest first (look §11)."""
+"""What does not add up, each with its age and what to do, the gravest first."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Charts as the server draws them: lengths in percent, so that one drawing fits every width (look
-§8, §10.17). The templates are components/chart_*.html; the colours are classes."""
+"""Charts as the server draws them: lengths in percent, so that one drawing fits every width.
+The templates are components/chart_*.html; the colours are classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forecast in words: a range of days, never one (look §11)."""
+"""The forecast in words: a range of days, never one."""
 
 from __future__ import annotations
 

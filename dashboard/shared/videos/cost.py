@@ -1,4 +1,4 @@
-"""What a video cost, in the form that says how sure the number is (look §10.4)."""
+"""What a video cost, in the form that says how sure the number is."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a video shows itself as: one table over the job, its open charge and its token.
 
-A state of our knowledge (late, paused, unknown) never becomes a state of the job (law 6): the raw
+A state of our knowledge (late, paused, unknown) never becomes a state of the job (rule 6): the raw
 word and the job's own state stay as they are, only the glyph and the word beside it change.
 """
 

@@ -1,4 +1,4 @@
-"""How a render goes: elapsed time against the usual, and the age of what we know (look §10)."""
+"""How a render goes: elapsed time against the usual, and the age of what we know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences about one video, in the voice of look §11: what happened, its cost, what is next.
+"""The sentences about one video: what happened, its cost, what is next.
 
 `status_summary` stands on a card, `status_detail` in the status card of the video's page. Plain
 text: the service's own words stand in quotes and are escaped where they are printed.

@@ -1,4 +1,4 @@
-"""What a treasurer is told above the top-up page, the most urgent first (look §11)."""
+"""What a treasurer is told above the top-up page, the most urgent first."""
 
 from __future__ import annotations
 

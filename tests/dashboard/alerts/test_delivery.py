@@ -279,7 +279,7 @@ def test_a_name_without_an_address_is_tried_again(monkeypatch):
     assert not isinstance(failed.value, Undeliverable)
 
 
-def test_f10_the_secret_is_sealed_and_stands_in_no_row(team_webhook, secret):
+def test_the_secret_is_sealed_and_stands_in_no_row(team_webhook, secret):
     assert secret.encode() not in bytes(team_webhook.sealed)
     assert base64.b64decode(secret.removeprefix("whsec_")) not in bytes(team_webhook.sealed)
 

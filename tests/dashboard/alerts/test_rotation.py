@@ -68,7 +68,7 @@ def test_one_that_does_not_open_is_named_and_keeps_no_token_from_the_new_key(
     assert encryption.envelope_key_id_or_blank(bytes(token.sealed)) == "new"
 
 
-def test_f3_the_key_of_a_webhooks_secret_cannot_be_taken_out(team_webhook, settings):
+def test_the_key_of_a_webhooks_secret_cannot_be_taken_out(team_webhook, settings):
     settings.SEALING_KEYS = NEW
     found = [one.msg for one in run_checks(databases=["default"]) if one.id == "proxyapi.E002"]
     assert len(found) == 1

@@ -1,4 +1,4 @@
-"""What a video shows itself as, and the sentences that say it (look §11)."""
+"""What a video shows itself as, and the sentences that say it."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_past_nineteen_in_twenty_it_is_late_and_not_failed(make_video_job):
     assert video.card.bar.fill < 100
 
 
-def test_c7_a_quarantined_video_says_why_it_is_not_polled_any_more(make_video_job):
+def test_a_quarantined_video_says_why_it_is_not_polled_any_more(make_video_job):
     for _ in range(5):
         make_video_job("completed", started_at=ago(1000), finished_at=ago(940))
     parked = {

@@ -1,4 +1,4 @@
-"""Law 8: every route, for every role and for strangers. What is not theirs does not exist.
+"""Rule 8: every route, for every role and for strangers. What is not theirs does not exist.
 
 The routes come out of the resolver: one that is not in the table fails the test, so a new page
 cannot be forgotten.
@@ -259,14 +259,14 @@ def test_pages_of_the_team_are_not_kept_by_the_browser(
             assert "no-store" in answer.headers["Cache-Control"], name
 
 
-def test_f10_the_tokens_page_never_shows_a_token(
+def test_the_tokens_page_never_shows_a_token(
     job: Job, mira: Membership, client_of: Browser
 ) -> None:
     token = Token.objects.get(pk=job.token_id)
     assert f"sbx_{token.pk}".encode() not in client_of(mira).get("/tokens/").content
 
 
-def test_c2_without_redis_every_route_answers_or_says_that_it_works_again_soon(
+def test_without_redis_every_route_answers_or_says_that_it_works_again_soon(
     job: Job, mira: Membership, priya: Membership, settings: Any, tmp_path: Path
 ) -> None:
     nobody = f"unix://{tmp_path}/nobody.sock"

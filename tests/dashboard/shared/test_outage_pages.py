@@ -1,4 +1,4 @@
-"""The database or Redis is away: a page that says so with 503, one line in the log (C2, C3)."""
+"""The database or Redis is away: a page that says so with 503, one line in the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proof F4: sealed values that changed places open nothing, are told, and bring no page down."""
+"""Sealed values that changed places open nothing, are told, and bring no page down."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draft(priya: Membership, luca: Membership) -> Job:
     return JobFactory.create(account=account, token=hers)
 
 
-def test_f4_the_pages_of_their_owners_answer_and_say_that_the_token_does_not_open(
+def test_the_pages_of_their_owners_answer_and_say_that_the_token_does_not_open(
     draft: Job, priya: Membership, luca: Membership, client_of: ClientOf
 ) -> None:
     browser = client_of(priya)
@@ -54,15 +54,13 @@ def test_f4_the_pages_of_their_owners_answer_and_say_that_the_token_does_not_ope
     assert "Priya’s stored token does not open." in his
 
 
-def test_f4_no_render_is_offered_with_it(draft: Job, priya: Membership) -> None:
+def test_no_render_is_offered_with_it(draft: Job, priya: Membership) -> None:
     price = build_draft_price(Job.objects.get(pk=draft.pk))
     assert RenderRequirement("The token of this draft works", done=False) in price.requirements
     assert not build_render_button(price, priya).ready
 
 
-def test_f4_no_script_is_offered_with_it(
-    draft: Job, priya: Membership, client_of: ClientOf
-) -> None:
+def test_no_script_is_offered_with_it(draft: Job, priya: Membership, client_of: ClientOf) -> None:
     html = client_of(priya).get(reverse("studio-step", args=[draft.pk, "script"])).content.decode()
     assert "It opens when the token of this draft works." in html
     button = re.search(r"<button[^>]*>(?:(?!</button>).)*Write the script", html, re.S)
@@ -70,7 +68,7 @@ def test_f4_no_script_is_offered_with_it(
     assert " disabled" in button[0].partition(">")[0]
 
 
-def test_f4_it_is_written_down_once_however_often_it_is_met(draft: Job) -> None:
+def test_it_is_written_down_once_however_often_it_is_met(draft: Job) -> None:
     for _ in range(3):
         with pytest.raises(TokenUnusable):
             calls.decrypt_for_call(Token.objects.get(pk=draft.token_id))
@@ -81,7 +79,7 @@ def test_f4_it_is_written_down_once_however_often_it_is_met(draft: Job) -> None:
     )
 
 
-def test_f4_another_change_of_the_same_row_is_written_down_too_and_one_that_opens_is_not(
+def test_another_change_of_the_same_row_is_written_down_too_and_one_that_opens_is_not(
     draft: Job,
 ) -> None:
     team, token = draft.tenant.team, Token.objects.get(pk=draft.token_id)

@@ -1,4 +1,4 @@
-"""f1: a token for each charging operation, through every fault and a service that quotes it, and
+"""A token for each charging operation, through every fault and a service that quotes it, and
 one through every death: none gets out.
 
 Their characters are such that JSON, HTML and addresses write them otherwise. What is searched, and

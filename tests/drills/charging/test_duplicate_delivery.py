@@ -1,4 +1,4 @@
-"""a3, a4: a message that comes twice, and a form that is sent fifty times at once, are one POST.
+"""A message that comes twice, and a form that is sent fifty times at once, are one POST.
 
 Half of the thousand messages and of the hundred forms on SQLite, half on PostgreSQL.
 """

@@ -1,4 +1,4 @@
-"""a11: every error for every charging operation."""
+"""Every error for every charging operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""a1 and a5: fourteen faults × every charging operation × 25 seeds, on the real wire, on each
+"""Fourteen faults × every charging operation × 25 seeds, on the real wire, on each
 database.
 
 In lanes: most of a fault is waiting. Each operation and seed has an account of its own in one

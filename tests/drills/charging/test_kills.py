@@ -1,4 +1,4 @@
-"""a2: eight places where a process dies with -9 × operations × 10, five of them on each database.
+"""Eight places where a process dies with -9 × operations × 10, five of them on each database.
 
 The typed shortcuts are sent, read back and settled like the generic calls: one round for each.
 

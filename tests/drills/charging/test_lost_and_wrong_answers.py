@@ -1,4 +1,4 @@
-"""a8, a10: a hundred clips whose answer is lost, and fifty answers that lie about the price.
+"""A hundred clips whose answer is lost, and fifty answers that lie about the price.
 
 Half of them on SQLite, half on PostgreSQL.
 """

@@ -1,4 +1,4 @@
-"""a13: what holds the money together, taken out piece by piece in a copy: tests turn red."""
+"""What holds the money together, taken out piece by piece in a copy: tests turn red."""
 
 from __future__ import annotations
 

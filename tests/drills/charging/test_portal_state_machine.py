@@ -1,8 +1,8 @@
-"""a12: lives of the portal's engine against the sandbox, 50 steps each, the books after every step.
+"""Lives of the portal's engine against the sandbox, 50 steps each, the books after every step.
 
-In the hour with all other drills there is time for fifteen on each database. The proof's 2,000
-lives are a night's: with `DRILL_LIVES=1000 DRILL_MINUTES=600` this file alone lives them. The
-figure says how many there were.
+In the hour with all other drills there is time for fifteen on each database. A night has room for
+2,000 with `DRILL_LIVES=1000 DRILL_MINUTES=600` and this file alone. The figure says how many there
+were.
 """
 
 from __future__ import annotations

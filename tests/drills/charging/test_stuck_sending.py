@@ -1,4 +1,4 @@
-"""a9: every charging operation × 3 places to die in `sending` × 5 weathers, a quarter of an hour.
+"""Every charging operation × 3 places to die in `sending` × 5 weathers, a quarter of an hour.
 
 Every other one of them on SQLite, the rest on PostgreSQL. `DRILL_OPERATIONS` names some of the
 operations. The clock is simulated.

@@ -100,7 +100,7 @@ def test_teams_that_spend_and_read_balances_at_once_do_not_deadlock(
     assert [row.balance for row in Account.objects.all()] == [980, 980]
 
 
-def test_a3_workers_at_once_send_once(job: Job, upstream: ScriptedUpstream) -> None:
+def test_workers_at_once_send_once(job: Job, upstream: ScriptedUpstream) -> None:
     upstream.respond(*RENDER, charged_response({"id": 7, **SETTINGS}, 92))
     charge = admit_charge(intent(job, uuid.uuid4()))
     together(lambda: dispatch_charge(charge.pk) for _ in range(CROWD))

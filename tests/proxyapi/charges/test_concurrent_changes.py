@@ -63,7 +63,7 @@ def test_what_is_refused_to_a_reader_says_nothing_of_what_another_worker_sends(
 def test_a_token_that_took_it_over_meanwhile_has_its_own_turn(
     make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
-    """Law 5: the request was counted for the other one."""
+    """Rule 5: the request was counted for the other one."""
     charge = make_held_charge()
     heir = TokenFactory(account=charge.account, owner_id=charge.member_id)
 

@@ -1,4 +1,4 @@
-"""Sending: once at most, whoever calls how often; each answer ends in the state law 2 names."""
+"""Sending: once at most, whoever calls how often; each answer ends in the state rule 2 names."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def test_a_script_that_the_answer_does_not_show_is_read_back_before_it_counts(
 def test_a_token_that_does_not_open_gives_the_credits_back_in_the_end(
     make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
-    """c7: the row waits its quarter of an hour, then it is parked with its reason."""
+    """The row waits its quarter of an hour, then it is parked with its reason."""
     charge = make_held_charge()
     Token.objects.update(sealed=b"not ours")
     assert sent(charge).state == ChargeState.HELD

@@ -158,7 +158,7 @@ def test_pitfall_44_a_failed_render_is_not_owed_back(job: Job) -> None:
     assert charge.refund_owed_at is None
 
 
-def test_a10_a_price_that_was_not_the_price_is_flagged(
+def test_a_price_that_was_not_the_price_is_flagged(
     clip: Charge, upstream: ScriptedUpstream
 ) -> None:
     asset = {"asset": {"id": 88, "status": "draft"}}
@@ -178,7 +178,7 @@ def test_pitfall_43_an_estimate_may_be_off_by_what_was_held(
     assert (charge.code, charge.reason) == ("", "")
 
 
-def test_a10_a_render_that_took_nothing_is_flagged(
+def test_a_render_that_took_nothing_is_flagged(
     make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*RENDER, charged_response({"id": 7}, 0))

@@ -1,6 +1,6 @@
 """No mutated answer of 2xx to a charging operation breaks its sending, or is taken for a refusal.
 
-Proof B6: who answered 2xx may have charged. What it cost, `meta.credits.cost` says or the ledger.
+Who answered 2xx may have charged. What it cost, `meta.credits.cost` says or the ledger.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def sent(deed: ChargingCase, job: Job | None, token: Token) -> Charge:
 
 
 @pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.operation)
-def test_b6_a_mutated_answer_to_a_charge_confirms_it_or_leaves_it_unknown(
+def test_a_mutated_answer_to_a_charge_confirms_it_or_leaves_it_unknown(
     deed: ChargingCase, token: Token, reads: ScriptedUpstream
 ) -> None:
     job = job_of(deed, token)
@@ -163,7 +163,7 @@ def test_b6_a_mutated_answer_to_a_charge_confirms_it_or_leaves_it_unknown(
 
 
 @pytest.mark.parametrize("operation", CREATES)
-def test_b6_an_answer_that_names_what_another_job_is_already_is_read_back(
+def test_an_answer_that_names_what_another_job_is_already_is_read_back(
     operation: str, token: Token, reads: ScriptedUpstream
 ) -> None:
     deed = next(deed for deed in DEEDS if deed.operation == operation)

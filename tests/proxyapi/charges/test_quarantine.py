@@ -44,7 +44,7 @@ def handled(charge: Charge, handle: Callable[[Any], None], times: int) -> Charge
     return charge
 
 
-def test_c7_an_unsent_poison_charge_is_given_up_after_five_times(
+def test_an_unsent_poison_charge_is_given_up_after_five_times(
     poison_handler: None, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     charge = handled(make_held_charge(), dispatch_charge, 4)
@@ -75,7 +75,7 @@ def test_a_poison_charge_that_cannot_be_given_up_just_now_is_taken_up_again(
     assert handled(charge, dispatch_charge, 1).state == ChargeState.REFUSED
 
 
-def test_c7_an_unknown_poison_charge_is_quarantined_and_keeps_its_hold(
+def test_an_unknown_poison_charge_is_quarantined_and_keeps_its_hold(
     poison_handler: None, make_held_charge: Held
 ) -> None:
     charge = make_held_charge()
@@ -115,7 +115,7 @@ def test_a_crash_that_passes_is_forgotten(
     assert (charge.state, charge.failures) == (ChargeState.CONFIRMED, 0)
 
 
-def test_a9_a_dead_worker_is_found_by_its_missing_heartbeat(
+def test_a_dead_worker_is_found_by_its_missing_heartbeat(
     make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     """Seconds after the last sign, however long the operation may take."""

@@ -84,7 +84,7 @@ def test_as_many_as_possible_find_theirs(
     assert len(matched_positions()) == 2
 
 
-def test_a6_web_spend_is_never_a_charges(
+def test_web_spend_is_never_a_charges(
     account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     make_confirmed_charge(4)

@@ -1,7 +1,7 @@
 """Doubts: charges that reading alone cannot tell apart, and the person who does.
 
 Of two lost charges of one price, one may never have left. The one debit does not say whose it is,
-and the engine does not guess (law 2): it is left to people, who look at what there is.
+and the engine does not guess (rule 2): it is left to people, who look at what there is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The verdict on charges: the sandbox's own books against ours, by law 2."""
+"""The verdict on charges: the sandbox's own books against ours, by rule 2."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ChargeAudit:
             self.unexplained.append(told)
 
     def check_account(self, stage: SandboxAccount, what: str, *, untrue: Decimal = NOTHING) -> None:
-        """a5: the whole account: the sandbox's audit, and our mirror of its ledger.
+        """The whole account: the sandbox's audit, and our mirror of its ledger.
 
         `untrue`: what it told that its charges cost beyond what it took.
         """

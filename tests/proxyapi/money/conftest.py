@@ -28,7 +28,7 @@ STARTS_WITHIN = 20.0  # seconds
 
 @pytest.fixture(autouse=True)
 def _no_token_gets_out(request: pytest.FixtureRequest) -> Iterator[None]:
-    """pitfall_92: whatever fault or kill a test orders (proof F1)."""
+    """pitfall_92: whatever fault or kill a test orders."""
     if not asks_database(request.node):
         yield
         return

@@ -1,9 +1,9 @@
 """A life of the portal's engine against the sandbox: whatever people do, whatever breaks or dies.
 
-A state machine. After every step, law 2 and, where anything moved, the books: the sandbox's balance
-= opening + entries, the mirror's too; every debit has a charge or is outside the portal; no charge
-took credits twice; what is settled cost what was taken. Doorbells are kept here, so they may be
-lost or ring twice.
+A state machine. After every step, rule 2 and, where anything moved, the books: the sandbox's
+balance = opening + entries, the mirror's too; every debit has a charge or is outside the portal;
+no charge took credits twice; what is settled cost what was taken. Tasks are kept here, so they may
+be lost or run twice.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""a11, a small draw: every error on one of the charging operations, by the seed."""
+"""A small draw: every error on one of the charging operations, by the seed."""
 
 from __future__ import annotations
 

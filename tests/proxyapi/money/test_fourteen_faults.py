@@ -1,4 +1,4 @@
-"""a1, a small draw: each of the fourteen faults on one of the charging operations, by the seed."""
+"""A small draw: each of the fourteen faults on one of the charging operations, by the seed."""
 
 from __future__ import annotations
 

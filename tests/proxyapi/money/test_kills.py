@@ -1,4 +1,4 @@
-"""a2, a small draw: real processes die with -9 on the way of a charge, and others take over."""
+"""A small draw: real processes die with -9 on the way of a charge, and others take over."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_what_never_started_is_free_again(operation: str, sandbox_account: Sandb
 def test_pitfall_15_a_lost_clip_is_an_orphan_that_may_be_paid_anew_knowingly(
     sandbox_account: SandboxAccount,
 ) -> None:
-    """a8: its id was in the lost answer alone; nothing is sent again by itself."""
+    """Its id was in the lost answer alone; nothing is sent again by itself."""
     intent = OPERATIONS["text_to_video.create"](sandbox_account)
     sandbox_account.set_fault("/v2/text-to-video", "close", "after")
     charge = work_until_settled(admit_charge(intent))

@@ -1,4 +1,4 @@
-"""a12, a small draw: a few lives of the engine against the sandbox, by the seed."""
+"""A small draw: a few lives of the engine against the sandbox, by the seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""a9, a small draw: a charge left in `sending` is settled or told within a quarter of an hour."""
+"""A small draw: a charge left in `sending` is settled or told within a quarter of an hour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""B8: rows of a clock that was put back by an hour. What they put off is due within minutes, and
+"""Rows of a clock that was put back by an hour. What they put off is due within minutes, and
 what is read now counts as newer than what was read then."""
 
 from __future__ import annotations

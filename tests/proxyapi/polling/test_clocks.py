@@ -1,4 +1,4 @@
-"""B8: clocks that jump. Nothing is looked at too often, and nothing waits for an hour."""
+"""Clocks that jump. Nothing is looked at too often, and nothing waits for an hour."""
 
 from __future__ import annotations
 

@@ -127,10 +127,10 @@ def test_without_redis_nothing_is_taken_and_nothing_raised(make_running_job, set
     assert taken() == []
 
 
-def test_c1_after_a_flush_every_job_is_due_again_and_asked_for_slowly(
+def test_after_a_flush_every_job_is_due_again_and_asked_for_slowly(
     make_running_job, informed_rate_limiter, token
 ):
-    """C1: the rows are the jobs; the bucket forgot, so it lets one through at a time."""
+    """The rows are the jobs; the bucket forgot, so it lets one through at a time."""
     informed_rate_limiter()
     for _ in range(100):
         make_running_job()

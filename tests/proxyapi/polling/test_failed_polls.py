@@ -81,9 +81,7 @@ def test_while_nobody_answers_the_waits_differ_and_stay_short(running, upstream:
     assert len({round(wait, 2) for wait in waits}) > 6
 
 
-def test_b5_after_three_polls_without_an_answer_one_probes_for_all(
-    running, seeing, token, upstream
-):
+def test_after_three_polls_without_an_answer_one_probes_for_all(running, seeing, token, upstream):
     others = [TokenFactory.create(account=token.account) for _ in range(3)]
     seeing(token, *others)
     jobs = [running(of=one) for one in (token, *others) for _ in range(3)]
@@ -231,7 +229,7 @@ def test_after_a_month_a_video_that_breaks_the_service_for_a_day_waits_for_someb
     assert job.left_alone is rests
 
 
-def test_c7_a_poison_row_is_quarantined_after_five_tries_and_the_others_go_on(
+def test_a_poison_row_is_quarantined_after_five_tries_and_the_others_go_on(
     running, seeing, upstream: ScriptedUpstream, monkeypatch
 ):
     seeing()

@@ -1,6 +1,6 @@
 """No mutated answer breaks a look, gives its row a false state, or keeps a member from its page.
 
-Proof B6, through the real client and the database: the specification judges, in `spec_oracle`.
+Through the real client and the database: the specification judges, in `spec_oracle`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def poll_job_of_kind(
 
 
 @pytest.mark.parametrize("kind", PATHS)
-def test_b6_a_mutated_answer_leaves_a_true_state_and_a_page_that_opens(
+def test_a_mutated_answer_leaves_a_true_state_and_a_page_that_opens(
     kind: str, poll_job_of_kind: Any, vera: Membership, client_of: Callable[[Membership], Client]
 ) -> None:
     once, client = poll_job_of_kind(kind), client_of(vera)

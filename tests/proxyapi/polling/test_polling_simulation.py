@@ -16,7 +16,7 @@ def simulation(monkeypatch: pytest.MonkeyPatch) -> PollingSimulation:
     return PollingSimulation(monkeypatch)
 
 
-def test_c1_a_flush_loses_no_job_and_sends_nothing_too_much(simulation: PollingSimulation):
+def test_a_flush_loses_no_job_and_sends_nothing_too_much(simulation: PollingSimulation):
     """What was spent before counts as spent just now, so a minute passes until all go on."""
     simulation.add_tokens(tokens=2, jobs=5)
     simulation.run(65)
@@ -29,7 +29,7 @@ def test_c1_a_flush_loses_no_job_and_sends_nothing_too_much(simulation: PollingS
     assert simulation.wrongly_ended_jobs() == 0
 
 
-def test_b5_an_outage_fails_no_job_and_ends_without_a_stampede(simulation: PollingSimulation):
+def test_an_outage_fails_no_job_and_ends_without_a_stampede(simulation: PollingSimulation):
     simulation.add_tokens(tokens=4, jobs=5)
     simulation.run(60)
     simulation.down = True
@@ -45,7 +45,7 @@ def test_b5_an_outage_fails_no_job_and_ends_without_a_stampede(simulation: Polli
     assert Job.objects.exclude(poll_error="").count() == 0
 
 
-def test_c2_while_redis_is_away_nothing_is_sent_and_nothing_lost(
+def test_while_redis_is_away_nothing_is_sent_and_nothing_lost(
     simulation: PollingSimulation, monkeypatch: pytest.MonkeyPatch, tmp_path
 ):
     simulation.add_tokens(tokens=2, jobs=5)

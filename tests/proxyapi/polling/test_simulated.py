@@ -32,8 +32,8 @@ def simulated(store) -> Lived:
 
 @pytest.mark.parametrize("jobs", [1, 10, 25])
 @pytest.mark.parametrize("way", ["learned", "new", "four"])
-def test_b1_b2_nobody_is_refused_and_people_hardly_wait(simulated, way, jobs):
-    """B1, B2, pitfall_31: at most 30 in any 60 s, against either window, with four processes."""
+def test_nobody_is_refused_and_people_hardly_wait(simulated, way, jobs):
+    """pitfall_31: at most 30 in any 60 s, against either window, with four processes."""
     result = simulated(way, jobs)
     assert result.refusals == 0
     assert result.most <= 30

@@ -24,7 +24,7 @@ def watcher() -> Iterator[DatabasePoller]:
 
 
 def test_what_it_learns_lies_between_the_two_polls_around_the_end(watcher: DatabasePoller) -> None:
-    """B1: and nobody is refused. Each length has its own experience."""
+    """And nobody is refused. Each length has its own experience."""
     tally = SimulatedWorld(jobs=JOBS, kind="sliding", seed=SEED, watcher=watcher).run(MINUTES * 60)
     assert tally.refusals == 0
     learned = {pace.length: list(pace.seconds) for pace in RenderDurations.objects.all()}

@@ -1,4 +1,4 @@
-"""No answer, however mutated, makes anything but a Reply or an UpstreamError (proof B6).
+"""No answer, however mutated, makes anything but a Reply or an UpstreamError.
 
 `REELROOM_EXAMPLES=5000` sets the number of answers for the drill.
 """

@@ -82,7 +82,7 @@ def freezable_valkey(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Pop
     process.wait()
 
 
-def test_c2_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
+def test_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
     freezable_valkey, priya, stream_session_of
 ):
     """Else a page would be told nothing and look live: who publishes gives up after 5 s."""

@@ -23,7 +23,7 @@ from tests.proxyapi.ledger.wire.sandbox_service import SandboxService, mirrored_
 ROWS = 620
 
 
-def test_a7_every_row_is_there_once_for_a_request_a_page(sandbox_service: SandboxService) -> None:
+def test_every_row_is_there_once_for_a_request_a_page(sandbox_service: SandboxService) -> None:
     found = volume_checks.measure_volume(sandbox_service, ROWS, 60, Random(7))  # noqa: S311
     assert (found.requests, found.again, found.twins) == (ROWS // 50 + 2, 1, 60)
     assert found.readings == found.requests + found.of_api
@@ -32,22 +32,20 @@ def test_a7_every_row_is_there_once_for_a_request_a_page(sandbox_service: Sandbo
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a7_rows_that_arrive_while_it_reads_are_there_once(sandbox_service: SandboxService) -> None:
+def test_rows_that_arrive_while_it_reads_are_there_once(sandbox_service: SandboxService) -> None:
     missing, added = volume_checks.mirror_while_inserting(sandbox_service, 300, 60)
     assert not missing
     assert not added
 
 
-def test_a6_what_others_spend_is_outside_the_portal(
-    sandbox_service: SandboxService, job: Job
-) -> None:
+def test_what_others_spend_is_outside_the_portal(sandbox_service: SandboxService, job: Job) -> None:
     found = volume_checks.run_spenders(sandbox_service, job, theirs=40, ours=8, chance=Random(6))  # noqa: S311
     assert found.outside == found.theirs
     assert found.outside_sum == found.theirs_sum
     assert (found.taken, found.unmatched, found.twice) == (0, 0, 0)
 
 
-def test_a5_the_mirror_agrees_with_the_services_ledger(
+def test_the_mirror_agrees_with_the_services_ledger(
     sandbox_service: SandboxService, job: Job
 ) -> None:
     volume_checks.charge_job(job)
