@@ -12,19 +12,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-# Field of a draft: its group in the options, and what of an item is sent.
+# Field of a draft: its group in the options, and what of an item is sent (spec, Faceless option
+# groups).
 OPTION_FIELDS: dict[str, tuple[str, str]] = {
     "aspect_ratio": ("aspect_ratios", "slug"),
     "voice_id": ("voices", "id"),
     "genre_id": ("genres", "id"),
     "image_engine_id": ("image_engines", "id"),
     "font": ("fonts", "slug"),
+    "transition": ("transitions", "slug"),
     "caption_effect": ("caption_effects", "slug"),
     "caption_position": ("caption_positions", "slug"),
-    "transition": ("transitions", "slug"),
+    "overlay": ("overlays", "slug"),
+    "watermark_position": ("watermark_positions", "slug"),
+    "animation": ("animations", "slug"),
+    "sfx": ("sfx", "slug"),
     "volume": ("volumes", "slug"),
+    "background_id": ("backgrounds", "id"),
+    "clip_engine_id": ("clip_engines", "id"),
+    "character_id": ("characters", "uuid"),
 }
-VIDEO_TYPE_LABELS = {"ai-visuals": "AI visuals"}
 ASPECT_RATIO_RE = re.compile(r"^(\d{1,3})[:x/_-](\d{1,3})$")
 FORMAT_ICON_PX = 22  # px: the longer side of a drawn format
 WAVEFORM_BARS = 24  # bars

@@ -15,6 +15,7 @@ from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import charge_or_request_approval
 from dashboard.shared.roles import Permission
+from dashboard.studio.flows import flow_of
 from proxyapi import drafts, pricing, tasks
 from proxyapi.charges import ChargeIntent, find_submitted_charge
 from proxyapi.credentials import token_vault
@@ -31,11 +32,6 @@ FAILURE_NOT_LATEST = (
     "Nothing was charged; the last one stands above."
 )
 RENDER_ALREADY_SENT = "This video was sent to be rendered already. Nothing was sent twice."
-MISSING_FIELD_MESSAGES = {
-    "script": "A script is needed before rendering.",
-    "voice_id": "A voice is needed before rendering.",
-    "genre_id": "A genre is needed before rendering AI visuals.",
-}
 
 
 @transaction.atomic
@@ -135,7 +131,8 @@ def write_script(
         "language": language,
     }
     body = {name: value for name, value in chosen.items() if value not in ("", None)}
-    if sent := find_submitted_charge(job, "faceless.scripts", nonce, body):
+    operation = flow_of(job).script_operation
+    if sent := find_submitted_charge(job, operation, nonce, body):
         return sent
     require_job_state(
         job,
@@ -144,7 +141,7 @@ def write_script(
     )
     price = pricing.script_credits(job.account)
     require_shown_price(seen, price)
-    intent = ChargeIntent(job, by.user_id, "faceless.scripts", nonce, price, price, body)
+    intent = ChargeIntent(job, by.user_id, operation, nonce, price, price, body)
     return charge_or_request_approval(by, intent, words)
 
 
@@ -154,18 +151,20 @@ def render_video(
 ) -> Charge:
     """Render the draft at its estimate, with a hold a little above it."""
     check_permission(by, Permission.RENDER)
-    if sent := find_submitted_charge(job, "faceless.render", nonce, {}):
+    flow = flow_of(job)
+    if sent := find_submitted_charge(job, flow.render_operation, nonce, {}):
         return sent
     require_job_state(job, JobState.DRAFT, RENDER_ALREADY_SENT)
-    for name in drafts.missing_render_fields(job.wanted):
-        raise NotReady(MISSING_FIELD_MESSAGES[name])
+    for need in flow.preconditions:
+        if not job.wanted.get(need.field):
+            raise NotReady(need.refusal)
     if not job.has_current_estimate or job.estimate is None:
         raise NotReady(PRICE_MISSING)
     require_shown_price(seen, job.estimate, DRAFT_CHANGED_REASON)
     intent = ChargeIntent(
         job,
         by.user_id,
-        "faceless.render",
+        flow.render_operation,
         nonce,
         pricing.hold_for_estimate(job.estimate),
         job.estimate,
@@ -188,7 +187,8 @@ def retry_video(
     `failed_at` is the time of the failure that was shown, ISO 8601: for another nothing is sent.
     """
     check_permission(by, Permission.RENDER)
-    if sent := find_submitted_charge(job, "faceless.retry", nonce, {}):
+    operation = flow_of(job).retry_operation
+    if sent := find_submitted_charge(job, operation, nonce, {}):
         return sent
     require_job_state(
         job, JobState.FAILED, "Only a failed render is retried. This one did not fail."
@@ -199,7 +199,7 @@ def retry_video(
         raise NotReady(PRICE_MISSING)
     require_shown_price(seen, quote)
     hold = pricing.hold_for_estimate(quote)
-    intent = ChargeIntent(job, by.user_id, "faceless.retry", nonce, hold, quote)
+    intent = ChargeIntent(job, by.user_id, operation, nonce, hold, quote)
     return charge_or_request_approval(by, intent, words)
 
 

@@ -20,6 +20,6 @@ def _running(tmp_path_factory):
 def sandbox(_running):
     """A world of one paying account, Mira's."""
     _running.maker.error, _running.maker.waits = None, False
-    _running.world.clock.turn("frozen", now=FROZEN_START)
+    _running.world.clock.set_mode("frozen", now=FROZEN_START)
     _running.reset("paid")
     return _running

@@ -69,7 +69,7 @@ class LedgerStateMachine(RuleBasedStateMachine):
 
     @initialize(credits=st.integers(0, 400), monthly=st.sampled_from([400, 1000, 3000]))
     def open(self, credits: int, monthly: int) -> None:
-        self.world.clock.turn("frozen", now=FROZEN_START)
+        self.world.clock.set_mode("frozen", now=FROZEN_START)
         made = self.control("POST", "reset", {"scenario": "paid", "seed": 5})["accounts"][0]
         self.token, self.path = made["token"], f"accounts/{made['account_id']}"
         self.prints = made["fingerprints"]

@@ -9,8 +9,8 @@ from django import forms
 
 from dashboard.shared.text_validation import reject_invisible
 from dashboard.shared.video_options import FORMAT_ICON_PX, FacelessOptions, OptionChoice
+from dashboard.studio.flows import OptionSetting
 from dashboard.studio.queries.script import MAX_SCRIPT_WORDS, script_length
-from dashboard.studio.queries.steps import FIELD_LABELS
 
 MAX_TITLE_LENGTH = 200
 MAX_TOPIC_LENGTH = 500
@@ -23,12 +23,7 @@ TITLE_REQUIRED = "A video needs a title, for the team to find it by."
 TOPIC_REQUIRED = "Say what the script is about."
 SCRIPT_REQUIRED = "Write or paste a script first, or have the service write one."
 OPTION_NOT_OFFERED = "The service does not offer this any more. Choose another one."
-OPTION_REQUIRED = {
-    "aspect_ratio": "Choose a format.",
-    "voice_id": "Choose a voice.",
-    "genre_id": "Choose a genre. AI visuals cannot be rendered without one.",
-    "image_engine_id": "Choose an image engine.",
-}
+LEFT_TO_SERVICE_LABEL = "Standard"
 
 
 class MultilineTextField(forms.CharField):
@@ -105,28 +100,29 @@ class OptionCard:
 
 
 class OptionField(forms.ChoiceField):
-    """One of the values that the service offers for a field.
+    """One of the values that the service offers for a setting.
 
-    `empty` names the choice of none, offered only until one was made: a choice can be changed and
+    An optional one offers the choice of none only until one was made: a choice can be changed and
     not taken back, because the service keeps what it has.
     """
 
-    def __init__(self, name: str, options: FacelessOptions, *, empty: str, chosen: Any) -> None:
-        self.offered = {one.value: one for one in options.choices(name)}
-        choices = [(value, one.name) for value, one in self.offered.items()]
-        if empty and not chosen:
-            choices.insert(0, ("", empty))
+    def __init__(self, setting: OptionSetting, options: FacelessOptions, *, chosen: Any) -> None:
+        self.setting = setting
+        self.offered = {choice.value: choice for choice in options.choices(setting.name)}
+        choices = [(value, choice.name) for value, choice in self.offered.items()]
+        if setting.is_optional and not chosen:
+            choices.insert(0, ("", LEFT_TO_SERVICE_LABEL))
         super().__init__(
-            label=FIELD_LABELS[name],
+            label=setting.label,
             choices=choices,
-            required=bool(self.offered) and not empty,
+            required=bool(self.offered) and not setting.is_optional,
             error_messages={
-                "required": OPTION_REQUIRED.get(name, ""),
+                "required": setting.required_error,
                 "invalid_choice": OPTION_NOT_OFFERED,
             },
         )
 
     def clean(self, value: Any) -> Any:
         """The value as the service sends it (an id stays a number), or nothing."""
-        one = self.offered.get(super().clean(value))
-        return one.upstream_value if one else ""
+        choice = self.offered.get(super().clean(value))
+        return choice.upstream_value if choice else ""

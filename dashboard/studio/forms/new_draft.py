@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from dashboard.shared.forms import PortalForm
+from dashboard.studio.flows import DEFAULT_FLOW
 from dashboard.studio.forms.fields import SCRIPT_REQUIRED, ScriptField, TitleField, TopicField
 
 SOURCE_CHOICES = [("topic", "From a topic"), ("script", "My own script")]
@@ -36,4 +37,4 @@ class NewVideoForm(PortalForm):
         """What the draft starts with; the source that was not chosen is left out."""
         source = self.cleaned_data["source"]
         first = self.cleaned_data.get(source)
-        return {"type": "ai-visuals", **({source: first} if first else {})}
+        return {"type": DEFAULT_FLOW.type, **({source: first} if first else {})}

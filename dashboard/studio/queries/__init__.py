@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
+from dashboard.studio.flows import StepSlug
 from dashboard.studio.queries.drafts import DraftList, load_draft_list
 from dashboard.studio.queries.page import StudioPage, load_studio_page
 from dashboard.studio.queries.price import (
@@ -17,7 +18,6 @@ from dashboard.studio.queries.render_confirmation import (
     build_render_confirmation,
 )
 from dashboard.studio.queries.script import ScriptRequestStatus, script_request_status
-from dashboard.studio.queries.steps import StepSlug
 from dashboard.studio.queries.voices import VoiceFilter, VoiceList, load_voice_list
 
 __all__ = [

@@ -13,24 +13,19 @@ from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import parse_faceless_options
+from dashboard.studio.flows import StepSlug, flow_of
 from dashboard.studio.queries.notices import DraftNotice, account_notice
-from dashboard.studio.queries.steps import StepSlug, step_state
+from dashboard.studio.queries.steps import step_state
 from proxyapi.credentials import token_vault
 from proxyapi.models import Charge, Job, JobKind, JobState, Token, TokenState
 from proxyapi.models.charge import FACELESS_RENDER_OPERATIONS, HOLDING_STATES
 
 MAX_LISTED_DRAFTS = 50
-MISSING_STEP_TEXTS = {
-    StepSlug.TYPE: "needs a format",
-    StepSlug.SCRIPT: "needs a script",
-    StepSlug.VOICE: "needs a voice",
-    StepSlug.VISUALS: "needs a genre",
-}
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """`next` is the first step with something missing; the review when nothing is."""
+    """`next_step` is the first with something missing; the review when nothing is."""
 
     job_id: UUID
     title: str
@@ -85,16 +80,13 @@ def load_draft_list(reader: Membership) -> DraftList:
 
 def build_draft_row(job: Job) -> DraftRow:
     options = parse_faceless_options(job.account.options)
-    step = next(
-        (slug for slug in MISSING_STEP_TEXTS if not step_state(slug, job.wanted, options)[0]),
-        StepSlug.REVIEW,
-    )
+    step = next(step for step in flow_of(job).steps if not step_state(step, job.wanted, options)[0])
     return DraftRow(
         job_id=job.pk,
         title=job.title,
         member_name=str(job.member),
-        note=MISSING_STEP_TEXTS.get(step, "ready to render"),
-        next_step=step,
+        note=f"needs {step.needs}" if step.needs else "ready to render",
+        next_step=step.slug,
         estimate=job.estimate if job.has_current_estimate else None,
         edited_at=job.edited_at,
     )

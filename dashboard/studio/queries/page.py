@@ -12,6 +12,7 @@ from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
+from dashboard.studio.flows import FlowStep, StepSlug, flow_of
 from dashboard.studio.queries.notices import DraftNotice, draft_notices
 from dashboard.studio.queries.price import (
     DraftPrice,
@@ -32,7 +33,6 @@ from dashboard.studio.queries.script import (
 from dashboard.studio.queries.steps import (
     ReviewFact,
     StepProgress,
-    StepSlug,
     build_review_facts,
     build_step_progress,
 )
@@ -47,6 +47,7 @@ class StudioPage:
     may_edit: bool
     options: FacelessOptions
     has_paid_plan: bool  # the service tells its options to paid plans only
+    flow_step: FlowStep
     step_progress: StepProgress
     price: DraftPrice
     render_button: RenderButton
@@ -62,7 +63,7 @@ class StudioPage:
 
     @property
     def step(self) -> str:
-        return self.step_progress.current.slug
+        return self.flow_step.slug
 
     @property
     def is_read_only(self) -> bool:
@@ -89,6 +90,7 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
         may_edit=may_edit,
         options=options,
         has_paid_plan=job.account.plan == AccountPlan.PAID,
+        flow_step=flow_of(job).steps_by_slug[step],
         step_progress=build_step_progress(job, options, step),
         price=price,
         render_button=build_render_button(price, reader),

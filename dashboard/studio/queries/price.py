@@ -18,11 +18,12 @@ from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
+from dashboard.studio.flows import Precondition, flow_of
 from dashboard.studio.queries.script import draft_charges, script_length
-from dashboard.studio.queries.steps import StepSlug, step_state
+from dashboard.studio.queries.steps import setting_state
 from proxyapi import pricing
 from proxyapi.credentials import token_vault
-from proxyapi.drafts import TYPES_WITH_GENRE, missing_render_fields
+from proxyapi.drafts import missing_render_fields
 from proxyapi.models import Charge, Job, JobState, TokenState
 from proxyapi.models.charge import CHARGED_STATES, FACELESS_RENDER_OPERATIONS
 from proxyapi.models.duration_class import WORDS_PER_SECOND
@@ -119,7 +120,8 @@ def build_render_button(price: DraftPrice, reader: Membership) -> RenderButton:
 
 def price_state_and_reason(job: Job) -> tuple[str, str]:
     if missing_render_fields(job.wanted):
-        none_yet = "The service is asked as soon as script, voice and genre are chosen."
+        needed = flow_of(job).needed_text()
+        none_yet = f"The service is asked as soon as {needed} are chosen."
         return "none", job.quote_error or none_yet
     if job.quote_error:
         return "none", job.quote_error
@@ -135,26 +137,24 @@ def can_request_price_again(job: Job, state: str) -> bool:
 
 
 def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequirement, ...]:
-    wanted = job.wanted
-    voice = bool(wanted.get("voice_id"))
-    known = voice and step_state(StepSlug.VOICE, wanted, options)[0]
-    needs = [
-        RenderRequirement("Script is set", bool(wanted.get("script")), StepSlug.SCRIPT, "Add it"),
-        RenderRequirement("Voice is chosen", voice, StepSlug.VOICE, "Choose"),
-        RenderRequirement(
-            "Voice is known to the service", known, StepSlug.VOICE if voice else "", "Choose"
-        ),
-    ]
-    if wanted.get("type") in TYPES_WITH_GENRE:
-        genre = step_state(StepSlug.VISUALS, wanted, options)[0]
-        needs.append(
-            RenderRequirement("Genre is set for AI visuals", genre, StepSlug.VISUALS, "Choose")
-        )
+    needs: list[RenderRequirement] = []
+    for need in flow_of(job).preconditions:
+        done = is_precondition_met(need, job, options)
+        # One link to a step is enough.
+        is_linked = any(not earlier.done and earlier.step == need.step for earlier in needs)
+        step = "" if is_linked else need.step
+        needs.append(RenderRequirement(need.label, done, step, need.action_label))
     needs.append(RenderRequirement("No render is running", not has_active_render(job)))
     if stopped := token_requirement(job):
         needs.append(stopped)
     needs.append(credits_requirement(job))
     return tuple(needs)
+
+
+def is_precondition_met(need: Precondition, job: Job, options: FacelessOptions) -> bool:
+    if not need.must_be_offered:
+        return bool(job.wanted.get(need.field))
+    return setting_state(flow_of(job).settings[need.field], job.wanted, options)[0]
 
 
 def token_requirement(job: Job) -> RenderRequirement | None:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 
+from dashboard.studio.flows import flow_of
 from proxyapi import pricing
 from proxyapi.models import Account, Charge, ChargeState, Job
 from proxyapi.models.duration_class import WORDS_PER_SECOND
@@ -20,7 +21,6 @@ from proxyapi.refusals import format_credits
 # own ones. Longer than that is refused here, before somebody pays to find out.
 MAX_SCRIPT_WORDS = 3_000
 SCRIPT_DURATIONS_S = (30, 60, 180, 300, 600, 900, 1200)
-SCRIPT_OPERATION = "faceless.scripts"
 APPROVAL_PENDING_TEXT = (
     "The budget has no room for it. The treasurer or the owner decides; nothing was sent."
 )
@@ -114,7 +114,8 @@ def last_script_request(job: Job) -> dict[str, Any]:
 
 
 def last_script_charge(job: Job) -> Charge | None:
-    asked = [charge for charge in draft_charges(job) if charge.operation == SCRIPT_OPERATION]
+    operation = flow_of(job).script_operation
+    asked = [charge for charge in draft_charges(job) if charge.operation == operation]
     return max(asked, key=lambda charge: charge.created_at, default=None)
 
 

@@ -1,4 +1,4 @@
-"""The studio: drafts, the six steps of a faceless video, its script, its price, its render."""
+"""The studio: drafts, the steps of its flow, its script, its price, its render."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from dashboard.shared.http import TeamRequest, redirect_to
-from dashboard.studio.forms import STEP_FORMS, StepForm, WriteScriptForm
+from dashboard.studio.forms import StepForm, WriteScriptForm, build_step_form
 from dashboard.studio.queries import (
     StepSlug,
     StudioPage,
@@ -39,8 +39,8 @@ def render_step_page(
     """The whole page of a step; a refused or unusable form comes back with what was typed."""
     page = load_studio_page(job, request.membership, slug)
     context = {"page": page, "form": form, "refusal": refusal, **more}
-    if form is None and slug in STEP_FORMS:
-        context["form"] = STEP_FORMS[slug](job, page.options).with_service_errors()
+    if form is None and slug != StepSlug.REVIEW:
+        context["form"] = build_step_form(job, slug, page.options).with_service_errors()
     if slug == StepSlug.SCRIPT:
         context.setdefault("write", build_write_form(page, job))
     if slug == StepSlug.VOICE:
@@ -70,7 +70,7 @@ def render_script_part(
     if not request.htmx:
         return redirect("studio-step", job.pk, StepSlug.SCRIPT)
     page = load_studio_page(job, request.membership, StepSlug.SCRIPT)
-    drawn = form or STEP_FORMS[StepSlug.SCRIPT](job, page.options).with_service_errors()
+    drawn = form or build_step_form(job, StepSlug.SCRIPT, page.options).with_service_errors()
     context = {"page": page, "form": drawn, "oob": True, **more}
     context.setdefault("write", build_write_form(page, job))
     return render(request, "studio/steps/script.html", context)

@@ -11,7 +11,7 @@ from dashboard.shared.budget_usage import BudgetExceeded
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
-from dashboard.studio.forms import STEP_FORMS, StepForm, WriteScriptForm
+from dashboard.studio.forms import StepForm, WriteScriptForm, build_step_form
 from dashboard.studio.queries import FacelessOptions, StepSlug, parse_faceless_options
 from dashboard.studio.views.responses import (
     has_left_studio,
@@ -55,6 +55,6 @@ def unsaved_script_form(
     """The own words that came along (hx-include), if the draft does not hold them: they stay."""
     if "script" not in request.POST:
         return None
-    form = STEP_FORMS[StepSlug.SCRIPT](job, options, request.POST)
+    form = build_step_form(job, StepSlug.SCRIPT, options, request.POST)
     words = form.fields["script"].to_python
     return None if words(request.POST["script"]) == words(job.wanted.get("script")) else form

@@ -1,4 +1,4 @@
-"""The six steps of a draft: each is a page, saved by a press or field by field."""
+"""The steps of a draft: each is a page, saved by a press or field by field."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from dashboard.shared.access import fetch_job
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
-from dashboard.studio.forms import STEP_FORMS, StepForm
-from dashboard.studio.queries import StepSlug, parse_faceless_options, script_request_status
+from dashboard.studio.flows import StepSlug, flow_of
+from dashboard.studio.forms import StepForm, build_step_form
+from dashboard.studio.queries import parse_faceless_options, script_request_status
 from dashboard.studio.views.responses import (
     has_left_studio,
     redirect_to_video,
@@ -29,23 +30,23 @@ SCRIPT_IN_PROGRESS_TEXT = (
 
 @allow_get_or_post
 def draft_step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
-    slug = parse_step_slug(step)
     posted = request.method == "POST"
     job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
+    slug = parse_step_slug(step, job)
     if has_left_studio(job):
         return redirect_to_video(request, job, told=posted)
-    if not posted or slug not in STEP_FORMS:
+    if not posted or slug == StepSlug.REVIEW:
         return render_step_page(request, job, slug)
-    form = STEP_FORMS[slug](job, parse_faceless_options(job.account.options), request.POST)
+    form = build_step_form(job, slug, parse_faceless_options(job.account.options), request.POST)
     if not form.is_valid():
         if request.htmx:
             return render_saved_field(request, job, form, slug, form.first_error())
         return render_step_page(request, job, slug, form, form.form_error())
     refusal = save_changed_fields(request, job, form)
     if not refusal and not request.htmx:
-        return redirect("studio-step", job.pk, next_step_slug(slug))
+        return redirect("studio-step", job.pk, flow_of(job).next_slug(slug))
     job = fetch_job(request, job_id)
-    form = form.with_current_version(job) if refusal else STEP_FORMS[slug](job, form.options)
+    form = form.with_current_version(job) if refusal else build_step_form(job, slug, form.options)
     if request.htmx:
         return render_saved_field(request, job, form, slug, refusal)
     return render_step_page(request, job, slug, form, refusal)
@@ -67,12 +68,7 @@ def save_changed_fields(request: TeamRequest, job: Job, form: StepForm) -> str:
     return ""
 
 
-def next_step_slug(slug: StepSlug) -> StepSlug:
-    return list(StepSlug)[list(StepSlug).index(slug) + 1]
-
-
-def parse_step_slug(step: str) -> StepSlug:
-    try:
-        return StepSlug(step)
-    except ValueError:
-        raise Http404("The studio has no such step.") from None
+def parse_step_slug(step: str, job: Job) -> StepSlug:
+    if step not in flow_of(job).steps_by_slug:
+        raise Http404("This type of video has no such step.")
+    return StepSlug(step)

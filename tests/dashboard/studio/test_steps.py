@@ -1,4 +1,4 @@
-"""The six steps: what is offered, what is saved, what comes back when it cannot be."""
+"""The steps: what is offered, what is saved, what comes back when it cannot be."""
 
 from __future__ import annotations
 
