@@ -13,10 +13,18 @@ from django.utils import timezone
 from dashboard.alerts.delivery import webhook
 from dashboard.alerts.delivery.errors import DeliveryFailed
 from dashboard.alerts.delivery.queue import schedule_deliveries
-from dashboard.models import AlertEvent, AlertKind, AlertRule, AlertWebhook, Delivery, Membership
+from dashboard.models import (
+    AlertEvent,
+    AlertKind,
+    AlertRule,
+    AlertWebhook,
+    AuditAction,
+    Delivery,
+    Membership,
+)
 from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission
-from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
 from dashboard.shared.roles import Permission
 from proxyapi import throttle
 from proxyapi.events import EventType, publish_event
@@ -51,6 +59,7 @@ class AlertRuleChange:
 
 
 @transaction.atomic
+@append_audit_rows_last()
 def update_alert_rules(*, by: Membership, wanted: Iterable[AlertRuleChange]) -> int:
     """Change those that differ from what was drawn; answers how many.
 
@@ -77,7 +86,7 @@ def update_alert_rules(*, by: Membership, wanted: Iterable[AlertRuleChange]) -> 
         save_alert_rule(rule)
         record_audit_event(
             by,
-            "alert.change",
+            AuditAction.ALERT_RULE_CHANGE,
             rule.pk,
             watch=rule.watch,
             before=before,
@@ -107,7 +116,11 @@ def add_alert_rule(*, by: Membership, watch: AlertKind, threshold: Decimal) -> A
     rule = AlertRule(team=by.team, watch=watch, threshold=threshold)
     save_alert_rule(rule)
     record_audit_event(
-        by, "alert.add", rule.pk, watch=rule.watch, before={}, after=alert_rule_audit_details(rule)
+        by,
+        AuditAction.ALERT_RULE_ADD,
+        rule.pk,
+        after=alert_rule_audit_details(rule),
+        watch=rule.watch,
     )
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
     return rule
@@ -134,15 +147,16 @@ def replace_webhook(by: Membership, url: str) -> str:
     hook, secret = AlertWebhook(team=by.team, url=url), webhook.generate_webhook_secret()
     webhook.encrypt_webhook_secret(hook, secret)
     hook.save(force_insert=True)
-    record_audit_event(by, "webhook.set", hook.pk, host=hook.host)
+    record_audit_event(by, AuditAction.WEBHOOK_SET, hook.pk, after={"host": hook.host})
     return secret
 
 
 @transaction.atomic
+@append_audit_rows_last()
 def remove_webhook(*, by: Membership) -> None:
     check_permission(by, Permission.MANAGE_MONEY)
     for hook in AlertWebhook.objects.filter(team=by.team):
-        record_audit_event(by, "webhook.remove", hook.pk, host=hook.host)
+        record_audit_event(by, AuditAction.WEBHOOK_REMOVE, hook.pk, before={"host": hook.host})
         hook.delete()
 
 
@@ -168,7 +182,7 @@ def send_test_alert(*, by: Membership) -> list[Delivery]:
         url="/alerts/",
     )
     rows = schedule_deliveries(event, to=[by.user])
-    record_audit_event(by, "alert.test", event.pk, ways=[row.channel for row in rows])
+    record_audit_event(by, AuditAction.ALERT_TEST, event.pk, ways=[row.channel for row in rows])
     publish_event(by.team.tenant_id, EventType.ALERT, event.pk)
     for row in rows:
         enqueue.enqueue_after_commit(enqueue.DELIVER_ALERT_TASK, row.pk)

@@ -48,13 +48,31 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='AuditChainHead',
+            fields=[
+                ('team_id', models.UUIDField(primary_key=True, serialize=False)),
+                ('position', models.PositiveBigIntegerField(default=0)),
+                ('row_hash', models.CharField(blank=True, max_length=64)),
+            ],
+        ),
+        migrations.CreateModel(
             name='AuditEvent',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('action', models.CharField(max_length=60)),
+                ('team_id', models.UUIDField()),
+                ('team_name', models.CharField(max_length=60)),
+                ('position', models.PositiveBigIntegerField(help_text="In the team's chain, from 1.")),
+                ('happened_at', models.DateTimeField()),
+                ('actor_kind', models.CharField(choices=[('person', 'Person'), ('api_key', 'API key'), ('system', 'System')], max_length=7)),
+                ('actor_id', models.CharField(blank=True, max_length=40)),
+                ('actor_name', models.CharField(max_length=254)),
+                ('action', models.CharField(choices=[('alert_rule.add', 'Alert Rule Add'), ('alert_rule.change', 'Alert Rule Change'), ('alert.test', 'Alert Test'), ('approval_request.create', 'Approval Request Create'), ('approval_request.approve', 'Approval Request Approve'), ('approval_request.decline', 'Approval Request Decline'), ('approval_request.expire', 'Approval Request Expire'), ('approval_request.withdraw', 'Approval Request Withdraw'), ('budget.add', 'Budget Add'), ('budget.change', 'Budget Change'), ('budget.end', 'Budget End'), ('charge.create', 'Charge Create'), ('charge.match', 'Charge Match'), ('charge.recheck', 'Charge Recheck'), ('charge.write_off', 'Charge Write Off'), ('credit_pack.add', 'Credit Pack Add'), ('credit_pack.remove', 'Credit Pack Remove'), ('draft.save', 'Draft Save'), ('draft.start', 'Draft Start'), ('ledger.accept', 'Ledger Accept'), ('ledger.accept_all', 'Ledger Accept All'), ('ledger.rebase', 'Ledger Rebase'), ('member.remove', 'Member Remove'), ('member.role', 'Member Role'), ('team.time_zone', 'Team Time Zone'), ('token.add', 'Token Add'), ('token.remove', 'Token Remove'), ('token.undecryptable', 'Token Undecryptable'), ('top_up.change', 'Top Up Change'), ('video.hide', 'Video Hide'), ('video.recheck', 'Video Recheck'), ('video.unhide', 'Video Unhide'), ('webhook.remove', 'Webhook Remove'), ('webhook.set', 'Webhook Set')], max_length=40)),
                 ('target', models.CharField(max_length=100)),
+                ('before', models.JSONField(blank=True, default=dict)),
+                ('after', models.JSONField(blank=True, default=dict)),
                 ('details', models.JSONField(blank=True, default=dict)),
-                ('happened_at', models.DateTimeField(auto_now_add=True)),
+                ('previous_hash', models.CharField(blank=True, max_length=64)),
+                ('row_hash', models.CharField(max_length=64)),
             ],
         ),
         migrations.CreateModel(
@@ -66,6 +84,17 @@ class Migration(migrations.Migration):
                 ('hard', models.DecimalField(blank=True, decimal_places=4, help_text='Refuses above it.', max_digits=14, null=True)),
                 ('active', models.BooleanField(default=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='BudgetChange',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('soft_before', models.DecimalField(blank=True, decimal_places=4, max_digits=14, null=True)),
+                ('hard_before', models.DecimalField(blank=True, decimal_places=4, max_digits=14, null=True)),
+                ('soft_after', models.DecimalField(blank=True, decimal_places=4, max_digits=14, null=True)),
+                ('hard_after', models.DecimalField(blank=True, decimal_places=4, max_digits=14, null=True)),
+                ('happened_at', models.DateTimeField(default=django.utils.timezone.now)),
             ],
         ),
         migrations.CreateModel(

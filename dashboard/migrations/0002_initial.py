@@ -31,15 +31,32 @@ class Migration(migrations.Migration):
             name='member',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='asks', to=settings.AUTH_USER_MODEL),
         ),
-        migrations.AddField(
+        migrations.AddIndex(
             model_name='auditevent',
-            name='actor',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+            index=models.Index(fields=['team_id', 'action', 'target'], name='audit_of_target'),
+        ),
+        migrations.AddConstraint(
+            model_name='auditevent',
+            constraint=models.UniqueConstraint(fields=('team_id', 'position'), name='audit_chain_has_no_fork'),
+        ),
+        migrations.AddConstraint(
+            model_name='auditevent',
+            constraint=models.CheckConstraint(condition=models.Q(('actor_kind__in', ['person', 'api_key', 'system'])), name='audit_actor_kind_known'),
         ),
         migrations.AddField(
             model_name='budget',
             name='member',
             field=models.ForeignKey(blank=True, help_text='Null: the whole team.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='budgets', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
+            model_name='budgetchange',
+            name='budget',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='dashboard.budget'),
+        ),
+        migrations.AddField(
+            model_name='budgetchange',
+            name='changed_by',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
             model_name='delivery',
@@ -72,11 +89,6 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='budgets', to='dashboard.team'),
         ),
         migrations.AddField(
-            model_name='auditevent',
-            name='team',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='audit_events', to='dashboard.team'),
-        ),
-        migrations.AddField(
             model_name='approvalrequest',
             name='team',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='asks', to='dashboard.team'),
@@ -99,6 +111,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='user',
             constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_any_case'),
+        ),
+        migrations.AddConstraint(
+            model_name='budgetchange',
+            constraint=models.CheckConstraint(condition=models.Q(('soft_before__isnull', False), ('hard_before__isnull', False), ('soft_after__isnull', False), ('hard_after__isnull', False), _connector='OR'), name='budget_change_has_a_limit'),
         ),
         migrations.AddIndex(
             model_name='delivery',
@@ -163,14 +179,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='budget',
             constraint=models.CheckConstraint(condition=models.Q(('soft__isnull', True), ('hard__isnull', True), ('hard__gte', models.F('soft')), _connector='OR'), name='budget_hard_not_below_soft'),
-        ),
-        migrations.AddIndex(
-            model_name='auditevent',
-            index=models.Index(fields=['team', '-happened_at'], name='dashboard_a_team_id_99e9da_idx'),
-        ),
-        migrations.AddIndex(
-            model_name='auditevent',
-            index=models.Index(fields=['team', 'action', '-happened_at'], name='audit_of_action'),
         ),
         migrations.AddIndex(
             model_name='approvalrequest',

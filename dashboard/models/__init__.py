@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from dashboard.models.alert import AlertEvent, AlertKind, AlertRule
 from dashboard.models.approval_request import ApprovalDecision, ApprovalRequest
-from dashboard.models.audit_event import AuditEvent
+from dashboard.models.audit_action import AuditAction
+from dashboard.models.audit_event import (
+    AuditActorKind,
+    AuditAppendOnlyError,
+    AuditChainHead,
+    AuditEvent,
+)
 from dashboard.models.budget import Budget, BudgetPeriod
+from dashboard.models.budget_change import BudgetChange
 from dashboard.models.delivery import AlertWebhook, Delivery, DeliveryChannel, DeliveryState
 from dashboard.models.membership import Membership, Role
 from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
@@ -19,8 +26,13 @@ __all__ = [
     "AlertWebhook",
     "ApprovalDecision",
     "ApprovalRequest",
+    "AuditAction",
+    "AuditActorKind",
+    "AuditAppendOnlyError",
+    "AuditChainHead",
     "AuditEvent",
     "Budget",
+    "BudgetChange",
     "BudgetPeriod",
     "Delivery",
     "DeliveryChannel",

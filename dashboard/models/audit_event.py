@@ -1,26 +1,143 @@
-"""What somebody did: appended in the transaction of the deed, never changed."""
+"""The audit log: who did what, with the values before and after; rows are only ever added.
+
+A row names its team and its actor by value, so it outlives both. The rows of a team are a chain:
+each holds the hash of the one before, and `AuditChainHead` the hash of the last. On PostgreSQL a
+trigger refuses updates and deletions (migration 0003), elsewhere this model does.
+"""
 
 from __future__ import annotations
 
-from django.conf import settings
-from django.db import models
+import hashlib
+import json
+from datetime import UTC
+from typing import Any, NoReturn
+from uuid import UUID
 
-from dashboard.models.team import Team
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import models, transaction
+from django.utils import timezone
+
+from dashboard.models.audit_action import AuditAction
+
+HASHED_FIELDS = (
+    "team_id",
+    "team_name",
+    "position",
+    "actor_kind",
+    "actor_id",
+    "actor_name",
+    "action",
+    "target",
+    "before",
+    "after",
+    "details",
+    "previous_hash",
+)
+
+
+class AuditAppendOnlyError(Exception):
+    """Somebody tried to change or to delete a row of the audit log."""
+
+
+class AuditActorKind(models.TextChoices):
+    PERSON = "person"
+    API_KEY = "api_key", "API key"
+    SYSTEM = "system"
+
+
+class AuditChainHead(models.Model):
+    """The end of a team's chain, locked while a row is added so that no two follow the same one.
+
+    Lock order: it is the last lock that a transaction takes, after budgets, requests and accounts.
+    """
+
+    team_id = models.UUIDField(primary_key=True)
+    position = models.PositiveBigIntegerField(default=0)
+    row_hash = models.CharField(max_length=64, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.position} audit rows of {self.team_id}"
+
+
+class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
+    @transaction.atomic
+    def append(self, *, team_id: UUID, **fields: Any) -> AuditEvent:
+        """Add a row at the end of the team's chain, locked until the transaction ends."""
+        head = AuditChainHead.objects.select_for_update().filter(pk=team_id).first()
+        if head is None:
+            AuditChainHead.objects.bulk_create([AuditChainHead(pk=team_id)], ignore_conflicts=True)
+            head = AuditChainHead.objects.select_for_update().get(pk=team_id)
+        for name in ("before", "after", "details"):
+            fields[name] = plain_json(fields[name])
+        event = AuditEvent(
+            team_id=team_id,
+            position=head.position + 1,
+            happened_at=timezone.now(),
+            previous_hash=head.row_hash,
+            **fields,
+        )
+        event.row_hash = event.compute_hash()
+        event.save(force_insert=True)
+        head.position, head.row_hash = event.position, event.row_hash
+        head.save(update_fields=["position", "row_hash"])
+        return event
+
+    def update(self, **_: Any) -> NoReturn:
+        raise AuditAppendOnlyError
+
+    def delete(self) -> NoReturn:
+        raise AuditAppendOnlyError
 
 
 class AuditEvent(models.Model):
-    team = models.ForeignKey(Team, models.CASCADE, related_name="audit_events")
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    action = models.CharField(max_length=60)
+    team_id = models.UUIDField()
+    team_name = models.CharField(max_length=60)
+    position = models.PositiveBigIntegerField(help_text="In the team's chain, from 1.")
+    happened_at = models.DateTimeField()
+    actor_kind = models.CharField(max_length=7, choices=AuditActorKind)
+    actor_id = models.CharField(max_length=40, blank=True)
+    actor_name = models.CharField(max_length=254)
+    action = models.CharField(max_length=40, choices=AuditAction)
     target = models.CharField(max_length=100)
+    before = models.JSONField(default=dict, blank=True)
+    after = models.JSONField(default=dict, blank=True)
     details = models.JSONField(default=dict, blank=True)
-    happened_at = models.DateTimeField(auto_now_add=True)
+    previous_hash = models.CharField(max_length=64, blank=True)
+    row_hash = models.CharField(max_length=64)
+
+    objects = AuditEventQuerySet.as_manager()
 
     class Meta:
-        indexes = [
-            models.Index(fields=["team", "-happened_at"]),
-            models.Index(fields=["team", "action", "-happened_at"], name="audit_of_action"),
+        constraints = [
+            models.UniqueConstraint(fields=["team_id", "position"], name="audit_chain_has_no_fork"),
+            models.CheckConstraint(
+                condition=models.Q(actor_kind__in=AuditActorKind.values),
+                name="audit_actor_kind_known",
+            ),
         ]
+        indexes = [models.Index(fields=["team_id", "action", "target"], name="audit_of_target")]
 
     def __str__(self) -> str:
-        return f"{self.actor}: {self.action} {self.target}"
+        return f"{self.actor_name}: {self.action} {self.target}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise AuditAppendOnlyError
+        super().save(*args, **kwargs)
+
+    def delete(self, *_: Any, **__: Any) -> NoReturn:
+        raise AuditAppendOnlyError
+
+    def compute_hash(self) -> str:
+        """SHA-256 over the canonical JSON of everything but the row's own key and hash."""
+        content = {name: getattr(self, name) for name in HASHED_FIELDS}
+        content["team_id"] = str(self.team_id)
+        content["happened_at"] = self.happened_at.astimezone(UTC).isoformat(timespec="microseconds")
+        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def plain_json(value: Any) -> Any:
+    """As every database gives it back: a float is kept as text, PostgreSQL would write it anew."""
+    text = json.dumps(value, cls=DjangoJSONEncoder)
+    return json.loads(text, parse_float=str, parse_constant=str)

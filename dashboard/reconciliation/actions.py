@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from dashboard.models import Membership
+from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.roles import Permission
@@ -37,7 +37,7 @@ def write_off_unknown_charge(*, by: Membership, charge: Charge, reason: str) -> 
     charge = charges.write_off_charge(charge, by.user_id, words)
     record_audit_event(
         by,
-        "charge.write_off",
+        AuditAction.CHARGE_WRITE_OFF,
         charge.pk,
         operation=charge.operation,
         quote=str_or_empty(charge.quote),
@@ -61,7 +61,7 @@ def match_charge_to_entry(
     charge = charges.settle_with_entry(charge, entry, by.user_id, seen)
     record_audit_event(
         by,
-        "charge.match",
+        AuditAction.CHARGE_MATCH,
         charge.pk,
         operation=charge.operation,
         position=entry.position,
@@ -79,11 +79,11 @@ def accept_ledger_conflict(*, by: Membership, rewrite: LedgerConflict) -> None:
         raise StaleData(CONFLICT_ALREADY_ACCEPTED)
     record_audit_event(
         by,
-        "ledger.accept",
+        AuditAction.LEDGER_ACCEPT,
         f"row {rewrite.number}",
         account=str(rewrite.account_id),
         before=rewrite.before,
-        after=rewrite.after,
+        after=rewrite.after or {},
     )
 
 
@@ -99,9 +99,8 @@ def accept_ledger_conflicts(*, by: Membership, account: Account, seen: str) -> l
             if ledger.count_open_conflicts(account).fingerprint
             else CONFLICTS_ALREADY_ACCEPTED
         )
-    record_audit_event(
-        by, "ledger.accept_all", account.pk, rows=taken.changed_rows, gone=taken.missing_rows
-    )
+    after = {"rows": taken.changed_rows, "gone": taken.missing_rows}
+    record_audit_event(by, AuditAction.LEDGER_ACCEPT_ALL, account.pk, after=after)
     return taken
 
 
@@ -119,10 +118,10 @@ def rebase_opening_balance(
         raise Refusal(REBASE_REASON_REQUIRED, field="reason")
     if seen is None:
         raise Refusal(DIFFERENCE_UNREADABLE)
-    anchored = ledger.rebase_balance(account, seen)
+    anchored = ledger.rebase_balance(account, seen, by.user_id, words)
     record_audit_event(
         by,
-        "ledger.anchor",
+        AuditAction.LEDGER_REBASE,
         account.pk,
         difference=str_or_empty(seen),
         balance=str_or_empty(anchored.balance_exact),

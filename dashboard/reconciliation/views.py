@@ -52,7 +52,7 @@ def reconciliation(request: TeamRequest) -> HttpResponse:
         )
     if request.GET.get("part") == "let-go":
         account, _ = fetch_account(request, wanted)
-        found = queries.load_accepted_differences(request.team, account) if account else ()
+        found = queries.load_accepted_differences(account) if account else ()
         return render(request, ACCEPTED_DIFFERENCES_TEMPLATE, {"let_go": found})
     return render(request, PAGE_TEMPLATE, full_page_context(request, wanted))
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.models import ApprovalRequest, Budget, Membership
+from dashboard.models import ApprovalRequest, AuditAction, Budget, Membership
 from dashboard.shared import enqueue
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.budget_usage import (
@@ -46,8 +46,12 @@ def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
     if over := blocking_budget(found, intent.hold):
         raise BudgetExceeded(intent.hold, over, approver_names(by.team))
     charge = admit_charge(intent)
-    job = intent.job.pk if intent.job else ""
-    record_audit_event(by, intent.operation, charge.pk, hold=str(intent.hold), job=str(job))
+    after = {
+        "operation": intent.operation,
+        "hold": str(intent.hold),
+        "job": str(intent.job.pk if intent.job else ""),
+    }
+    record_audit_event(by, AuditAction.CHARGE_CREATE, charge.pk, after=after)
     tasks.enqueue_task_after_commit(tasks.choose_send_task(charge), charge.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
     return charge
@@ -97,9 +101,8 @@ def request_approval(by: Membership, intent: ChargeIntent, words: str = "") -> A
     words = clean_line(words, max_length=300, field="note")
     charge = create_draft_charge(intent)
     asked = ApprovalRequest.objects.create(team=by.team, charge=charge, member=by.user, note=words)
-    record_audit_event(
-        by, "ask.make", asked.pk, charge=str(charge.pk), hold=str(charge.hold), note=asked.note
-    )
+    after = {"charge": str(charge.pk), "hold": str(charge.hold), "note": asked.note}
+    record_audit_event(by, AuditAction.APPROVAL_REQUEST_CREATE, asked.pk, after=after)
     publish_event(charge.tenant_id, EventType.BUDGET, asked.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
     return asked

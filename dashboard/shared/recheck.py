@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from dashboard.models import Membership
+from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.roles import Permission
@@ -34,7 +34,7 @@ def recheck_job(*, by: Membership, job: Job) -> int:
     doubts = [charge.pk for charge in unknown if charges.reconcile_now(charge)]
     if not runs and not doubts:
         raise StaleData(ALREADY_SETTLED)
-    record_audit_event(by, "video.look_again", job.pk, charges=[str(pk) for pk in doubts])
+    record_audit_event(by, AuditAction.VIDEO_RECHECK, job.pk, charges=[str(pk) for pk in doubts])
     return len(doubts)
 
 
@@ -46,7 +46,7 @@ def recheck_charge(*, by: Membership, charge: Charge) -> None:
     if not charges.reconcile_now(charge):
         raise StaleData(ALREADY_SETTLED)
     record_audit_event(
-        by, "charge.look_again", charge.pk, operation=charge.operation, hold=str(charge.hold)
+        by, AuditAction.CHARGE_RECHECK, charge.pk, operation=charge.operation, hold=str(charge.hold)
     )
 
 

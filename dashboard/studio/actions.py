@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.models import Membership
+from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import charge_or_request_approval
@@ -48,7 +48,7 @@ def start_draft(*, by: Membership, title: str, wanted: dict[str, Any]) -> Job:
         title=title,
         wanted={**wanted, "title": title},
     )
-    record_audit_event(by, "draft.start", job.pk)
+    record_audit_event(by, AuditAction.DRAFT_START, job.pk)
     return job
 
 
@@ -83,7 +83,7 @@ def save_draft_step(
     job.title = str(job.wanted.get("title") or job.title)[:200]
     job.estimate, job.quote_error, job.edited_at = None, "", timezone.now()
     job.save()
-    record_audit_event(by, "draft.save", job.pk, fields=sorted(changes))
+    record_audit_event(by, AuditAction.DRAFT_SAVE, job.pk, fields=sorted(changes))
     request_draft_price(by=by, job=job)
     return job
 
@@ -209,7 +209,7 @@ def hide_video(*, by: Membership, job: Job) -> None:
     check_permission(by, Permission.RENDER)
     Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
     publish_event(job.tenant_id, EventType.JOB, job.pk)
-    record_audit_event(by, "video.hide", job.pk)
+    record_audit_event(by, AuditAction.VIDEO_HIDE, job.pk)
 
 
 @transaction.atomic
@@ -218,7 +218,7 @@ def unhide_video(*, by: Membership, job: Job) -> None:
     check_permission(by, Permission.RENDER)
     if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
         publish_event(job.tenant_id, EventType.JOB, job.pk)
-        record_audit_event(by, "video.show", job.pk)
+        record_audit_event(by, AuditAction.VIDEO_UNHIDE, job.pk)
 
 
 def require_job_state(job: Job, state: JobState, sentence: str) -> None:

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db import transaction
 from django.urls import reverse
 
-from dashboard.models import AuditEvent, Membership, Team
+from dashboard.models import AuditAction, AuditEvent, Membership, Team
 from dashboard.shared.access import check_permission
-from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.audit_log import record_audit_event, system_actor
 from dashboard.shared.notices import notify_users
 from dashboard.shared.roles import Permission
 from proxyapi import tasks, tokens
@@ -25,8 +25,8 @@ def add_member_token(*, by: Membership, pasted: Secret) -> Token:
     check_permission(by, Permission.KEEP_TOKEN)
 
     def record(token: Token) -> None:
-        account = token.account.upstream_id
-        record_audit_event(by, "token.add", token, fingerprint=token.fingerprint, account=account)
+        after = {"fingerprint": token.fingerprint, "account": token.account.upstream_id}
+        record_audit_event(by, AuditAction.TOKEN_ADD, token.pk, after=after)
 
     token = tokens.store_token(by.team.tenant, by.user_id, pasted, also=record)
     tasks.enqueue_task_after_commit(tasks.refresh_account_task, token.account_id)
@@ -38,8 +38,8 @@ def remove_member_token(*, by: Membership, token: Token) -> None:
     """Destroy its value at once. Its member is told when somebody else did it."""
     tokens.destroy_token(token)
     is_own = token.owner_id == by.user_id
-    whose = {} if is_own else {"member": token.owner.email}
-    record_audit_event(by, "token.remove", token, fingerprint=token.fingerprint, **whose)
+    before = {"fingerprint": token.fingerprint, "owner": token.owner.email}
+    record_audit_event(by, AuditAction.TOKEN_REMOVE, token.pk, before=before)
     notify_users(
         by.team,
         [] if is_own else [token.owner],
@@ -60,9 +60,11 @@ def record_undecryptable_tokens(team_id: UUID) -> None:
 
 @transaction.atomic
 def record_undecryptable_token(team: Team, token: Token) -> None:
-    """Nobody did it that is known: it stands under the member whom it concerns."""
+    """A finding of the portal: who changed the ciphertext is not known."""
     Token.objects.select_for_update().get(pk=token.pk)  # two at once write one row
-    found = {"action": "token.shut", "target": str(token.pk)}
-    details = {"fingerprint": token.fingerprint, "sealed": sha256(token.sealed).hexdigest()[:16]}
-    if not AuditEvent.objects.filter(team=team, details=details, **found).exists():
-        AuditEvent.objects.create(team=team, actor=token.owner, details=details, **found)
+    action, ciphertext_hash = AuditAction.TOKEN_UNDECRYPTABLE, sha256(token.sealed).hexdigest()[:16]
+    rows = AuditEvent.objects.filter(team_id=team.pk, action=action, target=str(token.pk))
+    if not rows.filter(after__ciphertext_hash=ciphertext_hash).exists():
+        after = {"fingerprint": token.fingerprint, "ciphertext_hash": ciphertext_hash}
+        actor = system_actor(team, "token check")
+        record_audit_event(actor, action, token.pk, after=after, owner=token.owner.email)

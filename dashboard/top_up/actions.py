@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from dashboard.models import Membership
+from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.roles import Permission
@@ -31,20 +31,16 @@ def change_top_up(
     token = top_up.pick_account_token(account, by.user_id)
     change, is_new = top_up.request_change(token, by.user_id, nonce, wanted, seen)
     if is_new:
-        before, after = (
-            seen.to_dict(),
-            (wanted if wanted.enabled else disabled_setting(seen)).to_dict(),
-        )
         record_audit_event(
-            by, "top_up.change", account.pk, change=str(change.pk), before=before, after=after
+            by,
+            AuditAction.TOP_UP_CHANGE,
+            account.pk,
+            before=seen.to_dict(),
+            after=wanted.applied_to(seen).to_dict(),
+            change=str(change.pk),
         )
         tasks.enqueue_task_after_commit(tasks.save_top_up_task, change.pk)
     return change
-
-
-def disabled_setting(seen: TopUpSetting) -> TopUpSetting:
-    """Switched off, the rest is kept."""
-    return TopUpSetting(False, seen.type, seen.plan_id, seen.units)
 
 
 @transaction.atomic
@@ -71,14 +67,14 @@ def add_credit_pack(
     )
     if not is_new:
         raise AlreadyInProgress(PACK_EXISTS, field="plan_id")
-    record_audit_event(
-        by, "credit_pack.add", plan_id, name=name, credits=credits, price=str(price or "")
-    )
+    after = {"name": name, "credits": credits, "price": str(price or "")}
+    record_audit_event(by, AuditAction.CREDIT_PACK_ADD, plan_id, after=after)
     return pack
 
 
 @transaction.atomic
 def remove_credit_pack(*, by: Membership, pack: CreditPack) -> None:
     check_permission(by, Permission.MANAGE_MONEY)
-    record_audit_event(by, "credit_pack.remove", pack.plan_id, name=pack.name, credits=pack.credits)
+    before = {"name": pack.name, "credits": pack.credits}
+    record_audit_event(by, AuditAction.CREDIT_PACK_REMOVE, pack.plan_id, before=before)
     pack.delete()

@@ -65,7 +65,7 @@ def top_up_state(request: TeamRequest) -> HttpResponse:
     drawn = request.GET.get("drawn", "")[:12]
     context = {
         "state": build_top_up_status(facts, drawn),
-        "history": build_top_up_history(request.team, facts),
+        "history": build_top_up_history(facts),
         "arrivals": build_credit_arrivals(facts),
         "fragment": True,
     }
@@ -154,7 +154,7 @@ def render_top_up_page(
 ) -> HttpResponse:
     """The whole page, with what was typed where it came back."""
     context = {
-        "page": build_top_up_page(facts, request.team),
+        "page": build_top_up_page(facts),
         "pack_form": CreditPackForm(),
         **setting_context(facts),
         **more,

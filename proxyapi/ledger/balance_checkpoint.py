@@ -17,7 +17,7 @@ from proxyapi.events import EventType, publish_event
 from proxyapi.ledger import backfill, entry_changes, mirror_range
 from proxyapi.ledger.differences import balance_difference
 from proxyapi.ledger.page_reader import open_ledger_reader
-from proxyapi.models import Account, LedgerEntry, LedgerMirror
+from proxyapi.models import Account, BalanceRebase, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import StaleData, format_credits
 from proxyapi.rollups.daily_totals import CreditSum
@@ -92,8 +92,9 @@ def sum_positions(ledger: LedgerMirror, low: int, high: int) -> Decimal:
 
 
 @transaction.atomic
-def rebase_balance(account: Account, seen: Decimal) -> LedgerMirror:
-    """Take the balance as it was weighed last as the new start, and let the difference go.
+def rebase_balance(account: Account, seen: Decimal, member_id: int, reason: str) -> LedgerMirror:
+    """Take the balance as it was read last as the new start, and accept the difference: a
+    `BalanceRebase` keeps it with the member and the reason.
 
     The opening balance follows from it: opening + entries = balance. What moves after that
     weighing shows as a new difference. Raises `Stale` when the difference is not the one that
@@ -110,5 +111,8 @@ def rebase_balance(account: Account, seen: Decimal) -> LedgerMirror:
     ledger.anchor_balance, ledger.anchor_high = ledger.balance_exact, ledger.checkpoint_high
     ledger.anchor_at, ledger.checkpoint_sum = ledger.checkpoint_at, Decimal(0)
     ledger.save()
+    BalanceRebase.objects.create(
+        account=account, member_id=member_id, difference=gap, reason=reason
+    )
     publish_event(account.tenant_id, EventType.LEDGER, account.pk)
     return ledger

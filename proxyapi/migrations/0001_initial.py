@@ -285,6 +285,20 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='BalanceRebase',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('difference', models.DecimalField(decimal_places=4, max_digits=14)),
+                ('reason', models.CharField(max_length=300)),
+                ('happened_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rebases', to='proxyapi.account')),
+                ('member', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'indexes': [models.Index(fields=['account', '-happened_at'], name='balance_rebase_newest')],
+            },
+        ),
+        migrations.CreateModel(
             name='DailyBreakdown',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

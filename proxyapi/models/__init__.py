@@ -6,6 +6,7 @@ from proxyapi.models.account import Account, AccountPlan
 from proxyapi.models.api_call import ApiCall, CallOutcome
 from proxyapi.models.api_key import ApiKey
 from proxyapi.models.auto_top_up import AutoTopUp, CreditPack, TopUpType
+from proxyapi.models.balance_rebase import BalanceRebase
 from proxyapi.models.charge import Charge, ChargeState
 from proxyapi.models.daily_breakdown import DailyBreakdown
 from proxyapi.models.daily_rollup import DailyRollup
@@ -32,6 +33,7 @@ __all__ = [
     "ApiCall",
     "ApiKey",
     "AutoTopUp",
+    "BalanceRebase",
     "CallOutcome",
     "Charge",
     "ChargeState",

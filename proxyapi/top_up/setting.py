@@ -6,7 +6,7 @@ Pure values. Units are 100 credits each; up to 100 units only the presets are le
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from proxyapi.models import AutoTopUp, TopUpType
@@ -51,6 +51,10 @@ class TopUpSetting:
         if self.type == TopUpType.PACK:
             return {"enabled": True, "type": self.type, "plan_id": self.plan_id}
         return {"enabled": True, "type": self.type, "units": self.units}
+
+    def applied_to(self, before: Self) -> Self:
+        """What holds once this is saved: switched off, the rest stays as it was `before`."""
+        return self if self.enabled else replace(before, enabled=False)
 
     def satisfies(self, wanted: TopUpSetting) -> bool:
         """Whether this, as read, is what was asked for: only what a body sends is compared."""

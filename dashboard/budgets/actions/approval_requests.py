@@ -5,17 +5,17 @@ Budgets are locked before the ask, the ask before the account (see `charging`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from django.db import transaction
 from django.utils import timezone
 
 from dashboard.budgets.actions.budgets import change_budget
-from dashboard.models import ApprovalDecision, ApprovalRequest, Membership
+from dashboard.models import ApprovalDecision, ApprovalRequest, AuditAction, Membership
 from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission, has_permission
-from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.audit_log import AuditActor, record_audit_event
 from dashboard.shared.budget_usage import BudgetUsage, budget_usages_version, exceeded_by
 from dashboard.shared.charging import lock_budget_usages
 from dashboard.shared.roles import Permission
@@ -44,6 +44,12 @@ BLOCKING_BUDGETS_CHANGED = (
 RAISED_LIMIT_TOO_LOW = "A raised limit is above {limit} cr. Nothing was sent."
 DECLINE_REASON_REQUIRED = "Say in a sentence why not."
 WITHDRAWN_BY_REQUESTER = "Taken back before it was decided. Nothing was sent."
+DECISION_ACTIONS = {
+    ApprovalDecision.APPROVED: AuditAction.APPROVAL_REQUEST_APPROVE,
+    ApprovalDecision.DECLINED: AuditAction.APPROVAL_REQUEST_DECLINE,
+    ApprovalDecision.STALE: AuditAction.APPROVAL_REQUEST_EXPIRE,
+    ApprovalDecision.WITHDRAWN: AuditAction.APPROVAL_REQUEST_WITHDRAW,
+}
 
 
 @transaction.atomic
@@ -75,7 +81,11 @@ def approve_request(
         change_budget(by=by, budget=raised, soft=raised.soft, hard=hard)
     tasks.enqueue_task_after_commit(tasks.choose_send_task(ask.charge), ask.charge.pk)
     return save_request_decision(
-        by, ask, ApprovalDecision.APPROVED, "", **exceeded_audit_details(over, ask.charge.hold)
+        by,
+        ask,
+        ApprovalDecision.APPROVED,
+        "",
+        exceeded=exceeded_audit_details(over, ask.charge.hold),
     )
 
 
@@ -98,20 +108,18 @@ def check_raised_limit(over: Sequence[BudgetUsage], hard: Decimal) -> None:
         raise Refusal(RAISED_LIMIT_TOO_LOW.format(limit=format_credits(limit)), field="hard")
 
 
-def exceeded_audit_details(over: Sequence[BudgetUsage], hold: Decimal) -> dict[str, object]:
-    """What of the budgets was gone before and after, for the audit: of the tightest, and `also`."""
-    each = [budget_before_and_after(one, hold) for one in over]
-    also = {"also": each[1:]} if each[1:] else {}
-    return {**each[0], **also} if each else {}
-
-
-def budget_before_and_after(standing: BudgetUsage, hold: Decimal) -> dict[str, object]:
-    limit, taken = amount_text(standing.budget.hard or hold), standing.used
-    return {
-        "budget": str(standing.budget.pk),
-        "before": {"hard": limit, "taken": amount_text(taken), "state": "draft"},
-        "after": {"hard": limit, "taken": amount_text(taken + hold), "state": "held"},
-    }
+def exceeded_audit_details(over: Sequence[BudgetUsage], hold: Decimal) -> list[dict[str, str]]:
+    """The budgets that it goes above, the tightest first: their limit, and what was used before and
+    is used after it."""
+    return [
+        {
+            "budget": str(usage.budget.pk),
+            "hard": amount_text(usage.budget.hard or hold),
+            "used_before": amount_text(usage.used),
+            "used_after": amount_text(usage.used + hold),
+        }
+        for usage in over
+    ]
 
 
 @transaction.atomic
@@ -169,34 +177,47 @@ def current_request_price(charge: Charge) -> Decimal | None:
 
 
 def close_request(
-    by: Membership, ask: ApprovalRequest, decision: ApprovalDecision, words: str
+    by: Membership,
+    ask: ApprovalRequest,
+    decision: ApprovalDecision,
+    words: str,
+    *,
+    recorded_as: AuditActor | None = None,
 ) -> ApprovalRequest:
-    """The draft ends as refused, and says why."""
+    """The draft ends as refused, and says why. `recorded_as` is who the audit log names instead
+    of `by`."""
     said = (
         words
         if decision != ApprovalDecision.DECLINED
         else f"{by.user.first_name} declined: “{words}”"
     )
     withdraw_draft_charge(ask.charge, said)
-    return save_request_decision(by, ask, decision, words)
+    return save_request_decision(by, ask, decision, words, recorded_as=recorded_as)
 
 
 def save_request_decision(
-    by: Membership, ask: ApprovalRequest, decision: ApprovalDecision, words: str, **audit: object
+    by: Membership,
+    ask: ApprovalRequest,
+    decision: ApprovalDecision,
+    words: str,
+    *,
+    exceeded: Sequence[Mapping[str, str]] = (),
+    recorded_as: AuditActor | None = None,
 ) -> ApprovalRequest:
     ask.decision, ask.answer = decision, words
     ask.decided_by, ask.decided_at = by.user, timezone.now()
     ask.save(update_fields=["decision", "answer", "decided_by", "decided_at"])
     charge = ask.charge
     record_audit_event(
-        by,
-        f"ask.{decision.value}",
+        recorded_as or by,
+        DECISION_ACTIONS[decision],
         ask.pk,
-        member=ask.member.first_name,
+        before={"decision": ""},
+        after={"decision": decision, "answer": words},
+        member=str(ask.member),
         charge=str(charge.pk),
         hold=str(charge.hold),
-        answer=words,
-        **audit,
+        exceeded=exceeded,
     )
     publish_event(charge.tenant_id, EventType.BUDGET, ask.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.db import IntegrityError, transaction
 
-from dashboard.models import Budget, BudgetPeriod, Membership, User
+from dashboard.models import AuditAction, Budget, BudgetChange, BudgetPeriod, Membership, User
 from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
@@ -24,6 +24,7 @@ BUDGET_CHANGED_MEANWHILE = (
 )
 BUDGET_ENDED_MEANWHILE = "Somebody ended this budget meanwhile. Add it again to set its limits."
 LIMIT_FIELDS = ("soft", "hard")
+Limits = tuple[Decimal | None, Decimal | None]  # in the order of LIMIT_FIELDS
 
 
 @transaction.atomic
@@ -48,7 +49,7 @@ def add_budget(
             budget.save()
     except IntegrityError:
         raise Refusal(BUDGET_EXISTS, field="period") from None
-    record_budget_change(by, "budget.add", budget, before={})
+    record_budget_change(by, AuditAction.BUDGET_ADD, budget, (None, None))
     return budget
 
 
@@ -72,10 +73,10 @@ def change_budget(
         raise StaleData(BUDGET_CHANGED_MEANWHILE.format(now=describe_budget_limits(row)))
     if (row.soft, row.hard) == (soft, hard):
         return False
-    before = budget_audit_limits(row)
+    before = (row.soft, row.hard)
     row.soft, row.hard = soft, hard
     row.save(update_fields=LIMIT_FIELDS)
-    record_budget_change(by, "budget.change", row, before=before)
+    record_budget_change(by, AuditAction.BUDGET_CHANGE, row, before)
     return True
 
 
@@ -87,7 +88,7 @@ def end_budget(*, by: Membership, budget: Budget) -> None:
     if row.active:
         row.active = False
         row.save(update_fields=["active"])
-        record_budget_change(by, "budget.end", row, before=budget_audit_limits(row))
+        record_budget_change(by, AuditAction.BUDGET_END, row, (row.soft, row.hard))
 
 
 def check_limits(soft: Decimal | None, hard: Decimal | None) -> None:
@@ -100,23 +101,34 @@ def check_limits(soft: Decimal | None, hard: Decimal | None) -> None:
 
 
 def record_budget_change(
-    by: Membership, action: str, budget: Budget, before: dict[str, str]
+    by: Membership, action: AuditAction, budget: Budget, before: Limits
 ) -> None:
-    after = budget_audit_limits(budget) if budget.active else {}
-    whose = str(budget.member) if budget.member else ""
+    """The row of the budgets page and the one of the audit log."""
+    after = (budget.soft, budget.hard) if budget.active else (None, None)
+    BudgetChange.objects.create(
+        budget=budget,
+        changed_by=by.user,
+        soft_before=before[0],
+        hard_before=before[1],
+        soft_after=after[0],
+        hard_after=after[1],
+    )
     record_audit_event(
-        by, action, budget.pk, member=whose, period=budget.period, before=before, after=after
+        by,
+        action,
+        budget.pk,
+        before=limits_by_name(before),
+        after=limits_by_name(after),
+        member=str(budget.member or ""),
+        period=budget.period,
     )
     publish_event(by.team.tenant_id, EventType.BUDGET, budget.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
 
 
-def budget_audit_limits(budget: Budget) -> dict[str, str]:
-    return {
-        name: amount_text(value)
-        for name in LIMIT_FIELDS
-        if (value := getattr(budget, name)) is not None
-    }
+def limits_by_name(limits: Limits) -> dict[str, str]:
+    named = zip(LIMIT_FIELDS, limits, strict=True)
+    return {name: amount_text(limit) for name, limit in named if limit is not None}
 
 
 def describe_budget_limits(budget: Budget) -> str:

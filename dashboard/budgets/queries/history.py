@@ -1,20 +1,24 @@
-"""What was changed about budgets and decided about asks, out of the audit rows."""
+"""What was changed about budgets and decided about approval requests."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
-from dashboard.models import AuditEvent, BudgetPeriod, Membership
+from dashboard.models import (
+    ApprovalDecision,
+    ApprovalRequest,
+    BudgetChange,
+    BudgetPeriod,
+    Membership,
+)
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.templatetags.reelroom import credits
 
 MAX_BUDGET_HISTORY_ROWS = 12
-BUDGET_ACTIONS = ("budget.add", "budget.change", "budget.end")
-APPROVAL_ACTIONS = ("ask.approved", "ask.declined", "ask.stale")
+LISTED_DECISIONS = (ApprovalDecision.APPROVED, ApprovalDecision.DECLINED, ApprovalDecision.STALE)
 PERIOD_PHRASES = {
     BudgetPeriod.DAY: "a day",
     BudgetPeriod.WEEK: "a week",
@@ -34,51 +38,52 @@ class BudgetHistoryRow:
 
 
 def build_budget_history(reader: Membership) -> tuple[BudgetHistoryRow, ...]:
-    """The newest, for those who decide; one query."""
+    """The newest, for those who decide; two queries."""
     if not has_permission(reader, Permission.MANAGE_MONEY):
         return ()
-    rows = AuditEvent.objects.filter(
-        team=reader.team, action__in=(*BUDGET_ACTIONS, *APPROVAL_ACTIONS)
-    )
-    rows = rows.select_related("actor").order_by("-happened_at", "-pk")[:MAX_BUDGET_HISTORY_ROWS]
-    return tuple(build_budget_history_row(row) for row in rows)
+    changes = BudgetChange.objects.filter(budget__team=reader.team)
+    changes = changes.select_related("budget__member", "changed_by").order_by("-happened_at", "-pk")
+    decided = ApprovalRequest.objects.filter(team=reader.team, decision__in=LISTED_DECISIONS)
+    decided = decided.select_related("charge", "member", "decided_by").order_by("-decided_at")
+    rows = [build_budget_change_row(it) for it in changes[:MAX_BUDGET_HISTORY_ROWS]]
+    rows += [build_decision_row(it) for it in decided[:MAX_BUDGET_HISTORY_ROWS]]
+    rows.sort(key=lambda row: row.happened_at, reverse=True)
+    return tuple(rows[:MAX_BUDGET_HISTORY_ROWS])
 
 
-def build_budget_history_row(row: AuditEvent) -> BudgetHistoryRow:
-    told = (
-        describe_budget_event(row.action, row.details)
-        if row.action in BUDGET_ACTIONS
-        else describe_approval_event(row)
-    )
-    state, text = told
-    quote = str(row.details.get("answer") or "") if row.action == "ask.declined" else ""
-    return BudgetHistoryRow(state, row.actor.first_name, text, quote, row.happened_at)
-
-
-def describe_budget_event(action: str, details: dict[str, Any]) -> tuple[str, str]:
+def build_budget_change_row(change: BudgetChange) -> BudgetHistoryRow:
     """ "gave Priya Raman 2,500 cr a month, warned at 2,000"."""
-    whose = details.get("member") or "the whole team"
-    each = PERIOD_PHRASES[BudgetPeriod(details.get("period", BudgetPeriod.MONTH))]
-    before, after = (logged_limits_text(details.get(side) or {}) for side in ("before", "after"))
-    match action:
-        case "budget.add":
-            return "completed", f"limited {whose} {each}: {after}."
-        case "budget.change":
-            return "completed", f"changed {whose}’s limits {each}: {after} instead of {before}."
-    return "paused", f"ended {whose}’s budget {each}, {before}."
+    whose = str(change.budget.member or "the whole team")
+    period = PERIOD_PHRASES[BudgetPeriod(change.budget.period)]
+    before = limits_text(change.soft_before, change.hard_before)
+    after = limits_text(change.soft_after, change.hard_after)
+    if change.is_addition:
+        state, text = "completed", f"limited {whose} {period}: {after}."
+    elif change.is_end:
+        state, text = "paused", f"ended {whose}’s budget {period}, {before}."
+    else:
+        text = f"changed {whose}’s limits {period}: {after} instead of {before}."
+        state = "completed"
+    return BudgetHistoryRow(state, change.changed_by.first_name, text, "", change.happened_at)
 
 
-def logged_limits_text(limits: dict[str, str]) -> str:
-    words = {"hard": "{} cr at most", "soft": "an alert at {}"}
-    found = [words[name].format(credits(Decimal(limits[name]))) for name in words if name in limits]
-    return " and ".join(found) or "none"
+def limits_text(soft: Decimal | None, hard: Decimal | None) -> str:
+    words = (("{} cr at most", hard), ("an alert at {}", soft))
+    parts = [text.format(credits(limit)) for text, limit in words if limit is not None]
+    return " and ".join(parts)
 
 
-def describe_approval_event(row: AuditEvent) -> tuple[str, str]:
-    who, hold = row.details.get("member") or "A member", credits(row.details.get("hold"))
-    match row.action:
-        case "ask.approved":
-            return "completed", f"approved {hold} cr for {who}."
-        case "ask.declined":
-            return "failed", f"declined {hold} cr for {who}:"
-    return "paused", f"could not send {hold} cr for {who}: it had changed meanwhile."
+def build_decision_row(request: ApprovalRequest) -> BudgetHistoryRow:
+    who, hold = request.member.first_name, credits(request.charge.hold)
+    quote = ""
+    match request.decision:
+        case ApprovalDecision.APPROVED:
+            state, text = "completed", f"approved {hold} cr for {who}."
+        case ApprovalDecision.DECLINED:
+            state, text, quote = "failed", f"declined {hold} cr for {who}:", request.answer
+        case _:
+            text = f"could not send {hold} cr for {who}: it had changed meanwhile."
+            state = "paused"
+    if request.decided_by is None or request.decided_at is None:
+        raise ValueError(f"request {request.pk} is not decided")  # the database refuses it too
+    return BudgetHistoryRow(state, request.decided_by.first_name, text, quote, request.decided_at)

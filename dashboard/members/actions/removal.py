@@ -1,7 +1,7 @@
 """A member leaves a team: tokens, requests and what was not sent end; what they made stays.
 
-It is done from the command line, so the audit row stands under the member whom it concerns.
-Requests are locked before accounts, as in `asks`.
+It is done from the command line, which is what the audit log names. Requests are locked before
+accounts, as in `approval_requests`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,21 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 
 from dashboard.budgets.actions.approval_requests import close_request, lock_pending_request
-from dashboard.models import ApprovalDecision, ApprovalRequest, Budget, Membership, Role, User
-from dashboard.shared.audit_log import record_audit_event
+from dashboard.models import (
+    ApprovalDecision,
+    ApprovalRequest,
+    AuditAction,
+    Budget,
+    Membership,
+    Role,
+    User,
+)
+from dashboard.shared.audit_log import (
+    AuditActor,
+    append_audit_rows_last,
+    record_audit_event,
+    system_actor,
+)
 from proxyapi import tokens
 from proxyapi.charges import cancel_held_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState, Token
@@ -39,6 +52,7 @@ class MemberRemoval:
 
 
 @transaction.atomic
+@append_audit_rows_last()
 def remove_member(member: Membership) -> MemberRemoval:
     """End a membership, with everything that acts in the member's name.
 
@@ -49,11 +63,12 @@ def remove_member(member: Membership) -> MemberRemoval:
     owners = member.team.memberships.select_for_update().filter(role=Role.OWNER)
     if [owner.pk for owner in owners] == [member.pk]:
         raise Refusal(LAST_OWNER.format(name=member.user, team=member.team))
-    requests = withdraw_member_requests(member)
+    actor = system_actor(member.team, "manage.py remove_member")
+    requests = withdraw_member_requests(member, actor)
     cancelled = cancel_unsent_charges(member)
     charges = Charge.objects.filter(tenant=member.team.tenant_id, member=member.user)
     rendering = running_video_titles(member)
-    removed = remove_all_member_tokens(member)
+    removed = remove_all_member_tokens(member, actor)
     Budget.objects.filter(team=member.team, member=member.user).update(active=False)
     has_other_team = member.user.memberships.exclude(pk=member.pk).exists()
     if not has_other_team:
@@ -66,13 +81,17 @@ def remove_member(member: Membership) -> MemberRemoval:
         rendering=rendering,
         has_other_team=has_other_team,
     )
-    details = {"role": member.role, "tokens": removed, "command": "remove_member"}
-    record_audit_event(member, "member.remove", member.user_id, **details)
+    record_audit_event(
+        actor,
+        AuditAction.MEMBER_REMOVE,
+        member.user_id,
+        before={"name": str(member.user), "role": member.role, "tokens": removed},
+    )
     member.delete()
     return removal
 
 
-def withdraw_member_requests(member: Membership) -> int:
+def withdraw_member_requests(member: Membership, actor: AuditActor) -> int:
     requests = list(ApprovalRequest.objects.pending().filter(team=member.team, member=member.user))
     for request in requests:
         close_request(
@@ -80,6 +99,7 @@ def withdraw_member_requests(member: Membership) -> int:
             lock_pending_request(request),
             ApprovalDecision.WITHDRAWN,
             REQUESTER_LEFT.format(name=member.user),
+            recorded_as=actor,
         )
     return len(requests)
 
@@ -100,12 +120,13 @@ def running_video_titles(member: Membership) -> tuple[str, ...]:
     return tuple(running.values_list("title", flat=True))
 
 
-def remove_all_member_tokens(member: Membership) -> int:
+def remove_all_member_tokens(member: Membership, actor: AuditActor) -> int:
     standing = Token.objects.not_removed().filter(tenant=member.team.tenant_id, owner=member.user)
     removed = list(standing.order_by("account_id", "pk"))
     for token in removed:
         tokens.destroy_token(token)
-        record_audit_event(member, "token.remove", token, fingerprint=token.fingerprint)
+        before = {"fingerprint": token.fingerprint, "owner": member.user.email}
+        record_audit_event(actor, AuditAction.TOKEN_REMOVE, token.pk, before=before)
     return len(removed)
 
 

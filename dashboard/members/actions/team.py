@@ -8,9 +8,9 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.urls import reverse
 
-from dashboard.models import Membership, Role
+from dashboard.models import AuditAction, Membership, Role
 from dashboard.shared.access import check_can_change_role, check_permission
-from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
 from dashboard.shared.notices import notify_users
 from dashboard.shared.roles import ROLE_DESCRIPTIONS, Permission, assignable_roles
 from proxyapi import tasks
@@ -25,6 +25,7 @@ UNKNOWN_TIME_ZONE = "There is no such time zone. Choose one of the list, such as
 
 
 @transaction.atomic
+@append_audit_rows_last()
 def change_member_role(*, by: Membership, member: Membership, role: Role) -> bool:
     """Give a member of the same team another role, and tell the owners; False when they have it
     already.
@@ -46,7 +47,13 @@ def change_member_role(*, by: Membership, member: Membership, role: Role) -> boo
     if owners == [current]:
         raise Refusal(LAST_OWNER, field="role")
     before, current.role = current.role, role
-    record_audit_event(by, "member.role", member.user_id, before=before, after=role)
+    record_audit_event(
+        by,
+        AuditAction.MEMBER_ROLE,
+        member.user_id,
+        before={"role": before},
+        after={"role": role},
+    )
     current.save(update_fields=["role"])
     others = [row.user for row in owners if row.user_id != by.user_id]
     notify_users(
@@ -60,6 +67,7 @@ def change_member_role(*, by: Membership, member: Membership, role: Role) -> boo
 
 
 @transaction.atomic
+@append_audit_rows_last()
 def set_team_time_zone(*, by: Membership, name: str) -> bool:
     """Tell the team's days in another time zone; False when it is the one they are told in.
 
@@ -73,7 +81,13 @@ def set_team_time_zone(*, by: Membership, name: str) -> bool:
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=by.team.tenant_id)
     if tenant.time_zone == name:
         return False
-    record_audit_event(by, "team.zone", by.team_id, before=tenant.time_zone, after=name)
+    record_audit_event(
+        by,
+        AuditAction.TEAM_TIME_ZONE,
+        by.team_id,
+        before={"time_zone": tenant.time_zone},
+        after={"time_zone": name},
+    )
     tenant.time_zone = name
     tenant.save(update_fields=["time_zone"])
     # Even where it is the zone of before again: meanwhile days were counted in another.

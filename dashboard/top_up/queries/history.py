@@ -1,13 +1,10 @@
-"""Who changed an account's top-up here: the audit log, each with what became of it."""
+"""Who changed an account's top-up here, and what became of each change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from dashboard.models import AuditEvent, Team
 from dashboard.top_up.queries.page_data import TopUpFacts
 from proxyapi.models import TopUpChange, TopUpChangeState
 from proxyapi.top_up import TopUpSetting
@@ -35,33 +32,22 @@ class TopUpHistoryRow:
     why: str
 
 
-def build_top_up_history(team: Team, facts: TopUpFacts) -> tuple[TopUpHistoryRow, ...]:
-    """The newest first. One query."""
-    target = str(facts.account.pk)
-    events = AuditEvent.objects.filter(team=team, action="top_up.change", target=target)
-    rows = events.select_related("actor").order_by("-happened_at", "-pk")[:MAX_TOP_UP_HISTORY_ROWS]
-    changes = {str(one.pk): one for one in facts.changes}
-    return tuple(build_top_up_history_row(row, changes) for row in rows)
+def build_top_up_history(facts: TopUpFacts) -> tuple[TopUpHistoryRow, ...]:
+    """The newest first. No query."""
+    return tuple(build_top_up_history_row(it) for it in facts.changes[:MAX_TOP_UP_HISTORY_ROWS])
 
 
-def build_top_up_history_row(
-    row: AuditEvent, changes: Mapping[str, TopUpChange]
-) -> TopUpHistoryRow:
-    change = changes.get(str(row.details.get("change")))
-    state, word = (
-        CHANGE_STATE_LABELS[TopUpChangeState(change.state)] if change else ("unknown", "Not known")
-    )
-    refused = change is not None and change.state == TopUpChangeState.REFUSED
+def build_top_up_history_row(change: TopUpChange) -> TopUpHistoryRow:
+    state, word = CHANGE_STATE_LABELS[TopUpChangeState(change.state)]
+    refused = change.state == TopUpChangeState.REFUSED
+    before = TopUpSetting.from_mapping(change.seen)
+    after = TopUpSetting.from_mapping(change.wanted).applied_to(before)
     return TopUpHistoryRow(
-        at=row.happened_at,
-        who=str(row.actor),
-        before=logged_setting_text(row.details.get("before")),
-        after=logged_setting_text(row.details.get("after")),
+        at=change.asked_at,
+        who=str(change.member),
+        before=before.describe(),
+        after=after.describe(),
         state=state,
         word=word,
-        why=change.reason.removeprefix("Not saved. ") if change and refused else "",
+        why=change.reason.removeprefix("Not saved. ") if refused else "",
     )
-
-
-def logged_setting_text(kept: Any) -> str:
-    return TopUpSetting.from_mapping(kept).describe() if isinstance(kept, dict) else "not known"

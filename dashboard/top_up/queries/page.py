@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from dashboard.models import Team
 from dashboard.shared.account_tabs import AccountTab, build_account_tabs
 from dashboard.top_up.queries.credit_packs import CreditPackRow, build_credit_pack_rows
 from dashboard.top_up.queries.history import TopUpHistoryRow, build_top_up_history
@@ -29,8 +28,8 @@ class TopUpPage:
     history: tuple[TopUpHistoryRow, ...]
 
 
-def build_top_up_page(facts: TopUpFacts, team: Team) -> TopUpPage:
-    """One query."""
+def build_top_up_page(facts: TopUpFacts) -> TopUpPage:
+    """No query."""
     return TopUpPage(
         account_id=facts.account.pk,
         name=facts.account.label,
@@ -38,5 +37,5 @@ def build_top_up_page(facts: TopUpFacts, team: Team) -> TopUpPage:
         tabs=build_account_tabs("top-up", facts.accounts, facts.account),
         packs=build_credit_pack_rows(facts),
         arrivals=build_credit_arrivals(facts),
-        history=build_top_up_history(team, facts),
+        history=build_top_up_history(facts),
     )

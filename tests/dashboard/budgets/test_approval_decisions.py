@@ -14,6 +14,7 @@ from dashboard.budgets.actions import approval_requests
 from dashboard.models import (
     ApprovalDecision,
     ApprovalRequest,
+    AuditAction,
     AuditEvent,
     Budget,
     BudgetPeriod,
@@ -77,9 +78,11 @@ def test_approved_it_is_sent_once_above_the_budget(approval_request, thea, clien
     ) == ("approved", thea.user, NOON)
     assert approval_request.charge.state == ChargeState.HELD
     assert enqueued == [approval_request.charge.pk]
-    event = AuditEvent.objects.get(action="ask.approved")
-    assert event.details["before"] == {"hard": "2500", "taken": "2439", "state": "draft"}
-    assert event.details["after"] == {"hard": "2500", "taken": "2545", "state": "held"}
+    event = AuditEvent.objects.get(action=AuditAction.APPROVAL_REQUEST_APPROVE)
+    assert event.after == {"decision": "approved", "answer": ""}
+    (exceeded,) = event.details["exceeded"]
+    used = exceeded["hard"], exceeded["used_before"], exceeded["used_after"]
+    assert used == ("2500", "2439", "2545")
 
 
 def test_this_once_lets_nothing_else_through(approval_request, mira, priya, video, enqueued):
@@ -112,11 +115,8 @@ def test_raising_the_budget_sends_it_within(approval_request, thea, client_of, e
     approval_request.refresh_from_db()
     assert approval_request.decision == "approved"
     assert approval_request.team.budgets.get().hard == 3000
-    event = AuditEvent.objects.get(action="budget.change")
-    assert (event.details["before"]["hard"], event.details["after"]["hard"]) == (
-        "2500",
-        "3000",
-    )
+    event = AuditEvent.objects.get(action=AuditAction.BUDGET_CHANGE)
+    assert (event.before["hard"], event.after["hard"]) == ("2500", "3000")
 
 
 @pytest.mark.parametrize("hard", ["", "-1", "many", "2500", "1"])

@@ -10,7 +10,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.models import ApprovalRequest, AuditEvent
+from dashboard.models import ApprovalRequest, AuditAction, AuditEvent
 from dashboard.shared.budget_usage import load_budget_usages
 from dashboard.shared.charging import request_approval
 from proxyapi.models import Charge, ChargeState, JobState
@@ -84,7 +84,7 @@ def test_what_is_asked_for_waits_with_its_price_and_holds_nothing(job, priya, cl
     assert (charge.state, charge.quote, charge.hold) == (ChargeState.DRAFT, 96, 106)
     ask = ApprovalRequest.objects.get()
     assert (ask.charge, ask.member, ask.note) == (charge, priya.user, "For the fair.")
-    assert AuditEvent.objects.get().action == "ask.make"
+    assert AuditEvent.objects.get().action == AuditAction.APPROVAL_REQUEST_CREATE
     (standing,) = load_budget_usages(priya.team, priya.team.budgets.all(), timezone.now())
     assert standing.held == 0
 

@@ -36,7 +36,8 @@ def test_a_charge_that_fits_is_held_and_written_down(priya, budget, video):
     budget(priya, 106)
     made = charge_within_budget(priya, make_intent(video(priya)))
     assert (made.state, made.hold) == (ChargeState.HELD, 106)
-    assert AuditEvent.objects.get().action == "faceless.render"
+    event = AuditEvent.objects.get()
+    assert (event.action, event.after["operation"]) == ("charge.create", "faceless.render")
 
 
 def test_over_the_limit_nothing_is_sent_and_the_message_says_all(

@@ -76,7 +76,7 @@ def work(member: Membership, job: Job, deed: ConcurrentCharge) -> Callable[[], N
 
 
 def forget() -> None:
-    for model in (AuditEvent, Charge, Job, Budget):
+    for model in (Charge, Job, Budget):
         model.objects.all().delete()
 
 

@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 
 from dashboard.budgets.actions import approval_requests
-from dashboard.models import ApprovalRequest, AuditEvent
+from dashboard.models import ApprovalRequest, AuditAction, AuditEvent
 from dashboard.shared.budget_usage import BudgetExceeded
 from dashboard.shared.charging import charge_within_budget, request_approval
 from proxyapi.models import Account, Charge, ChargeState
@@ -53,7 +53,7 @@ def test_pitfall_40_an_ask_approved_by_several_at_once_is_sent_once(approval_req
     ]
     assert at_once(works).count(None) == 1
     assert Charge.objects.get().state == ChargeState.HELD
-    assert AuditEvent.objects.filter(action="ask.approved").count() == 1
+    assert AuditEvent.objects.filter(action=AuditAction.APPROVAL_REQUEST_APPROVE).count() == 1
     assert Account.objects.get().held_credits() == 106
 
 

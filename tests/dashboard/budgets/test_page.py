@@ -101,7 +101,7 @@ def test_a_treasurer_adds_one_for_a_member(thea, priya, client_of):
     row = Budget.objects.get()
     assert (row.member, row.hard, row.soft, row.period) == (priya.user, 2500, 2000, "month")
     event = AuditEvent.objects.get()
-    assert (event.action, event.details["after"]) == (
+    assert (event.action, event.after) == (
         "budget.add",
         {"soft": "2000", "hard": "2500"},
     )

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from dashboard.models import AuditEvent, Budget
+from dashboard.models import AuditAction, AuditEvent, Budget
 from dashboard.shared.charging import request_approval
 from proxyapi import tasks
 from proxyapi.models import ChargeState
@@ -75,10 +75,10 @@ def test_of_two_that_are_over_both_are_shown_and_it_goes_this_once(
     assert "It fits from" not in seen
     assert browser.post(url(both_exceeded), {"drawn": drawn_form_fields(dialog)}).url == "/budgets/"
     assert limits() == {"": 10_000, "Priya": 2500}
-    told = AuditEvent.objects.get(action="ask.approved").details
-    assert (told["budget"], told["after"]["taken"]) == (str(two_budgets[1].pk), "2651")
-    (also,) = told["also"]
-    assert (also["budget"], also["before"]["taken"]) == (str(two_budgets[0].pk), "10044")
+    event = AuditEvent.objects.get(action=AuditAction.APPROVAL_REQUEST_APPROVE)
+    tightest, other = event.details["exceeded"]
+    assert (tightest["budget"], tightest["used_after"]) == (str(two_budgets[1].pk), "2651")
+    assert (other["budget"], other["used_before"]) == (str(two_budgets[0].pk), "10044")
 
 
 def test_of_two_that_are_over_none_is_raised(both_exceeded, thea, client_of):

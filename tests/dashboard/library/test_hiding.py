@@ -53,7 +53,7 @@ def test_hiding_can_be_undone_at_once(make_video_job, priya, client_of):
     assert browser.post(f"/videos/{job.pk}/restorations/").status_code == 302
     assert browser.get(f"/videos/{job.pk}/").status_code == 200
     done = AuditEvent.objects.values_list("action", flat=True)
-    assert list(done.order_by("pk")) == ["video.hide", "video.show"]
+    assert list(done.order_by("pk")) == ["video.hide", "video.unhide"]
 
 
 def test_showing_again_twice_is_once(make_video_job, priya, client_of):

@@ -42,8 +42,8 @@ def test_a_quarantined_video_is_polled_again(why, make_video_job, thea, client_o
     assert not job.left_alone
     assert (job.state, job.poll_error) == (JobState.RUNNING, "")
     assert job.next_poll_at <= timezone.now() + timedelta(seconds=5)
-    event = AuditEvent.objects.get(action="video.look_again")
-    assert (event.actor, event.target) == (thea.user, str(job.pk))
+    event = AuditEvent.objects.get(action="video.recheck")
+    assert (event.actor_id, event.target) == (str(thea.user_id), str(job.pk))
 
 
 def test_pressed_again_and_again_it_is_not_put_off(make_video_job, priya, client_of):

@@ -58,8 +58,10 @@ def test_an_owner_or_admin_changes_a_role_and_it_is_written_down(
     assert team["priya"].role == Role.VIEWER
     assert "Priya is now viewer." in browser.get(reverse("members")).content.decode()
     event = AuditEvent.objects.get(action="member.role")
-    assert event.actor == team[who].user
-    assert event.details == {"before": "producer", "after": "viewer"}
+    actor = team[who].user
+    assert (event.actor_kind, event.actor_id) == ("person", str(actor.pk))
+    assert event.actor_name == str(actor)
+    assert (event.before, event.after) == ({"role": "producer"}, {"role": "viewer"})
 
 
 @pytest.mark.parametrize("who", ["thea", "priya", "vera"])

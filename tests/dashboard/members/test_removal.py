@@ -153,8 +153,13 @@ def test_a_charge_of_a_colleague_is_left_alone(
 def test_the_audit_keeps_the_name(token: Token, luca: Membership, mira: Membership) -> None:
     leave(luca)
     event = AuditEvent.objects.get(action="member.remove")
-    assert (event.actor, event.details["role"]) == (luca.user, "producer")
-    assert AuditEvent.objects.filter(action="token.remove").count() == 1
+    assert event.before == {"name": "Luca Moretti", "role": "producer", "tokens": 1}
+    actors = AuditEvent.objects.values_list("action", "actor_kind", "actor_id", "actor_name")
+    command = ("system", "", "manage.py remove_member")
+    assert list(actors.order_by("position")) == [
+        ("token.remove", *command),
+        ("member.remove", *command),
+    ]
 
 
 def test_the_last_owner_stays(mira: Membership, luca: Membership) -> None:

@@ -43,8 +43,9 @@ def test_the_owner_sets_it_and_it_is_written_down(mira: Membership, client_of: C
     assert response.status_code == 302
     mira.team.tenant.refresh_from_db()
     assert mira.team.tenant.time_zone == AUCKLAND
-    written = AuditEvent.objects.get(action="team.zone")
-    assert written.details == {"before": "UTC", "after": AUCKLAND}
+    written = AuditEvent.objects.get(action="team.time_zone")
+    zones = {"time_zone": "UTC"}, {"time_zone": AUCKLAND}
+    assert (written.before, written.after) == zones
 
 
 @pytest.mark.parametrize("name", ["", "Mars/Olympus", "../etc/passwd", "<b>UTC</b>", "x" * 300])

@@ -172,7 +172,7 @@ def test_a_lost_charge_is_searched_again_by_whoever_may(
     answer = client.post(f"/reconciliation/charges/{unknown_charge.pk}/checks/", follow=bool(acts))
     assert answer.status_code == (200 if acts else 403)
     assert ("asked now. Nothing is sent again." in answer.content.decode()) is bool(acts)
-    assert AuditEvent.objects.filter(action="charge.look_again").count() == bool(acts)
+    assert AuditEvent.objects.filter(action="charge.recheck").count() == bool(acts)
 
 
 def test_a_row_has_one_number_on_every_page(client_of, thea, add_entry, account):

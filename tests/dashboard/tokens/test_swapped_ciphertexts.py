@@ -73,7 +73,8 @@ def test_it_is_written_down_once_however_often_it_is_met(draft: Job) -> None:
         with pytest.raises(TokenUnusable):
             calls.decrypt_for_call(Token.objects.get(pk=draft.token_id))
         tasks.evaluate_alerts(str(draft.tenant.team.pk))
-    rows = AuditEvent.objects.filter(team=draft.tenant.team, action="token.shut")
+    rows = AuditEvent.objects.filter(team_id=draft.tenant.team.pk, action="token.undecryptable")
+    assert set(rows.values_list("actor_kind", "actor_id")) == {("system", "")}
     assert sorted(rows.values_list("target", flat=True)) == sorted(
         str(token.pk) for token in Token.objects.all()
     )
@@ -87,4 +88,4 @@ def test_another_change_of_the_same_row_is_written_down_too_and_one_that_opens_i
     TokenFactory.create(account=draft.account, owner=token.owner)
     Token.objects.filter(pk=token.pk).update(sealed=bytes(token.sealed)[:-1])
     tasks.evaluate_alerts(str(team.pk))
-    assert AuditEvent.objects.filter(action="token.shut").count() == 3
+    assert AuditEvent.objects.filter(action="token.undecryptable").count() == 3

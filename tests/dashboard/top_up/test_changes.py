@@ -83,12 +83,12 @@ def test_yes_makes_one_row_enqueues_a_task_and_is_audited(
         True, "dynamic-credits", None, 50
     )
     audit = AuditEvent.objects.get()
-    assert (audit.action, audit.actor, audit.target) == (
+    assert (audit.action, audit.actor_id, audit.target) == (
         "top_up.change",
-        thea.user,
+        str(thea.user_id),
         str(account.pk),
     )
-    assert TopUpSetting.from_mapping(audit.details["before"]) == ON
+    assert TopUpSetting.from_mapping(audit.before) == ON
     page = visible_text_of(browser.get(PAGE))
     assert "Saving, waiting for the service." in page
     assert "Thea asked at" in page
@@ -135,7 +135,7 @@ def test_pitfall_69_switching_off_keeps_the_rest_and_says_so(
     confirm_change(browser, account, enabled=None, units="nonsense", type=None)
     wanted = TopUpSetting.from_mapping(TopUpChange.objects.get().wanted)
     assert wanted.to_request_body() == {"enabled": False}
-    assert TopUpSetting.from_mapping(AuditEvent.objects.get().details["after"]) == TopUpSetting(
+    assert TopUpSetting.from_mapping(AuditEvent.objects.get().after) == TopUpSetting(
         False, "dynamic-credits", None, 20
     )
     assert "Switching off sends that alone." in visible_text_of(browser.get(PAGE))

@@ -78,7 +78,7 @@ def test_no_difference_is_accepted_before_a_new_checkpoint(
         account, UserFactory().pk, ledger.count_open_conflicts(account).fingerprint
     )
     with pytest.raises(StaleData):
-        ledger.rebase_balance(account, Decimal(5000))
+        ledger.rebase_balance(account, Decimal(5000), UserFactory().pk, "The plan renewed.")
     assert balance_difference(account) == 5036
 
 

@@ -18,7 +18,7 @@ from proxyapi.ledger.audit import SUM_TABLES
 from proxyapi.models import Account, Charge, ChargeState, LedgerMirror, MonthlyPriceCount
 from proxyapi.refusals import StaleData
 from proxyapi.rollups import price_counts
-from tests.factories import ChargeFactory, JobFactory
+from tests.factories import ChargeFactory, JobFactory, UserFactory
 from tests.proxyapi.ledger.conftest import (
     LEDGER_START,
     MakeConfirmedCharge,
@@ -110,7 +110,7 @@ def test_a_person_may_take_the_present_balance_as_a_new_start(
     scripted_ledger.balance += 100
     ledger.take_checkpoint(account)
     before = ledger.build_reconciliation(account)
-    ledger.rebase_balance(account, Decimal(100))
+    ledger.rebase_balance(account, Decimal(100), UserFactory().pk, "The plan renewed.")
     kept = ledger.build_reconciliation(account)
     assert (kept.difference, before.opening_balance, kept.opening_balance) == (0, 10_000, 10_100)
     assert (kept.entries_sum, kept.balance_exact) == (-4, 10_096)
@@ -125,7 +125,7 @@ def test_what_changes_after_the_checkpoint_is_not_accepted_with_it(
     scripted_ledger.balance += 100
     ledger.take_checkpoint(account)
     scripted_ledger.balance += 7
-    ledger.rebase_balance(account, Decimal(100))
+    ledger.rebase_balance(account, Decimal(100), UserFactory().pk, "The plan renewed.")
     spend(scripted_ledger, "-5")
     ledger.take_checkpoint(account)
     assert ledger.build_reconciliation(account).difference == 7
@@ -139,7 +139,7 @@ def test_a_difference_that_grew_meanwhile_is_not_let_go(
     scripted_ledger.balance += 100
     ledger.take_checkpoint(account)
     with pytest.raises(StaleData, match="100 cr by now, not 40 cr"):
-        ledger.rebase_balance(account, Decimal(40))
+        ledger.rebase_balance(account, Decimal(40), UserFactory().pk, "Rounding.")
     assert ledger.build_reconciliation(account).difference == 100
 
 

@@ -1,0 +1,22 @@
+"""`manage.py verify_audit`: whether the audit log is as it was written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from dashboard.maintenance.audit_chain import verify_audit_chains
+
+
+class Command(BaseCommand):
+    help = "Checks the chain of each team's audit rows; ends with status 1 at a broken row."
+
+    def handle(self, *_: Any, **__: Any) -> None:
+        reports = verify_audit_chains()
+        for report in reports:
+            state = report.problem or f"{report.rows} rows, unbroken."
+            self.stdout.write(f"Team {report.team_id}: {state}")
+        if broken := [report for report in reports if report.problem]:
+            raise CommandError(f"The audit log of {len(broken)} of {len(reports)} teams is broken.")
+        self.stdout.write(f"The audit log is unbroken ({len(reports)} teams).")
