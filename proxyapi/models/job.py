@@ -48,7 +48,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(hidden_at__isnull=True)
 
     def polling_stopped(self, now: datetime) -> Self:
-        """Running jobs that nobody looks at until a person says so, as `Job.left_alone`."""
+        """Running jobs that nobody looks at until a person says so, as `Job.is_polling_stopped`."""
         stopped = Q(failures__gte=MAX_JOB_CRASHES) | Q(
             next_poll_at__gt=now + POLLING_STOPPED_HORIZON
         )

@@ -240,7 +240,7 @@ def test_a_token_that_does_not_open_for_a_month_is_not_tried_on(
 ) -> None:
     Token.objects.update(sealed=b"not ours")
     Job.objects.update(started_at=timezone.now() - timedelta(days=31))
-    assert poll_due_job(job).left_alone
+    assert poll_due_job(job).is_polling_stopped
     assert "looking stopped" in job.poll_error
 
 

@@ -51,7 +51,7 @@ def iter_account_notices(account: Account) -> Iterator[LedgerNotice]:
         yield LedgerNotice(
             "info", f"Another team of this portal has used {name}, too.", SHARED_ACCOUNT_TEXT
         )
-    if not ledger.is_whole:
+    if not ledger.is_complete:
         yield LedgerNotice(
             "info", f"The ledger of {name} is still being read.", mirror_progress_text(ledger)
         )

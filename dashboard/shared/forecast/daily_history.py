@@ -95,7 +95,7 @@ def first_full_mirrored_day(account: Account, days: Collection[date]) -> date | 
         return None
     oldest = min(days)
     ledger = getattr(account, "ledger", None)
-    is_whole = ledger is not None and ledger.is_whole
+    is_whole = ledger is not None and ledger.is_complete
     return oldest if is_whole else oldest + timedelta(days=1)
 
 

@@ -126,7 +126,7 @@ def test_a_raise_needs_a_limit(approval_request, thea, client_of, enqueued, hard
     assert approval_request.team.budgets.get().hard == 2500
     assert enqueued == []
     approval_request.refresh_from_db()
-    assert approval_request.is_waiting
+    assert approval_request.is_pending
 
 
 def test_declined_the_requester_reads_why_beside_the_video(
@@ -260,7 +260,7 @@ def test_an_account_without_the_credits_leaves_it_waiting(
     with pytest.raises(NotEnoughCredits):
         approval_requests.approve_request(by=thea, ask=approval_request)
     approval_request.refresh_from_db()
-    assert approval_request.is_waiting
+    assert approval_request.is_pending
 
 
 def test_without_the_credits_the_question_has_no_button(approval_request, thea, account, client_of):
@@ -292,7 +292,7 @@ def test_nobody_else_decides_by_hand_made_request(
     assert browser.post(yes(approval_request), {"how": "once"}).status_code == 403
     assert browser.post(no(approval_request), {"answer": "No."}).status_code == 403
     approval_request.refresh_from_db()
-    assert approval_request.is_waiting
+    assert approval_request.is_pending
 
 
 def test_elsewhere_it_does_not_exist(approval_request, otto, client_of, enqueued):

@@ -94,7 +94,7 @@ def test_of_two_that_are_over_none_is_raised(both_exceeded, thea, client_of):
     assert "It goes above more than one budget. Raise these first" in answer.content.decode()
     assert limits() == {"": 10_000, "Priya": 2500}
     both_exceeded.refresh_from_db()
-    assert both_exceeded.is_waiting
+    assert both_exceeded.is_pending
     assert both_exceeded.charge.state == ChargeState.DRAFT
 
 
@@ -119,7 +119,7 @@ def test_another_one_in_the_way_by_now_is_shown_before_anything_is_sent(
     assert 'value="10151"' in seen
     assert 'value="2651"' not in seen
     approval_request.refresh_from_db()
-    assert approval_request.is_waiting
+    assert approval_request.is_pending
     fields = {"how": how, "hard": "10151", "drawn": drawn_form_fields(answer)}
     assert browser.post(url(approval_request), fields).url == "/budgets/"
     assert limits() == {"": 10_151 if how == "raise" else 10_000, "Priya": 20_000}

@@ -37,9 +37,9 @@ def labels(job, reader, state, charges=()):
 @pytest.mark.parametrize("why", [{"failures": MAX_JOB_CRASHES}, {"next_poll_at": FAR}])
 def test_a_quarantined_video_is_polled_again(why, make_video_job, thea, client_of):
     job = make_video_job("running", poll_error="Looking stopped.", **why)
-    assert job.left_alone
+    assert job.is_polling_stopped
     assert press_check_again(client_of(thea), job) == [CHECK_QUEUED_TEXT]
-    assert not job.left_alone
+    assert not job.is_polling_stopped
     assert (job.state, job.poll_error) == (JobState.RUNNING, "")
     assert job.next_poll_at <= timezone.now() + timedelta(seconds=5)
     event = AuditEvent.objects.get(action="video.recheck")

@@ -26,7 +26,7 @@ def test_the_question_names_the_amount(client_of, thea, unknown_charge, ledger):
 
 
 def test_a_write_off_frees_the_hold_and_leaves_its_row(client_of, thea, unknown_charge, ledger):
-    before = unknown_charge.account.held()
+    before = unknown_charge.account.held_credits()
     answer = client_of(thea).post(
         address(unknown_charge, "write-offs"), {"reason": "Never  booked."}
     )
@@ -38,7 +38,7 @@ def test_a_write_off_frees_the_hold_and_leaves_its_row(client_of, thea, unknown_
         "Never booked.",
     )
     assert unknown_charge.decided_by == thea.user
-    assert before - unknown_charge.account.held() == 46
+    assert before - unknown_charge.account.held_credits() == 46
     event = AuditEvent.objects.get(action="charge.write_off")
     assert (event.actor_id, event.details["hold"]) == (str(thea.user_id), "46.0000")
     assert event.details["reason"] == "Never booked."

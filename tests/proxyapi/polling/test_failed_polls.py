@@ -203,7 +203,7 @@ def test_one_fault_after_an_outage_lasts_for_no_longer_than_that_is_over(
     circuit_breaker.close_circuit(job.account.environment)
     time_machine.move_to(timezone.now() + timedelta(minutes=minutes), tick=False)
     assert least < seconds_until_next_poll(poll_due_job(job)) < most
-    assert not job.left_alone
+    assert not job.is_polling_stopped
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_after_a_month_a_video_that_breaks_the_service_for_a_day_waits_for_someb
         running()
         circuit_breaker.record_unanswered_poll(job.account.environment)
     assert poll_due_job(job).state == JobState.RUNNING
-    assert job.left_alone is rests
+    assert job.is_polling_stopped is rests
 
 
 def test_a_poison_row_is_quarantined_after_five_tries_and_the_others_go_on(
