@@ -26,16 +26,39 @@ OURS = ("proxyapi.tasks.", "dashboard.tasks.")
 WAYS = {
     "post": {"deliver_alert", "send_password_changed", "send_password_reset"},
     "slow": {
-        *("answer_slow", "foresee_alerts", "mirror_ledger", "prune_alerts", "prune_calls"),
+        *(
+            "answer_slow_ping",
+            "evaluate_forecast_alerts",
+            "sync_ledger_task",
+            "prune_alerts",
+            "prune_calls",
+        ),
         "prune_charge_log",
         "prune_sign_ins",
-        *("recount_days", "refresh_account", "refresh_top_up", "send_long_charge"),
+        *(
+            "recount_days_task",
+            "refresh_account_task",
+            "refresh_top_up_task",
+            "dispatch_slow_charge_task",
+        ),
     },
     "work": {
-        *("deliver_due_alerts", "evaluate_alerts", "evaluate_all_alerts", "evaluate_forecasts"),
-        *("keep_top_ups", "look_at", "mirror_ledgers", "quote", "recount_moved_days"),
-        "recover_if_restored",
-        *("refresh_accounts", "save_top_up", "send_charge", "settle_charge", "tick"),
+        *("deliver_due_alerts", "evaluate_alerts", "evaluate_all_alerts", "evaluate_all_forecasts"),
+        *(
+            "sweep_top_ups",
+            "poll_job_task",
+            "sync_due_ledgers",
+            "quote_draft_task",
+            "sweep_moved_days",
+        ),
+        "check_database_restored",
+        *(
+            "refresh_due_accounts",
+            "save_top_up_task",
+            "dispatch_charge_task",
+            "reconcile_charge_task",
+            "tick",
+        ),
     },
 }
 

@@ -65,10 +65,10 @@ def report_polling(figures: Figures, room: PollingSimulation) -> None:
 def test_flushall_with_a_hundred_active_jobs(simulation):
     figures = Figures("watching, FLUSHALL")
     rate_limiter.redis_connection().flushall()
-    lost = simulation.not_taken(AFTER_FLUSH)
+    lost = simulation.count_untaken(AFTER_FLUSH)
     said = f"{lost} of 100 jobs that no tick of {AFTER_FLUSH} s took {SIMULATED}"
     figures.report(said, "0: a minute counts as spent, then a round", holds=lost == 0)
-    seconds = simulation.seconds_until_all_are_seen(180)
+    seconds = simulation.seconds_until_all_polled(180)
     wanted = f"2 poll intervals, {2 * INTERVAL:.0f} s"
     figures.report(f"all seen anew {seconds} s later", wanted, holds=seconds <= 2 * INTERVAL)
     report_polling(figures, simulation)
@@ -82,7 +82,7 @@ def test_redis_away_for_five_minutes(simulation, monkeypatch, tmp_path):
         simulation.run(300)
     sent = sum(map(len, simulation.asked.values())) - before
     figures.report(f"{sent} requests without the count {SIMULATED}", "0", holds=sent == 0)
-    seconds = simulation.seconds_until_all_are_seen(180)
+    seconds = simulation.seconds_until_all_polled(180)
     wanted = f"{2 * INTERVAL:.0f} s"
     figures.report(f"all seen {seconds} s later", wanted, holds=seconds <= 2 * INTERVAL)
     report_polling(figures, simulation)
@@ -97,7 +97,7 @@ def test_service_away_for_half_an_hour(simulation):
     unaware = Job.objects.filter(poll_failing_since=None).count()
     figures.report(f"{unaware} of 100 pages do not say so", "0", holds=unaware == 0)
     back, simulation.down = simulation.seconds, False
-    seconds = simulation.seconds_until_all_are_seen(180)
+    seconds = simulation.seconds_until_all_polled(180)
     wanted = f"2 poll intervals, {2 * INTERVAL:.0f} s"
     figures.report(f"all seen {seconds} s after it is back", wanted, holds=seconds <= 2 * INTERVAL)
     first = sum(back <= at < back + 10 for times in simulation.asked.values() for at in times)
@@ -111,7 +111,7 @@ def test_ten_thousand_rows(simulation):
     """A tick costs what is due: rows, milliseconds and queries, measured on this database."""
     figures = Figures("watching, ten thousand rows")
     for token in simulation.tokens:
-        simulation.fill(token, 500)
+        simulation.add_jobs(token, 500)
     for name, seconds, within, most in (("not due", -60, 50, 1), ("due", 60, 1000, 5)):
         # The best of three: other drills run beside this one.
         took, queries, taken = min(run_one_tick(simulation, seconds) for _ in range(3))

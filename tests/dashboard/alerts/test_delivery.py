@@ -328,7 +328,7 @@ def test_what_crashes_each_time_is_quarantined_without_another_try(webhook_deliv
     )
 
 
-@pytest.mark.parametrize("name", ["send", "settle"])
+@pytest.mark.parametrize("name", ["dispatch_charge", "reconcile_charge"])
 def test_after_a_charge_was_sent_or_settled_its_team_is_evaluated(
     northlight, token, monkeypatch, name
 ):
@@ -337,10 +337,7 @@ def test_after_a_charge_was_sent_or_settled_its_team_is_evaluated(
     monkeypatch.setattr(f"proxyapi.tasks.{name}", lambda charge_id: None)
     job = JobFactory.create(account=token.account, token=token)
     charge = ChargeFactory.create(job=job)
-    task = {"send": proxy_tasks.dispatch_charge_task, "settle": proxy_tasks.reconcile_charge_task}[
-        name
-    ]
-    task.apply(args=(str(charge.pk),))
+    getattr(proxy_tasks, f"{name}_task").apply(args=(str(charge.pk),))
     assert rung == [str(northlight.pk)]
 
 

@@ -72,7 +72,9 @@ def test_the_key_of_a_webhooks_secret_cannot_be_taken_out(team_webhook, settings
     settings.SEALING_KEYS = NEW
     found = [one.msg for one in run_checks(databases=["default"]) if one.id == "proxyapi.E002"]
     assert len(found) == 1
-    assert found[0].startswith("1 webhooks are sealed with keys that SEALING_KEYS does not hold")
+    assert found[0].startswith(
+        "1 alert webhooks are sealed with keys that SEALING_KEYS does not hold"
+    )
 
 
 def test_a_broken_envelope_hides_no_lost_key(team_webhook, token, settings):
@@ -89,4 +91,4 @@ def test_every_sealed_field_is_one_that_the_check_and_the_rotation_know():
         if any(field.name.startswith("sealed") for field in model._meta.get_fields())
     }
     assert holders == set(encrypted_models())
-    assert {model.__name__ for model in holders} == {"Token", "Webhook"}
+    assert {model.__name__ for model in holders} == {"Token", "AlertWebhook"}

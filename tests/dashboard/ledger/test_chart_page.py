@@ -46,7 +46,7 @@ def test_the_spend_of_a_day_is_split_by_member(add_entry, thea, luca, priya):
         "others": 0,
     }
     assert spend(thea).total == 152
-    assert "Priya 96" in spend(thea).bars[-1].says
+    assert "Priya 96" in spend(thea).bars[-1].text
 
 
 def test_who_joined_late_is_with_the_others(add_entry, thea):

@@ -24,7 +24,7 @@ def video_of(job: Job) -> Any:
 
 
 def state(video: Any) -> tuple[str, str]:
-    return video.card.state.name, video.card.state.word
+    return video.card.state.name, video.card.state.label
 
 
 @pytest.mark.parametrize(
@@ -67,16 +67,16 @@ def test_a_token_that_stopped_pauses_the_polling_not_the_render(stopped, make_vi
     type(token).objects.update(state=stopped)
     video = video_of(job)
     assert state(video) == ("paused", "Paused")
-    assert "Priya’s token" in video.story or "plan lapsed" in video.story
-    assert "Last seen" not in video.story
-    assert video.card.fresh.seen == "rendering"
+    assert "Priya’s token" in video.status_detail or "plan lapsed" in video.status_detail
+    assert "Last seen" not in video.status_detail
+    assert video.card.freshness.last_status == "rendering"
 
 
 def test_a_trial_did_not_lapse(make_video_job, token):
     job = make_video_job("running")
     type(token).objects.update(state=TokenState.PAUSED)
     type(job.account).objects.update(plan=AccountPlan.TRIAL)
-    story = video_of(job).story
+    story = video_of(job).status_detail
     assert story.startswith(
         "The service allows its API on paid plans only, not on trials. The balance and the ledger "
         "can be read meanwhile."
@@ -113,7 +113,7 @@ def test_past_nineteen_in_twenty_it_is_late_and_not_failed(make_video_job):
         make_video_job("running", started_at=ago(365), polled_at=ago(11), next_poll_at=ago(-19))
     )
     assert state(video) == ("late", "Rendering")
-    assert video.story == (
+    assert video.status_detail == (
         "6 min 05 s, longer than 19 in 20. It was still rendering 11 s ago. It is not failed, "
         "and we go on looking, every 30 s."
     )
@@ -129,8 +129,8 @@ def test_a_quarantined_video_says_why_it_is_not_polled_any_more(make_video_job):
         "poll_failing_since": ago(60),
     }
     video = video_of(make_video_job("running", started_at=ago(365), polled_at=ago(90), **parked))
-    assert video.story == POLLING_QUARANTINED_TEXT
-    assert (video.card.fresh.seen, video.card.fresh.tail) == ("rendering", "")
+    assert video.status_detail == POLLING_QUARANTINED_TEXT
+    assert (video.card.freshness.last_status, video.card.freshness.suffix) == ("rendering", "")
 
 
 def test_another_length_is_another_class(make_video_job):
@@ -179,13 +179,13 @@ def test_a_failed_poll_ages_what_we_know_and_changes_no_state(make_video_job):
     )
     video = video_of(job)
     assert state(video) == ("running", "Rendering")
-    assert video.card.fresh.seen == "rendering"
-    assert video.card.fresh.tail.startswith("; the service has not answered since ")
+    assert video.card.freshness.last_status == "rendering"
+    assert video.card.freshness.suffix.startswith("; the service has not answered since ")
 
 
 def test_a_good_poll_says_when_and_when_next(make_video_job):
-    fresh = video_of(make_video_job("running")).card.fresh
-    assert (round(fresh.since), round(fresh.next)) == (4, 9)
+    fresh = video_of(make_video_job("running")).card.freshness
+    assert (round(fresh.age_s), round(fresh.next_check_s)) == (4, 9)
 
 
 @pytest.mark.parametrize(
@@ -200,24 +200,24 @@ def test_a_lost_answer_is_said_in_full(
     job = make_video_job("draft")
     add_open_charge(job, "unknown")
     video = video_of(job)
-    assert video.story == (
+    assert video.status_detail == (
         f"We do not know whether 42 cr were spent. The render was sent at {sent} and the answer "
         f"got lost. It will not be sent again; the ledger decides, at the latest by {last}."
     )
-    assert "46 cr stay held" in video.card.say
-    assert (video.card.cost.is_, video.card.cost.low, video.card.cost.value) == ("unknown", 0, 42)
+    assert "46 cr stay held" in video.card.status_text
+    assert (video.card.cost.kind, video.card.cost.low, video.card.cost.value) == ("unknown", 0, 42)
 
 
 def test_a_doubt_that_was_settled_is_told(make_video_job, add_settled_charge):
     job = make_video_job("running")
     add_settled_charge(job, 42, state="matched")
-    assert video_of(job).story.startswith("It was charged: 42 cr, ledger ")
+    assert video_of(job).status_detail.startswith("It was charged: 42 cr, ledger ")
 
 
 def test_a_charge_that_was_never_made_leaves_its_sentence(make_video_job, add_open_charge):
     job = make_video_job("draft")
     add_open_charge(job, "refused", reason="It was never charged. The 46 cr held are free again.")
-    assert video_of(job).story == "It was never charged. The 46 cr held are free again."
+    assert video_of(job).status_detail == "It was never charged. The 46 cr held are free again."
 
 
 @pytest.mark.parametrize("word", ["draft", "running", "completed"])
@@ -230,9 +230,9 @@ def test_a_charge_that_was_called_uncharged_and_took_credits_says_so(
         "It was called uncharged, and a debit of 42 cr was booked at 14:10 UTC.",
     )
     add_settled_charge(job, 42, state="matched", code="CHARGED-LATE", reason=said)
-    assert video_of(job).story == said
+    assert video_of(job).status_detail == said
     add_settled_charge(job, 42)
-    (_, *_, late, _) = video_of(job).nodes
+    (_, *_, late, _) = video_of(job).history_steps
     assert (late.state, late.quote) == ("late", said)
 
 
@@ -240,12 +240,12 @@ def test_a_failure_says_reason_cost_and_the_price_of_again(make_video_job, add_s
     job = make_video_job("failed")
     add_settled_charge(job)
     video = video_of(job)
-    assert video.story == (
+    assert video.status_detail == (
         "“Image for scene 7 could not be made.” 96 cr were charged; the service does not refund "
         "renders by itself. A retry costs about 96 cr again."
     )
-    assert video.code == "SCENE-IMAGE"
-    assert video.card.say == "“Image for scene 7 could not be made.” Not refunded."
+    assert video.error_code == "SCENE-IMAGE"
+    assert video.card.status_text == "“Image for scene 7 could not be made.” Not refunded."
 
 
 def test_what_is_spent_is_exact_and_what_is_held_is_said(
@@ -254,9 +254,9 @@ def test_what_is_spent_is_exact_and_what_is_held_is_said(
     job = make_video_job("failed")
     add_settled_charge(job, 4, "faceless.scripts")
     add_settled_charge(job, 96)
-    assert (video_of(job).spent.value, video_of(job).spent.is_) == (100, "exact")
+    assert (video_of(job).spent.value, video_of(job).spent.kind) == (100, "exact")
     add_open_charge(job, "held", operation="faceless.retry")
-    assert (video_of(job).spent.value, video_of(job).spent.is_) == (146, "held")
+    assert (video_of(job).spent.value, video_of(job).spent.kind) == (146, "held")
 
 
 def test_the_lineage_tells_every_step_with_its_cost(make_video_job, add_settled_charge):
@@ -264,7 +264,7 @@ def test_the_lineage_tells_every_step_with_its_cost(make_video_job, add_settled_
     add_settled_charge(job, 4, "faceless.scripts", sent_at=ago(900), body={"duration": 60})
     add_settled_charge(job, 96, sent_at=ago(800))
     add_settled_charge(job, 97, "faceless.retry", sent_at=ago(400))
-    nodes = video_of(job).nodes
+    nodes = video_of(job).history_steps
     assert [(node.name, node.state, node.amount.value) for node in nodes] == [
         ("Draft", "completed", 0),
         ("Script, 1 min, 11 words", "completed", 4),
@@ -278,6 +278,6 @@ def test_the_lineage_tells_every_step_with_its_cost(make_video_job, add_settled_
 def test_a_failed_run_quotes_its_reason_in_the_lineage(make_video_job, add_settled_charge):
     job = make_video_job("failed")
     add_settled_charge(job)
-    node = video_of(job).nodes[-1]
+    node = video_of(job).history_steps[-1]
     assert (node.quote, node.code) == ("“Image for scene 7 could not be made.”", "SCENE-IMAGE")
     assert "96 cr is what it took last time" in node.note

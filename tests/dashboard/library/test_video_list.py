@@ -18,7 +18,7 @@ NOON = datetime(2026, 11, 19, 12, 0, tzinfo=UTC)  # a Thursday
 
 
 def titles(library: Any) -> list[str]:
-    return [seat.card.title for group in library.groups for seat in group.seats]
+    return [seat.card.title for group in library.groups for seat in group.cards]
 
 
 def library(reader: Membership, **query: str) -> LibraryPage:

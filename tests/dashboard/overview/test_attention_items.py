@@ -59,14 +59,14 @@ def test_every_kind_is_found_in_one_query(
 def test_they_come_with_what_the_sentences_need(every_concern, northlight, account):
     by_kind = {one.kind: one for one in found(northlight, account)}
     unknown = by_kind["unknown"]
-    assert (unknown.who, unknown.what, unknown.amount) == (
+    assert (unknown.member_name, unknown.subject, unknown.amount) == (
         "Luca Moretti",
         "How to read a glacier",
         42,
     )
-    assert unknown.word == "faceless.render"
+    assert unknown.operation_or_plan == "faceless.render"
     assert by_kind["outside"].amount == 96
-    assert by_kind["failed"].what == "The seventh scene"
+    assert by_kind["failed"].subject == "The seventh scene"
     assert by_kind["failed"].id
 
 

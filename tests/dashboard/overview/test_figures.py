@@ -223,7 +223,7 @@ def test_an_hour_more_or_less_moves_no_day(northlight, add_entry, figures_at):
     for hours in range(0, 25 * 3600, 1800):
         add_entry(-1, night.astimezone(UTC) + timedelta(seconds=hours))
     sums = figures_at(at(FRIDAY))
-    assert sums.spent(date(2026, 10, 25), date(2026, 10, 25)) == 50
+    assert sums.spent_between(date(2026, 10, 25), date(2026, 10, 25)) == 50
 
 
 def test_what_an_account_holds_that_no_token_opens_is_not_taken_off_the_others(

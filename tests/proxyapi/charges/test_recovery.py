@@ -69,7 +69,7 @@ def test_a_charge_that_is_gone_comes_back_with_its_video_and_its_cost(sent_charg
 def test_a_charge_that_was_called_uncharged_is_so_again_and_may_have_a_late_debit(
     make_held_charge, upstream, django_capture_on_commit_callbacks
 ):
-    upstream.on(*RENDER, httpx.ReadError)
+    upstream.respond(*RENDER, httpx.ReadError)
     charge = make_held_charge()
     dispatch_charge(charge.pk)
     with django_capture_on_commit_callbacks(execute=True):
@@ -248,7 +248,7 @@ def test_old_files_go_and_a_line_that_was_cut_off_is_passed_over(sent_charge, se
 def test_a_full_disk_stops_no_charge(make_held_charge, upstream, settings):
     settings.CHARGE_LOG_DIR.parent.mkdir(parents=True, exist_ok=True)
     settings.CHARGE_LOG_DIR.write_text("a file where the folder should be")
-    upstream.on(*RENDER, charged_response({"id": 7}, 92))
+    upstream.respond(*RENDER, charged_response({"id": 7}, 92))
     charge = make_held_charge()
     try:
         dispatch_charge(charge.pk)

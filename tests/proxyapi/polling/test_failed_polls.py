@@ -86,7 +86,7 @@ def test_after_three_polls_without_an_answer_one_probes_for_all(running, seeing,
     seeing(token, *others)
     jobs = [running(of=one) for one in (token, *others) for _ in range(3)]
     for job in jobs:
-        upstream.on("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
+        upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
     for job in jobs[:3]:
         poll_due_job(job)
     assert len(due_work.lease_due_jobs()) == 1

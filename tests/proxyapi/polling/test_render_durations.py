@@ -27,7 +27,7 @@ FAILED = make_response({"id": 1, "video": {"status": "failed", "failure": {"code
 @pytest.mark.parametrize("end", [DONE, FAILED])
 def test_an_end_teaches_how_long_it_took(make_running_job, upstream, end):
     job = make_running_job(age=100, seen=10, subtype="ai-visuals", length=60)
-    upstream.on("GET", f"/faceless/{job.remote_id}", end)
+    upstream.respond("GET", f"/faceless/{job.remote_id}", end)
     looking.poll_job(job.pk)
     pace = RenderDurations.objects.get()
     assert (pace.kind, pace.subtype, pace.length) == (JobKind.FACELESS, "ai-visuals", 60)
@@ -40,7 +40,7 @@ def test_the_time_that_reelroom_slept_is_no_duration(make_running_job, upstream,
     """Nor is the time that its worker stood still or the service was away."""
     job = make_running_job(age=8 * 3600, seen=8 * 3600 - 60)
     seen_running_at = job.polled_at
-    upstream.on("GET", f"/faceless/{job.remote_id}", end)
+    upstream.respond("GET", f"/faceless/{job.remote_id}", end)
     looking.poll_job(job.pk)
     assert not RenderDurations.objects.exists()
     job.refresh_from_db()
@@ -56,7 +56,7 @@ def test_an_end_that_was_noted_before_teaches_nothing_twice(make_running_job, up
         Job.objects.update(state=JobState.COMPLETED)
         return DONE
 
-    upstream.on("GET", f"/faceless/{job.remote_id}", meanwhile)
+    upstream.respond("GET", f"/faceless/{job.remote_id}", meanwhile)
     looking.poll_job(job.pk)
     assert not RenderDurations.objects.exists()
 

@@ -40,10 +40,10 @@ def read(
 
 @pytest.mark.parametrize("row", CATALOG.values(), ids=lambda row: row.name)
 def test_every_row_makes_its_request(row):
-    path = {name: f"{name}-1" for name in row.parameters}
+    path = {name: f"{name}-1" for name in row.path_parameters}
     request = envelope.build_request(BASE, row, TOKEN, path=path)
     expected = row.path
-    for name in row.parameters:
+    for name in row.path_parameters:
         expected = expected.replace(f"{{{name}}}", f"{name}-1")
     assert (request.method, str(request.url)) == (row.method, BASE + expected)
 

@@ -171,7 +171,11 @@ def test_a_429_of_the_token_is_told_from_one_of_the_operation():
     limit = {"X_RateLimit_Limit": "30"}
     pool = refused(429, b"", "faceless.scrape_script", X_RateLimit_Remaining="12", **limit)
     window = refused(429, b"", "faceless.scrape_script", X_RateLimit_Remaining="0", **limit)
-    assert (pool.token_wide, window.token_wide, refused(429).token_wide) == (False, True, True)
+    assert (pool.is_token_wide, window.is_token_wide, refused(429).is_token_wide) == (
+        False,
+        True,
+        True,
+    )
     assert pool.retry_safe
     assert pool.user_message != window.user_message
     assert pool.allowance.remaining == 12

@@ -63,8 +63,8 @@ def test_a_subscription_that_broke_ends_the_streams(priya, stream_session_of):
         with redis.Redis.from_url(settings.REDIS_URL) as client:
             client.client_kill_filter(_type="pubsub")
         assert await next_message(listener) == ""
-        await hub.ready()
-        assert hub.missed(tenant, hub.since - 1), "it hears anew"
+        await hub.wait_until_ready()
+        assert hub.has_missed_changes(tenant, hub.since - 1), "it hears anew"
 
 
 @pytest.fixture
@@ -97,6 +97,6 @@ def test_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
         assert await next_message(listener) == ""
         for _ in range(2):
             with pytest.raises(HubUnavailable):
-                await hub.ready()
+                await hub.wait_until_ready()
         freezable_valkey.send_signal(signal.SIGCONT)
-        await hub.ready()
+        await hub.wait_until_ready()

@@ -180,11 +180,11 @@ def test_a_page_is_told_when_it_missed_something(make_video_job, priya, stream_s
 
     @run_with_hub(stream_session_of(priya))
     async def _(hub, listener):
-        assert hub.missed(job.tenant_id, made_at), "it was made before anybody listened"
-        assert not hub.missed(job.tenant_id, time.time() + 1)
+        assert hub.has_missed_changes(job.tenant_id, made_at), "it was made before anybody listened"
+        assert not hub.has_missed_changes(job.tenant_id, time.time() + 1)
         announce(job.tenant_id, EventType.JOB, job.pk)
         await next_message(listener)
-        assert hub.missed(job.tenant_id, hub.since)
+        assert hub.has_missed_changes(job.tenant_id, hub.since)
 
 
 def id_of(message: str) -> float:
@@ -213,7 +213,9 @@ def test_what_comes_while_a_bundle_is_drawn_is_missed_by_who_has_only_that_bundl
         announce(job.tenant_id, EventType.JOB, job.pk)
         id = id_of(await next_message(listener))
         assert began - 2 <= id <= began
-        assert hub.missed(job.tenant_id, id + 3600), "an id of before the clock was put back"
+        assert hub.has_missed_changes(job.tenant_id, id + 3600), (
+            "an id of before the clock was put back"
+        )
 
 
 def test_news_that_another_process_heard_a_little_sooner_is_not_hidden_by_an_id_of_this_one():
@@ -230,8 +232,8 @@ def test_a_new_page_does_not_refetch_for_a_service_response(priya, stream_sessio
         announce(tenant, EventType.SERVICE, tenant)
         assert 'id="service"' in await next_message(listener)
         hub.since = 0.0
-        assert not hub.missed(tenant, time.time() - 1)
-        assert hub.missed(tenant, time.time() - SERVICE_NEWS_GRACE_S - 1)
+        assert not hub.has_missed_changes(tenant, time.time() - 1)
+        assert hub.has_missed_changes(tenant, time.time() - SERVICE_NEWS_GRACE_S - 1)
 
 
 @pytest.mark.parametrize("event", [EventType.JOB, EventType.CHARGE, EventType.TOKEN])
