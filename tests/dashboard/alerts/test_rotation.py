@@ -72,9 +72,7 @@ def test_the_key_of_a_webhooks_secret_cannot_be_taken_out(team_webhook, settings
     settings.SEALING_KEYS = NEW
     found = [one.msg for one in run_checks(databases=["default"]) if one.id == "proxyapi.E002"]
     assert len(found) == 1
-    assert found[0].startswith(
-        "1 alert webhooks are sealed with keys that SEALING_KEYS does not hold"
-    )
+    assert found[0].startswith("1 alert webhooks are sealed with keys that SEALING_KEYS")
 
 
 def test_a_broken_envelope_hides_no_lost_key(team_webhook, token, settings):

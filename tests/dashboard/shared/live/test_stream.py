@@ -213,9 +213,7 @@ def test_what_comes_while_a_bundle_is_drawn_is_missed_by_who_has_only_that_bundl
         announce(job.tenant_id, EventType.JOB, job.pk)
         id = id_of(await next_message(listener))
         assert began - 2 <= id <= began
-        assert hub.has_missed_changes(job.tenant_id, id + 3600), (
-            "an id of before the clock was put back"
-        )
+        assert hub.has_missed_changes(job.tenant_id, id + 3600), "before the clock was put back"
 
 
 def test_news_that_another_process_heard_a_little_sooner_is_not_hidden_by_an_id_of_this_one():
