@@ -101,7 +101,9 @@ def approval_actions(charges: Sequence[Charge], reader: Membership) -> list[Acti
         return []
     buttons = []
     if has_permission(reader, Permission.MANAGE_MONEY):
-        yes, no = (reverse(f"approval-request-{name}", args=[ask.pk]) for name in ("approvals", "refusals"))
+        yes, no = (
+            reverse(f"approval-request-{name}", args=[ask.pk]) for name in ("approvals", "refusals")
+        )
         buttons.append(ActionButton("Decline", no, "x-mark", "quiet", dialog=True))
         price = asked[-1].hold
         buttons.append(
