@@ -21,8 +21,8 @@ from dashboard.models import (
 )
 from dashboard.shared.access import has_permission
 from dashboard.shared.budget_usage import load_money_managers
+from dashboard.shared.formatting import clock
 from dashboard.shared.roles import Permission
-from dashboard.templatetags.reelroom import clock
 
 MAX_ALERTS_SHOWN, MAX_DELIVERIES_SHOWN = 20, 15
 RULE_ORDER = {watch.value: place for place, watch in enumerate(AlertKind)}

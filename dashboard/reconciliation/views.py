@@ -22,12 +22,12 @@ from dashboard.shared.access import (
     fetch_ledger_conflict,
     fetch_unknown_charge,
 )
+from dashboard.shared.formatting import credits as shown
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.query_params import clean_text_param, parse_credits, parse_small_int
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_charge
 from dashboard.shared.roles import Permission
 from dashboard.shared.shell import build_app_shell
-from dashboard.templatetags.reelroom import credits as shown
 from proxyapi.models import Account
 from proxyapi.refusals import Refusal
 

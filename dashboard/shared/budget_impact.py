@@ -16,7 +16,7 @@ from dashboard.shared.budget_usage import (
     load_budget_usages,
     most_constrained,
 )
-from dashboard.templatetags.reelroom import credits
+from dashboard.shared.formatting import credits
 
 ZERO_CREDITS = Decimal(0)
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from dashboard.templatetags.reelroom import clock
+from dashboard.shared.formatting import clock
 from proxyapi import rate_limiter
 from proxyapi.models import ApiCall, Tenant
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from dashboard.templatetags.reelroom import clock, credits, day
+from dashboard.shared.formatting import clock, credits, day
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Tenant, Token
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import HOLDING_STATES, held_credits_annotation

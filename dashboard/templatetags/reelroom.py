@@ -1,25 +1,32 @@
-"""Filters and tags of our own templates: states, amounts, spans of time, where one is.
-
-Credits are Decimal, spans are seconds, moments are aware datetimes. Nothing rounds an amount.
-"""
+"""Filters and tags of our own templates. The formatters are those of `shared.formatting`."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
 
 from django import template
 from django.http import HttpRequest
 from django.template import Context
-from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from dashboard.shared.filter_chips import ChipOption, FilterChip
+from dashboard.shared.formatting import (
+    clock,
+    credits,
+    day,
+    duration,
+    percent,
+    playtime,
+    seconds,
+    share_of,
+)
 from dashboard.static_files.bundles import SCRIPT_BUNDLE, STYLE_BUNDLE, files_to_link
 
 register = template.Library()
+for formatter in (clock, credits, day, duration, percent, playtime, seconds, share_of):
+    register.filter(formatter)
 
 CREDITS_UNIT_HTML = mark_safe('<abbr title="credits">cr</abbr>')
 SELECTED_ATTR = mark_safe(" selected")
@@ -56,14 +63,6 @@ def glyph(state: str, class_: str = "", *, bare: bool = False) -> SafeString:
 
 
 # Amounts -----------------------------------------------------------------------------------------
-@register.filter
-def credits(value: Decimal | float | str | None) -> str:
-    """Credits as a number: comma for thousands, a true minus, no trailing zeros."""
-    if value is None or value == "":
-        return ""
-    text = f"{value if isinstance(value, Decimal) else Decimal(str(value)):,f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return text.replace("-", "\N{MINUS SIGN}") if text not in ("-0", "") else "0"
 
 
 AMOUNT_FORMATS = {
@@ -108,78 +107,6 @@ def amount(
         AMOUNT_FORMATS[is_].format(value=shown, low=credits(low) if is_ == "unknown" else ""),
         AMOUNT_SUFFIX_HTML if unit else "",
     )
-
-
-# Time --------------------------------------------------------------------------------------------
-@register.filter
-def seconds(value: timedelta | float | None) -> int:
-    """Whole seconds of a span, never below 0."""
-    if value is None:
-        return 0
-    span = value.total_seconds() if isinstance(value, timedelta) else float(value)
-    return max(0, int(span))
-
-
-@register.filter
-def duration(value: timedelta | float | None) -> str:
-    """A span for people: "40 s", "1 min 52 s", "5 min", "2 h 05 min". Without one, nothing."""
-    if value is None:
-        return ""
-    minutes, rest = divmod(seconds(value), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02} min" if minutes else f"{hours} h"
-    if minutes:
-        return f"{minutes} min {rest:02} s" if rest else f"{minutes} min"
-    return f"{rest} s"
-
-
-@register.filter
-def playtime(value: timedelta | float | None) -> str:
-    """The length of a film: "0:31", "1:02", "1:04:05". Without one, nothing."""
-    if value is None:
-        return ""
-    minutes, rest = divmod(seconds(value), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
-@register.filter
-def clock(value: datetime | None) -> str:
-    """A moment: "14:21" today, "18 Nov 14:21" this year, "18 Nov 2024 14:21" before."""
-    if value is None:
-        return ""
-    moment, now = timezone.localtime(value), timezone.localtime()
-    if moment.date() == now.date():
-        return f"{moment:%H:%M}"
-    year = "" if moment.year == now.year else f" {moment.year}"
-    return f"{moment.day} {moment:%b}{year} {moment:%H:%M}"
-
-
-@register.filter
-def day(value: datetime | None) -> str:
-    """A date: "today", "18 Nov", "18 Nov 2024"."""
-    if value is None:
-        return ""
-    moment, now = timezone.localtime(value), timezone.localtime()
-    if moment.date() == now.date():
-        return "today"
-    year = "" if moment.year == now.year else f" {moment.year}"
-    return f"{moment.day} {moment:%b}{year}"
-
-
-# Drawings ----------------------------------------------------------------------------------------
-@register.filter
-def percent(value: float | Decimal | None) -> str:
-    """A length for an SVG attribute, "46.7%", kept between 0 and 100."""
-    return f"{min(100.0, max(0.0, float(value or 0))):.2f}".rstrip("0").rstrip(".") + "%"
-
-
-@register.filter
-def share_of(since: timedelta | float | None, next_: timedelta | float | None) -> int:
-    """How much of the way from the last look to the next has passed, 0 to 100."""
-    whole = seconds(since) + seconds(next_)
-    return round(100 * seconds(since) / whole) if whole else 0
 
 
 # Choices -----------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from itertools import groupby
 from uuid import UUID
 
 from dashboard.models import Membership
+from dashboard.shared.formatting import clock
 from dashboard.shared.roles import Permission, role_allows
 from dashboard.shared.team_balance import plan_renewal_text
-from dashboard.templatetags.reelroom import clock
 from proxyapi.credentials import token_vault
 from proxyapi.models import Account, AccountPlan, JobState, Token, TokenState
 from proxyapi.token_failover import find_successor_token

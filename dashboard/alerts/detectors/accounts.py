@@ -17,7 +17,7 @@ from dashboard.alerts.detectors.finding import (
     weekly_period,
 )
 from dashboard.models import AlertEvent, AlertRule, Team
-from dashboard.templatetags.reelroom import clock, credits
+from dashboard.shared.formatting import clock, credits
 from proxyapi.models import (
     Account,
     AutoTopUp,

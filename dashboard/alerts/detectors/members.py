@@ -18,7 +18,7 @@ from dashboard.models import (
     Team,
 )
 from dashboard.shared.budget_usage import BudgetUsage, load_budget_usages
-from dashboard.templatetags.reelroom import credits
+from dashboard.shared.formatting import credits
 
 PERIOD_PHRASES = {
     BudgetPeriod.DAY: "today",

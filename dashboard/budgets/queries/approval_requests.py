@@ -22,11 +22,11 @@ from dashboard.shared.budget_usage import (
     load_budget_usages,
     most_constrained,
 )
+from dashboard.shared.formatting import credits
 from dashboard.shared.query_params import video_page_url
 from dashboard.shared.roles import Permission
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.shared.videos.labels import operation_label
-from dashboard.templatetags.reelroom import credits
 from proxyapi.models import Account, Charge
 
 ZERO_CREDITS = Decimal(0)

@@ -14,8 +14,8 @@ from dashboard.models import (
     Membership,
 )
 from dashboard.shared.access import has_permission
+from dashboard.shared.formatting import credits
 from dashboard.shared.roles import Permission
-from dashboard.templatetags.reelroom import credits
 
 MAX_BUDGET_HISTORY_ROWS = 12
 LISTED_DECISIONS = (ApprovalDecision.APPROVED, ApprovalDecision.DECLINED, ApprovalDecision.STALE)

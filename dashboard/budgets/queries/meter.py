@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from dashboard.shared.budget_usage import BudgetUsage
-from dashboard.templatetags.reelroom import credits, percent
+from dashboard.shared.formatting import credits, percent
 
 ZERO_CREDITS = Decimal(0)
 # A budget that only warns has room after its alert.

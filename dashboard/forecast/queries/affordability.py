@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from dashboard.templatetags.reelroom import clock, credits
+from dashboard.shared.formatting import clock, credits
 from proxyapi.forecast import (
     BatchAnswer,
     BatchForecast,

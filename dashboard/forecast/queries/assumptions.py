@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboard.shared.forecast.outlook import AccountForecast
-from dashboard.templatetags.reelroom import credits
+from dashboard.shared.formatting import credits
 from proxyapi.forecast import TopUpOffer
 from proxyapi.forecast.run_out import SIMULATION_RUNS
 from proxyapi.models import Account

@@ -16,7 +16,7 @@ from dashboard.shared.charts import (
 )
 from dashboard.shared.forecast.outlook import AccountForecast
 from dashboard.shared.forecast.wording import run_out_span_text, short_date
-from dashboard.templatetags.reelroom import credits
+from dashboard.shared.formatting import credits
 from proxyapi.forecast import RunOutForecast, TopUpOffer
 from proxyapi.models import Account
 

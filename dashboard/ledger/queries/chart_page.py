@@ -25,8 +25,8 @@ from dashboard.models import Membership
 from dashboard.shared.charts import AxisTick, build_chart_scale
 from dashboard.shared.charts.scale import GridLine, thin_axis_ticks
 from dashboard.shared.filter_chips import FilterChip, build_filter_chip
+from dashboard.shared.formatting import credits
 from dashboard.shared.ledger_balance import ledger_end_balance
-from dashboard.templatetags.reelroom import credits
 from proxyapi.models import DailyTotal
 from proxyapi.rollups.daily_totals import CreditSum
 

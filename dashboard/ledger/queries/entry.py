@@ -13,8 +13,8 @@ from django.urls import reverse
 from dashboard.ledger.queries.filters import LedgerFilters
 from dashboard.ledger.queries.rows import attribution_labels, belongs_to_other_team
 from dashboard.shared.feature_labels import entry_title, feature_label
+from dashboard.shared.formatting import credits
 from dashboard.shared.query_params import video_page_url
-from dashboard.templatetags.reelroom import credits
 from proxyapi.models import ApiCall, Charge, LedgerConflict, LedgerEntry
 
 VIA_API_TEXTS = {

@@ -26,8 +26,8 @@ from dashboard.shared.charts import (
 )
 from dashboard.shared.charts.series_colors import SERIES_TONES
 from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.formatting import credits
 from dashboard.shared.people import TeamPerson
-from dashboard.templatetags.reelroom import credits
 
 REST_SERIES = (
     BarSeries("others", "Others", OTHERS_TONE),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount
 from dashboard.shared.videos.labels import quote_text
 from dashboard.shared.videos.progress import render_elapsed_s
 from dashboard.shared.videos.status_text import NO_REASON_TEXT, VideoContext
-from dashboard.templatetags.reelroom import clock, credits, duration
 from proxyapi.models import Charge, ChargeState, JobState
 from proxyapi.models.charge import CHARGED_LATE_CODE
 

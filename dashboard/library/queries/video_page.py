@@ -12,6 +12,7 @@ from django.utils import timezone
 from dashboard.library.queries.buttons import ActionButton, video_card_actions, video_page_actions
 from dashboard.library.queries.lineage import HistoryStep, build_video_history
 from dashboard.models import Membership
+from dashboard.shared.formatting import day, duration
 from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
 from dashboard.shared.videos.cards import (
     VideoCard,
@@ -27,7 +28,6 @@ from dashboard.shared.videos.typical_durations import (
     UsualDuration,
     load_usual_durations,
 )
-from dashboard.templatetags.reelroom import day, duration
 from proxyapi.models import Job, JobState
 
 OPTION_LABELS = {

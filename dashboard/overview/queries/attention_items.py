@@ -17,11 +17,11 @@ from django.utils import timezone
 from dashboard.ledger.queries.filters import LedgerFilters
 from dashboard.overview.queries.attention_rows import KINDS_BY_RISK, AttentionRow
 from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.formatting import clock, credits, day
 from dashboard.shared.videos.cost import CreditAmount
 from dashboard.shared.videos.labels import quote_text
 from dashboard.shared.videos.progress import seconds_until
 from dashboard.shared.videos.status_text import NO_TRIALS_TEXT, STILL_READABLE_TEXT
-from dashboard.templatetags.reelroom import clock, credits, day
 from proxyapi.forecast.top_up_rules import MAX_TOP_UP_FAILURES
 from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerMirror
 from proxyapi.top_up import is_stopped_by_failures

@@ -18,7 +18,7 @@ from dashboard.shared.charts import (
     LinePoint,
     build_line_chart,
 )
-from dashboard.templatetags.reelroom import credits
+from dashboard.shared.formatting import credits
 
 MIN_LABEL_GAP_PERCENT = 8.0  # percent of the width between two amounts that are written out
 MIN_LABELLED_FRACTION = Decimal("0.01")  # of the highest balance

@@ -20,9 +20,9 @@ from dashboard.overview.queries.balance_line import (
 from dashboard.overview.queries.date_range import weekday_date_text
 from dashboard.overview.queries.sums import OverviewSums
 from dashboard.shared.charts import LineChart
+from dashboard.shared.formatting import clock, credits
 from dashboard.shared.ledger_balance import annotate_newer_entries, ledger_end_balance
 from dashboard.shared.team_balance import ActivityCounts, TeamBalance, all_team_accounts
-from dashboard.templatetags.reelroom import clock, credits
 from proxyapi.ledger.differences import balance_difference
 from proxyapi.models import Account, AccountPlan, LedgerMirror, Tenant
 

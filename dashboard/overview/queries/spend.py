@@ -29,7 +29,7 @@ from dashboard.shared.charts import (
 )
 from dashboard.shared.feature_labels import OUTSIDE_LABEL as ELSEWHERE_NAME
 from dashboard.shared.feature_labels import feature_label
-from dashboard.templatetags.reelroom import credits
+from dashboard.shared.formatting import credits
 
 OTHERS_KEY, OUTSIDE_KEY = "others", "outside"
 

@@ -12,12 +12,12 @@ from django.urls import reverse
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.formatting import clock, credits, day, duration
 from dashboard.shared.query_params import video_page_url
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.cost import CreditAmount
 from dashboard.shared.videos.labels import quote_text
 from dashboard.shared.videos.status_text import SETTLEMENT_DEADLINE, is_long_unknown
-from dashboard.templatetags.reelroom import clock, credits, day, duration
 from proxyapi.ledger.differences import balance_difference, charges_missing_debit
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, TokenState
 

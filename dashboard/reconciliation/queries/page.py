@@ -31,8 +31,8 @@ from dashboard.reconciliation.queries.differences import (
 from dashboard.reconciliation.queries.statement import BalanceStatement, load_balance_statement
 from dashboard.shared.access import has_permission
 from dashboard.shared.account_tabs import AccountTab, build_account_tabs
+from dashboard.shared.formatting import clock
 from dashboard.shared.roles import Permission
-from dashboard.templatetags.reelroom import clock
 from proxyapi.models import Account, LedgerConflict, LedgerMirror
 from proxyapi.models.account import parse_timestamp
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from dashboard.shared.forecast.outlook import AccountForecast
-from dashboard.templatetags.reelroom import credits
+from dashboard.shared.formatting import credits
 from proxyapi.forecast import RunOutForecast
 from proxyapi.forecast.spending_pattern import MIN_PATTERN_DAYS
 from proxyapi.models import Account, AccountPlan

@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.urls import reverse
 
 from dashboard.models import Membership
+from dashboard.shared.formatting import playtime
 from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.display_state import DisplayState, display_state, select_open_charge
 from dashboard.shared.videos.labels import job_type_label
@@ -28,7 +29,6 @@ from dashboard.shared.videos.status_text import (
     status_summary,
 )
 from dashboard.shared.videos.typical_durations import RenderClass, UsualDuration, job_render_class
-from dashboard.templatetags.reelroom import playtime
 from proxyapi import pricing
 from proxyapi.models import Charge, Job, JobState
 

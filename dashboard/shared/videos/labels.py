@@ -1,4 +1,4 @@
-"""Words that several parts of a video's page share; spans and moments are in `templatetags`."""
+"""Words that parts of a video's page share; spans and moments are in `shared.formatting`."""
 
 from __future__ import annotations
 

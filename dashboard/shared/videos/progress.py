@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from dashboard.shared.formatting import clock, duration
 from dashboard.shared.videos.display_state import DisplayState
 from dashboard.shared.videos.typical_durations import UsualDuration
-from dashboard.templatetags.reelroom import clock, duration
 from proxyapi.models import Charge, ChargeState, Job, JobState
 
 # The bar never fills up: its end lies beyond the usual, and moves once elapsed time comes near.

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from dashboard.shared.formatting import clock, credits, day, duration
 from dashboard.shared.videos.cost import spent_credits
 from dashboard.shared.videos.display_state import DisplayState
 from dashboard.shared.videos.labels import operation_label, quote_text
 from dashboard.shared.videos.progress import LATE_NOTE, render_elapsed_s
-from dashboard.templatetags.reelroom import clock, credits, day, duration
 from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState, Token, TokenState
 from proxyapi.models.charge import CHARGED_LATE_CODE, MAX_CHARGE_CRASHES
 

@@ -15,8 +15,8 @@ from uuid import UUID
 from django.db.models.fields.json import KT
 from django.db.models.functions import Length
 
+from dashboard.shared.formatting import duration
 from dashboard.shared.videos.labels import duration_range_text
-from dashboard.templatetags.reelroom import duration
 from proxyapi.models import Job, JobState
 from proxyapi.polling.duration_model import midpoint_duration
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.dateformat import format as formatted
 
 from dashboard.models import Membership, User
-from dashboard.templatetags.reelroom import clock
+from dashboard.shared.formatting import clock
 from proxyapi.credentials import token_vault
 from proxyapi.models import Account, AccountPlan, Job, TokenState
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dashboard.templatetags.reelroom import clock
+from dashboard.shared.formatting import clock
 from dashboard.top_up.queries.page_data import TopUpFacts
 from proxyapi.models import AccountPlan, AutoTopUp, TopUpChange, TopUpChangeState
 from proxyapi.top_up import TopUpSetting, is_stopped_by_failures

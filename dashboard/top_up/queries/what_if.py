@@ -25,7 +25,7 @@ from dashboard.shared.forecast import (
     load_daily_history,
     round_to_whole_credits,
 )
-from dashboard.templatetags.reelroom import credits
+from dashboard.shared.formatting import credits
 from dashboard.top_up.queries.next_top_up import next_top_up_text
 from proxyapi.forecast import (
     CreditMovement,

@@ -12,20 +12,17 @@ from django.forms import CharField, ChoiceField, Form, Textarea
 from django.template import Context, Template, TemplateSyntaxError
 from django.template.loader import render_to_string
 
-from dashboard.templatetags.reelroom import (
-    GLYPH_STATES,
-    amount,
+from dashboard.shared.formatting import (
     clock,
     credits,
     day,
     duration,
-    glyph,
     percent,
     playtime,
     seconds,
     share_of,
-    toast_state,
 )
+from dashboard.templatetags.reelroom import GLYPH_STATES, amount, glyph, toast_state
 
 NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 

@@ -1,0 +1,83 @@
+"""Amounts, spans and moments as text, for pages and for sentences built in Python.
+
+Credits are Decimal, spans are seconds, moments are aware datetimes. Nothing rounds an amount.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.utils import timezone
+
+
+def credits(value: Decimal | float | str | None) -> str:
+    """Credits as a number: comma for thousands, a true minus, no trailing zeros."""
+    if value is None or value == "":
+        return ""
+    text = f"{value if isinstance(value, Decimal) else Decimal(str(value)):,f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace("-", "\N{MINUS SIGN}") if text not in ("-0", "") else "0"
+
+
+def seconds(value: timedelta | float | None) -> int:
+    """Whole seconds of a span, never below 0."""
+    if value is None:
+        return 0
+    span = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    return max(0, int(span))
+
+
+def duration(value: timedelta | float | None) -> str:
+    """A span for people: "40 s", "1 min 52 s", "5 min", "2 h 05 min". Without one, nothing."""
+    if value is None:
+        return ""
+    minutes, rest = divmod(seconds(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min" if minutes else f"{hours} h"
+    if minutes:
+        return f"{minutes} min {rest:02} s" if rest else f"{minutes} min"
+    return f"{rest} s"
+
+
+def playtime(value: timedelta | float | None) -> str:
+    """The length of a film: "0:31", "1:02", "1:04:05". Without one, nothing."""
+    if value is None:
+        return ""
+    minutes, rest = divmod(seconds(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def clock(value: datetime | None) -> str:
+    """A moment: "14:21" today, "18 Nov 14:21" this year, "18 Nov 2024 14:21" before."""
+    if value is None:
+        return ""
+    moment, now = timezone.localtime(value), timezone.localtime()
+    if moment.date() == now.date():
+        return f"{moment:%H:%M}"
+    year = "" if moment.year == now.year else f" {moment.year}"
+    return f"{moment.day} {moment:%b}{year} {moment:%H:%M}"
+
+
+def day(value: datetime | None) -> str:
+    """A date: "today", "18 Nov", "18 Nov 2024"."""
+    if value is None:
+        return ""
+    moment, now = timezone.localtime(value), timezone.localtime()
+    if moment.date() == now.date():
+        return "today"
+    year = "" if moment.year == now.year else f" {moment.year}"
+    return f"{moment.day} {moment:%b}{year}"
+
+
+def percent(value: float | Decimal | None) -> str:
+    """A length for an SVG attribute, "46.7%", kept between 0 and 100."""
+    return f"{min(100.0, max(0.0, float(value or 0))):.2f}".rstrip("0").rstrip(".") + "%"
+
+
+def share_of(since: timedelta | float | None, next_: timedelta | float | None) -> int:
+    """How much of the way from the last look to the next has passed, 0 to 100."""
+    whole = seconds(since) + seconds(next_)
+    return round(100 * seconds(since) / whole) if whole else 0
