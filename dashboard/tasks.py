@@ -73,7 +73,7 @@ def prune_sign_ins() -> None:
     sign_in_history.prune_sign_in_events()
 
 
-@shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5, expires=3600)
+@shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5)
 def send_password_reset(address: str) -> None:
     """To the person with this address, if there is one; the argument tells of nobody."""
     password_mails.send_reset_link(address)

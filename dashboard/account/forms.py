@@ -6,9 +6,10 @@ from allauth.account import forms as account
 from django.forms import Field
 from django.http import HttpRequest
 
+from dashboard.shared.enqueue import RESET_MAIL_TASK, enqueue_now
 from dashboard.shared.forms import PortalForm
-from dashboard.tasks import send_password_reset
 
+RESET_EXPIRES_S = 3600  # of a request for a mail, which is then asked for again
 REQUIRED_MESSAGES = {
     "login": "Enter your e-mail address.",
     "email": "Enter your e-mail address.",
@@ -39,7 +40,7 @@ class ResetPasswordForm(AccountForm, account.ResetPasswordForm):  # type: ignore
 
     def save(self, request: HttpRequest, **_: object) -> str:
         address: str = self.cleaned_data["email"]
-        send_password_reset.apply_async((address,), retry=False)
+        enqueue_now(RESET_MAIL_TASK, address, expires_s=RESET_EXPIRES_S)
         return address
 
 

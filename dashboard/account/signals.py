@@ -14,10 +14,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from dashboard import tasks
 from dashboard.account.sessions import SIGNED_IN_AT_KEY
 from dashboard.account.sign_in_history import record_sign_in
 from dashboard.models import SignInOutcome, User
+from dashboard.shared.enqueue import CHANGED_MAIL_TASK, enqueue_now
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +43,6 @@ def enqueue_password_changed_mail(request: HttpRequest, user: User) -> None:
     """Have the worker mail it. The password is changed already: without a broker that stays."""
     facts = (user.pk, timezone.now().isoformat(), get_adapter().get_client_ip(request))
     try:
-        tasks.send_password_changed.apply_async(facts, retry=False)
+        enqueue_now(CHANGED_MAIL_TASK, *facts)
     except OperationalError:
         log.warning("the broker is away: no mail about the changed password of user %s", user.pk)

@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from dashboard.alerts.delivery import webhook
 from dashboard.alerts.delivery.errors import DeliveryFailed
-from dashboard.alerts.delivery.queue import schedule_deliveries
 from dashboard.models import (
     AlertEvent,
     AlertKind,
@@ -25,6 +24,7 @@ from dashboard.models import (
 from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
+from dashboard.shared.notices import schedule_deliveries
 from dashboard.shared.roles import Permission
 from proxyapi import throttle
 from proxyapi.events import EventType, publish_event

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from uuid import UUID
@@ -10,13 +10,12 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dashboard.alerts.delivery.queue import schedule_deliveries
 from dashboard.alerts.detectors import accounts, members
-from dashboard.alerts.detectors.finding import AlertFinding
+from dashboard.alerts.detectors.finding import AlertFinder, AlertFinding
 from dashboard.models import AlertEvent, AlertKind, AlertRule, Delivery, Team
+from dashboard.shared.notices import schedule_deliveries
 from proxyapi.events import EventType, publish_event
 
-AlertFinder = Callable[[Team, Sequence[AlertRule], datetime], Iterator[AlertFinding]]
 ALERT_FINDERS: Mapping[str, AlertFinder] = {
     AlertKind.BALANCE: accounts.find_low_balances,
     AlertKind.BUDGET: members.find_budgets_past_limit,

@@ -1,4 +1,4 @@
-"""Address of the costs."""
+"""Addresses of the costs."""
 
 from __future__ import annotations
 
@@ -8,4 +8,5 @@ from dashboard.costs import views
 
 urlpatterns = [
     path("costs/", views.costs, name="costs"),
+    path("costs/estimate-accuracy/", views.estimate_accuracy, name="estimate-accuracy"),
 ]

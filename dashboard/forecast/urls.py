@@ -1,4 +1,4 @@
-"""Address of the forecast."""
+"""Addresses of the forecast."""
 
 from __future__ import annotations
 
@@ -8,4 +8,5 @@ from dashboard.forecast import views
 
 urlpatterns = [
     path("forecast/", views.forecast, name="forecast"),
+    path("forecast/summary/", views.forecast_summary, name="forecast-summary"),
 ]

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from dashboard.models import Membership, Role
 from dashboard.shared.roles import ROLE_DESCRIPTIONS, Permission, assignable_roles, role_allows
-from dashboard.tokens.queries import TokenStatus, build_token_status
+from dashboard.shared.token_status import TokenStatus, build_token_status
 from proxyapi.credentials import token_vault
 from proxyapi.models import Token
 

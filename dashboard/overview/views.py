@@ -7,9 +7,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.overview.queries import PART_BUILDERS, build_overview
-from dashboard.overview.queries.credits import accounts_with_ledger
 from dashboard.shared.access import check_permission
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.ledger_agreement import accounts_with_ledger
 from dashboard.shared.roles import Permission
 from dashboard.shared.shell import build_app_shell
 

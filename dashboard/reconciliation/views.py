@@ -14,7 +14,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from dashboard.overview.queries.credits import accounts_with_ledger
 from dashboard.reconciliation import actions, queries
 from dashboard.shared.access import (
     check_permission,
@@ -24,6 +23,7 @@ from dashboard.shared.access import (
 )
 from dashboard.shared.formatting import credits as shown
 from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.ledger_agreement import accounts_with_ledger
 from dashboard.shared.query_params import clean_text_param, parse_credits, parse_small_int
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_charge
 from dashboard.shared.roles import Permission

@@ -26,8 +26,8 @@ from proxyapi import tasks
 from proxyapi.charges import ChargeIntent, admit_charge, create_draft_charge
 from proxyapi.charges.admission import find_existing_charge, lock_intent_account
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Charge
-from proxyapi.refusals import AlreadyInProgress, StaleData
+from proxyapi.models import Charge, Job, JobState
+from proxyapi.refusals import AlreadyInProgress, NotReady, StaleData, format_credits
 
 BUDGET_HAS_ROOM = "There is room for it by now. Nothing was sent; press once more."
 ALREADY_SENT = "This was sent already. Nothing was sent twice."
@@ -113,3 +113,22 @@ def existing_approval_request(charge: Charge) -> ApprovalRequest:
     if found is None:
         raise AlreadyInProgress(ALREADY_SENT)
     return found
+
+
+PRICE_MISSING = "There is no price for it as it stands. Ask for the price first; nothing was sent."
+
+
+PRICE_CHANGED = "Not sent. The price was {seen} cr and is {now} cr now"
+
+
+def require_job_state(job: Job, state: JobState, sentence: str) -> None:
+    if job.state != state:
+        raise NotReady(sentence)
+
+
+def require_shown_price(seen: Decimal, now: Decimal, why: str = ".") -> None:
+    """Nothing goes at a price that nobody saw. Raises `Stale`, with the price of now."""
+    if seen != now:
+        raise StaleData(
+            PRICE_CHANGED.format(seen=format_credits(seen), now=format_credits(now)) + why
+        )

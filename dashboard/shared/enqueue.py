@@ -1,7 +1,4 @@
-"""The doorbell of the site's own tasks, by name: what rings knows nothing of who comes.
-
-After commit, and without Redis it is silent: beat does within half a minute what was rung for.
-"""
+"""Enqueue the site's own tasks by name, so that no caller imports what a task does."""
 
 from __future__ import annotations
 
@@ -15,13 +12,19 @@ from kombu.exceptions import OperationalError
 from proxyapi import redis_client
 
 log = logging.getLogger(__name__)
-EVALUATE_ALERTS_TASK, DELIVER_ALERT_TASK = (
-    "dashboard.tasks.evaluate_alerts",
-    "dashboard.tasks.deliver_alert",
-)
+EVALUATE_ALERTS_TASK = "dashboard.tasks.evaluate_alerts"
+DELIVER_ALERT_TASK = "dashboard.tasks.deliver_alert"
+RESET_MAIL_TASK = "dashboard.tasks.send_password_reset"
+CHANGED_MAIL_TASK = "dashboard.tasks.send_password_changed"
+
+
+def enqueue_now(name: str, *args: object, expires_s: int | None = None) -> None:
+    """Enqueue at once, trying once. Raises kombu's `OperationalError` when the broker is away."""
+    current_app.send_task(name, args, expires=expires_s, retry=False)
 
 
 def enqueue_after_commit(name: str, id: UUID) -> None:
+    """Enqueue on commit. Without Redis nothing is enqueued: beat finds the work within 30 s."""
     transaction.on_commit(lambda: _enqueue(name, str(id)))
 
 
@@ -32,4 +35,4 @@ def _enqueue(name: str, id: str) -> None:
             return
     except OperationalError:
         pass
-    log.warning("the doorbell of %s is dead; beat finds it", name)
+    log.warning("%s was not enqueued, Redis is away; beat finds it", name)

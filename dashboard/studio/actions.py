@@ -13,24 +13,22 @@ from django.utils import timezone
 from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
-from dashboard.shared.charging import charge_or_request_approval
+from dashboard.shared.charging import (
+    PRICE_MISSING,
+    charge_or_request_approval,
+    require_job_state,
+    require_shown_price,
+)
 from dashboard.shared.roles import Permission
 from dashboard.studio.flows import flow_of
 from proxyapi import drafts, pricing, tasks
 from proxyapi.charges import ChargeIntent, find_submitted_charge
 from proxyapi.credentials import token_vault
-from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge, Job, JobKind, JobState, Token
-from proxyapi.refusals import NotReady, StaleData, TokenRefused, format_credits
+from proxyapi.refusals import NotReady, StaleData, TokenRefused
 
 ADD_ONE_FIRST = "You have no token here yet. Add yours, then everything you make runs on it."
-PRICE_MISSING = "There is no price for it as it stands. Ask for the price first; nothing was sent."
-PRICE_CHANGED = "Not sent. The price was {seen} cr and is {now} cr now"
 DRAFT_CHANGED_REASON = ": the draft was changed or priced again meanwhile."
-FAILURE_NOT_LATEST = (
-    "Not sent. The failure you were asked about is not the last one of this video. "
-    "Nothing was charged; the last one stands above."
-)
 RENDER_ALREADY_SENT = "This video was sent to be rendered already. Nothing was sent twice."
 
 
@@ -170,71 +168,3 @@ def render_video(
         job.estimate,
     )
     return charge_or_request_approval(by, intent, words)
-
-
-@transaction.atomic
-def retry_video(
-    *,
-    by: Membership,
-    job: Job,
-    nonce: UUID,
-    seen: Decimal,
-    failed_at: str,
-    words: str | None = None,
-) -> Charge:
-    """Run a failed render again. It charges again, about what it took last time (pitfalls 41, 42).
-
-    `failed_at` is the time of the failure that was shown, ISO 8601: for another nothing is sent.
-    """
-    check_permission(by, Permission.RENDER)
-    operation = flow_of(job).retry_operation
-    if sent := find_submitted_charge(job, operation, nonce, {}):
-        return sent
-    require_job_state(
-        job, JobState.FAILED, "Only a failed render is retried. This one did not fail."
-    )
-    require_latest_failure(failed_at, job)
-    quote = pricing.estimate_retry_price(job)
-    if quote is None:
-        raise NotReady(PRICE_MISSING)
-    require_shown_price(seen, quote)
-    hold = pricing.hold_for_estimate(quote)
-    intent = ChargeIntent(job, by.user_id, operation, nonce, hold, quote)
-    return charge_or_request_approval(by, intent, words)
-
-
-@transaction.atomic
-def hide_video(*, by: Membership, job: Job) -> None:
-    """Take it out of the library. The service has no delete, and credits do not come back."""
-    check_permission(by, Permission.RENDER)
-    Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
-    publish_event(job.tenant_id, EventType.JOB, job.pk)
-    record_audit_event(by, AuditAction.VIDEO_HIDE, job.pk)
-
-
-@transaction.atomic
-def unhide_video(*, by: Membership, job: Job) -> None:
-    """Put a hidden video back into the library; one that is there stays there."""
-    check_permission(by, Permission.RENDER)
-    if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
-        publish_event(job.tenant_id, EventType.JOB, job.pk)
-        record_audit_event(by, AuditAction.VIDEO_UNHIDE, job.pk)
-
-
-def require_job_state(job: Job, state: JobState, sentence: str) -> None:
-    if job.state != state:
-        raise NotReady(sentence)
-
-
-def require_latest_failure(shown: str, job: Job) -> None:
-    """Nobody pays for a failure they did not see: only its time tells it from the one before."""
-    if shown != (job.finished_at.isoformat() if job.finished_at else ""):
-        raise StaleData(FAILURE_NOT_LATEST)
-
-
-def require_shown_price(seen: Decimal, now: Decimal, why: str = ".") -> None:
-    """Nothing goes at a price that nobody saw. Raises `Stale`, with the price of now."""
-    if seen != now:
-        raise StaleData(
-            PRICE_CHANGED.format(seen=format_credits(seen), now=format_credits(now)) + why
-        )

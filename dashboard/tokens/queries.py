@@ -9,26 +9,11 @@ from itertools import groupby
 from uuid import UUID
 
 from dashboard.models import Membership
-from dashboard.shared.formatting import clock
 from dashboard.shared.roles import Permission, role_allows
 from dashboard.shared.team_balance import plan_renewal_text
-from proxyapi.credentials import token_vault
-from proxyapi.models import Account, AccountPlan, JobState, Token, TokenState
+from dashboard.shared.token_status import TokenStatus, build_token_status
+from proxyapi.models import Account, AccountPlan, JobState, Token
 from proxyapi.token_failover import find_successor_token
-
-OTHER_UPSTREAM_TEXT = "Paused: belongs to another address of the service"
-
-
-@dataclass(frozen=True, slots=True)
-class TokenStatus:
-    """A token's state in the look's words. `state` chooses the glyph."""
-
-    state: str
-    word: str
-
-    @property
-    def works(self) -> bool:
-        return self.state == "completed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +136,6 @@ def build_token_row(token: Token, reader: Membership) -> TokenRow:
         may_remove=token.owner_id == reader.user_id
         or role_allows(reader.role, Permission.MANAGE_MEMBERS),
     )
-
-
-def build_token_status(token: Token) -> TokenStatus:
-    if token.state == TokenState.REVOKED:
-        return TokenStatus("paused", f"Revoked since {clock(token.state_since)}")
-    if not token_vault.can_decrypt(token):
-        return TokenStatus("failed", "Does not open: add it again")
-    if not token.account.is_of_current_upstream:
-        return TokenStatus("paused", OTHER_UPSTREAM_TEXT)
-    if token.state == TokenState.PAUSED:
-        return TokenStatus("paused", "Paused: no paid plan")
-    return TokenStatus("completed", "Working")
 
 
 def account_plan_text(account: Account) -> str:

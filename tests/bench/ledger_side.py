@@ -104,7 +104,7 @@ def page_addresses(team: Any) -> dict[str, str]:
         "one entry": f"/ledger/{account.pk}/{entry.position}/",
         "overview": "/",
         "overview, its questions": "/?part=asks",
-        "overview, how close estimates were": "/?part=estimates",
+        "overview, how close estimates were": "/costs/estimate-accuracy/",
         "costs": "/costs/",
         "reconciliation": "/reconciliation/",
         "forecast": "/forecast/",

@@ -7,7 +7,7 @@ Each try is claimed by one conditional update. A worker that dies in one leaves 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from uuid import UUID
 
@@ -17,14 +17,10 @@ from django.utils import timezone
 from dashboard.alerts.delivery import email, webhook
 from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
 from dashboard.models import (
-    AlertEvent,
-    AlertWebhook,
     Delivery,
     DeliveryChannel,
     DeliveryState,
-    User,
 )
-from dashboard.shared.budget_usage import load_money_managers
 from proxyapi.events import EventType, publish_event
 
 log = logging.getLogger(__name__)
@@ -38,34 +34,6 @@ CHANNEL_SENDERS: Mapping[str, Callable[[Delivery], int | None]] = {
     DeliveryChannel.EMAIL: email.send_alert_email,
     DeliveryChannel.WEBHOOK: webhook.post_webhook,
 }
-
-
-def schedule_deliveries(event: AlertEvent, to: Sequence[User] = ()) -> list[Delivery]:
-    """A row for each address of an alert, in the caller's transaction; `to`: these people alone."""
-    rule, rows = event.rule, []
-    if rule is None or rule.by_email:
-        people = to or alert_recipients(event)
-        rows = [build_delivery(event, DeliveryChannel.EMAIL, person.email) for person in people]
-    hook = AlertWebhook.objects.filter(team=event.team_id).first()
-    if hook and not is_personal_alert(event) and (rule is None or rule.by_webhook):
-        rows.append(build_delivery(event, DeliveryChannel.WEBHOOK, hook.host))
-    return Delivery.objects.bulk_create(rows)
-
-
-def build_delivery(event: AlertEvent, channel: DeliveryChannel, address: str) -> Delivery:
-    return Delivery(event=event, channel=channel, address=address[:254])
-
-
-def alert_recipients(event: AlertEvent) -> list[User]:
-    """Whom it is about, and those who decide about money unless it is for that one alone."""
-    found = {event.member.pk: event.member} if event.member and event.member.is_active else {}
-    if not is_personal_alert(event):
-        found |= {one.user_id: one.user for one in load_money_managers(event.team)}
-    return list(found.values())
-
-
-def is_personal_alert(event: AlertEvent) -> bool:
-    return event.member_id is not None and not event.for_money
 
 
 def attempt_delivery(delivery_id: UUID) -> None:

@@ -5,6 +5,7 @@ Found again a minute later it is the same one: subject, threshold and period nam
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -57,3 +58,6 @@ def page_url_or_empty(name: str, query: str = "") -> str:
         return f"{reverse(name)}{query}"
     except NoReverseMatch:
         return ""
+
+
+AlertFinder = Callable[[Team, Sequence[AlertRule], datetime], Iterator[AlertFinding]]

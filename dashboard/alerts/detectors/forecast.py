@@ -10,8 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from dashboard.alerts.detectors.accounts import accounts_with_token
-from dashboard.alerts.detectors.finding import AlertFinding, page_url_or_empty, weekly_period
-from dashboard.alerts.evaluate import AlertFinder
+from dashboard.alerts.detectors.finding import (
+    AlertFinder,
+    AlertFinding,
+    page_url_or_empty,
+    weekly_period,
+)
 from dashboard.models import AlertKind, AlertRule, Team
 from dashboard.shared.forecast import build_simulated_account, build_top_up_offer, load_credit_packs
 from dashboard.shared.forecast.outlook import AccountForecast, build_account_forecast

@@ -5,29 +5,25 @@ Budgets are locked before the ask, the ask before the account (see `charging`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from django.db import transaction
-from django.utils import timezone
 
 from dashboard.budgets.actions.budgets import change_budget
-from dashboard.models import ApprovalDecision, ApprovalRequest, AuditAction, Membership
-from dashboard.shared import enqueue
+from dashboard.models import ApprovalDecision, ApprovalRequest, Membership
 from dashboard.shared.access import check_permission, has_permission
-from dashboard.shared.audit_log import AuditActor, record_audit_event
+from dashboard.shared.approvals import close_request, lock_pending_request, save_request_decision
 from dashboard.shared.budget_usage import BudgetUsage, budget_usages_version, exceeded_by
 from dashboard.shared.charging import lock_budget_usages
 from dashboard.shared.roles import Permission
 from dashboard.shared.text_validation import clean_line
 from proxyapi import pricing, tasks
-from proxyapi.charges import approve_draft_charge, withdraw_draft_charge
-from proxyapi.events import EventType, publish_event
+from proxyapi.charges import approve_draft_charge
 from proxyapi.models import Charge
 from proxyapi.models.account import amount_text
 from proxyapi.refusals import Refusal, StaleData, format_credits
 
-ALREADY_DECIDED = "This was decided already. Nothing was changed."
 REQUEST_CHANGED = "The video or its price changed since it was asked for. Nothing was sent."
 PRICE_INCREASED = (
     "It was asked for at {seen} cr and costs {now} cr now. Nothing was sent. Ask again."
@@ -44,12 +40,6 @@ BLOCKING_BUDGETS_CHANGED = (
 RAISED_LIMIT_TOO_LOW = "A raised limit is above {limit} cr. Nothing was sent."
 DECLINE_REASON_REQUIRED = "Say in a sentence why not."
 WITHDRAWN_BY_REQUESTER = "Taken back before it was decided. Nothing was sent."
-DECISION_ACTIONS = {
-    ApprovalDecision.APPROVED: AuditAction.APPROVAL_REQUEST_APPROVE,
-    ApprovalDecision.DECLINED: AuditAction.APPROVAL_REQUEST_DECLINE,
-    ApprovalDecision.STALE: AuditAction.APPROVAL_REQUEST_EXPIRE,
-    ApprovalDecision.WITHDRAWN: AuditAction.APPROVAL_REQUEST_WITHDRAW,
-}
 
 
 @transaction.atomic
@@ -140,18 +130,6 @@ def withdraw_request(*, by: Membership, ask: ApprovalRequest) -> ApprovalRequest
     )
 
 
-def lock_pending_request(ask: ApprovalRequest) -> ApprovalRequest:
-    """The ask as it is now, locked. Raises `Stale` when it was decided."""
-    row = (
-        ApprovalRequest.objects.select_for_update(of=("self",))
-        .select_related("charge__job", "member")
-        .get(pk=ask.pk)
-    )
-    if not row.is_pending:
-        raise StaleData(ALREADY_DECIDED)
-    return row
-
-
 def check_current_price(charge: Charge) -> Decimal | None:
     """It goes at the price of now; None where that is as seen. Raises `Stale` when it is dearer by
     now, has no price any more, or its video is gone."""
@@ -174,53 +152,3 @@ def current_request_price(charge: Charge) -> Decimal | None:
         if charge.operation == "faceless.retry"
         else charge.job.estimate
     )
-
-
-def close_request(
-    by: Membership,
-    ask: ApprovalRequest,
-    decision: ApprovalDecision,
-    words: str,
-    *,
-    recorded_as: AuditActor | None = None,
-) -> ApprovalRequest:
-    """The draft ends as refused, and says why. `recorded_as` is who the audit log names instead
-    of `by`."""
-    said = (
-        words
-        if decision != ApprovalDecision.DECLINED
-        else f"{by.user.first_name} declined: “{words}”"
-    )
-    withdraw_draft_charge(ask.charge, said)
-    return save_request_decision(by, ask, decision, words, recorded_as=recorded_as)
-
-
-def save_request_decision(
-    by: Membership,
-    ask: ApprovalRequest,
-    decision: ApprovalDecision,
-    words: str,
-    *,
-    exceeded: Sequence[Mapping[str, str]] = (),
-    recorded_as: AuditActor | None = None,
-) -> ApprovalRequest:
-    ask.decision, ask.answer = decision, words
-    ask.decided_by, ask.decided_at = by.user, timezone.now()
-    ask.save(update_fields=["decision", "answer", "decided_by", "decided_at"])
-    charge = ask.charge
-    record_audit_event(
-        recorded_as or by,
-        DECISION_ACTIONS[decision],
-        ask.pk,
-        before={"decision": ""},
-        after={"decision": decision, "answer": words},
-        member=str(ask.member),
-        charge=str(charge.pk),
-        hold=str(charge.hold),
-        exceeded=exceeded,
-    )
-    publish_event(charge.tenant_id, EventType.BUDGET, ask.pk)
-    enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
-    if charge.job_id:
-        publish_event(charge.tenant_id, EventType.JOB, charge.job_id)
-    return ask

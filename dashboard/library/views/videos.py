@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import push_url
 
+from dashboard.library import actions
 from dashboard.library.queries.filters import parse_library_filters
 from dashboard.library.queries.retry_dialog import build_retry_confirmation
 from dashboard.library.queries.video_list import load_library_page
@@ -24,7 +25,6 @@ from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
-from dashboard.studio import actions
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal
 

@@ -12,7 +12,6 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.models import Session
 from django.db import transaction
 
-from dashboard.budgets.actions.approval_requests import close_request, lock_pending_request
 from dashboard.models import (
     ApprovalDecision,
     ApprovalRequest,
@@ -22,6 +21,7 @@ from dashboard.models import (
     Role,
     User,
 )
+from dashboard.shared.approvals import close_request, lock_pending_request
 from dashboard.shared.audit_log import (
     AuditActor,
     append_audit_rows_last,

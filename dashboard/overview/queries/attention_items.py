@@ -14,10 +14,10 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.ledger.queries.filters import LedgerFilters
 from dashboard.overview.queries.attention_rows import KINDS_BY_RISK, AttentionRow
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import clock, credits, day
+from dashboard.shared.query_params import build_page_url
 from dashboard.shared.videos.cost import CreditAmount
 from dashboard.shared.videos.labels import quote_text
 from dashboard.shared.videos.progress import seconds_until
@@ -208,12 +208,15 @@ def outside_spend_item(one: AttentionRow, now: datetime) -> AttentionItem:
         title=f"{credits(one.amount)} cr spent outside the portal",
         text=f"{entries} this month, the last one {date_and_time_text(one.since)}.",
         link_label="See the entries",
-        url=LedgerFilters(
-            account=UUID(one.account),
-            match="no",
-            direction="out",
-            period=f"{timezone.localtime(one.since):%Y-%m}",
-        ).url(),
+        url=build_page_url(
+            "ledger",
+            {
+                "account": UUID(one.account),
+                "direction": "out",
+                "match": "no",
+                "period": f"{timezone.localtime(one.since):%Y-%m}",
+            },
+        ),
     )
 
 

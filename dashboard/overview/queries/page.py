@@ -8,22 +8,16 @@ from datetime import datetime, time
 
 from django.utils import timezone
 
-from dashboard.costs.queries import EstimateAccuracy, load_estimate_accuracy
-from dashboard.forecast.queries.page import build_forecast_page as forecast_of
 from dashboard.models import Membership
 from dashboard.overview.queries.attention_items import AttentionList, build_attention_list
 from dashboard.overview.queries.attention_rows import load_attention_rows
-from dashboard.overview.queries.credits import (
-    CreditsOverview,
-    accounts_with_ledger,
-    build_credits_overview,
-)
+from dashboard.overview.queries.credits import CreditsOverview, build_credits_overview
 from dashboard.overview.queries.date_range import ReportWindow, window_for_span
 from dashboard.overview.queries.running_videos import RunningRenders, load_running_renders
 from dashboard.overview.queries.spend import SpendOverview, build_spend_overview
 from dashboard.overview.queries.sums import OverviewSums, load_overview_sums
 from dashboard.shared.access import has_permission
-from dashboard.shared.forecast.wording import RunOutRange
+from dashboard.shared.ledger_agreement import accounts_with_ledger
 from dashboard.shared.roles import Permission
 from dashboard.shared.shell import AppShell
 from dashboard.shared.team_balance import ActivityCounts, build_team_balance, load_holds_and_counts
@@ -39,8 +33,6 @@ class Overview:
     asks: AttentionList | None = None
     spend: SpendOverview | None = None
     running: RunningRenders | None = None
-    forecast: RunOutRange | None = None
-    estimate_accuracy: EstimateAccuracy | None = None
 
 
 def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
@@ -82,27 +74,12 @@ def build_running_part(reader: Membership, span: str) -> Overview:
     return Overview(reader_window(reader, span), running=running)
 
 
-def build_forecast_part(reader: Membership, span: str) -> Overview:
-    """Of a team with one account; each of several has its own forecast."""
-    accounts = tuple(accounts_with_ledger(reader.team.tenant).select_related("tenant"))
-    told = forecast_of(accounts[0], accounts).range if len(accounts) == 1 else None
-    return Overview(reader_window(reader, span), forecast=told)
-
-
-def build_estimates_part(reader: Membership, span: str) -> Overview:
-    accounts = tuple(accounts_with_ledger(reader.team.tenant))
-    return Overview(reader_window(reader, span), estimate_accuracy=load_estimate_accuracy(accounts))
-
-
 PART_BUILDERS: Mapping[str, Callable[[Membership, str], Overview]] = {
     "credits": build_credits_part,
     "asks": build_attention_part,
     "spend": build_spend_part,
     "spenders": build_spend_part,
     "running": build_running_part,
-    # What is worth a page of its own comes after the page.
-    "forecast": build_forecast_part,
-    "estimates": build_estimates_part,
 }
 
 

@@ -12,12 +12,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.overview.queries.credits import (
-    LedgerAgreement,
-    check_ledger_agreement,
-    ledger_or_none,
-    ledger_sync_progress,
-)
 from dashboard.reconciliation.queries.differences import (
     DifferenceAction,
     DifferenceItem,
@@ -32,6 +26,12 @@ from dashboard.reconciliation.queries.statement import BalanceStatement, load_ba
 from dashboard.shared.access import has_permission
 from dashboard.shared.account_tabs import AccountTab, build_account_tabs
 from dashboard.shared.formatting import clock
+from dashboard.shared.ledger_agreement import (
+    LedgerAgreement,
+    check_ledger_agreement,
+    ledger_or_none,
+    ledger_sync_progress,
+)
 from dashboard.shared.roles import Permission
 from proxyapi.models import Account, LedgerConflict, LedgerMirror
 from proxyapi.models.account import parse_timestamp

@@ -91,7 +91,6 @@ class Flow:
     preconditions: tuple[Precondition, ...]
     script_operation: str = "faceless.scripts"
     render_operation: str = "faceless.render"
-    retry_operation: str = "faceless.retry"
 
     @property
     def label(self) -> str:

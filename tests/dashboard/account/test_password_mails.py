@@ -6,6 +6,7 @@ import re
 import smtplib
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import time_machine
@@ -18,6 +19,7 @@ from kombu.exceptions import OperationalError
 from dashboard import tasks
 from dashboard.account.sign_in_limits import KNOWN_CLIENT_COOKIE
 from dashboard.models import SignInEvent
+from dashboard.shared import enqueue
 from tests.dashboard.account.conftest import (
     MIRA,
     PASSWORD,
@@ -122,7 +124,7 @@ def test_without_a_broker_the_page_says_that_it_works_again_soon(browser_at, mon
     def refuse(*_: object, **__: object) -> None:
         raise OperationalError
 
-    monkeypatch.setattr(tasks.send_password_reset, "apply_async", refuse)
+    monkeypatch.setattr(enqueue, "current_app", SimpleNamespace(send_task=refuse))
     browser = browser_at(HOME)
     browser.raise_request_exception = False
     response = ask(browser)
@@ -198,7 +200,7 @@ def test_without_a_broker_a_password_is_changed_all_the_same(browser_at, monkeyp
     def refuse(*_: object, **__: object) -> None:
         raise OperationalError
 
-    monkeypatch.setattr(tasks.send_password_changed, "apply_async", refuse)
+    monkeypatch.setattr(enqueue, "current_app", SimpleNamespace(send_task=refuse))
     browser = browser_at(HOME)
     sign_in(browser)
     form = {"oldpassword": PASSWORD, "password1": NEW, "password2": NEW}

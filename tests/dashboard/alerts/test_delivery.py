@@ -20,8 +20,9 @@ from django.utils import timezone
 from dashboard import tasks
 from dashboard.alerts.delivery import queue, webhook
 from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
-from dashboard.alerts.delivery.queue import RETRY_DELAYS, attempt_delivery, schedule_deliveries
+from dashboard.alerts.delivery.queue import RETRY_DELAYS, attempt_delivery
 from dashboard.models import AlertKind, Delivery
+from dashboard.shared.notices import schedule_deliveries
 from proxyapi import tasks as proxy_tasks
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import ChargeFactory, JobFactory

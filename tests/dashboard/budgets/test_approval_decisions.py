@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard.budgets.actions import approval_requests
+from dashboard.library.actions import retry_video
 from dashboard.models import (
     ApprovalDecision,
     ApprovalRequest,
@@ -179,7 +180,7 @@ def priced_request(request, mira, thea, priya, budget, video, account):
     if request.param == "faceless.render":
         actions.render_video(**ways)
     elif request.param == "faceless.retry":
-        actions.retry_video(failed_at="", **ways)
+        retry_video(failed_at="", **ways)
     else:
         actions.write_script(topic="Ice", duration=60, style="", tone="", language="", **ways)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
+from urllib.parse import parse_qsl
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.ledger.queries.filters import parse_ledger_filters
 from dashboard.models import ApprovalRequest
 from dashboard.overview.queries import attention_rows
-from dashboard.overview.queries.attention_items import build_attention_list
+from dashboard.overview.queries.attention_items import ITEM_BUILDERS, build_attention_list
 from dashboard.overview.queries.attention_rows import load_attention_rows
 from proxyapi.models import AccountPlan, LedgerConflict, TokenState
 from proxyapi.models.job import MAX_JOB_CRASHES
@@ -68,6 +71,18 @@ def test_they_come_with_what_the_sentences_need(every_concern, northlight, accou
     assert by_kind["outside"].amount == 96
     assert by_kind["failed"].subject == "The seventh scene"
     assert by_kind["failed"].id
+
+
+def test_spend_outside_leads_to_the_ledger_with_the_filters_that_show_it(
+    every_concern, northlight, account
+):
+    concern = next(one for one in found(northlight, account) if one.kind == "outside")
+    item = ITEM_BUILDERS["outside"](concern, timezone.now())
+    page, _, query = item.url.partition("?")
+    filters = parse_ledger_filters(dict(parse_qsl(query)))
+    assert page == reverse("ledger")
+    assert (filters.account, filters.match, filters.direction) == (account.pk, "no", "out")
+    assert filters.period == f"{timezone.localtime(concern.since):%Y-%m}"
 
 
 def test_many_small_ones_of_long_ago_do_not_hide_a_great_one_of_today(

@@ -13,7 +13,12 @@ from proxyapi.models import Account, AutoTopUp, Token, TokenState
 from tests.dashboard.overview.conftest import ago, video
 from tests.factories import AccountFactory, TokenFactory
 
-PARTS = ("credits", "asks", "spend", "spenders", "running", "forecast", "estimates")
+PART_URLS = {
+    **{part: f"/?part={part}" for part in ("credits", "asks", "spend", "spenders", "running")},
+    # Parts that other areas answer.
+    "forecast": "/forecast/summary/",
+    "estimates": "/costs/estimate-accuracy/",
+}
 
 
 def page(client_of, reader, query=""):
@@ -58,16 +63,23 @@ def test_the_whole_page_takes_twelve_queries(
         browser.get("/")
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", PART_URLS)
 def test_each_part_comes_alone_without_the_shell(
     part, client_of, vera, token, add_entry, make_charge, django_assert_max_num_queries
 ):
     add_entry(-96, charge=make_charge(96, quote=Decimal(96)))
     browser = client_of(vera)
     with django_assert_max_num_queries(12):
-        shown = browser.get(f"/?part={part}").content.decode()
+        shown = browser.get(PART_URLS[part]).content.decode()
     assert f'id="overview-{part}"' in shown
     assert "<html" not in shown
+
+
+@pytest.mark.parametrize("part", ["forecast", "estimates"])
+def test_the_page_fetches_the_parts_of_other_areas(part, client_of, vera, token, ledger):
+    assert re.search(
+        rf'id="overview-{part}"[^>]* hx-get="{PART_URLS[part]}"', page(client_of, vera)
+    )
 
 
 def test_an_unknown_part_is_the_page(client_of, vera, token):

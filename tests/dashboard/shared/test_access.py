@@ -72,6 +72,7 @@ ROUTES = {
     "ledger-export": Route(None),  # a stream: tests/dashboard/ledger/test_csv_export.py
     "ledger-entry": Route(EVERYBODY, of="account"),
     "costs": Route(EVERYBODY),
+    "estimate-accuracy": Route(EVERYBODY),
     "reconciliation": Route(EVERYBODY),
     "charge-checks": Route(None, KEEPERS, of="charge"),
     "charge-write-offs": Route(TREASURERS, TREASURERS, of="charge"),
@@ -80,6 +81,7 @@ ROUTES = {
     "account-acceptances": Route(TREASURERS, TREASURERS, of="account"),
     "account-opening-balances": Route(TREASURERS, TREASURERS, of="account"),
     "forecast": Route(EVERYBODY),
+    "forecast-summary": Route(EVERYBODY),
     "top-up": Route(TREASURERS),
     "top-up-state": Route(TREASURERS),
     "top-up-what-if": Route(TREASURERS),

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from dashboard.library.actions import retry_video
 from dashboard.models import Membership
 from dashboard.studio import actions
 from proxyapi.models import Charge, ChargeState, Job, JobState
@@ -87,9 +88,7 @@ def test_a_retry_of_changed_settings_is_held_for_at_their_own_price(
 
     def retry(seen: int) -> Charge:
         nonce, price, failed_at = uuid.uuid4(), Decimal(seen), now.isoformat()
-        return actions.retry_video(
-            by=priya, job=ready, nonce=nonce, seen=price, failed_at=failed_at
-        )
+        return retry_video(by=priya, job=ready, nonce=nonce, seen=price, failed_at=failed_at)
 
     charge = actions.render_video(by=priya, job=ready, nonce=uuid.uuid4(), seen=PRICE)
     Charge.objects.update(state=ChargeState.CONFIRMED, cost=92, sent_at=now, settled_at=now)

@@ -1,0 +1,85 @@
+"""What people do with a video in the library: retry it, hide it, show it again."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.models import AuditAction, Membership
+from dashboard.shared.access import check_permission
+from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.charging import (
+    PRICE_MISSING,
+    charge_or_request_approval,
+    require_job_state,
+    require_shown_price,
+)
+from dashboard.shared.roles import Permission
+from proxyapi import pricing
+from proxyapi.charges import ChargeIntent, find_submitted_charge
+from proxyapi.events import EventType, publish_event
+from proxyapi.models import Charge, Job, JobState
+from proxyapi.refusals import NotReady, StaleData
+
+RETRY_OPERATION = "faceless.retry"  # of every faceless type
+FAILURE_NOT_LATEST = (
+    "Not sent. The failure you were asked about is not the last one of this video. "
+    "Nothing was charged; the last one stands above."
+)
+
+
+@transaction.atomic
+def retry_video(
+    *,
+    by: Membership,
+    job: Job,
+    nonce: UUID,
+    seen: Decimal,
+    failed_at: str,
+    words: str | None = None,
+) -> Charge:
+    """Run a failed render again. It charges again, about what it took last time.
+
+    `failed_at` is the time of the failure that was shown, ISO 8601: for another nothing is sent.
+    """
+    check_permission(by, Permission.RENDER)
+    if sent := find_submitted_charge(job, RETRY_OPERATION, nonce, {}):
+        return sent
+    require_job_state(
+        job, JobState.FAILED, "Only a failed render is retried. This one did not fail."
+    )
+    require_latest_failure(failed_at, job)
+    quote = pricing.estimate_retry_price(job)
+    if quote is None:
+        raise NotReady(PRICE_MISSING)
+    require_shown_price(seen, quote)
+    hold = pricing.hold_for_estimate(quote)
+    intent = ChargeIntent(job, by.user_id, RETRY_OPERATION, nonce, hold, quote)
+    return charge_or_request_approval(by, intent, words)
+
+
+@transaction.atomic
+def hide_video(*, by: Membership, job: Job) -> None:
+    """Take it out of the library. The service has no delete, and credits do not come back."""
+    check_permission(by, Permission.RENDER)
+    Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
+    publish_event(job.tenant_id, EventType.JOB, job.pk)
+    record_audit_event(by, AuditAction.VIDEO_HIDE, job.pk)
+
+
+@transaction.atomic
+def unhide_video(*, by: Membership, job: Job) -> None:
+    """Put a hidden video back into the library; one that is there stays there."""
+    check_permission(by, Permission.RENDER)
+    if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
+        publish_event(job.tenant_id, EventType.JOB, job.pk)
+        record_audit_event(by, AuditAction.VIDEO_UNHIDE, job.pk)
+
+
+def require_latest_failure(shown: str, job: Job) -> None:
+    """Nobody pays for a failure they did not see: only its time tells it from the one before."""
+    if shown != (job.finished_at.isoformat() if job.finished_at else ""):
+        raise StaleData(FAILURE_NOT_LATEST)

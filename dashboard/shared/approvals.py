@@ -1,0 +1,84 @@
+"""A pending approval request: locked for its decision, and closed with its audit row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from django.utils import timezone
+
+from dashboard.models import ApprovalDecision, ApprovalRequest, AuditAction, Membership
+from dashboard.shared import enqueue
+from dashboard.shared.audit_log import AuditActor, record_audit_event
+from proxyapi.charges import withdraw_draft_charge
+from proxyapi.events import EventType, publish_event
+from proxyapi.refusals import StaleData
+
+ALREADY_DECIDED = "This was decided already. Nothing was changed."
+DECISION_ACTIONS = {
+    ApprovalDecision.APPROVED: AuditAction.APPROVAL_REQUEST_APPROVE,
+    ApprovalDecision.DECLINED: AuditAction.APPROVAL_REQUEST_DECLINE,
+    ApprovalDecision.STALE: AuditAction.APPROVAL_REQUEST_EXPIRE,
+    ApprovalDecision.WITHDRAWN: AuditAction.APPROVAL_REQUEST_WITHDRAW,
+}
+
+
+def lock_pending_request(ask: ApprovalRequest) -> ApprovalRequest:
+    """The ask as it is now, locked. Raises `Stale` when it was decided."""
+    row = (
+        ApprovalRequest.objects.select_for_update(of=("self",))
+        .select_related("charge__job", "member")
+        .get(pk=ask.pk)
+    )
+    if not row.is_pending:
+        raise StaleData(ALREADY_DECIDED)
+    return row
+
+
+def close_request(
+    by: Membership,
+    ask: ApprovalRequest,
+    decision: ApprovalDecision,
+    words: str,
+    *,
+    recorded_as: AuditActor | None = None,
+) -> ApprovalRequest:
+    """The draft ends as refused, and says why. `recorded_as` is who the audit log names instead
+    of `by`."""
+    said = (
+        words
+        if decision != ApprovalDecision.DECLINED
+        else f"{by.user.first_name} declined: “{words}”"
+    )
+    withdraw_draft_charge(ask.charge, said)
+    return save_request_decision(by, ask, decision, words, recorded_as=recorded_as)
+
+
+def save_request_decision(
+    by: Membership,
+    ask: ApprovalRequest,
+    decision: ApprovalDecision,
+    words: str,
+    *,
+    exceeded: Sequence[Mapping[str, str]] = (),
+    recorded_as: AuditActor | None = None,
+) -> ApprovalRequest:
+    ask.decision, ask.answer = decision, words
+    ask.decided_by, ask.decided_at = by.user, timezone.now()
+    ask.save(update_fields=["decision", "answer", "decided_by", "decided_at"])
+    charge = ask.charge
+    record_audit_event(
+        recorded_as or by,
+        DECISION_ACTIONS[decision],
+        ask.pk,
+        before={"decision": ""},
+        after={"decision": decision, "answer": words},
+        member=str(ask.member),
+        charge=str(charge.pk),
+        hold=str(charge.hold),
+        exceeded=exceeded,
+    )
+    publish_event(charge.tenant_id, EventType.BUDGET, ask.pk)
+    enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
+    if charge.job_id:
+        publish_event(charge.tenant_id, EventType.JOB, charge.job_id)
+    return ask

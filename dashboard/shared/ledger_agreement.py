@@ -1,0 +1,108 @@
+"""Whether the mirrored ledger adds up to the balance the service shows, in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.db.models import QuerySet
+
+from dashboard.shared.formatting import clock, credits
+from dashboard.shared.ledger_balance import annotate_newer_entries
+from dashboard.shared.team_balance import all_team_accounts
+from proxyapi.ledger.differences import balance_difference
+from proxyapi.models import Account, LedgerMirror, Tenant
+
+ZERO_CREDITS = Decimal(0)
+LEDGER_STOPPED_TEXT = "The ledger is not read on until somebody has looked at what changed in it."
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerAgreement:
+    """What the ledger says to the balance. `state`: good | unknown | paused | waiting."""
+
+    state: str
+    sentence: str
+    detail: str = ""
+
+
+def accounts_with_ledger(tenant: Tenant) -> QuerySet[Account]:
+    """The team's accounts, each with its ledger, what is newer than its last checkpoint, and
+    its top-up."""
+    return annotate_newer_entries(all_team_accounts(tenant)).select_related("top_up")
+
+
+def ledger_or_none(account: Account) -> LedgerMirror | None:
+    try:
+        return account.ledger
+    except ObjectDoesNotExist:
+        return None
+
+
+def are_ledgers_complete(accounts: Sequence[Account]) -> bool:
+    """Whether every ledger is mirrored from its beginning."""
+    ledgers = [ledger_or_none(account) for account in accounts]
+    return bool(ledgers) and all(ledger is not None and ledger.is_complete for ledger in ledgers)
+
+
+def check_ledger_agreement(accounts: Sequence[Account]) -> LedgerAgreement | None:
+    """Whether what was mirrored adds up to what the service shows, in one sentence."""
+    ledgers = [ledger for account in accounts if (ledger := ledger_or_none(account)) is not None]
+    if not accounts:
+        return None
+    stopped = [ledger for ledger in ledgers if ledger.problem]
+    if stopped:
+        return LedgerAgreement("paused", LEDGER_STOPPED_TEXT, stopped[0].problem)
+    if len(ledgers) < len(accounts) or not all(ledger.is_complete for ledger in ledgers):
+        return LedgerAgreement("waiting", ledger_sync_sentence(ledgers, len(accounts)))
+    return compare_ledger_with_balance(ledgers)
+
+
+def agreement_reason(rows: int, shown: str) -> str:
+    """Why the books agree; without an entry nothing adds up to anything."""
+    if not rows:
+        return f"the ledger has no entry yet, and the service shows {shown}."
+    adds = "1 ledger entry adds" if rows == 1 else f"{rows:,} ledger entries add"
+    return f"{adds} up to {shown}, the balance the service shows."
+
+
+def ledger_sync_sentence(ledgers: Sequence[LedgerMirror], accounts: int) -> str:
+    here, total = ledger_sync_progress(ledgers)
+    if not total:
+        return "The ledger was not read yet. Reelroom reads it by itself, a few rows at a time."
+    if here == total:
+        left = accounts - sum(ledger.is_complete for ledger in ledgers)
+        which = "The ledger of one account" if left == 1 else f"The ledgers of {left} accounts"
+        return f"{which} could not be read yet. Reelroom reads on by itself."
+    return f"The ledger is being read: {here:,} of {total:,} rows. Older days are missing here."
+
+
+def ledger_sync_progress(ledgers: Sequence[LedgerMirror]) -> tuple[int, int]:
+    """Rows mirrored, and rows that the service says there are."""
+    here = sum(ledger.high - ledger.low for ledger in ledgers)
+    return here, max(here, sum(ledger.total for ledger in ledgers))
+
+
+def compare_ledger_with_balance(ledgers: Sequence[LedgerMirror]) -> LedgerAgreement:
+    """Every ledger is here to its end: do they add up?"""
+    rows = sum(ledger.high for ledger in ledgers)
+    if any(ledger.balance_exact is None or ledger.checkpoint_sum is None for ledger in ledgers):
+        read_at = min(ledger.read_at for ledger in ledgers if ledger.read_at)
+        return LedgerAgreement(
+            "waiting",
+            f"{rows:,} ledger entries, read to {clock(read_at)}. The sum is compared with the "
+            "balance at the next look.",
+        )
+    shown = sum((ledger.balance_exact or ZERO_CREDITS for ledger in ledgers), ZERO_CREDITS)
+    differences = [balance_difference(ledger) for ledger in ledgers]
+    gap = sum(differences, ZERO_CREDITS)
+    if not any(differences):
+        return LedgerAgreement("good", f"The books agree: {agreement_reason(rows, credits(shown))}")
+    what = "are gone" if gap < 0 else "are there"
+    return LedgerAgreement(
+        "unknown",
+        f"The ledger adds up to {credits(shown - gap)}, the service shows {credits(shown)}. "
+        f"{credits(abs(gap))} cr {what} that no entry explains yet.",
+    )
