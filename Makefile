@@ -1,33 +1,33 @@
-# Six verbs, for a laptop and for CI. Each makes .venv first, when it is not up to date.
+# Six commands, for a laptop and for CI. Each first brings .venv up to date.
 PYTHON ?= python3
 IN = .venv/bin/python
 # `MEDIA=no make run` leaves out what only the sandbox's narrated films need.
 MEDIA ?= yes
 RUN_LOCK = requirements$(if $(filter no,$(MEDIA)),,-media).lock
 .DEFAULT_GOAL := help
-# A verb starts dozens of processes; each would compile all of Reelroom for itself.
+# A command starts dozens of processes; without this each would compile all of Reelroom for itself.
 unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help run check test bench drill fix packages packages-dev python
 
-help:  ## list the verbs
+help:  ## list the commands
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
 
 run: packages  ## start everything on this machine; Ctrl-C stops it
 	@$(IN) -m dashboard.up
 
-check: packages-dev  ## style, types, imports, templates, budgets, locks, licences, secrets
+check: packages-dev  ## style, types, names, imports, templates, code lengths, locks, licences, secrets
 	@$(IN) -m tests.checks
 
-test: packages-dev  ## on SQLite, and a draw on PostgreSQL and in a browser (CI=true: all of them)
+test: packages-dev  ## all on SQLite, a random sixth on PostgreSQL and in a browser (CI=true: all)
 	@$(IN) -m tests
 
-bench: packages-dev  ## measure watching, the sandbox, starting, the pages and their streams
+bench: packages-dev  ## measure polling, the sandbox, startup, pages and live streams
 	@$(IN) -m tests.bench
 
-drill: packages-dev  ## every fault, kill and outage in full, one line a figure (over an hour)
+drill: packages-dev  ## run every fault, kill and outage in full, one line for each figure (over an hour)
 	@$(IN) -m tests.drills
 
-fix: packages-dev  ## format, and repair what can be repaired alone
+fix: packages-dev  ## format the code, fix what tools can fix, write generated documents
 	@$(IN) -m ruff check --fix-only --quiet .
 	@$(IN) -m ruff format --quiet .
 	@find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 {} +

@@ -10,7 +10,7 @@ from dashboard.models import Role
 class Permission(StrEnum):
     VIEW = "see"  # the library, the team, the credits
     RENDER = "render"  # make, render, retry: whatever charges
-    RECHECK = "look_again"  # have the service asked once more: a request, no credits
+    RECHECK = "recheck"  # poll the service once more: a request, no credits
     KEEP_TOKEN = "keep_token"  # noqa: S105 - a permission's name
     MANAGE_MONEY = "manage_money"
     MANAGE_MEMBERS = "manage_members"

@@ -1,4 +1,7 @@
-"""`make check`: the rules of the house, a line each; the first broken one stops with its output."""
+"""`make check`: the rules of this repository, a line each; the first broken one stops and explains.
+
+docs/contributing.md lists what they ask for.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,15 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from tests.checks import code_size, endpoint_table, forbidden_text, licences, lock_files
+from tests.checks import (
+    citations,
+    code_size,
+    endpoint_table,
+    forbidden_text,
+    licences,
+    lock_files,
+    names,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -73,8 +84,13 @@ RULES: list[Rule] = [
     ("packages", run_program(str(BIN / "uv"), "pip", "check", "--python", sys.executable)),
     ("locks", run_own_check(lock_files.find_lock_problems)),
     ("licences", run_own_check(licences.find_licence_problems)),
-    ("budgets", run_own_check(code_size.find_long_code)),
-    ("words", run_own_check(forbidden_text.find_forbidden_text)),
+    ("lengths of code", run_own_check(code_size.find_long_code)),
+    ("unique class names", run_own_check(names.find_duplicate_classes)),
+    ("shared function names", run_own_check(names.find_shared_functions)),
+    ("bare participles", run_own_check(names.find_bare_participles)),
+    ("old vocabulary", run_own_check(names.find_old_words)),
+    ("citations", run_own_check(citations.find_wrong_citations)),
+    ("secrets, local paths", run_own_check(forbidden_text.find_forbidden_text)),
 ]
 
 

@@ -1,4 +1,4 @@
-"""How long a file and a function may be: the "never above" column of the style."""
+"""How long a file and a function may be (docs/contributing.md)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def find_long_code(root: Path) -> Iterator[str]:
-    for room in CHECKED_PACKAGES:
-        for path in sorted((root / room).rglob("*.py")):
+    for package in CHECKED_PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
             if "migrations" not in path.parts:
                 yield from find_long_python(path.relative_to(root), path.read_text())
     yield from find_long_files(root, "templates", "*.html", MAX_TEMPLATE_LINES)

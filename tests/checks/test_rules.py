@@ -1,4 +1,4 @@
-"""The rules of the house catch what they are there for."""
+"""Each rule of `make check` catches a breach."""
 
 from __future__ import annotations
 

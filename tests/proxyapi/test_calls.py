@@ -104,7 +104,7 @@ def test_in_a_transaction_the_trouble_of_the_database_is_told(
         calls.call_upstream(token, "me.get", Priority.PERSON)
 
 
-def test_law_5_a_request_that_was_held_up_counts_from_when_it_left(
+def test_rule_5_a_request_that_was_held_up_counts_from_when_it_left(
     token: Token, upstream: ScriptedUpstream
 ) -> None:
     """Between its turn and its sending may be a lock of the database, or its own large file."""

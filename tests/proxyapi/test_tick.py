@@ -45,7 +45,7 @@ def test_enqueueing_at_a_dead_broker_is_given_up_within_a_moment(tmp_path):
     assert time.monotonic() - started < A_MOMENT
 
 
-def test_law_7_one_tick_enqueues_every_row_that_is_due(enqueued):
+def test_rule_7_one_tick_enqueues_every_row_that_is_due(enqueued):
     ago = timezone.now() - timedelta(seconds=9)
     job = JobFactory.create(
         remote_id="7", state=JobState.RUNNING, started_at=ago, polled_at=ago, next_poll_at=ago

@@ -71,7 +71,7 @@ class CardWithActions:
 
 
 @dataclass(frozen=True, slots=True)
-class CardGroup:
+class VideoCardGroup:
     title: str
     cards: tuple[CardWithActions, ...]
 
@@ -84,7 +84,7 @@ class LibraryPage:
     chips: tuple[FilterChip, ...]
     sort: FilterChip
     sheet: FilterSheet
-    groups: tuple[CardGroup, ...]
+    groups: tuple[VideoCardGroup, ...]
     older_url: str
     newest_url: str
     clear_url: str
@@ -209,12 +209,12 @@ def member_chip(reader: Membership, filters: LibraryFilters) -> FilterChip:
     return build_filter_chip("member", "Member", people, filters)
 
 
-def group_by_recency(seats: Iterable[CardWithActions], now: datetime) -> tuple[CardGroup, ...]:
+def group_by_recency(seats: Iterable[CardWithActions], now: datetime) -> tuple[VideoCardGroup, ...]:
     """What moves, then by the day it was made; the order of the seats is kept."""
     groups: dict[str, list[CardWithActions]] = {}
     for seat in seats:
         groups.setdefault(recency_title(seat.card, now), []).append(seat)
-    return tuple(CardGroup(title, tuple(members)) for title, members in groups.items())
+    return tuple(VideoCardGroup(title, tuple(members)) for title, members in groups.items())
 
 
 def recency_title(card: VideoCard, now: datetime) -> str:

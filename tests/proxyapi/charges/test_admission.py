@@ -137,7 +137,7 @@ def test_a_token_that_took_over_meanwhile_is_the_one_that_is_charged(job: Job) -
     assert admit_charge(intent(job)).token == newer
 
 
-def test_law_10_a_nonce_is_unique_in_a_tenant(make_held_charge: Held) -> None:
+def test_rule_10_a_nonce_is_unique_in_a_tenant(make_held_charge: Held) -> None:
     charge = make_held_charge()
     ChargeFactory(nonce=charge.nonce)  # another tenant's
     with pytest.raises(IntegrityError, match="nonce"), transaction.atomic():
@@ -155,7 +155,7 @@ def test_law_10_a_nonce_is_unique_in_a_tenant(make_held_charge: Held) -> None:
         {"hold": -1},
     ],
 )
-def test_law_10_no_charge_is_without_what_its_state_needs(
+def test_rule_10_no_charge_is_without_what_its_state_needs(
     lacking: dict[str, Any], db: None
 ) -> None:
     whole = {"state": "confirmed", "cost": 96, "sent_at": timezone.now()}

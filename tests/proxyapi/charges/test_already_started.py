@@ -53,7 +53,7 @@ def poll_job_now(job: Job) -> Job:
         ("syncing", JobState.RUNNING),
     ],
 )
-def test_law_2_a_draft_that_was_rendered_upstream_is_not_paid_again(
+def test_rule_2_a_draft_that_was_rendered_upstream_is_not_paid_again(
     word: str, end: JobState, job: Job, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*GET, shown(word))

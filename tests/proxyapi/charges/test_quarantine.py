@@ -68,7 +68,7 @@ def test_a_poison_charge_that_cannot_be_given_up_just_now_is_taken_up_again(
 
     charge = handled(make_held_charge(), dispatch_charge, 4)
     with monkeypatch.context() as patch:
-        patch.setattr(type(Charge.objects), "move", away)
+        patch.setattr(type(Charge.objects), "transition", away)
         handled(charge, dispatch_charge, 1)
     assert (charge.state, charge.failures) == (ChargeState.HELD, 4)
     assert Charge.objects.due(charge.due_at).get() == charge

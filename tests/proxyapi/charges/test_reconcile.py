@@ -260,7 +260,7 @@ def test_a_charge_that_is_being_sent_is_left_alone(
     assert upstream.requests == []
 
 
-def test_law_6_an_upstream_that_is_away_changes_nothing(
+def test_rule_6_an_upstream_that_is_away_changes_nothing(
     unknown_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond("GET", "/faceless/7", httpx.ConnectError)

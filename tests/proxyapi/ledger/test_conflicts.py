@@ -32,7 +32,7 @@ def run_recheck(account: Account) -> None:
     ledger.mirror_entries(account)
 
 
-def test_law_4_a_row_that_reads_differently_stops_the_mirror(
+def test_rule_4_a_row_that_reads_differently_stops_the_mirror(
     account: Account, mirrored_ledger: ScriptedLedger
 ) -> None:
     mirrored_ledger.rows[119] = ledger_row("-119.5", 119)

@@ -41,7 +41,7 @@ def test_the_sums_of_the_day_know_the_match(
     assert (row.is_matched, row.member_id) == (True, charge.member_id)
 
 
-def test_law_2_one_debit_never_settles_two_charges(
+def test_rule_2_one_debit_never_settles_two_charges(
     account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     make_confirmed_charge(4)

@@ -29,7 +29,7 @@ TROUBLES = strategies.lists(
     rows=strategies.lists(AMOUNTS, max_size=160),
     troubles=TROUBLES,
 )
-def test_law_4_the_mirror_is_the_ledger(
+def test_rule_4_the_mirror_is_the_ledger(
     account: Account,
     scripted_ledger: ScriptedLedger,
     monkeypatch: pytest.MonkeyPatch,

@@ -90,7 +90,7 @@ def test_the_first_charge_of_a_new_account_does_not_wait_for_the_schedule(
     assert account.pk not in sync_schedule.accounts_due_for_sync(timezone.now())
 
 
-def test_law_5_it_goes_before_polls_a_few_times_a_minute_only(
+def test_rule_5_it_goes_before_polls_a_few_times_a_minute_only(
     account: Account, scripted_ledger: ScriptedLedger, exhausted_limiter: ExhaustedRateLimiter
 ) -> None:
     redis_connection().set("allowance:epoch", 1)  # a Redis that has remembered for long

@@ -32,7 +32,7 @@ def faulty_transport(
 
 
 @pytest.mark.parametrize(("fault", "operation"), DRAW)
-def test_law_2_holds_under_every_fault(
+def test_rule_2_holds_under_every_fault(
     fault: str,
     operation: str,
     sandbox_account: SandboxAccount,

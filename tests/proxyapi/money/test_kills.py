@@ -21,7 +21,7 @@ def worker_control(
 
 
 @pytest.mark.slow
-def test_law_2_holds_when_processes_are_killed(
+def test_rule_2_holds_when_processes_are_killed(
     sandbox_account: SandboxAccount, worker_control: WorkerControl
 ) -> None:
     """Slow: each round starts and kills real processes."""

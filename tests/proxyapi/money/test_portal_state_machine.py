@@ -16,7 +16,7 @@ SEED = int(os.environ.get("DRILL_SEED", "2"))
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_law_2_holds_whatever_people_do_and_whatever_dies(
+def test_rule_2_holds_whatever_people_do_and_whatever_dies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     """Slow: sixty steps, each followed by a reading of the ledger."""

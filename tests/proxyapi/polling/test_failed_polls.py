@@ -43,19 +43,21 @@ def seconds_until_next_poll(job: Job) -> float:
     ("since", "least", "most"), [(0, 15, 25), (120, 90, 150), (9000, 700, 1100)]
 )
 def test_pitfall_2_a_video_that_is_not_found_is_polled_slowly(
-    running, upstream: ScriptedUpstream, since, least, most
+    make_running_job, upstream: ScriptedUpstream, since, least, most
 ):
-    job = running(poll_error="Not found.", poll_failing_since=ago(since) if since else None)
+    job = make_running_job(
+        poll_error="Not found.", poll_failing_since=ago(since) if since else None
+    )
     upstream.respond("GET", f"/faceless/{job.remote_id}", error_response(404, "GEN-NOT-FOUND"))
     assert poll_due_job(job).state == JobState.RUNNING
     assert least < seconds_until_next_poll(job) < most
 
 
 def test_pitfall_18_after_a_month_a_video_that_is_not_found_waits_for_somebody_to_ask(
-    running, upstream: ScriptedUpstream
+    make_running_job, upstream: ScriptedUpstream
 ):
     month = 31 * 24 * 3600
-    old, young = running(age=month), running()
+    old, young = make_running_job(age=month), make_running_job()
     for job in (old, young):
         upstream.respond("GET", f"/faceless/{job.remote_id}", error_response(404, "GEN-NOT-FOUND"))
     assert poll_due_job(old).state == JobState.RUNNING
@@ -64,16 +66,20 @@ def test_pitfall_18_after_a_month_a_video_that_is_not_found_waits_for_somebody_t
     assert seconds_until_next_poll(old) > month
 
 
-def test_pitfall_26_a_rate_limited_poll_waits_as_it_was_told(running, upstream: ScriptedUpstream):
-    job = running()
+def test_pitfall_26_a_rate_limited_poll_waits_as_it_was_told(
+    make_running_job, upstream: ScriptedUpstream
+):
+    job = make_running_job()
     limited = error_response(429, "RATE-LIMITED")
     limited.headers["Retry-After"] = "40"
     upstream.respond("GET", f"/faceless/{job.remote_id}", limited)
     assert 30 < seconds_until_next_poll(poll_due_job(job)) < 50
 
 
-def test_while_nobody_answers_the_waits_differ_and_stay_short(running, upstream: ScriptedUpstream):
-    jobs = [running() for _ in range(12)]
+def test_while_nobody_answers_the_waits_differ_and_stay_short(
+    make_running_job, upstream: ScriptedUpstream
+):
+    jobs = [make_running_job() for _ in range(12)]
     for job in jobs:
         upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
     waits = [seconds_until_next_poll(poll_due_job(job)) for job in jobs]
@@ -81,10 +87,12 @@ def test_while_nobody_answers_the_waits_differ_and_stay_short(running, upstream:
     assert len({round(wait, 2) for wait in waits}) > 6
 
 
-def test_after_three_polls_without_an_answer_one_probes_for_all(running, seeing, token, upstream):
+def test_after_three_polls_without_an_answer_one_probes_for_all(
+    make_running_job, informed_rate_limiter, token, upstream
+):
     others = [TokenFactory.create(account=token.account) for _ in range(3)]
-    seeing(token, *others)
-    jobs = [running(of=one) for one in (token, *others) for _ in range(3)]
+    informed_rate_limiter(token, *others)
+    jobs = [make_running_job(of=one) for one in (token, *others) for _ in range(3)]
     for job in jobs:
         upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
     for job in jobs[:3]:
@@ -98,10 +106,13 @@ def test_after_three_polls_without_an_answer_one_probes_for_all(running, seeing,
 
 
 def test_a_slowly_polled_job_hit_by_an_outage_is_polled_when_it_is_over(
-    running, upstream: ScriptedUpstream
+    make_running_job, upstream: ScriptedUpstream
 ):
     """Else its page said for an hour that the service is away."""
-    job, rests = running(), running(next_poll_at=timezone.now() + timedelta(minutes=40))
+    job, rests = (
+        make_running_job(),
+        make_running_job(next_poll_at=timezone.now() + timedelta(minutes=40)),
+    )
     upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.Response(503))
     for _ in range(3):
         poll_due_job(job)
@@ -111,15 +122,15 @@ def test_a_slowly_polled_job_hit_by_an_outage_is_polled_when_it_is_over(
 
 
 def test_videos_for_which_alone_the_service_breaks_do_not_keep_up_an_outage(
-    running, seeing, token, upstream: ScriptedUpstream
+    make_running_job, informed_rate_limiter, token, upstream: ScriptedUpstream
 ):
     """They have the most to tell each time, and only the answer to another one ends it."""
-    seeing(token)
-    broken = [running(age=3600 + n) for n in range(3)]
+    informed_rate_limiter(token)
+    broken = [make_running_job(age=3600 + n) for n in range(3)]
     for job in broken:
         upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
         poll_due_job(job)
-    fine = running(age=60)
+    fine = make_running_job(age=60)
     upstream.respond("GET", f"/faceless/{fine.remote_id}", RENDERING)
     assert circuit_breaker.is_circuit_open(token.account.environment)
     of_broken = Job.objects.filter(pk__in=[job.pk for job in broken])
@@ -130,8 +141,10 @@ def test_videos_for_which_alone_the_service_breaks_do_not_keep_up_an_outage(
     assert not circuit_breaker.is_circuit_open(token.account.environment)
 
 
-def test_one_video_that_always_breaks_the_service_is_no_outage(running, upstream: ScriptedUpstream):
-    broken, fine = running(), running()
+def test_one_video_that_always_breaks_the_service_is_no_outage(
+    make_running_job, upstream: ScriptedUpstream
+):
+    broken, fine = make_running_job(), make_running_job()
     upstream.respond("GET", f"/faceless/{broken.remote_id}", httpx.Response(500))
     upstream.respond("GET", f"/faceless/{fine.remote_id}", RENDERING)
     for _ in range(4):
@@ -143,11 +156,12 @@ def test_one_video_that_always_breaks_the_service_is_no_outage(running, upstream
 
 @pytest.mark.parametrize("videos", [1, 2])
 def test_the_only_ones_that_break_the_service_are_an_outage_for_a_day_and_then_broken(
-    running, upstream: ScriptedUpstream, time_machine, videos
+    make_running_job, upstream: ScriptedUpstream, time_machine, videos
 ):
     """Nobody else is there to tell, and it was asked for every 15 s for ever."""
     alone = [
-        running(poll_error="A fault.", poll_failing_since=ago(23 * 3600)) for _ in range(videos)
+        make_running_job(poll_error="A fault.", poll_failing_since=ago(23 * 3600))
+        for _ in range(videos)
     ]
     for job in alone:
         upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
@@ -160,8 +174,12 @@ def test_the_only_ones_that_break_the_service_are_an_outage_for_a_day_and_then_b
     assert not circuit_breaker.is_circuit_open(alone[0].account.environment)
 
 
-def test_an_outage_of_more_than_a_day_of_three_stays_one(running, upstream: ScriptedUpstream):
-    jobs = [running(poll_error="Away.", poll_failing_since=ago(25 * 3600)) for _ in range(3)]
+def test_an_outage_of_more_than_a_day_of_three_stays_one(
+    make_running_job, upstream: ScriptedUpstream
+):
+    jobs = [
+        make_running_job(poll_error="Away.", poll_failing_since=ago(25 * 3600)) for _ in range(3)
+    ]
     for job in (*jobs, *jobs):
         upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
         poll_due_job(job)
@@ -170,10 +188,12 @@ def test_an_outage_of_more_than_a_day_of_three_stays_one(running, upstream: Scri
 
 @pytest.mark.parametrize(("since", "least", "most"), [(0, 5, 9), (120, 90, 150), (9000, 700, 1100)])
 def test_a_video_for_which_alone_the_service_fails_is_polled_slowly(
-    running, upstream: ScriptedUpstream, since, least, most
+    make_running_job, upstream: ScriptedUpstream, since, least, most
 ):
-    broken = running(poll_error="A fault.", poll_failing_since=ago(since) if since else None)
-    fine = running()
+    broken = make_running_job(
+        poll_error="A fault.", poll_failing_since=ago(since) if since else None
+    )
+    fine = make_running_job()
     upstream.respond("GET", f"/faceless/{broken.remote_id}", httpx.Response(500))
     upstream.respond("GET", f"/faceless/{fine.remote_id}", RENDERING)
     poll_due_job(fine)
@@ -181,10 +201,10 @@ def test_a_video_for_which_alone_the_service_fails_is_polled_slowly(
 
 
 def test_who_fails_for_long_is_asked_often_while_the_service_is_away(
-    running, upstream: ScriptedUpstream
+    make_running_job, upstream: ScriptedUpstream
 ):
     """Else it was looked at a quarter of an hour after the others when that is over."""
-    job = running(poll_error="Away.", poll_failing_since=ago(9000))
+    job = make_running_job(poll_error="Away.", poll_failing_since=ago(9000))
     upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.ConnectError)
     for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT - 1):
         circuit_breaker.record_unanswered_poll(job.account.environment)
@@ -193,10 +213,10 @@ def test_who_fails_for_long_is_asked_often_while_the_service_is_away(
 
 @pytest.mark.parametrize(("minutes", "least", "most"), [(0, 5, 9), (10, 450, 750)])
 def test_one_fault_after_an_outage_lasts_for_no_longer_than_that_is_over(
-    running, upstream: ScriptedUpstream, time_machine, minutes, least, most
+    make_running_job, upstream: ScriptedUpstream, time_machine, minutes, least, most
 ):
     """Those who waited it out have failed for long, and all of them did."""
-    job = running(age=31 * 86400, poll_error="Away.", poll_failing_since=ago(26 * 3600))
+    job = make_running_job(age=31 * 86400, poll_error="Away.", poll_failing_since=ago(26 * 3600))
     upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.Response(502))
     for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT):
         circuit_breaker.record_unanswered_poll(job.account.environment)
@@ -217,23 +237,23 @@ def test_one_fault_after_an_outage_lasts_for_no_longer_than_that_is_over(
     ],
 )
 def test_after_a_month_a_video_that_breaks_the_service_for_a_day_waits_for_somebody_to_ask(
-    running, upstream: ScriptedUpstream, days, hours, is_away, rests
+    make_running_job, upstream: ScriptedUpstream, days, hours, is_away, rests
 ):
     since = ago(hours * 3600) if hours else None
-    job = running(age=days * 86400, poll_error="A fault.", poll_failing_since=since)
+    job = make_running_job(age=days * 86400, poll_error="A fault.", poll_failing_since=since)
     upstream.respond("GET", f"/faceless/{job.remote_id}", httpx.Response(500))
     for _ in range(circuit_breaker.OUTAGE_FAILURE_COUNT - 1 if is_away else 0):
-        running()
+        make_running_job()
         circuit_breaker.record_unanswered_poll(job.account.environment)
     assert poll_due_job(job).state == JobState.RUNNING
     assert job.is_polling_stopped is rests
 
 
 def test_a_poison_row_is_quarantined_after_five_tries_and_the_others_go_on(
-    running, seeing, upstream: ScriptedUpstream, monkeypatch
+    make_running_job, informed_rate_limiter, upstream: ScriptedUpstream, monkeypatch
 ):
-    seeing()
-    poison, fine = running(), running()
+    informed_rate_limiter()
+    poison, fine = make_running_job(), make_running_job()
     upstream.respond("GET", f"/faceless/{poison.remote_id}", RENDERING)
 
     def broken(*_: object) -> None:
@@ -252,9 +272,13 @@ def test_a_poison_row_is_quarantined_after_five_tries_and_the_others_go_on(
     assert [lease.job_id for lease in due_work.lease_due_jobs()] == [fine.pk]
 
 
-def test_a_quarantined_video_is_polled_again_by_hand(running, seeing, upstream: ScriptedUpstream):
-    seeing()
-    job = running(failures=MAX_JOB_CRASHES, poll_error=job_quarantine.POLLING_QUARANTINED_TEXT)
+def test_a_quarantined_video_is_polled_again_by_hand(
+    make_running_job, informed_rate_limiter, upstream: ScriptedUpstream
+):
+    informed_rate_limiter()
+    job = make_running_job(
+        failures=MAX_JOB_CRASHES, poll_error=job_quarantine.POLLING_QUARANTINED_TEXT
+    )
     upstream.respond("GET", f"/faceless/{job.remote_id}", RENDERING)
     assert looking.poll_soon(job)
     assert poll_due_job(job).poll_error == ""
@@ -262,9 +286,9 @@ def test_a_quarantined_video_is_polled_again_by_hand(running, seeing, upstream: 
 
 
 def test_pitfall_18_after_a_month_polling_stops_until_a_person_asks(
-    running, upstream: ScriptedUpstream
+    make_running_job, upstream: ScriptedUpstream
 ):
-    job = running(age=31 * 86400, seen=3600)
+    job = make_running_job(age=31 * 86400, seen=3600)
     upstream.respond("GET", f"/faceless/{job.remote_id}", RENDERING)
     assert poll_due_job(job).state == JobState.RUNNING
     assert seconds_until_next_poll(job) > 86400 * 365
@@ -274,13 +298,15 @@ def test_pitfall_18_after_a_month_polling_stops_until_a_person_asks(
     assert seconds_until_next_poll(job) <= 5
 
 
-def test_again_does_nothing_for_a_video_that_ended(running):
-    assert not looking.poll_soon(running(state=JobState.COMPLETED))
+def test_again_does_nothing_for_a_video_that_ended(make_running_job):
+    assert not looking.poll_soon(make_running_job(state=JobState.COMPLETED))
 
 
-def test_a_duplicate_task_message_polls_once(running, seeing, upstream: ScriptedUpstream):
-    seeing()
-    job = running()
+def test_a_duplicate_task_message_polls_once(
+    make_running_job, informed_rate_limiter, upstream: ScriptedUpstream
+):
+    informed_rate_limiter()
+    job = make_running_job()
     upstream.respond("GET", f"/faceless/{job.remote_id}", RENDERING)
     lease = due_work.lease_due_jobs()[0]
     for _ in range(3):
@@ -289,18 +315,20 @@ def test_a_duplicate_task_message_polls_once(running, seeing, upstream: Scripted
 
 
 def test_a_late_task_message_of_an_expired_lease_does_nothing(
-    running, seeing, upstream: ScriptedUpstream
+    make_running_job, informed_rate_limiter, upstream: ScriptedUpstream
 ):
-    seeing()
-    job = running()
+    informed_rate_limiter()
+    job = make_running_job()
     lease = due_work.lease_due_jobs()[0]
     Job.objects.filter(pk=job.pk).update(next_poll_at=timezone.now() + timedelta(seconds=3))
     looking.poll_job(lease.job_id, lease.until)
     assert upstream.requests == []
 
 
-def test_law_5_no_resource_is_asked_within_five_seconds(running, upstream: ScriptedUpstream):
-    job = running(seen=1)
+def test_rule_5_no_resource_is_asked_within_five_seconds(
+    make_running_job, upstream: ScriptedUpstream
+):
+    job = make_running_job(seen=1)
     looking.poll_job(job.pk)
     job.refresh_from_db()
     assert upstream.requests == []
@@ -308,29 +336,31 @@ def test_law_5_no_resource_is_asked_within_five_seconds(running, upstream: Scrip
 
 
 def test_without_a_permit_the_poll_waits_and_nothing_is_said(
-    running, upstream: ScriptedUpstream, token
+    make_running_job, upstream: ScriptedUpstream, token
 ):
-    job = running()
+    job = make_running_job()
     rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 20)
     assert poll_due_job(job).poll_error == ""
     assert 18 < seconds_until_next_poll(job) <= 20
 
 
-def test_the_command_releases_quarantined_videos(running, capsys):
-    parked = running(failures=MAX_JOB_CRASHES, poll_error=job_quarantine.POLLING_QUARANTINED_TEXT)
-    over = running(state=JobState.COMPLETED)
-    call_command("look_again", str(parked.pk), str(over.pk))
+def test_the_command_releases_quarantined_videos(make_running_job, capsys):
+    parked = make_running_job(
+        failures=MAX_JOB_CRASHES, poll_error=job_quarantine.POLLING_QUARANTINED_TEXT
+    )
+    over = make_running_job(state=JobState.COMPLETED)
+    call_command("resume_polling", str(parked.pk), str(over.pk))
     parked.refresh_from_db()
     assert (parked.failures, parked.poll_error) == (0, "")
     said = capsys.readouterr().out
-    assert f"{parked.pk}: looked at in 5 s" in said
+    assert f"{parked.pk}: is polled within 5 s" in said
     assert f"{over.pk}: does not run" in said
     with pytest.raises(CommandError, match="no job"):
-        call_command("look_again", str(over.account_id))
+        call_command("resume_polling", str(over.account_id))
 
 
 def test_an_end_is_told_though_what_it_teaches_cannot_be_kept(
-    running, upstream: ScriptedUpstream, monkeypatch
+    make_running_job, upstream: ScriptedUpstream, monkeypatch
 ):
     """No later look comes by a job that has ended."""
     told: list[object] = []
@@ -340,7 +370,7 @@ def test_an_end_is_told_though_what_it_teaches_cannot_be_kept(
         raise RuntimeError("the database went away")
 
     monkeypatch.setattr(looking, "record_run_duration", breaks)
-    job = running()
+    job = make_running_job()
     film = {"status": "completed", "url": "http://127.0.0.1/a.mp4"}
     upstream.respond("GET", f"/faceless/{job.remote_id}", make_response({"id": 1, "video": film}))
     with pytest.raises(RuntimeError):

@@ -52,12 +52,12 @@ def token(northlight: Team, luca: Membership) -> Token:
 
 @pytest.fixture
 def poll_job_of_kind(
-    running: Running, upstream: ScriptedUpstream
+    make_running_job: Running, upstream: ScriptedUpstream
 ) -> Callable[[str], Callable[[MutatedResponse], Job]]:
     """Makes a running job of a kind, and looks at it as often as asked; each look is its first."""
 
     def of(kind: str) -> Callable[[MutatedResponse], Job]:
-        job = running(kind=kind, remote_id="1")
+        job = make_running_job(kind=kind, remote_id="1")
 
         def once(answer: MutatedResponse) -> Job:
             rate_limiter.redis_connection().flushall()

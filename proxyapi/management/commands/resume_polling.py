@@ -1,4 +1,4 @@
-"""Look again at jobs that were parked, or ran for a month: `manage.py look_again <job id> …`."""
+"""Poll quarantined or month-old jobs again: `manage.py resume_polling <job id> …`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proxyapi.polling.poller import poll_soon
 
 
 class Command(BaseCommand):
-    help = "Looks again at running jobs, whatever stopped or slowed the looking."
+    help = "Polls running jobs again, whatever stopped or slowed their polling."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("job", nargs="+", type=UUID, help="As in the address of its page.")
@@ -22,5 +22,5 @@ class Command(BaseCommand):
         for id in job:
             if id not in found:
                 raise CommandError(f"There is no job {id}.")
-            taken_up = poll_soon(found[id])
-            self.stdout.write(f"{id}: {'looked at in 5 s' if taken_up else 'does not run'}")
+            is_polled = poll_soon(found[id])
+            self.stdout.write(f"{id}: {'is polled within 5 s' if is_polled else 'does not run'}")
