@@ -2,16 +2,18 @@
 
 Refusal
 ├── NotEnoughCredits   the hold does not fit into what is free
-├── AlreadyOpen        the same thing is on its way
+├── LimitExceeded      the hold does not fit into what a spending limit leaves
+├── AlreadyInProgress  the same thing is on its way
 ├── NotReady           a precondition of the service is not met
 ├── TokenRefused       the token cannot be used or taken
-├── TooManyTries       somebody tried too often within a minute
-└── Stale              somebody changed it meanwhile
+├── TooManyAttempts    somebody tried too often within a minute
+└── StaleData          somebody changed it meanwhile
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import NamedTuple
 
 
 class Refusal(Exception):
@@ -32,6 +34,21 @@ class NotEnoughCredits(Refusal):
             f"{other_team_hold_sentence(held_by_others)}Nothing was charged."
         )
         self.needed, self.free = needed, free
+
+
+class SpendingLimit(NamedTuple):
+    """What a budget of the caller leaves, in credits, below 0 where it is overspent. `key` is the
+    caller's name for it."""
+
+    key: str
+    remaining: Decimal
+
+
+class LimitExceeded(Refusal):
+    def __init__(self, limit: SpendingLimit) -> None:
+        left = format_credits(max(limit.remaining, Decimal(0)))
+        super().__init__(f"Not sent. A spending limit leaves {left} cr. Nothing was charged.")
+        self.limit = limit
 
 
 class AlreadyInProgress(Refusal):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 from uuid import UUID
 
 from django.db import transaction
@@ -13,13 +14,12 @@ from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import (
     PRICE_MISSING,
-    charge_or_request_approval,
     require_job_state,
     require_shown_price,
+    submit_charge,
 )
 from dashboard.shared.roles import Permission
 from proxyapi import pricing
-from proxyapi.charges import ChargeIntent, find_submitted_charge
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge, Job, JobState
 from proxyapi.refusals import NotReady, StaleData
@@ -31,7 +31,6 @@ FAILURE_NOT_LATEST = (
 )
 
 
-@transaction.atomic
 def retry_video(
     *,
     by: Membership,
@@ -46,19 +45,21 @@ def retry_video(
     `failed_at` is the time of the failure that was shown, ISO 8601: for another nothing is sent.
     """
     check_permission(by, Permission.RENDER)
-    if sent := find_submitted_charge(job, RETRY_OPERATION, nonce, {}):
-        return sent
+    quote = partial(quote_retry, job, seen, failed_at)
+    return submit_charge(by, job, RETRY_OPERATION, nonce, quote, words=words)
+
+
+def quote_retry(job: Job, seen: Decimal, failed_at: str) -> Decimal:
+    """The price in credits; raises `Refusal` where nothing can be sent."""
     require_job_state(
         job, JobState.FAILED, "Only a failed render is retried. This one did not fail."
     )
     require_latest_failure(failed_at, job)
-    quote = pricing.estimate_retry_price(job)
-    if quote is None:
+    price = pricing.estimate_retry_price(job)
+    if price is None:
         raise NotReady(PRICE_MISSING)
-    require_shown_price(seen, quote)
-    hold = pricing.hold_for_estimate(quote)
-    intent = ChargeIntent(job, by.user_id, RETRY_OPERATION, nonce, hold, quote)
-    return charge_or_request_approval(by, intent, words)
+    require_shown_price(seen, price)
+    return price
 
 
 @transaction.atomic

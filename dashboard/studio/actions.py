@@ -4,6 +4,7 @@ retry."""
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -15,14 +16,13 @@ from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import (
     PRICE_MISSING,
-    charge_or_request_approval,
     require_job_state,
     require_shown_price,
+    submit_charge,
 )
 from dashboard.shared.roles import Permission
 from dashboard.studio.flows import flow_of
 from proxyapi import drafts, pricing, tasks
-from proxyapi.charges import ChargeIntent, find_submitted_charge
 from proxyapi.credentials import token_vault
 from proxyapi.models import Charge, Job, JobKind, JobState, Token
 from proxyapi.refusals import NotReady, StaleData, TokenRefused
@@ -101,7 +101,6 @@ def request_draft_price(*, by: Membership, job: Job) -> None:
         tasks.enqueue_task_after_commit(tasks.quote_draft_task, job.pk)
 
 
-@transaction.atomic
 def write_script(
     *,
     by: Membership,
@@ -129,9 +128,12 @@ def write_script(
         "language": language,
     }
     body = {name: value for name, value in chosen.items() if value not in ("", None)}
-    operation = flow_of(job).script_operation
-    if sent := find_submitted_charge(job, operation, nonce, body):
-        return sent
+    operation, quote = flow_of(job).script_operation, partial(quote_script, job, seen)
+    return submit_charge(by, job, operation, nonce, quote, body=body, words=words)
+
+
+def quote_script(job: Job, seen: Decimal) -> Decimal:
+    """The price in credits, here and below; raises `Refusal` where nothing can be sent."""
     require_job_state(
         job,
         JobState.DRAFT,
@@ -139,32 +141,24 @@ def write_script(
     )
     price = pricing.script_credits(job.account)
     require_shown_price(seen, price)
-    intent = ChargeIntent(job, by.user_id, operation, nonce, price, price, body)
-    return charge_or_request_approval(by, intent, words)
+    return price
 
 
-@transaction.atomic
 def render_video(
     *, by: Membership, job: Job, nonce: UUID, seen: Decimal, words: str | None = None
 ) -> Charge:
     """Render the draft at its estimate, with a hold a little above it."""
     check_permission(by, Permission.RENDER)
-    flow = flow_of(job)
-    if sent := find_submitted_charge(job, flow.render_operation, nonce, {}):
-        return sent
+    operation, quote = flow_of(job).render_operation, partial(quote_render, job, seen)
+    return submit_charge(by, job, operation, nonce, quote, words=words)
+
+
+def quote_render(job: Job, seen: Decimal) -> Decimal:
     require_job_state(job, JobState.DRAFT, RENDER_ALREADY_SENT)
-    for need in flow.preconditions:
+    for need in flow_of(job).preconditions:
         if not job.wanted.get(need.field):
             raise NotReady(need.refusal)
     if not job.has_current_estimate or job.estimate is None:
         raise NotReady(PRICE_MISSING)
     require_shown_price(seen, job.estimate, DRAFT_CHANGED_REASON)
-    intent = ChargeIntent(
-        job,
-        by.user_id,
-        flow.render_operation,
-        nonce,
-        pricing.hold_for_estimate(job.estimate),
-        job.estimate,
-    )
-    return charge_or_request_approval(by, intent, words)
+    return job.estimate

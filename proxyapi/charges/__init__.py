@@ -1,14 +1,14 @@
-"""The money core: a charge is recorded and held, claimed, sent at most once, settled or read
-back."""
+"""Charges: `admit` is the one way in; a charge is held, claimed, sent at most once, settled or
+reconciled."""
 
 from __future__ import annotations
 
 from proxyapi.charges.admission import (
+    Admission,
     ChargeIntent,
-    admit_charge,
+    admit,
     approve_draft_charge,
     cancel_held_charge,
-    create_draft_charge,
     find_submitted_charge,
     withdraw_draft_charge,
 )
@@ -18,12 +18,12 @@ from proxyapi.charges.manual_settlement import settle_with_entry, write_off_char
 from proxyapi.charges.reconcile import reconcile_charge, reconcile_now
 
 __all__ = [
+    "Admission",
     "ChargeIntent",
-    "admit_charge",
+    "admit",
     "approve_draft_charge",
     "cancel_held_charge",
     "charges_with_late_debit",
-    "create_draft_charge",
     "dispatch_charge",
     "find_submitted_charge",
     "reconcile_charge",

@@ -1,16 +1,16 @@
-"""Record: the intent row, written with its hold in one transaction, before anything is sent.
+"""Admission: the one way in. A charge is written with its hold before anything is sent.
 
-A charge that needs somebody's consent first is asked for (`draft`, holds nothing), and then
-released or withdrawn.
+A charge that needs somebody's approval is written as a draft, which holds nothing, and is then
+approved or withdrawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -22,25 +22,32 @@ from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, Charge, ChargeState, Job, Token, Upload
 from proxyapi.models.charge import HOLDING_STATES, JOB_STARTING_OPERATIONS
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
-from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits, NotReady, StaleData
+from proxyapi.refusals import (
+    AlreadyInProgress,
+    LimitExceeded,
+    NotEnoughCredits,
+    NotReady,
+    SpendingLimit,
+    StaleData,
+)
 from proxyapi.upstream.catalog import get_operation
 
-# The doorbell rings at once; the sweep takes over when nobody answered it.
+# A worker is woken on commit; the sweep takes over when none answers.
 SWEEP_AFTER = timedelta(seconds=10)
 JOB_IN_PROGRESS = "This video has something under way already. Nothing was sent twice."
 SAME_IN_PROGRESS = "The same is under way already. Nothing was sent twice."
+NO_APPROVAL_NEEDED = "There is room for it by now. Nothing was sent; press once more."
 
 
 @dataclass(frozen=True, slots=True)
 class ChargeIntent:
-    """What somebody decided: one charging operation, at a price they saw.
+    """What somebody decided: one charging operation, at a price they saw, in credits.
 
     On a job, or, where the operation has none (a search for ideas), on a token. `path` holds the
     parameters of the path besides the job's own id; `uploads` are rows that are not saved yet.
     """
 
     job: Job | None
-    member_id: int
     operation: str
     nonce: UUID
     hold: Decimal
@@ -60,42 +67,52 @@ class ChargeIntent:
 
     @property
     def target(self) -> Job | Token:
-        """What says on which token and account it goes."""
-        found = self.job or self.token
-        if found is None:
+        """What says on which token and account the charge goes."""
+        target = self.job or self.token
+        if target is None:
             raise ValueError("an intent needs a job or a token")
-        return found
+        return target
+
+
+class Admission(NamedTuple):
+    """The charge of an intent; `is_new` is False where an equal form made it before."""
+
+    charge: Charge
+    is_new: bool
 
 
 @transaction.atomic
-def admit_charge(intent: ChargeIntent) -> Charge:
-    """Write the charge and reserve its hold, or answer the one this form already made.
+def admit(
+    intent: ChargeIntent,
+    payer: int,
+    limits: Collection[SpendingLimit] = (),
+    *,
+    needs_approval: bool = False,
+) -> Admission:
+    """Write the charge and reserve its hold, or answer the one that this form already made.
 
-    Raises `AlreadyOpen` when the same operation is under way, `Stale` when the job is no longer
-    what was decided on, `NotEnoughCredits` when the hold does not fit, `NotReady` when the account
-    is of another upstream. The account is locked meanwhile: two members, or two teams, cannot both
-    pass on the last credit.
+    `payer` is the user whose charge it is. `limits` are what the caller's budgets leave, read under
+    the caller's locks, which are taken before the account's. With `needs_approval` the charge is
+    written as a draft, which holds nothing until `approve_draft_charge`.
+
+    The account is locked until the transaction ends: two members, or two teams, cannot both pass
+    on the last credit. Raises `LimitExceeded` when a limit is in the way, `StaleData` when the job
+    is no longer what was decided on or a draft needs no approval, `AlreadyInProgress` when
+    something is in progress on the job, `NotReady` when the account is of another upstream, and
+    `NotEnoughCredits` when the hold does not fit; of a draft that is checked at its approval.
     """
-    account = lock_intent_account(intent)
-    if existing := find_existing_charge(intent):
-        return existing
+    if not get_operation(intent.operation).charging:
+        raise ValueError(f"{intent.operation} charges nothing")
+    account = Account.objects.get_locked(intent.account_id)
+    if existing := find_charge_of_intent(intent):
+        return Admission(existing, is_new=False)
+    check_limits(limits, intent.hold, needs_approval)
     check_account_upstream(account)
     job = check_none_in_progress(intent)
+    if needs_approval:
+        return Admission(insert_charge(intent, payer, job, ChargeState.DRAFT), is_new=True)
     check_hold_fits(account, intent.hold)
-    return insert_charge(intent, account, job, ChargeState.HELD)
-
-
-@transaction.atomic
-def create_draft_charge(intent: ChargeIntent) -> Charge:
-    """Write the charge as a draft that waits for somebody's consent; it reserves nothing.
-
-    Raises as `record` does, but for the credits: they are looked at when it is released.
-    """
-    account = lock_intent_account(intent)
-    if existing := find_existing_charge(intent):
-        return existing
-    check_account_upstream(account)
-    return insert_charge(intent, account, check_none_in_progress(intent), ChargeState.DRAFT)
+    return Admission(insert_charge(intent, payer, job, ChargeState.HELD), is_new=True)
 
 
 @transaction.atomic
@@ -158,43 +175,42 @@ def cancel_held_charge(charge: Charge, sentence: str) -> bool:
     return True
 
 
-def lock_intent_account(intent: ChargeIntent) -> Account:
-    if not get_operation(intent.operation).charging:
-        raise ValueError(f"{intent.operation} charges nothing")
-    return Account.objects.get_locked(intent.account_id)
-
-
-def find_existing_charge(intent: ChargeIntent) -> Charge | None:
-    return find_charge_by_nonce(
-        intent.tenant_id, intent.nonce, intent.job, intent.operation, intent.path, intent.body
-    )
-
-
 def find_submitted_charge(
     job: Job, operation: str, nonce: UUID, body: Mapping[str, object]
 ) -> Charge | None:
-    """The charge that this form made already: a form sent twice is one charge.
+    """The charge that this form already made, for a caller that refuses the form before `admit`.
 
-    Raises `AlreadyOpen` when the form's nonce stands under another deed.
+    Raises `AlreadyInProgress` when the form's nonce was used for another operation.
     """
-    return find_charge_by_nonce(job.tenant_id, nonce, job, operation, {}, body)
+    return find_charge_by_nonce(job.tenant_id, nonce, (job.pk, operation, {}, body))
+
+
+def find_charge_of_intent(intent: ChargeIntent) -> Charge | None:
+    job_id = intent.job.pk if intent.job else None
+    content = (job_id, intent.operation, intent.path, intent.body)
+    return find_charge_by_nonce(intent.tenant_id, intent.nonce, content)
 
 
 def find_charge_by_nonce(
-    tenant_id: UUID,
-    nonce: UUID,
-    job: Job | None,
-    operation: str,
-    path: Mapping[str, str],
-    body: Mapping[str, object],
+    tenant_id: UUID, nonce: UUID, content: tuple[object, ...]
 ) -> Charge | None:
+    """`content` is the job's id, the operation, the path's parameters and the body."""
     charge = Charge.objects.filter(tenant_id=tenant_id, nonce=nonce).first()
     if charge is None:
         return None
-    deed = (job.pk if job else None, operation, path, body)
-    if (charge.job_id, charge.operation, charge.path, charge.body) != deed:
+    if (charge.job_id, charge.operation, charge.path, charge.body) != content:
         raise AlreadyInProgress("This form was used for something else already. Nothing was sent.")
     return charge
+
+
+def check_limits(limits: Collection[SpendingLimit], hold: Decimal, needs_approval: bool) -> None:
+    """Raise `LimitExceeded` with the most constrained limit that the hold does not fit; for a
+    draft, raise `StaleData` where it fits all of them."""
+    exceeded = [limit for limit in limits if hold > limit.remaining]
+    if needs_approval and not exceeded:
+        raise StaleData(NO_APPROVAL_NEEDED)
+    if exceeded and not needs_approval:
+        raise LimitExceeded(min(exceeded, key=lambda limit: (limit.remaining, limit.key)))
 
 
 def check_none_in_progress(intent: ChargeIntent) -> Job | None:
@@ -248,16 +264,14 @@ def check_hold_fits(account: Account, hold: Decimal) -> None:
         raise NotEnoughCredits(hold, free, held_by_others)
 
 
-def insert_charge(
-    intent: ChargeIntent, account: Account, job: Job | None, state: ChargeState
-) -> Charge:
+def insert_charge(intent: ChargeIntent, payer: int, job: Job | None, state: ChargeState) -> Charge:
     now = timezone.now()
     charge = Charge.objects.create(
         tenant_id=intent.tenant_id,
-        account=account,
+        account_id=intent.account_id,
         # The locked job's: another token may have taken over since the page was drawn.
         token_id=job.token_id if job else intent.token.pk,  # type: ignore[union-attr]
-        member_id=intent.member_id,
+        member_id=payer,
         job=job,
         operation=intent.operation,
         path=intent.path,

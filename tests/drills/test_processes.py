@@ -20,8 +20,9 @@ from threading import Event
 from typing import NamedTuple
 
 from proxyapi import tasks
-from proxyapi.charges import ChargeIntent, admit_charge
+from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge, Job, JobState
+from tests.admission import admit_charge
 from tests.drills.charging.test_kills import FIFTEEN
 from tests.drills.figures import Figures
 from tests.drills.member_orders import headers, judge_orders, sandbox, sandbox_account

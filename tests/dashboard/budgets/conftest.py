@@ -85,9 +85,7 @@ def add_spending(video: Callable[..., Job]) -> Callable[..., Charge]:
 def make_intent(
     job: Job, hold: int | Decimal = 106, nonce: uuid.UUID | None = None
 ) -> ChargeIntent:
-    return ChargeIntent(
-        job, job.member_id, "faceless.render", nonce or uuid.uuid4(), Decimal(hold), Decimal(96)
-    )
+    return ChargeIntent(job, "faceless.render", nonce or uuid.uuid4(), Decimal(hold), Decimal(96))
 
 
 def drawn_form_fields(answer: Any) -> str:

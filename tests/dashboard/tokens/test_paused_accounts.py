@@ -15,9 +15,10 @@ from dashboard.models import Membership
 from dashboard.shared.recheck import recheck_job
 from dashboard.startup_checks import run_startup_checks
 from dashboard.studio.actions import start_draft
-from proxyapi.charges import ChargeIntent, admit_charge
+from proxyapi.charges import ChargeIntent
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token
 from proxyapi.refusals import NotReady, TokenRefused
+from tests.admission import admit_charge
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
 LIVE = "https://video.example/v2"
@@ -135,7 +136,7 @@ def test_a_draft_of_it_is_neither_priced_nor_charged(
     html = page(client_of(mira), "studio-step", job.pk, "review")
     assert "This draft is paused." in html
     assert "The portal uses the address of this account" in html
-    intent = ChargeIntent(job, mira.user_id, "faceless.render", uuid4(), Decimal(10), Decimal(9))
+    intent = ChargeIntent(job, "faceless.render", uuid4(), Decimal(10), Decimal(9))
     with pytest.raises(NotReady, match=f"Not sent. This account {WHY}"):
         admit_charge(intent)
     assert not Charge.objects.exists()

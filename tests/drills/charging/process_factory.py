@@ -103,7 +103,7 @@ def press_button(order: dict[str, Any]) -> None:
     from django.db import transaction
 
     from proxyapi import tasks
-    from proxyapi.charges import admit_charge
+    from tests.admission import admit_charge
 
     with transaction.atomic():
         charge = admit_charge(build_intent(order["intent"]))
@@ -120,7 +120,6 @@ def build_intent(told: dict[str, Any]) -> Any:
     ]
     return ChargeIntent(
         job=Job.objects.get(pk=told["job"]) if told["job"] else None,
-        member_id=told["member"],
         operation=told["operation"],
         nonce=UUID(told["nonce"]),
         hold=Decimal(told["hold"]),

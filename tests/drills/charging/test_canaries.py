@@ -24,10 +24,10 @@ from django.conf import settings
 from django.db import connection
 
 from proxyapi import tasks
-from proxyapi.charges import admit_charge
 from proxyapi.failpoints import FAILPOINTS
 from proxyapi.models import Tenant
 from proxyapi.upstream.catalog import CATALOG
+from tests.admission import admit_charge
 from tests.browser.canaries import scan_redis
 from tests.drills.charging import token_echoes
 from tests.drills.charging.team_pages import scan_team_pages

@@ -22,9 +22,10 @@ from django.db import connection
 from dashboard.models import Membership
 from dashboard.studio import actions
 from proxyapi import tasks
-from proxyapi.charges import admit_charge, dispatch_charge
+from proxyapi.charges import dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.refusals import Refusal
+from tests.admission import admit_charge
 from tests.drills.charging.worker_control import WorkerControl, running_process_factory
 from tests.drills.figures import Figures
 from tests.factories import MembershipFactory, TeamFactory

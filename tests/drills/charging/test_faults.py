@@ -17,8 +17,8 @@ from typing import NamedTuple
 import httpx
 from django.db import connection
 
-from proxyapi.charges import admit_charge
 from proxyapi.models import Charge
+from tests.admission import admit_charge
 from tests.drills.figures import Figures
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faults import FAULTS

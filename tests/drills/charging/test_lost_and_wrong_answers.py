@@ -14,9 +14,9 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import admit_charge
 from proxyapi.ledger.matching_rules import MATCH_BOOKING_DELAY
 from proxyapi.models import Charge, ChargeState, Job, JobState
+from tests.admission import admit_charge
 from tests.drills.charging.wrong_prices import PLACES, WrongPrice, charge_wrong_price
 from tests.drills.figures import Figures
 from tests.proxyapi.money import faulty_transport as patience

@@ -84,7 +84,6 @@ def describe_intent(intent: ChargeIntent) -> dict[str, Any]:
     return {
         "job": str(intent.job.pk) if intent.job else None,
         "token": str(intent.token.pk) if intent.token else None,
-        "member": intent.member_id,
         "operation": intent.operation,
         "nonce": str(intent.nonce),
         "hold": str(intent.hold),

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import httpx
 
 from proxyapi import ledger
-from proxyapi.charges import ChargeIntent, admit_charge
+from proxyapi.charges import ChargeIntent
 from proxyapi.charges.transitions import PRICE_DIFFERS
 from proxyapi.models import Charge, LedgerEntry
+from tests.admission import admit_charge
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.operations import OPERATIONS, path_pattern
 from tests.proxyapi.money.sandbox_account import (

@@ -8,8 +8,9 @@ from decimal import Decimal
 
 import pytest
 
-from proxyapi.charges import ChargeIntent, admit_charge
+from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge, Job
+from tests.admission import admit_charge
 from tests.factories import AccountFactory, JobFactory, create_account_of_another_team
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 
@@ -52,7 +53,6 @@ def make_held_charge(job: Job) -> Callable[..., Charge]:
     def make(operation: str = "faceless.render", hold: int = 106, **fields: object) -> Charge:
         intent = ChargeIntent(
             job=job,
-            member_id=job.member_id,
             operation=operation,
             nonce=uuid.uuid4(),
             hold=Decimal(hold),

@@ -12,9 +12,10 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from proxyapi.charges import ChargeIntent, admit_charge
+from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits, StaleData
+from tests.admission import admit_charge
 from tests.factories import ChargeFactory, JobFactory, TokenFactory
 
 Held = Callable[..., Charge]
@@ -26,7 +27,6 @@ def intent(
     fields = {"operation": "faceless.render", **fields}
     return ChargeIntent(
         job=job,
-        member_id=job.member_id,
         nonce=nonce or uuid.uuid4(),
         hold=Decimal(hold),
         **fields,  # type: ignore[arg-type]

@@ -16,15 +16,14 @@ from django.utils import timezone
 
 from proxyapi.charges import (
     ChargeIntent,
-    admit_charge,
     approve_draft_charge,
-    create_draft_charge,
     transitions,
     withdraw_draft_charge,
     write_off_charge,
 )
 from proxyapi.models import Account, Charge, ChargeState, Job
 from proxyapi.models.charge import CHARGED_STATES
+from tests.admission import admit_charge, create_draft_charge
 from tests.factories import JobFactory
 from tests.proxyapi.charges.test_concurrency import together
 
@@ -64,7 +63,7 @@ def taken() -> Decimal:
 
 def intend(chance: Random, jobs: list[Job]) -> ChargeIntent:
     one, hold = chance.choice(jobs), Decimal(chance.randrange(20, 400))
-    return ChargeIntent(one, one.member_id, "faceless.scripts", uuid.uuid4(), hold, hold)
+    return ChargeIntent(one, "faceless.scripts", uuid.uuid4(), hold, hold)
 
 
 def one(chance: Random, *states: ChargeState) -> Charge:

@@ -15,9 +15,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge, transitions
+from proxyapi.charges import ChargeIntent, dispatch_charge, transitions
 from proxyapi.models import Account, Charge, ChargeState, Job
 from proxyapi.refusals import Refusal
+from tests.admission import admit_charge
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.charges.conftest import SETTINGS
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response
@@ -46,7 +47,7 @@ def together(deeds: Iterable[Callable[[], object]]) -> None:
 
 
 def intent(job: Job, nonce: uuid.UUID, hold: int = 106) -> ChargeIntent:
-    return ChargeIntent(job, job.member_id, "faceless.render", nonce, Decimal(hold), Decimal(96))
+    return ChargeIntent(job, "faceless.render", nonce, Decimal(hold), Decimal(96))
 
 
 def test_pitfall_40_presses_at_once_are_one_charge(job: Job) -> None:

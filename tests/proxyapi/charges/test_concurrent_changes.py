@@ -17,16 +17,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proxyapi import calls, drafts
-from proxyapi.charges import (
-    ChargeIntent,
-    admit_charge,
-    dispatch_charge,
-    settle_with_entry,
-    write_off_charge,
-)
+from proxyapi.charges import ChargeIntent, dispatch_charge, settle_with_entry, write_off_charge
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
 from proxyapi.polling import due_work
 from proxyapi.rate_limiter import Permit
+from tests.admission import admit_charge
 from tests.factories import AccountFactory, EntryFactory, JobFactory, TokenFactory, UserFactory
 from tests.proxyapi.charges.conftest import video_response
 from tests.proxyapi.scripted_upstream import (
@@ -149,7 +144,7 @@ def clip(db: None) -> Job:
 def paid(clip: Job) -> Charge:
     price = Decimal(20)
     intent = ChargeIntent(
-        clip, clip.member_id, "text_to_video.create", uuid.uuid4(), price, price, {"model": "brook"}
+        clip, "text_to_video.create", uuid.uuid4(), price, price, {"model": "brook"}
     )
     return admit_charge(intent)
 

@@ -9,20 +9,15 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import (
-    ChargeIntent,
-    admit_charge,
-    approve_draft_charge,
-    create_draft_charge,
-    withdraw_draft_charge,
-)
+from proxyapi.charges import ChargeIntent, approve_draft_charge, withdraw_draft_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits, StaleData
+from tests.admission import admit_charge, create_draft_charge
 from tests.factories import JobFactory, TokenFactory
 
 
 def intent(job: Job, hold: int = 106, operation: str = "faceless.render") -> ChargeIntent:
-    return ChargeIntent(job, job.member_id, operation, uuid.uuid4(), Decimal(hold), Decimal(96))
+    return ChargeIntent(job, operation, uuid.uuid4(), Decimal(hold), Decimal(96))
 
 
 def test_what_is_asked_for_holds_nothing(job: Job) -> None:
@@ -102,21 +97,17 @@ def test_what_was_released_meanwhile_is_not_withdrawn(job: Job) -> None:
 def test_a_search_without_a_job_goes_on_the_token(job: Job) -> None:
     token = TokenFactory(account=job.account)
     body = {"keyword": "tides", "network": "youtube"}
-    search = ChargeIntent(
-        None, token.owner_id, "ideas.discover", uuid.uuid4(), Decimal(15), body=body, token=token
-    )
+    search = ChargeIntent(None, "ideas.discover", uuid.uuid4(), Decimal(15), body=body, token=token)
     charge = admit_charge(search)
     assert (charge.job, charge.token, charge.body) == (None, token, body)
     assert admit_charge(search) == charge
-    again = ChargeIntent(
-        None, token.owner_id, "ideas.discover", uuid.uuid4(), Decimal(15), body=body, token=token
-    )
+    again = ChargeIntent(None, "ideas.discover", uuid.uuid4(), Decimal(15), body=body, token=token)
     with pytest.raises(AlreadyInProgress):
         admit_charge(again)
     assert job.state == JobState.DRAFT
 
 
 def test_an_intent_needs_something_to_go_on(job: Job) -> None:
-    nothing = ChargeIntent(None, job.member_id, "ideas.discover", uuid.uuid4(), Decimal(15))
+    nothing = ChargeIntent(None, "ideas.discover", uuid.uuid4(), Decimal(15))
     with pytest.raises(ValueError, match="job or a token"):
         admit_charge(nothing)

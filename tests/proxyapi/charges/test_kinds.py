@@ -10,16 +10,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import (
-    ChargeIntent,
-    admit_charge,
-    dispatch_charge,
-    reconcile_charge,
-    transitions,
-)
+from proxyapi.charges import ChargeIntent, dispatch_charge, reconcile_charge, transitions
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.operation import ExecutionEvidence
+from tests.admission import admit_charge
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
@@ -40,9 +35,7 @@ def clip(job: Job) -> Charge:
     draft = JobFactory(account=job.account, token=job.token, kind=JobKind.CLIP, wanted=CLIP)
     six = Decimal(6)
     nonce = uuid.uuid4()
-    return admit_charge(
-        ChargeIntent(draft, draft.member_id, "text_to_video.create", nonce, six, six, body=CLIP)
-    )
+    return admit_charge(ChargeIntent(draft, "text_to_video.create", nonce, six, six, body=CLIP))
 
 
 def sent(charge: Charge) -> Charge:
@@ -196,7 +189,7 @@ def test_pitfall_115_samples_go_as_a_form_and_are_gone_when_it_is_settled(
     body = {"terms": True, "name": "Thea", "gender": "female", "purchase_addon": False}
     fifty = Decimal(50)
     create = ChargeIntent(
-        draft, draft.member_id, "voice_clones.create", uuid.uuid4(), fifty, fifty, body=body,
+        draft, "voice_clones.create", uuid.uuid4(), fifty, fifty, body=body,
         uploads=(sample,),
     )  # fmt: skip
     upstream.respond("GET", "/voice-clones/slots", make_response({"available": 0, "can_buy": True}))
@@ -218,9 +211,7 @@ def test_what_the_answer_alone_holds_is_kept_with_the_charge(
     upstream.respond("POST", "/ideas/discover", charged_response(found, 15, status=200))
     body = {"keyword": "tides", "network": "youtube"}
     fifteen, nonce = Decimal(15), uuid.uuid4()
-    search = ChargeIntent(
-        None, job.member_id, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token
-    )
+    search = ChargeIntent(None, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token)
     charge = sent(admit_charge(search))
     assert (charge.state, charge.result) == (ChargeState.CONFIRMED, found)
 
@@ -230,9 +221,7 @@ def test_pitfall_36_a_fruitless_search_costs_nothing(job: Job, upstream: Scripte
     upstream.respond("POST", "/ideas/discover", charged_response([], 0, status=200))
     body = {"keyword": "xkcdq", "network": "youtube"}
     nonce, fifteen = uuid.uuid4(), Decimal(15)
-    search = ChargeIntent(
-        None, job.member_id, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token
-    )
+    search = ChargeIntent(None, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token)
     charge = sent(admit_charge(search))
     assert (charge.state, charge.cost) == (ChargeState.CONFIRMED, 0)
 

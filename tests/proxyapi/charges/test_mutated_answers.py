@@ -13,9 +13,10 @@ import pytest
 from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 
-from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge
+from proxyapi.charges import ChargeIntent, dispatch_charge
 from proxyapi.models import Charge, Job, Token, Upload
 from proxyapi.upstream.catalog import CATALOG
+from tests.admission import admit_charge
 from tests.external_state import empty_external_state
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 from tests.proxyapi import spec_oracle
@@ -132,7 +133,7 @@ def sent(deed: ChargingCase, job: Job | None, token: Token) -> Charge:
     file = Upload(field=deed.field, name="a", content_type="image/png", content=b"PNG")
     charge = admit_charge(
         ChargeIntent(
-            job, token.owner_id, deed.operation, uuid.uuid4(), Decimal(4), Decimal(4), body,
+            job, deed.operation, uuid.uuid4(), Decimal(4), Decimal(4), body,
             token=None if job else token, path=path, uploads=(file,) if deed.field else (),
         )
     )  # fmt: skip

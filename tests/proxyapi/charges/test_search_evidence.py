@@ -10,8 +10,9 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge, evidence, reconcile_charge
+from proxyapi.charges import ChargeIntent, dispatch_charge, evidence, reconcile_charge
 from proxyapi.models import Charge, ChargeState, Job, JobKind, Upload
+from tests.admission import admit_charge
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
@@ -29,9 +30,7 @@ def search_intent(job: Job) -> Charge:
     body, fifteen = {"keyword": "tides", "network": "youtube"}, Decimal(15)
     nonce = uuid.uuid4()
     return admit_charge(
-        ChargeIntent(
-            None, job.member_id, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token
-        )
+        ChargeIntent(None, "ideas.discover", nonce, fifteen, fifteen, body, token=job.token)
     )
 
 
@@ -73,7 +72,7 @@ def test_pitfall_49_the_slots_are_read_first_and_one_is_bought_only_if_somebody_
     cost = 50 if addon else 0
     price = Decimal(cost)
     create = ChargeIntent(
-        draft, draft.member_id, "voice_clones.create", uuid.uuid4(), price, price, body=body,
+        draft, "voice_clones.create", uuid.uuid4(), price, price, body=body,
         uploads=(sample,),
     )  # fmt: skip
     upstream.respond(*SLOTS, make_response({"available": 0, "can_buy": True, "cost": 50}))

@@ -10,15 +10,16 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from proxyapi.charges import ChargeIntent, admit_charge, transitions
+from proxyapi.charges import ChargeIntent, transitions
 from proxyapi.models import Account, Charge, ChargeState, Job, TokenState
 from proxyapi.refusals import NotEnoughCredits
+from tests.admission import admit_charge
 from tests.factories import ChargeFactory, JobFactory
 
 
 def intent(job: Job, hold: int) -> ChargeIntent:
     nonce = uuid.uuid4()
-    return ChargeIntent(job, job.member_id, "faceless.render", nonce, Decimal(hold), Decimal(96))
+    return ChargeIntent(job, "faceless.render", nonce, Decimal(hold), Decimal(96))
 
 
 def test_what_one_team_holds_is_not_free_for_another(job: Job, other_teams_job: Job) -> None:

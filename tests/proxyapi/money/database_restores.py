@@ -24,12 +24,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from proxyapi import ledger, rate_limiter, tasks
-from proxyapi.charges import ChargeIntent, admit_charge, recovery
+from proxyapi.charges import ChargeIntent, recovery
 from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
 from proxyapi.polling import due_work
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import Refusal
+from tests.admission import admit_charge
 from tests.proxyapi.money.in_process_sandbox import InProcessSandbox, sandbox_with_account
 from tests.proxyapi.money.operations import OPERATIONS
 from tests.proxyapi.money.sandbox_account import FINAL_STATES, SandboxAccount

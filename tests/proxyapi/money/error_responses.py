@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from proxyapi.charges import admit_charge
 from proxyapi.models import Charge, ChargeState, Token, TokenState
+from tests.admission import admit_charge
 from tests.proxyapi.money.operations import OPERATIONS, path_pattern
 from tests.proxyapi.money.sandbox_account import SandboxAccount, work_until_settled
 

@@ -20,12 +20,13 @@ from dashboard.alerts.default_rules import create_default_rules
 from dashboard.alerts.evaluate import evaluate_team
 from dashboard.models import AlertEvent, Team
 from proxyapi import ledger, rate_limiter, tasks
-from proxyapi.charges import ChargeIntent, admit_charge, charges_with_late_debit
+from proxyapi.charges import ChargeIntent, charges_with_late_debit
 from proxyapi.models import Charge, ChargeState, Upload
 from proxyapi.models.charge import CHARGED_LATE_CODE, NEVER_CHARGED_CODE
 from proxyapi.polling import due_work
 from proxyapi.refusals import Refusal
 from proxyapi.upstream.catalog import get_operation as row_of
+from tests.admission import admit_charge
 from tests.factories import TeamFactory
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.in_process_sandbox import InProcessSandbox, sandbox_with_account

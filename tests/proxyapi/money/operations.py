@@ -63,7 +63,6 @@ def make_intent(
     token = stage.token
     return ChargeIntent(
         job=job,
-        member_id=token.owner_id,
         operation=operation,
         nonce=uuid.uuid4(),
         hold=price if exact else pricing.hold_for_estimate(price),

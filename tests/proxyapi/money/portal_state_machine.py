@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 )
 
 from proxyapi import drafts, ledger, pricing, tasks, top_up
-from proxyapi.charges import ChargeIntent, admit_charge
+from proxyapi.charges import ChargeIntent
 from proxyapi.models import (
     AutoTopUp,
     Charge,
@@ -43,6 +43,7 @@ from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import Refusal
 from proxyapi.sandbox import audit
 from proxyapi.top_up import TopUpSetting
+from tests.admission import admit_charge
 from tests.contract.staging import PROMPT
 from tests.proxyapi.money.in_process_sandbox import InProcessSandbox, sandbox_with_account
 from tests.proxyapi.money.operations import (

@@ -15,10 +15,10 @@ from typing import Any
 from dashboard.models import Team
 from dashboard.overview.queries.attention_rows import load_attention_rows
 from proxyapi import tasks
-from proxyapi.charges import admit_charge
 from proxyapi.models import Charge, ChargeState
 from proxyapi.polling import due_work
 from proxyapi.upstream.catalog import get_operation as row_of
+from tests.admission import admit_charge
 from tests.factories import TeamFactory
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.in_process_sandbox import InProcessSandbox, sandbox_with_account

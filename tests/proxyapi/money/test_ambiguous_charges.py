@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from proxyapi import ledger
-from proxyapi.charges import admit_charge, dispatch_charge
+from proxyapi.charges import dispatch_charge
 from proxyapi.models import Charge, ChargeState
 from proxyapi.rate_limiter import Priority
+from tests.admission import admit_charge
 from tests.proxyapi.money.ambiguous_charges import decide_ambiguous
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.operations import OPERATIONS, path_pattern

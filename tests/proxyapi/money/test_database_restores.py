@@ -13,8 +13,8 @@ import pytest
 from django.core.management import call_command
 
 from proxyapi import tasks
-from proxyapi.charges import admit_charge
 from proxyapi.models import Charge, ChargeState
+from tests.admission import admit_charge
 from tests.postgres_tools import use_postgres_tools
 from tests.proxyapi.money.database_restores import (
     RESTORE_KINDS,

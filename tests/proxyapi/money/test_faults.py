@@ -12,8 +12,9 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge, reconcile_charge
+from proxyapi.charges import ChargeIntent, dispatch_charge, reconcile_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState
+from tests.admission import admit_charge
 
 Books = Callable[[], dict[str, Any]]
 OPERATIONS = {"faceless.render": "render", "faceless.scripts": "scripts"}
@@ -24,7 +25,6 @@ BEFORE = ("reset", "close", "status", "html")
 def sent(job: Job, operation: str) -> Charge:
     intent = ChargeIntent(
         job=job,
-        member_id=job.member_id,
         operation=operation,
         nonce=uuid.uuid4(),
         hold=Decimal(60),

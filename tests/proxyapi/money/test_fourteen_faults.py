@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from proxyapi import calls
-from proxyapi.charges import admit_charge
+from tests.admission import admit_charge
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faults import FAULTS
 from tests.proxyapi.money.faulty_transport import FaultyTransport, short_timeout_client

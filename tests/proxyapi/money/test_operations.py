@@ -6,9 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from proxyapi.charges import admit_charge, dispatch_charge
+from proxyapi.charges import dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState, Upload
 from proxyapi.upstream.catalog import CATALOG
+from tests.admission import admit_charge
 from tests.proxyapi.money.operations import OPERATIONS, path_pattern
 from tests.proxyapi.money.sandbox_account import SandboxAccount, work_until_settled
 

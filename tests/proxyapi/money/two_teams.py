@@ -12,7 +12,7 @@ import httpx
 from django.db.models import Count
 
 from proxyapi import ledger, tokens
-from proxyapi.charges import admit_charge, dispatch_charge
+from proxyapi.charges import dispatch_charge
 from proxyapi.models import Account, Charge, LedgerEntry
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.rate_limiter import Priority
@@ -20,6 +20,7 @@ from proxyapi.upstream.catalog import get_operation
 from proxyapi.upstream.operation import ExecutionEvidence
 from proxyapi.upstream.secret import Secret
 from proxyapi.upstream.tls import shared_ssl_context
+from tests.admission import admit_charge
 from tests.factories import TenantFactory, UserFactory
 from tests.proxyapi.money.ambiguous_charges import decide_ambiguous
 from tests.proxyapi.money.charge_audit import ChargeAudit

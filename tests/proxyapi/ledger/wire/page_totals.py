@@ -16,8 +16,9 @@ from dashboard.ledger.queries.page import LedgerPage, build_ledger_page
 from dashboard.ledger.queries.rows import LedgerDay
 from dashboard.models import Membership
 from proxyapi import drafts, ledger
-from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge
+from proxyapi.charges import ChargeIntent, dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job
+from tests.admission import admit_charge
 from tests.factories import JobFactory, MembershipFactory, TeamFactory
 from tests.proxyapi.ledger.wire.sandbox_service import SandboxService
 from tests.proxyapi.ledger.wire.volume_checks import charge_job
@@ -98,7 +99,7 @@ def copy_draft(job: Job) -> Job:
 
 def render_draft(job: Job) -> None:
     intent = ChargeIntent(
-        job=job, member_id=job.member_id, operation="faceless.render", nonce=uuid.uuid4(),
+        job=job, operation="faceless.render", nonce=uuid.uuid4(),
         hold=Decimal(10), quote=Decimal(10),
     )  # fmt: skip
     charge = admit_charge(intent)

@@ -19,11 +19,12 @@ from django.test import override_settings
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.charges import ChargeIntent, admit_charge, dispatch_charge
+from proxyapi.charges import ChargeIntent, dispatch_charge
 from proxyapi.ledger import recheck_old_pages
 from proxyapi.ledger.page_reader import LEDGER_PAGE_SIZE
 from proxyapi.models import Charge, ChargeState, Job, LedgerEntry, LedgerMirror
 from proxyapi.models.charge import CHARGED_STATES
+from tests.admission import admit_charge
 from tests.proxyapi.ledger.wire.sandbox_service import (
     TWIN,
     SandboxService,
@@ -196,7 +197,7 @@ def web_rows(service: SandboxService) -> None:
 
 def charge_job(job: Job) -> Charge:
     intent = ChargeIntent(
-        job=job, member_id=job.member_id, operation="faceless.scripts", nonce=uuid.uuid4(),
+        job=job, operation="faceless.scripts", nonce=uuid.uuid4(),
         hold=Decimal(4), quote=Decimal(4), body=SCRIPT,
     )  # fmt: skip
     charge = admit_charge(intent)
