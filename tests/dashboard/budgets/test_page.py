@@ -183,7 +183,7 @@ def test_a_budget_that_ended_meanwhile_is_not_changed_silently(thea, budget):
 
 def test_without_script_a_question_is_a_page(thea, budget, client_of):
     row, browser = budget(None, 100), client_of(thea)
-    for path in ("additions", f"{row.pk}/limits"):
+    for path in ("new", f"{row.pk}/limits"):
         seen = page(browser, f"/budgets/{path}/")
         assert re.search(r"<dialog[^>]* open ", seen)
         assert "<html" in seen

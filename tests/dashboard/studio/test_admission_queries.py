@@ -47,7 +47,6 @@ def test_one_press_of_render_is_one_lock_and_one_lookup(
         Budget.objects.create(team=priya.team, member=priya.user, hard=Decimal(hard))
     statements = press_render(client_of(priya), ready, uuid.uuid4())
     assert Charge.objects.count() == 1
-    print(len(statements), "statements")
     assert count_locks_and_lookups(statements) == (1, 1)
 
 

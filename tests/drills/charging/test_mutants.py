@@ -45,14 +45,14 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "a form that comes again is another deed": Mutant(
         "proxyapi/charges/admission.py",
-        "    if existing := made_before(intent):\n        return existing\n"
-        "    check_upstream(account)\n    job =",
-        "    check_upstream(account)\n    job =",
+        "    if existing := find_charge_of_intent(intent):\n"
+        "        return Admission(existing, is_new=False)\n",
+        "",
         "test_admission.py",
     ),
     "two open charges of a job": Mutant(
         "proxyapi/charges/admission.py",
-        "    if job.charges.open().exists():\n        raise AlreadyOpen(UNDER_WAY)\n",
+        "    if job.charges.open().exists():\n        raise AlreadyInProgress(JOB_IN_PROGRESS)\n",
         "",
         "test_admission.py",
     ),
@@ -142,7 +142,7 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "a job that changed is sent": Mutant(
         "proxyapi/charges/admission.py",
-        "    check_unchanged(job, intent)\n",
+        "    check_job_unchanged(job, intent)\n",
         "",
         "test_admission.py",
     ),
