@@ -194,13 +194,14 @@ def prune_charge_log() -> None:
 
 @shared_task(expires=60)
 def recount_days_task(account_id: str) -> None:
-    daily_totals.rebuild_if_zone_changed(
-        Account.objects.select_related("tenant").get(pk=account_id)
-    )
+    account = Account.objects.select_related("tenant").get(pk=account_id)
+    daily_totals.rebuild_if_zone_changed(account)
+    daily_totals.rebuild_stale_days(account)
 
 
 @shared_task
 def sweep_moved_days() -> None:
-    """Every minute: sums of a team that changed its time zone, whose doorbell was lost."""
-    for account_id in daily_totals.accounts_with_stale_zone():
+    """Every minute: sums of a team that changed its time zone, and those that a worker left."""
+    stale = {*daily_totals.accounts_with_stale_zone(), *daily_totals.accounts_with_stale_days()}
+    for account_id in stale:
         recount_days_task.delay(str(account_id))

@@ -82,7 +82,7 @@ def start_alignment(
     else:
         told += mark_batch_not_api(entries_past_lag(free, page))
     ledger.save(update_fields=["api_low", "api_high"])
-    entry_changes.record_entry_changes(account, told, only_told=True)
+    entry_changes.record_entry_changes(account, told)
     return ledger
 
 
@@ -136,9 +136,7 @@ def align_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
         return ledger
     if is_last_row_unchanged(ledger, page):
         told = [*align_older_rows(ledger, page), *align_newer_rows(ledger, page)]
-        entry_changes.record_entry_changes(
-            account, told + attribute_beyond_api_view(ledger, page), only_told=True
-        )
+        entry_changes.record_entry_changes(account, told + attribute_beyond_api_view(ledger, page))
         if ledger.api_high == page.total:
             ledger.api_read_at = page.asked_at
             if ledger.api_problem != OLDER_API_VIEW_MISMATCH or ledger.api_low == 0:
@@ -319,7 +317,7 @@ def finish_attribution_batch(account: Account) -> bool:
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)
     told = attribute_oldest_entries(ledger) if is_alignment_started(ledger) else []
-    entry_changes.record_entry_changes(account, told, only_told=True)
+    entry_changes.record_entry_changes(account, told)
     return bool(told)
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from proxyapi.ledger import api_view_sync, backfill, mirror_range
+from proxyapi.ledger.entry_changes import rebuild_days_once
 from proxyapi.ledger.matching import match_entries
 from proxyapi.ledger.page_reader import LedgerReader, open_ledger_reader
 from proxyapi.ledger.recheck_old_pages import recheck_due_page
@@ -38,19 +39,25 @@ def mirror_entries(
     source = open_ledger_reader(account, lane, patience)
     if source is None:
         return False
-    try:
-        first = read_newest_rows(source, awaited) if newest else source
-        # The newest rows are told and matched before the older ones are read.
-        with suppress(errors.UpstreamError):
-            api_view_sync.sync_api_view(first, most=0)
-        match_entries(account)
-        backfill.backfill_older_rows(source, mirror_range.get_or_create_ledger(account))
-        api_view_sync.sync_api_view(source)
-        recheck_due_page(source)
-    finally:
-        match_entries(account)
+    with rebuild_days_once(account):
+        try:
+            read_and_match(source, newest, awaited)
+        finally:
+            match_entries(account)
     ledger = mirror_range.get_or_create_ledger(account)
     return ledger.is_complete and not ledger.problem
+
+
+def read_and_match(source: LedgerReader, newest: bool, awaited: bool) -> None:
+    """The newest rows are attributed and matched before the older ones are read."""
+    account = source.account
+    first = read_newest_rows(source, awaited) if newest else source
+    with suppress(errors.UpstreamError):
+        api_view_sync.sync_api_view(first, most=0)
+    match_entries(account)
+    backfill.backfill_older_rows(source, mirror_range.get_or_create_ledger(account))
+    api_view_sync.sync_api_view(source)
+    recheck_due_page(source)
 
 
 def read_newest_rows(source: LedgerReader, awaited: bool) -> LedgerReader:

@@ -464,6 +464,17 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='StaleLedgerDay',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('day', models.DateField(help_text="In the tenant's time zone when it was written.")),
+                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.account')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('account', 'day'), name='stale_ledger_day_once')],
+            },
+        ),
+        migrations.CreateModel(
             name='CreditPack',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

@@ -22,6 +22,7 @@ from proxyapi.models.ledger_mirror import LedgerMirror
 from proxyapi.models.monthly_price_count import MonthlyPriceCount
 from proxyapi.models.monthly_total_by_operation import MonthlyTotalByOperation
 from proxyapi.models.render_durations import RenderDurations
+from proxyapi.models.stale_ledger_day import StaleLedgerDay
 from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token, TokenState
 from proxyapi.models.top_up_change import TopUpChange, TopUpChangeState
@@ -55,6 +56,7 @@ __all__ = [
     "MonthlyPriceCount",
     "MonthlyTotalByOperation",
     "RenderDurations",
+    "StaleLedgerDay",
     "Tenant",
     "Token",
     "TokenState",

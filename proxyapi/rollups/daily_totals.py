@@ -21,6 +21,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BooleanField, Count, ExpressionWrapper, F, Max, Min, Q, Sum
 from django.db.models.functions import Sign
 from django.db.models.sql.compiler import SQLCompiler
+from django.utils import timezone
 
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import (
@@ -34,6 +35,7 @@ from proxyapi.models import (
     LedgerEntry,
     LedgerMirror,
     MonthlyTotalByOperation,
+    StaleLedgerDay,
 )
 from proxyapi.models.daily_rollup import COMMON_COLUMNS
 from proxyapi.models.monthly_total_by_operation import MONTHLY_GROUP_COLUMNS
@@ -86,16 +88,30 @@ def rebuild_days(account: Account, days: Collection[date]) -> None:
     write_monthly_totals(account, days)
 
 
-def rebuild_days_at(
-    account: Account, moments: Iterable[datetime], *, only_told: bool = False
-) -> None:
-    """The same of the days on which these moments lie. `only_told`: nothing of their entries
-    changed but whether they are the API's, which the sums of months do not tell apart."""
+def rebuild_days_at(account: Account, moments: Iterable[datetime]) -> None:
+    """The same of the days on which these moments lie."""
     zone = lock_time_zone(account)
     days = days_in_zone(zone, moments)
     write_daily_totals(account, days, zone)
-    if not only_told:
-        write_monthly_totals(account, days)
+    write_monthly_totals(account, days)
+
+
+def mark_days_stale(account: Account, moments: Iterable[datetime]) -> None:
+    """Have `rebuild_stale_days` recompute the days on which these moments lie; in the caller's
+    transaction, which has the account locked."""
+    days = days_in_zone(lock_time_zone(account), moments)
+    marks = [StaleLedgerDay(account=account, day=day) for day in sorted(days)]
+    StaleLedgerDay.objects.bulk_create(marks, batch_size=500, ignore_conflicts=True)
+
+
+def rebuild_stale_days(account: Account) -> None:
+    """Recompute the sums of the marked days, a week in each transaction."""
+    marks = StaleLedgerDay.objects.filter(account=account).order_by("day")
+    while days := list(marks.values_list("day", flat=True)[:DAYS_PER_TRANSACTION]):
+        with transaction.atomic():
+            rebuild_days(account, days)
+            marks.filter(day__in=days).delete()
+            publish_event(account.tenant_id, EventType.LEDGER, account.pk)
 
 
 def lock_time_zone(account: Account) -> ZoneInfo:
@@ -180,6 +196,13 @@ def accounts_with_stale_zone() -> list[UUID]:
     """Accounts whose sums are of days in another zone than their tenant's by now."""
     left = LedgerMirror.objects.exclude(rollup_time_zone=F("account__tenant__time_zone"))
     return list(left.values_list("pk", flat=True))
+
+
+def accounts_with_stale_days() -> list[UUID]:
+    """Accounts with marked days that no worker syncs now, which recomputes them at its end."""
+    marked = Account.objects.filter(pk__in=StaleLedgerDay.objects.values("account"))
+    syncing = Q(ledger__lease_expires_at__gte=timezone.now())
+    return list(marked.exclude(syncing).values_list("pk", flat=True))
 
 
 def days_in_account_zone(account: Account, moments: Iterable[datetime]) -> set[date]:
