@@ -88,7 +88,8 @@ class LibraryPage:
     older_url: str
     newest_url: str
     clear_url: str
-    is_empty: bool  # the team has no video at all
+    is_empty: bool  # the team has no video that is not hidden
+    hidden_url: str  # where all of its videos are hidden: the list of these
 
 
 def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPage:
@@ -112,6 +113,9 @@ def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPag
         build_filter_chip("format", "Format", FORMAT_LABELS, filters),
     )
     sort = build_filter_chip("sort", "", SORT_LABELS, filters)
+    is_empty = not (
+        seats or filters.is_narrowed or filters.shows_hidden or visible_video_count(counts)
+    )
     return LibraryPage(
         filters=filters,
         url=filters.url(before=filters.before),
@@ -123,9 +127,8 @@ def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPag
         older_url=filters.url(before=cursor_for_job(page[LIBRARY_PAGE_SIZE - 1])) if more else "",
         newest_url=filters.url() if filters.before else "",
         clear_url=LibraryFilters().url(),
-        is_empty=not (
-            seats or filters.is_narrowed or filters.shows_hidden or visible_video_count(counts)
-        ),
+        is_empty=is_empty,
+        hidden_url=filters.url(state=HIDDEN_TAB) if is_empty and counts.get(HIDDEN_TAB) else "",
     )
 
 

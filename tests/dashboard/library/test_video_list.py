@@ -141,6 +141,16 @@ def test_a_hidden_video_is_gone_from_the_library(make_video_job, vera):
     assert library(vera).is_empty
 
 
+def test_where_all_videos_are_hidden_the_library_says_so(make_video_job, vera, client_of):
+    make_video_job(hidden_at=timezone.now())
+    page = client_of(vera).get("/library/").content.decode()
+    assert "All videos are hidden" in page
+    assert "No videos yet" not in page
+    assert 'href="/library/?state=hidden"><span>Show hidden videos' in page
+    make_video_job()
+    assert "All videos are hidden" not in client_of(vera).get("/library/").content.decode()
+
+
 def test_an_empty_library_offers_the_one_act_to_who_may(priya, vera, client_of):
     assert "New video" in client_of(priya).get("/library/").content.decode().partition("<h2>")[2]
     page = client_of(vera).get("/library/").content.decode()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.template.loader import render_to_string
 from django.test import Client
+from django.urls import get_resolver
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -133,3 +137,11 @@ def test_what_is_pushed_holds_nothing_of_the_reader(token: Token) -> None:
 def test_who_may_not_render_is_not_led_to_the_studio(priya: Membership, vera: Membership) -> None:
     assert build_app_shell(priya).may_render
     assert not build_app_shell(vera).may_render
+
+
+def test_the_navigation_names_pages_that_exist() -> None:
+    """An unknown name marks no entry as current and raises nothing."""
+    text = Path(settings.BASE_DIR, "templates/components/nav_groups.html").read_text()
+    named = " ".join(re.findall(r'(?:also|name)="([a-z -]+)"', text)).split()
+    assert named
+    assert set(named) <= set(get_resolver().reverse_dict)
