@@ -14,8 +14,10 @@ import psycopg.errors
 from django.db import OperationalError, connection
 from django.db.migrations import Migration
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ProjectState
 
+OUR_APPS = ("dashboard", "proxyapi")
 ADVISORY_LOCK = 0x5245454C  # any number, the same in every release
 TABLE_LOCK_TIMEOUT = "2s"  # so long everybody else waits with it
 MIGRATION_RETRY_S = 3.0  # seconds, in which those catch up
@@ -24,6 +26,10 @@ MIGRATION_TIMEOUT_S = 600.0  # seconds; then it is better that somebody knows
 
 class MigrationBlockedError(Exception):
     """A table was in use for as long as anybody has patience."""
+
+
+class UnreleasedSchemaError(Exception):
+    """The database was made by a version before the first release, whose migrations are gone."""
 
 
 class AtomicMigrationExecutor(MigrationExecutor):
@@ -57,6 +63,24 @@ def is_migrated() -> bool:
     return not executor.migration_plan(executor.loader.graph.leaf_nodes())
 
 
+def check_released_schema() -> None:
+    """Raises `UnreleasedSchemaError` where a table is missing that an applied migration made.
+
+    Migrations started anew with the first release, under names that were applied before.
+    """
+    loader = MigrationLoader(connection)
+    applied = [key for key in loader.disk_migrations if key in loader.applied_migrations]
+    state = loader.project_state([key for key in applied if key[0] in OUR_APPS])
+    expected = {
+        model.options.get("db_table") or f"{app}_{name}"
+        for (app, name), model in state.models.items()
+        if app in OUR_APPS
+    }
+    missing = expected - set(connection.introspection.table_names())
+    if missing:
+        raise UnreleasedSchemaError(", ".join(sorted(missing)))
+
+
 def apply_migrations() -> None:
     executor = AtomicMigrationExecutor(connection)
     executor.loader.check_consistent_history(connection)
@@ -66,11 +90,12 @@ def apply_migrations() -> None:
 def migrate_with_retries(patience: float = MIGRATION_TIMEOUT_S) -> None:
     """Apply the migrations of this release, for at most `patience` seconds while a table is in use.
 
-    Raises `MigrationBlockedError`, and `OperationalError` when the database does not answer. What
-    was applied until then stays, each migration as a whole.
+    Raises `MigrationBlockedError`, `UnreleasedSchemaError`, and `OperationalError` when the
+    database does not answer. What was applied until then stays, each migration as a whole.
     """
     until = time.monotonic() + patience
     with migration_lock():
+        check_released_schema()
         while not is_migrated():
             try:
                 apply_migrations()

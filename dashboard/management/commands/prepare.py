@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
 from dashboard.maintenance import migration_executor
 from dashboard.monitoring import readiness
@@ -44,6 +44,13 @@ class Command(BaseCommand):
             raise CommandError(
                 "A table to be changed was in use all the time, by a backup for example. "
                 "What was migrated until then stays. Start again when it is over."
+            ) from None
+        except migration_executor.UnreleasedSchemaError:
+            raise CommandError(
+                f"The database {connection.settings_dict['NAME']} was made by a version of "
+                "Reelroom before its first release, and cannot be migrated to this version. "
+                "Nothing was changed. Move it away, or set DATABASE_URL to an empty one, and "
+                "start again."
             ) from None
         except OperationalError as error:
             raise CommandError(
