@@ -128,7 +128,7 @@ def push_draft_changes(job: Job, lane: Priority, patience: float, held: Lock) ->
         create_upstream_draft(job, lane, patience)
         with suppress(redis.RedisError):
             held.reacquire()
-    changes = {name: value for name, value in job.unsent_settings().items() if name != "type"}
+    changes = job.unsent_settings()
     if has_unread_script(job):
         changes.pop("script", None)  # it would be put over the one that nobody read
     if not changes:

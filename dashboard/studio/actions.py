@@ -21,7 +21,7 @@ from dashboard.shared.charging import (
     submit_charge,
 )
 from dashboard.shared.roles import Permission
-from dashboard.studio.flows import flow_of
+from dashboard.studio.flows import flow_of, settings_put_aside
 from proxyapi import drafts, pricing, tasks
 from proxyapi.credentials import token_vault
 from proxyapi.models import Charge, Job, JobKind, JobState, Token
@@ -29,6 +29,7 @@ from proxyapi.refusals import NotReady, StaleData, TokenRefused
 
 ADD_ONE_FIRST = "You have no token here yet. Add yours, then everything you make runs on it."
 DRAFT_CHANGED_REASON = ": the draft was changed or priced again meanwhile."
+TYPE_FIXED = "The type is fixed once a video was rendered. Start a new draft for another type."
 RENDER_ALREADY_SENT = "This video was sent to be rendered already. Nothing was sent twice."
 
 
@@ -77,13 +78,24 @@ def save_draft_step(
     # A render that is on its way was priced as it stands: what is changed now would be charged too.
     if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting_jobs().exists():
         raise NotReady("This video is rendering. Its settings can be changed when it has finished.")
-    job.wanted = {**job.wanted, **changes}
+    removed = settings_removed_by(job, changes)
+    kept = {name: value for name, value in job.wanted.items() if name not in removed}
+    job.wanted = {**kept, **changes}
     job.title = str(job.wanted.get("title") or job.title)[:200]
     job.estimate, job.quote_error, job.edited_at = None, "", timezone.now()
     job.save()
     record_audit_event(by, AuditAction.DRAFT_SAVE, job.pk, fields=sorted(changes))
     request_draft_price(by=by, job=job)
     return job
+
+
+def settings_removed_by(job: Job, changes: dict[str, Any]) -> set[str]:
+    """Names of the settings that a change of the type removes. Raises `NotReady` after a render:
+    the service takes another type only before (spec, What the service does)."""
+    if "type" not in changes:
+        return set()
+    require_job_state(job, JobState.DRAFT, TYPE_FIXED)
+    return {setting.name for setting in settings_put_aside(job, changes["type"])}
 
 
 def request_draft_price(*, by: Membership, job: Job) -> None:

@@ -62,6 +62,17 @@ def test_pitfall_120_a_later_price_sends_only_what_changed(
     assert len(upstream.request_bodies("POST", "/faceless")) == 1
 
 
+def test_another_type_is_sent_before_the_next_price(job: Job, upstream: ScriptedUpstream) -> None:
+    upstream.respond(*ESTIMATE, make_response({"credits": 96}))
+    drafts.quote_draft(job)
+    job.wanted = {**job.wanted, "type": "b-roll"}
+    job.save()
+    drafts.quote_draft(job)
+    job.refresh_from_db()
+    assert upstream.request_bodies("PATCH", "/faceless/7")[1:] == [{"type": "b-roll"}]
+    assert job.has_current_estimate
+
+
 def wish(job: Job, voice: int | None) -> None:
     job.wanted = {**job.wanted, "voice_id": voice}
     job.save(update_fields=["wanted"])

@@ -28,6 +28,7 @@ __all__ = [
     "Precondition",
     "StepSlug",
     "flow_of",
+    "settings_put_aside",
 ]
 
 FLOWS: Mapping[str, Flow] = {flow.type: flow for flow in (AI_VISUALS,)}
@@ -37,3 +38,11 @@ DEFAULT_FLOW = AI_VISUALS
 def flow_of(job: Job) -> Flow:
     """The flow of a draft; the first one while its type is none that the studio knows."""
     return FLOWS.get(str(job.wanted.get("type")), DEFAULT_FLOW)
+
+
+def settings_put_aside(job: Job, type_: str) -> list[OptionSetting]:
+    """What is chosen in the draft and not offered for another type: its pages would show it to
+    nobody, and it would be sent."""
+    kept = FLOWS[type_].settings
+    settings = flow_of(job).settings.values()
+    return [it for it in settings if job.wanted.get(it.name) and it.name not in kept]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 
@@ -11,7 +12,7 @@ from dashboard.shared.access import fetch_job
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
-from dashboard.studio.flows import StepSlug, flow_of
+from dashboard.studio.flows import FLOWS, StepSlug, flow_of, settings_put_aside
 from dashboard.studio.forms import StepForm, build_step_form
 from dashboard.studio.queries import parse_faceless_options, script_request_status
 from dashboard.studio.views.responses import (
@@ -59,12 +60,17 @@ def save_changed_fields(request: TeamRequest, job: Job, form: StepForm) -> str:
         return ""
     if "script" in changes and script_request_status(job).blocks_new_script:
         return SCRIPT_IN_PROGRESS_TEXT
+    removed = settings_put_aside(job, changes["type"]) if "type" in changes else []
     try:
         actions.save_draft_step(
             by=request.membership, job=job, changes=changes, edited_at=form.base_edited_at()
         )
     except Refusal as refusal:
         return refusal.sentence
+    if removed:
+        nouns = ", ".join(setting.noun for setting in removed)
+        label = FLOWS[changes["type"]].label
+        messages.info(request, f"Not used by {label} and removed: {nouns}.")
     return ""
 
 
