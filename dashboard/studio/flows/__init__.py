@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dashboard.studio.flows.ai_visuals import AI_VISUALS
+from dashboard.studio.flows.b_roll import B_ROLL
 from dashboard.studio.flows.declaration import (
     Flow,
     FlowStep,
@@ -31,7 +32,7 @@ __all__ = [
     "settings_put_aside",
 ]
 
-FLOWS: Mapping[str, Flow] = {flow.type: flow for flow in (AI_VISUALS,)}
+FLOWS: Mapping[str, Flow] = {flow.type: flow for flow in (AI_VISUALS, B_ROLL)}
 DEFAULT_FLOW = AI_VISUALS
 
 

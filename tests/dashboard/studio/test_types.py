@@ -1,0 +1,111 @@
+"""Each type shows the steps and settings of its flow; a draft changes its type until it is
+rendered."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from dashboard.models import Membership
+from dashboard.studio.actions import save_draft_step
+from dashboard.studio.queries import build_draft_price
+from proxyapi.models import Charge, Job, JobState
+from proxyapi.refusals import NotReady
+from tests.dashboard.studio.conftest import OPTIONS, Browser, get_page, job_url, step_url
+
+HTMX = {"HX-Request": "true"}
+TO_B_ROLL = {"title": "How to read a glacier", "type": "b-roll", "aspect_ratio": "16:9"}
+TO_AI_VISUALS = {**TO_B_ROLL, "type": "ai-visuals"}
+REMOVED = "Not used by B-roll and removed: genre, image engine."
+
+
+def offer_overlays(job: Job) -> None:
+    optional = {**OPTIONS["optional"], "overlays": [{"name": "Grain", "slug": "o-1"}]}
+    job.account.options = {**OPTIONS, "optional": optional}
+    job.account.save()
+
+
+def test_the_type_step_offers_every_type_with_what_it_needs(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    html = get_page(client_of(priya), step_url(draft, "type"))
+    assert 'name="type" value="ai-visuals" checked' in html
+    assert 'name="type" value="b-roll">' in html
+    assert "Needs a script, a voice and a genre" in html
+    assert "Needs a script and a voice" in html
+
+
+def test_another_type_keeps_what_it_uses_and_names_what_it_removed(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    browser = client_of(priya)
+    browser.post(step_url(ready, "type"), TO_B_ROLL)
+    before = ready.wanted
+    ready.refresh_from_db()
+    gone = {"genre_id", "image_engine_id"}
+    kept = {name: value for name, value in before.items() if name not in gone}
+    assert ready.wanted == {**kept, "type": "b-roll"}
+    assert REMOVED in get_page(browser, step_url(ready, "script"))
+
+
+def test_another_type_that_is_saved_when_left_says_so_in_a_toast(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    answer = client_of(priya).post(step_url(ready, "type"), TO_B_ROLL, headers=HTMX)
+    html = answer.content.decode()
+    assert html.index('hx-swap-oob="beforeend:#toasts"') < html.index(REMOVED)
+
+
+def test_b_roll_shows_its_own_visuals_and_nothing_of_ai_visuals(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    offer_overlays(ready)
+    browser = client_of(priya)
+    browser.post(step_url(ready, "type"), TO_B_ROLL)
+    html = get_page(browser, step_url(ready, "visuals"))
+    assert "Grain" in html
+    assert "genre_id" not in html
+    review = get_page(browser, step_url(ready, "review"))
+    assert "<dt>Overlay</dt>" in review
+    assert "<dt>Genre</dt>" not in review
+    browser.post(step_url(ready, "visuals"), {"overlay": "o-1", "genre_id": "941"})
+    ready.refresh_from_db()
+    assert (ready.wanted["overlay"], "genre_id" in ready.wanted) == ("o-1", False)
+    browser.post(step_url(ready, "type"), TO_AI_VISUALS)
+    ready.refresh_from_db()
+    assert "overlay" not in ready.wanted
+
+
+def test_b_roll_needs_a_script_and_a_voice_and_no_genre(draft: Job) -> None:
+    draft.wanted = {**draft.wanted, "type": "b-roll"}
+    price = build_draft_price(draft)
+    assert price.reason == "The service is asked as soon as script and voice are chosen."
+    assert [need.label for need in price.requirements if not need.done] == [
+        "Script is set",
+        "Voice is chosen",
+        "Voice is known to the service",
+    ]
+
+
+def test_b_roll_is_rendered_at_its_price(priya: Membership, ready: Job, client_of: Browser) -> None:
+    browser = client_of(priya)
+    browser.post(step_url(ready, "type"), TO_B_ROLL)
+    ready.refresh_from_db()
+    priced = {"sent": ready.wanted, "estimate": Decimal(42), "estimate_as_of": timezone.now()}
+    Job.objects.filter(pk=ready.pk).update(**priced)
+    sent = browser.post(job_url(ready, "renders"), {"nonce": uuid.uuid4(), "price": 42})
+    assert sent.url == f"/videos/{ready.pk}/"
+    charge = Charge.objects.get()
+    assert (charge.operation, charge.quote) == ("faceless.render", Decimal(42))
+
+
+def test_the_type_is_fixed_once_a_render_failed(priya: Membership, ready: Job) -> None:
+    Job.objects.update(state=JobState.FAILED)
+    with pytest.raises(NotReady, match="The type is fixed once a video was rendered"):
+        save_draft_step(by=priya, job=ready, changes={"type": "b-roll"})
+    save_draft_step(by=priya, job=ready, changes={"voice_id": 7})
+    ready.refresh_from_db()
+    assert (ready.wanted["type"], ready.wanted["voice_id"]) == ("ai-visuals", 7)
