@@ -1,8 +1,12 @@
-"""What a token left when it stopped goes on with another one of its owner's on the same account."""
+"""What a token left when it stopped goes on with another one of its owner's on the same account,
+and the drafts of who leaves the team with a colleague's."""
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from proxyapi.credentials import token_vault
@@ -57,3 +61,25 @@ def reassign_work(token: Token) -> None:
     jobs.update(token=token)
     charges.filter(state=ChargeState.UNKNOWN).update(due_at=now)
     charges.update(token=token)
+
+
+@transaction.atomic
+def move_drafts_to_colleagues(tenant_id: UUID, owner_id: int) -> int:
+    """Give drafts and failed videos on removed tokens of this owner a token that somebody else of
+    the tenant has for the same account, so that they can be rendered. Returns how many it moved.
+
+    Those with an open charge stay: its answer and its proof belong to the token it was sent with.
+    """
+    left = Job.objects.filter(tenant=tenant_id, token__owner=owner_id)
+    left = left.filter(state__in=(JobState.DRAFT, JobState.FAILED))
+    left = left.filter(token__state=TokenState.REMOVED)
+    left = left.exclude(Exists(Charge.objects.open().filter(job=OuterRef("pk"))))
+    moved = 0
+    accounts = left.order_by("account_id").values_list("account_id", flat=True).distinct()
+    for account_id in list(accounts):
+        tokens = Token.objects.usable().filter(tenant=tenant_id, account=account_id)
+        tokens = tokens.exclude(owner=owner_id).select_related("account").best_first()
+        if token := token_vault.first_decryptable(tokens):
+            Account.objects.lock_upstream_account(account_id)
+            moved += left.filter(account=account_id).update(token=token)
+    return moved

@@ -51,6 +51,7 @@ def member_removal_report(who: str, team: str, removal: MemberRemoval) -> list[s
         "tokens removed": removal.tokens,
         "requests for approval withdrawn": removal.requests,
         "charges not sent, nothing charged": removal.cancelled,
+        "drafts that go on with a colleague's token": removal.moved_drafts,
     }
     said += [f"{what.capitalize()}: {count}." for what, count in ended.items() if count]
     if removal.unsettled:

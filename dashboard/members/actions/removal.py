@@ -28,7 +28,7 @@ from dashboard.shared.audit_log import (
     record_audit_event,
     system_actor,
 )
-from proxyapi import tokens
+from proxyapi import token_failover, tokens
 from proxyapi.charges import cancel_held_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState, Token
 from proxyapi.models.charge import UNDECIDED_STATES
@@ -46,6 +46,7 @@ class MemberRemoval:
     tokens: int  # removed
     requests: int  # for approval, withdrawn
     cancelled: int  # charges that were held and not sent
+    moved_drafts: int  # to the token that a colleague has for the same account
     unsettled: int  # charges that were sent and whose outcome is not known yet
     rendering: tuple[str, ...]  # titles of videos that run on the removed tokens
     has_other_team: bool
@@ -69,6 +70,7 @@ def remove_member(member: Membership) -> MemberRemoval:
     charges = Charge.objects.filter(tenant=member.team.tenant_id, member=member.user)
     rendering = running_video_titles(member)
     removed = remove_all_member_tokens(member, actor)
+    moved = token_failover.move_drafts_to_colleagues(member.team.tenant_id, member.user_id)
     Budget.objects.filter(team=member.team, member=member.user).update(active=False)
     has_other_team = member.user.memberships.exclude(pk=member.pk).exists()
     if not has_other_team:
@@ -77,6 +79,7 @@ def remove_member(member: Membership) -> MemberRemoval:
         tokens=removed,
         requests=requests,
         cancelled=cancelled,
+        moved_drafts=moved,
         unsettled=charges.filter(state__in=UNDECIDED_STATES).count(),
         rendering=rendering,
         has_other_team=has_other_team,

@@ -141,6 +141,22 @@ def test_what_still_renders_is_named_and_its_page_says_so(
     assert "Luca left the team. The render goes on at the service" in page
 
 
+def test_drafts_go_on_with_a_colleagues_token_of_the_same_account(
+    token: Token, running: Job, luca: Membership, mira: Membership
+) -> None:
+    hers = TokenFactory.create(account=token.account, owner=mira.user)
+    elsewhere = TokenFactory.create(owner=luca.user, account__tenant=luca.team.tenant)
+    draft, other = (JobFactory.create(account=it.account, token=it) for it in (token, elsewhere))
+    unsettled = charged(token, ChargeState.UNKNOWN, sent_at=timezone.now()).job
+    assert "Drafts that go on with a colleague's token: 1." in leave(luca)
+    used = dict(Job.objects.values_list("pk", "token"))
+    assert used[draft.pk] == hers.pk
+    assert used[other.pk] == elsewhere.pk
+    assert used[running.pk] == token.pk
+    assert unsettled is not None
+    assert used[unsettled.pk] == token.pk
+
+
 def test_a_charge_of_a_colleague_is_left_alone(
     token: Token, luca: Membership, mira: Membership
 ) -> None:
