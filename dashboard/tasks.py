@@ -13,7 +13,6 @@ from django.utils import timezone
 from dashboard.account import password_mails, sign_in_history
 from dashboard.account.sessions import SessionStore
 from dashboard.alerts.delivery.queue import attempt_delivery, repair_due_times
-from dashboard.alerts.detectors import forecast
 from dashboard.alerts.evaluate import evaluate_team
 from dashboard.alerts.pruning import prune_alert_events
 from dashboard.models import Delivery, Team
@@ -44,7 +43,7 @@ def evaluate_all_forecasts() -> None:
 
 @shared_task(expires=900)
 def evaluate_forecast_alerts(team_id: str) -> None:
-    for delivery in evaluate_team(UUID(team_id), forecast.FORECAST_FINDERS):
+    for delivery in evaluate_team(UUID(team_id), slow=True):
         deliver_alert.delay(str(delivery.pk))
 
 

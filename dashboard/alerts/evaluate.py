@@ -10,43 +10,34 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dashboard.alerts.detectors import accounts, members
-from dashboard.alerts.detectors.finding import AlertFinder, AlertFinding
-from dashboard.models import AlertEvent, AlertKind, AlertRule, Delivery, Team
+from dashboard.alerts.declaration import AlertFinder, AlertFinding
+from dashboard.alerts.kinds import ALERT_KINDS
+from dashboard.models import AlertEvent, AlertRule, Delivery, Team
 from dashboard.shared.notices import schedule_deliveries
 from proxyapi.events import EventType, publish_event
 
-ALERT_FINDERS: Mapping[str, AlertFinder] = {
-    AlertKind.BALANCE: accounts.find_low_balances,
-    AlertKind.BUDGET: members.find_budgets_past_limit,
-    AlertKind.APPROVAL_REQUEST: members.find_approval_requests,
-    AlertKind.TOP_UP_FAILED: accounts.find_failed_top_ups,
-    AlertKind.TOP_UP_OFF: accounts.find_disabled_top_ups,
-    AlertKind.UNKNOWN_CHARGE: accounts.find_unknown_charges,
-    AlertKind.RECONCILIATION: accounts.find_ledger_problems,
-}
 
+def evaluate_team(team_id: UUID, *, slow: bool = False) -> list[Delivery]:
+    """Tell what is new of the slow kinds or of the others; answers what is to be delivered.
 
-def evaluate_team(
-    team_id: UUID, looks: Mapping[str, AlertFinder] = ALERT_FINDERS
-) -> list[Delivery]:
-    """Tell what is new; answers what is to be delivered. May run twice at once: nobody is told
-    twice. Clock times are told in the team's zone."""
+    May run twice at once: nobody is told twice. Clock times are told in the team's zone.
+    """
+    finders = {kind: spec.find for kind, spec in ALERT_KINDS.items() if spec.is_slow == slow}
     team = Team.objects.select_related("tenant").get(pk=team_id)
     with timezone.override(team.tenant.zone):
-        found = list(run_alert_finders(team, looks, timezone.now()))
+        found = list(run_alert_finders(team, finders, timezone.now()))
     known = known_finding_keys(found)
     new = [finding for finding in found if finding.key not in known]
     return [delivery for finding in new for delivery in create_alert(team, finding)]
 
 
 def run_alert_finders(
-    team: Team, looks: Mapping[str, AlertFinder], now: datetime
+    team: Team, finders: Mapping[str, AlertFinder], now: datetime
 ) -> Iterator[AlertFinding]:
-    rules = AlertRule.objects.filter(team=team, active=True, watch__in=looks)
+    rules = AlertRule.objects.filter(team=team, active=True, watch__in=finders)
     ordered = rules.order_by("watch", "-threshold")
     for watch, group in groupby(ordered, key=lambda rule: rule.watch):
-        yield from looks[watch](team, list(group), now)
+        yield from finders[watch](team, list(group), now)
 
 
 def known_finding_keys(found: Sequence[AlertFinding]) -> set[tuple[object, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple, Self
 
@@ -10,33 +10,18 @@ from django import forms
 from django.forms import BoundField
 
 from dashboard.alerts.actions import AlertRuleChange, alert_rule_version
-from dashboard.alerts.queries import RULE_SENTENCES
-from dashboard.models import AlertKind, AlertRule
+from dashboard.alerts.declaration import ThresholdRange
+from dashboard.alerts.kinds import ALERT_KINDS
+from dashboard.models import AlertRule
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
 
-
-class ThresholdRange(NamedTuple):
-    """The thresholds that make sense, and their unit."""
-
-    minimum: int
-    maximum: int
-    unit: str
-
-
-# What is watched without a threshold to choose is not in here.
-THRESHOLD_RANGES: Mapping[str, ThresholdRange] = {
-    AlertKind.BALANCE: ThresholdRange(1, 9_999_999, "cr"),
-    AlertKind.FORECAST: ThresholdRange(1, 60, "days"),
-    AlertKind.TOP_UP_FAILED: ThresholdRange(1, 3, "of 3"),
-    AlertKind.UNKNOWN_CHARGE: ThresholdRange(1, 1440, "min"),
-}
 THRESHOLD_OUT_OF_RANGE = "From {least:,} to {most:,}, a whole number."
 RULE_CHECKBOXES = ("active", "by_email", "by_webhook")
 
 
 class ThresholdField(forms.DecimalField):
-    def __init__(self, watch: str, **kwargs: Any) -> None:
-        least, most, self.limit = THRESHOLD_RANGES[watch]
+    def __init__(self, limits: ThresholdRange, **kwargs: Any) -> None:
+        least, most, _unit = limits
         sentence = THRESHOLD_OUT_OF_RANGE.format(least=least, most=most)
         names = ("invalid", "required", "min_value", "max_value", "max_decimal_places")
         super().__init__(
@@ -75,8 +60,8 @@ class AlertRulesForm(PortalForm):
             )
             for way in RULE_CHECKBOXES:
                 self.fields[f"{way}-{rule.pk}"] = forms.BooleanField(required=False)
-            if rule.watch in THRESHOLD_RANGES:
-                self.fields[f"threshold-{rule.pk}"] = ThresholdField(rule.watch)
+            if limits := ALERT_KINDS[rule.watch].threshold:
+                self.fields[f"threshold-{rule.pk}"] = ThresholdField(limits)
 
     def with_current_version(self, rules: list[AlertRule]) -> Self:
         """What was chosen on top of the rules as they are now: a second save means it. Needs a
@@ -96,11 +81,10 @@ class AlertRulesForm(PortalForm):
             name = f"threshold-{rule.pk}"
             threshold = self[name] if name in self.fields else None
             boxes = tuple(self[f"{way}-{rule.pk}"] for way in RULE_CHECKBOXES)
-            unit = THRESHOLD_RANGES[rule.watch].unit if rule.watch in THRESHOLD_RANGES else ""
+            spec = ALERT_KINDS[rule.watch]
+            unit = spec.threshold.unit if spec.threshold else ""
             drawn = self[f"drawn-{rule.pk}"]
-            yield AlertRuleRow(
-                RULE_SENTENCES[AlertKind(rule.watch)], drawn, threshold, unit, *boxes
-            )
+            yield AlertRuleRow(spec.sentence, drawn, threshold, unit, *boxes)
 
     def requested_changes(self) -> Iterator[AlertRuleChange]:
         for rule in self.rules:
@@ -129,10 +113,7 @@ class NewAlertRuleForm(PortalForm):
     watch = forms.ChoiceField(
         label="Tell us when",
         choices=[
-            (AlertKind.BALANCE, "Free credits fall under"),
-            (AlertKind.FORECAST, "The credits last fewer days than"),
-            (AlertKind.TOP_UP_FAILED, "So many top-ups fail in a row"),
-            (AlertKind.UNKNOWN_CHARGE, "A charge is unknown for more minutes than"),
+            (kind, spec.rule_form_label) for kind, spec in ALERT_KINDS.items() if spec.threshold
         ],
     )
     threshold = forms.DecimalField(
@@ -148,9 +129,10 @@ class NewAlertRuleForm(PortalForm):
 
     def clean_threshold(self) -> Decimal:
         threshold = Decimal(self.cleaned_data["threshold"])
-        least, most, _ = THRESHOLD_RANGES.get(
-            self.cleaned_data.get("watch", ""), ThresholdRange(1, 9_999_999, "")
-        )
+        spec = ALERT_KINDS.get(self.cleaned_data.get("watch", ""))
+        if spec is None or spec.threshold is None:
+            return threshold  # the other field says what is wrong
+        least, most, _unit = spec.threshold
         if not least <= threshold <= most:
             raise forms.ValidationError(THRESHOLD_OUT_OF_RANGE.format(least=least, most=most))
         return threshold

@@ -18,14 +18,12 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from dashboard.models import AlertEvent, AlertKind, ApprovalRequest, Delivery, DeliveryState
-from proxyapi.models import Charge, ChargeState
+from dashboard.alerts.kinds import ALERT_KINDS
+from dashboard.models import AlertEvent, Delivery, DeliveryState
 
 PRUNE_BATCH_SIZE = 500
-ONE_OFF_KINDS = (
-    AlertKind.UNKNOWN_CHARGE,
-    AlertKind.APPROVAL_REQUEST,
-)  # of one charge, of one ask: over once that is decided
+# Of one charge, of one request: over once that is decided.
+ONE_OFF_KINDS = tuple(kind for kind, spec in ALERT_KINDS.items() if spec.open_subjects)
 
 
 def prune_alert_events() -> int:
@@ -57,6 +55,7 @@ def prunable_alert_events() -> QuerySet[AlertEvent]:
 
 
 def open_subject_ids() -> Iterator[UUID]:
-    """The charges and asks that an alert may still be about."""
-    yield from Charge.objects.filter(state=ChargeState.UNKNOWN).values_list("pk", flat=True)
-    yield from ApprovalRequest.objects.pending().values_list("pk", flat=True)
+    """The charges and approval requests that an alert may still be about."""
+    for spec in ALERT_KINDS.values():
+        if spec.open_subjects:
+            yield from spec.open_subjects()

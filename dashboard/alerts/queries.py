@@ -26,16 +26,6 @@ from dashboard.shared.roles import Permission
 
 MAX_ALERTS_SHOWN, MAX_DELIVERIES_SHOWN = 20, 15
 RULE_ORDER = {watch.value: place for place, watch in enumerate(AlertKind)}
-RULE_SENTENCES = {
-    AlertKind.BALANCE: "Free credits fall under",
-    AlertKind.FORECAST: "The credits last fewer days than",
-    AlertKind.BUDGET: "A budget is past its alert or at its limit",
-    AlertKind.APPROVAL_REQUEST: "Somebody asks for more, or is answered",
-    AlertKind.TOP_UP_FAILED: "Automatic top-ups fail in a row",
-    AlertKind.TOP_UP_OFF: "Automatic top-up goes off by itself",
-    AlertKind.UNKNOWN_CHARGE: "A charge is unknown for longer than",
-    AlertKind.RECONCILIATION: "The ledger is in trouble",
-}
 DELIVERY_STATE_LABELS = {
     DeliveryState.DUE: ("waiting", "Waiting"),
     DeliveryState.DELIVERED: ("completed", "Delivered"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dashboard.alerts.kinds import ALERT_KINDS
 from dashboard.models import Role
 from dashboard.shared.roles import (
     ROLE_DESCRIPTIONS,
@@ -27,11 +28,30 @@ GENERATED_NOTICE = "<!-- Written by `manage.py document`; change the code instea
 def build_reference_pages() -> dict[str, str]:
     """The text of every page, by its path from the root of the repository."""
     return {
+        "docs/reference/alerts.md": alert_kinds_page(),
         "docs/reference/charges.md": charge_states_page(),
         "docs/reference/endpoints.md": endpoints_page(),
         "docs/reference/evidence.md": evidence_page(),
         "docs/reference/roles.md": roles_page(),
     }
+
+
+def alert_kinds_page() -> str:
+    rows = [
+        (
+            f"`{spec.webhook_type}`",
+            spec.sentence,
+            f"{spec.threshold.minimum:,} to {spec.threshold.maximum:,} {spec.threshold.unit}"
+            if spec.threshold
+            else "",
+            ", ".join(f"{one:,}" for one in spec.default_thresholds) if spec.threshold else "yes",
+            "15 min" if spec.is_slow else "30 s",
+        )
+        for spec in ALERT_KINDS.values()
+    ]
+    heads = ("webhook type", "told when", "threshold", "rule from the start", "checked every")
+    lead = "Each is one module of `dashboard/alerts/kinds/` and a value of `AlertKind`."
+    return markdown_page("What alerts watch", lead, markdown_table(heads, rows))
 
 
 def charge_states_page() -> str:

@@ -28,12 +28,14 @@ import httpx
 from django.conf import settings
 
 from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
+from dashboard.alerts.kinds import ALERT_KINDS
 from dashboard.models import AlertEvent, AlertWebhook, Delivery
 from proxyapi.credentials import encryption
 from proxyapi.media_proxy import is_public_address, url_port
 from proxyapi.upstream.tls import shared_ssl_context
 
 SIGNING_PREFIX = "whsec_"
+TEST_WEBHOOK_TYPE = "alert.test"
 REQUEST_TIMEOUT = httpx.Timeout(10, connect=5)  # seconds for each part of an answer
 MAX_REQUEST_S = 15.0  # seconds for all of it: a host may send its headers byte by byte, for days
 HTTP_GONE = 410
@@ -110,7 +112,7 @@ def close_client_after(seconds: float, client: httpx.Client) -> Iterator[None]:
 def webhook_payload(event: AlertEvent) -> bytes:
     told = {
         "id": str(event.pk),
-        "type": f"alert.{event.rule.watch}" if event.rule else "alert.test",
+        "type": ALERT_KINDS[event.rule.watch].webhook_type if event.rule else TEST_WEBHOOK_TYPE,
         "happened_at": event.happened_at.isoformat(),
         "team": event.team.name,
         "title": event.title,

@@ -1,18 +1,15 @@
-"""What is found about the future: credits that do not last so many days.
-
-Apart from the other looks, for it draws hundreds of futures: it is looked at every quarter of an
-hour, and by tasks alone.
-"""
+"""Credits that run out within a number of days: the forecast draws hundreds of futures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from dashboard.alerts.detectors.accounts import accounts_with_token
-from dashboard.alerts.detectors.finding import (
-    AlertFinder,
+from dashboard.alerts.declaration import (
     AlertFinding,
+    AlertKindSpec,
+    ThresholdRange,
+    accounts_with_token,
     page_url_or_empty,
     weekly_period,
 )
@@ -73,4 +70,11 @@ def current_outlook(account: Account, now: datetime) -> AccountForecast:
     return build_account_forecast(account, standing, offer, inferred, now)
 
 
-FORECAST_FINDERS: Mapping[str, AlertFinder] = {AlertKind.FORECAST: find_credits_running_out}
+SPEC = AlertKindSpec(
+    kind=AlertKind.FORECAST,
+    sentence="The credits last fewer days than",
+    find=find_credits_running_out,
+    threshold=ThresholdRange(1, 60, "days"),
+    default_thresholds=(7,),
+    is_slow=True,
+)

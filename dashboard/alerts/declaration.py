@@ -1,0 +1,115 @@
+"""What an alert kind declares, and what its finder yields.
+
+A finding is a threshold that is crossed now, with the words for it. Found again a minute later it
+is the same one: subject, threshold and period name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.urls import NoReverseMatch, reverse
+
+from dashboard.models import AlertKind, AlertRule, BudgetPeriod, Team
+from dashboard.shared.budget_usage import period_bounds
+from proxyapi.models import (
+    Account,
+    Token,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AlertFinding:
+    """`member`: about this one; `for_money`: for treasurer and owner (models.AlertEvent)."""
+
+    rule: AlertRule
+    subject: str
+    title: str
+    text: str
+    state: str = "late"
+    url: str = ""
+    period: str = ""
+    threshold: Decimal | None = None
+    member: int | None = None
+    for_money: bool = False
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.rule.pk, self.subject, self.effective_threshold, self.period)
+
+    @property
+    def effective_threshold(self) -> Decimal:
+        return self.rule.threshold if self.threshold is None else self.threshold
+
+
+AlertFinder = Callable[[Team, Sequence[AlertRule], datetime], Iterator[AlertFinding]]
+
+
+class ThresholdRange(NamedTuple):
+    """The thresholds that make sense, and their unit."""
+
+    minimum: int
+    maximum: int
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlertKindSpec:
+    """One alert kind.
+
+    `sentence` is its line in the table of rules, `threshold_label` the one in the form for a new
+    rule. Without `threshold` there is nothing to choose. `default_thresholds` are those of the
+    rules a team begins with. A slow kind is evaluated every quarter of an hour, others after each
+    charge and every half minute. `open_subjects` answers the ids of what its alerts are about while
+    that is open; without it a newer alert lets the older ones be pruned.
+    """
+
+    kind: AlertKind
+    sentence: str
+    find: AlertFinder
+    threshold: ThresholdRange | None = None
+    threshold_label: str = ""
+    default_thresholds: tuple[int, ...] = (0,)
+    is_slow: bool = False
+    open_subjects: Callable[[], Iterable[UUID]] | None = None
+
+    @property
+    def webhook_type(self) -> str:
+        return f"alert.{self.kind}"
+
+    @property
+    def rule_form_label(self) -> str:
+        return self.threshold_label or self.sentence
+
+
+def weekly_period(team: Team, now: datetime) -> str:
+    """The period of what has none of its own: told again at most once a week."""
+    zone = team.tenant.zone
+    return f"{period_bounds(BudgetPeriod.WEEK, zone, now).start.astimezone(zone):%Y-%m-%d}"
+
+
+def age_period(since: datetime, now: datetime) -> str:
+    """The period of what waits for somebody: told again each week that it goes on waiting."""
+    weeks = (now - since) // timedelta(weeks=1)
+    return f"week {weeks + 1}" if weeks > 0 else ""
+
+
+def page_url_or_empty(name: str, query: str = "") -> str:
+    """Where to look, or nothing where this installation has no such page."""
+    try:
+        return f"{reverse(name)}{query}"
+    except NoReverseMatch:
+        return ""
+
+
+def accounts_with_token(team: Team) -> QuerySet[Account]:
+    """The accounts that a token of the team still opens."""
+    tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
+    accounts = Account.objects.filter(Exists(tokens), tenant=team.tenant_id)
+    return accounts.defer("options", "costs")

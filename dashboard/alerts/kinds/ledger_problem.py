@@ -1,0 +1,49 @@
+"""Ledger problems: mirroring stopped at an entry that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from django.db.models import Max
+
+from dashboard.alerts.declaration import (
+    AlertFinding,
+    AlertKindSpec,
+    accounts_with_token,
+    page_url_or_empty,
+    weekly_period,
+)
+from dashboard.models import AlertKind, AlertRule, Team
+from proxyapi.models import (
+    LedgerMirror,
+)
+
+
+def find_ledger_problems(
+    team: Team, rules: Sequence[AlertRule], now: datetime
+) -> Iterator[AlertFinding]:
+    """Once a week for each row that was found changed: what was mended and stops again is news."""
+    rows = LedgerMirror.objects.filter(account__in=accounts_with_token(team)).exclude(problem="")
+    rows = rows.annotate(changed=Max("account__rewrites__pk"))
+    for row in rows.select_related("account"):
+        for rule in rules:
+            yield AlertFinding(
+                rule,
+                str(row.pk),
+                "The ledger needs a look",
+                f"On {row.account.label}. {row.problem}"[:400],
+                "failed",
+                page_url_or_empty("reconciliation"),
+                f"{weekly_period(team, now)}, {row.changed}"
+                if row.changed
+                else weekly_period(team, now),
+                for_money=True,
+            )
+
+
+SPEC = AlertKindSpec(
+    kind=AlertKind.RECONCILIATION,
+    sentence="The ledger is in trouble",
+    find=find_ledger_problems,
+)

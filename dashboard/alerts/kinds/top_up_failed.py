@@ -1,0 +1,60 @@
+"""Failed top-ups: payments of the automatic top-up that failed in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from dashboard.alerts.declaration import (
+    AlertFinding,
+    AlertKindSpec,
+    ThresholdRange,
+    accounts_with_token,
+    page_url_or_empty,
+    weekly_period,
+)
+from dashboard.models import AlertKind, AlertRule, Team
+from proxyapi.models import (
+    AutoTopUp,
+)
+from proxyapi.top_up import is_stopped_by_failures
+
+
+def find_failed_top_ups(
+    team: Team, rules: Sequence[AlertRule], now: datetime
+) -> Iterator[AlertFinding]:
+    """Each failure is told once, by the rule of the highest threshold it reaches."""
+    rows = AutoTopUp.objects.filter(
+        account__in=accounts_with_token(team), consecutive_failures__gt=0
+    )
+    for row in rows.select_related("account"):
+        if not row.enabled and not is_stopped_by_failures(row):
+            continue  # it was switched off here; the count stays at the service until one succeeds
+        count = row.consecutive_failures
+        for rule in [rule for rule in rules if count >= rule.threshold][:1]:
+            yield AlertFinding(
+                rule,
+                str(row.pk),
+                "A top-up failed" if count == 1 else f"{count} top-ups failed in a row",
+                f"On {row.account.label}. At the third the service switches automatic "
+                "top-up off. It gives no reason; check the payment method there.",
+                "failed",
+                page_url_or_empty("top-up", f"?account={row.account_id}"),
+                f"{weekly_period(team, now)}, {top_up_failure_key(row)}",
+            )
+
+
+def top_up_failure_key(row: AutoTopUp) -> str:
+    """Which one: the count alone is the same again when one succeeded in between."""
+    seen = f" by {row.failure_seen_at:%d %H:%M}" if row.failure_seen_at else ""
+    return f"{row.consecutive_failures}{seen}"
+
+
+SPEC = AlertKindSpec(
+    kind=AlertKind.TOP_UP_FAILED,
+    sentence="Automatic top-ups fail in a row",
+    find=find_failed_top_ups,
+    threshold=ThresholdRange(1, 3, "of 3"),
+    threshold_label="So many top-ups fail in a row",
+    default_thresholds=(1,),
+)

@@ -1,0 +1,52 @@
+"""Top-up off: the service switched the automatic top-up off, nobody here did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from dashboard.alerts.declaration import (
+    AlertFinding,
+    AlertKindSpec,
+    accounts_with_token,
+    page_url_or_empty,
+)
+from dashboard.models import AlertKind, AlertRule, Team
+from proxyapi.models import (
+    AutoTopUp,
+)
+from proxyapi.top_up import is_stopped_by_failures
+
+
+def find_disabled_top_ups(
+    team: Team, rules: Sequence[AlertRule], now: datetime
+) -> Iterator[AlertFinding]:
+    """It was on, and nobody here switched it off: three payments failed, or it was found off."""
+    rows = AutoTopUp.objects.filter(account__in=accounts_with_token(team), enabled=False)
+    for row in rows.select_related("account"):
+        failed = is_stopped_by_failures(row)
+        if not (row.is_disabled_elsewhere or failed):
+            continue
+        why = (
+            "after three failed payments. Switching it on again does not clear the count. Check "
+            "the payment method first."
+            if failed
+            else "or somebody did on its own page. Nobody did here."
+        )
+        for rule in rules:
+            yield AlertFinding(
+                rule,
+                str(row.pk),
+                "Automatic top-up is off",
+                f"On {row.account.label}. The service switched it off {why}",
+                "failed",
+                page_url_or_empty("top-up", f"?account={row.account_id}"),
+                f"{row.found_off_at or row.enabled_at or ''}",
+            )
+
+
+SPEC = AlertKindSpec(
+    kind=AlertKind.TOP_UP_OFF,
+    sentence="Automatic top-up goes off by itself",
+    find=find_disabled_top_ups,
+)

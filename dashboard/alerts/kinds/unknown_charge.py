@@ -1,0 +1,113 @@
+"""Unknown charges: an answer got lost, so nobody knows whether credits were spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import Q
+
+from dashboard.alerts.declaration import (
+    AlertFinding,
+    AlertKindSpec,
+    ThresholdRange,
+    age_period,
+)
+from dashboard.models import AlertKind, AlertRule, Team
+from dashboard.shared.formatting import clock, credits
+from proxyapi.models import (
+    Charge,
+    ChargeState,
+)
+from proxyapi.models.charge import CHARGED_LATE_CODE
+
+LATE_CHARGE_MAX_AGE = timedelta(days=1)  # a late debit that was found longer ago is none any more
+
+
+MAX_TITLE_LENGTH = 100  # letters of a title in an alert
+
+
+OPERATION_NOUNS = {
+    "render": "render",
+    "retry": "retry",
+    "scripts": "script",
+    "scrape_script": "script",
+}
+
+
+def find_unknown_charges(
+    team: Team, rules: Sequence[AlertRule], now: datetime
+) -> Iterator[AlertFinding]:
+    """Charges whose cost nobody knows for longer than the threshold, in minutes; and those that
+    were called uncharged and took credits all the same."""
+    late = Q(
+        state=ChargeState.MATCHED, code=CHARGED_LATE_CODE, settled_at__gte=now - LATE_CHARGE_MAX_AGE
+    )
+    rows = Charge.objects.filter(late | Q(state=ChargeState.UNKNOWN), tenant=team.tenant_id)
+    for charge in rows.select_related("job"):
+        if charge.state == ChargeState.MATCHED:
+            yield late_charge_finding(rules[0], charge)
+            continue
+        sent = charge.sent_at or charge.created_at
+        price = credits(charge.price)
+        for rule in rules:
+            if now - sent >= timedelta(minutes=float(rule.threshold)):
+                yield AlertFinding(
+                    rule,
+                    str(charge.pk),
+                    f"We do not know whether {price} cr were spent",
+                    f"The {describe_charge_operation(charge)} was sent at {clock(sent)} and the "
+                    "answer got lost. It "
+                    "will not be sent again. The ledger has not decided yet.",
+                    "unknown",
+                    f"/videos/{charge.job_id}/" if charge.job_id else "",
+                    age_period(sent, now),
+                    member=charge.member_id,
+                    for_money=True,
+                )
+
+
+def late_charge_finding(rule: AlertRule, charge: Charge) -> AlertFinding:
+    """Told once, whatever the threshold. Who was told "never charged" may have ordered it again:
+    then both orders were charged, and it is said that the portal sent each of them once."""
+    text = (
+        f"The {describe_charge_operation(charge)} was sent at {clock(charge.sent_at)}, its "
+        "answer got lost, and we "
+        "said that it was never charged. The service charged it later. It is probably yours."
+    )
+    if again := Charge.objects.later_repeats(charge).order_by("sent_at").first():
+        text += (
+            f" It was ordered again at {clock(again.sent_at)}, so it was charged twice. Reelroom "
+            "sent each order once."
+        )
+    return AlertFinding(
+        rule,
+        str(charge.pk),
+        f"{credits(charge.cost)} cr were charged after all",
+        text,
+        "late",
+        f"/videos/{charge.job_id}/" if charge.job_id else "",
+        "charged late",
+        Decimal(0),
+        charge.member_id,
+        for_money=True,
+    )
+
+
+def describe_charge_operation(charge: Charge) -> str:
+    what = OPERATION_NOUNS.get(charge.operation.rpartition(".")[2], "request")
+    return f"{what} of “{charge.job.title[:MAX_TITLE_LENGTH]}”" if charge.job else what
+
+
+SPEC = AlertKindSpec(
+    kind=AlertKind.UNKNOWN_CHARGE,
+    sentence="A charge is unknown for longer than",
+    find=find_unknown_charges,
+    threshold=ThresholdRange(1, 1440, "min"),
+    threshold_label="A charge is unknown for more minutes than",
+    default_thresholds=(15,),
+    open_subjects=lambda: Charge.objects.filter(state=ChargeState.UNKNOWN).values_list(
+        "pk", flat=True
+    ),
+)
