@@ -10,7 +10,8 @@ class DashboardConfig(AppConfig):
     verbose_name = "Reelroom"
 
     def ready(self) -> None:
-        # Shared tasks bind to this app, so it has to exist in every process, not only in workers.
+        # Shared tasks bind to the Celery app, so every process needs it, not only workers.
+        from dashboard import celery  # noqa: F401
         from dashboard.account import signals  # noqa: F401
         from dashboard.library import changes as library_changes
         from dashboard.monitoring import log_format

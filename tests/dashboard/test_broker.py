@@ -93,3 +93,11 @@ def test_a_certificate_is_checked_as_far_as_the_address_lets_it(
 
 def test_without_tls_no_certificate_is_asked_for() -> None:
     assert not app.connection_for_write().ssl
+
+
+def test_a_process_that_only_set_django_up_enqueues_with_the_portals_broker() -> None:
+    """Web processes and commands import no Celery app of their own."""
+    said = "from celery import current_app; print(current_app.main)"
+    command = [sys.executable, "-c", f"import django; django.setup(); {said}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    assert done.stdout.split()[-1] == b"reelroom"
