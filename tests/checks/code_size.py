@@ -14,6 +14,7 @@ MAX_FUNCTION_LINES, MAX_VIEW_LINES, MAX_TASK_LINES, MAX_MODEL_METHOD_LINES, MAX_
     35,
     40,
 )
+MAX_TEMPLATE_LINE_CHARACTERS, MAX_STYLE_SHEET_LINE_CHARACTERS = 140, 120
 CHECKED_PACKAGES = ("dashboard", "proxyapi", "tests")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -25,6 +26,8 @@ def find_long_code(root: Path) -> Iterator[str]:
                 yield from find_long_python(path.relative_to(root), path.read_text())
     yield from find_long_files(root, "templates", "*.html", MAX_TEMPLATE_LINES)
     yield from find_long_files(root, "static", "*.js", MAX_SCRIPT_LINES)
+    yield from find_long_lines(root, "templates", "*.html", MAX_TEMPLATE_LINE_CHARACTERS)
+    yield from find_long_lines(root, "static", "*.css", MAX_STYLE_SHEET_LINE_CHARACTERS)
 
 
 def find_long_python(path: Path, source: str) -> Iterator[str]:
@@ -57,3 +60,10 @@ def find_long_files(root: Path, folder: str, pattern: str, limit: int) -> Iterat
         lines = path.read_text().count("\n")
         if lines > limit:
             yield f"{path.relative_to(root)}: {lines} lines, at most {limit}"
+
+
+def find_long_lines(root: Path, folder: str, pattern: str, limit: int) -> Iterator[str]:
+    for path in sorted((root / folder).rglob(pattern)):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if len(line) > limit:
+                yield f"{path.relative_to(root)}:{number}: {len(line)} characters, at most {limit}"

@@ -47,6 +47,24 @@ def test_a_template_that_is_too_long_is_found(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("file", "limit"), [("templates/area/page.html", 140), ("static/css/page.css", 120)]
+)
+def test_a_line_of_a_template_or_style_sheet_has_its_characters_and_not_one_more(
+    tmp_path, file, limit
+):
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+
+    path.write_text("short\n" + "é" * limit + "\n", encoding="utf-8")
+    assert list(code_size.find_long_code(tmp_path)) == []
+
+    path.write_text("short\n" + "é" * (limit + 1) + "\n", encoding="utf-8")
+    assert list(code_size.find_long_code(tmp_path)) == [
+        f"{file}:2: {limit + 1} characters, at most {limit}"
+    ]
+
+
 LOCKED = "amqp==5.4.2 \\\n    --hash=sha256:00\ncelery==5.7.0 \\\n    --hash=sha256:00\n"
 
 

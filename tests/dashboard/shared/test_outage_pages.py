@@ -43,7 +43,7 @@ def look(member: Membership, error: Exception) -> Any:
 def test_a_page_says_that_it_works_again_soon(mira: Membership, error: Exception) -> None:
     response = look(mira, error)
     assert (response.status_code, response["Retry-After"]) == (503, "10")
-    assert "Nothing was changed and nothing was sent" in response.content.decode()
+    assert "Nothing was changed or sent" in response.content.decode()
 
 
 def test_an_error_of_ours_stays_one(mira: Membership) -> None:
@@ -73,7 +73,7 @@ FULL = [
 def test_a_full_disk_is_said(mira: Membership, error: Exception) -> None:
     response = look(mira, error)
     assert response.status_code == 507
-    assert "has to make room" in response.content.decode()
+    assert "must free disk space" in response.content.decode()
 
 
 def test_a_full_sqlite_is_a_full_disk() -> None:

@@ -33,7 +33,7 @@ def queued_requests(**changes: str) -> dict[str, str]:
 def test_the_button_carries_the_price(priya: Membership, draft: Job, client_of: Browser) -> None:
     """pitfall_47"""
     html = get_page(client_of(priya), step_url(draft, "script"))
-    assert re.search(r"Write the script</span><span class=\"btn__price\">4 cr", html)
+    assert re.search(r"Write the script</span>\s*<span class=\"btn__price\">4 cr", html)
 
 
 @pytest.mark.parametrize("name", ["content_prompt_requested", "CONTENT_PROMPT_REQUESTED"])
