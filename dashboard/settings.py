@@ -295,7 +295,7 @@ HOLD_MARGIN = env.number("HOLD_MARGIN", 1.1, 1, 3)
 # Seconds; drills shorten them (proxyapi/charges/timeouts.py).
 CHARGE_AGAIN_AFTER = env.number("CHARGE_AGAIN_AFTER", 10, 0, 3600)
 CHARGE_BOOKED_WITHIN = env.number("CHARGE_BOOKED_WITHIN", 30, 0, 3600)
-# The longest time of an operation (proxyapi/upstream/catalog.py) is below it, unless this is less.
+# The longest time of an operation (proxyapi/operations/table.py) is below it, unless this is less.
 CHARGE_IN_FLIGHT_MAX_S = env.number("CHARGE_IN_FLIGHT_MAX_S", 3600, 0, 3600)
 CHARGE_SILENCE = env.number("CHARGE_SILENCE", 15, 0, 3600)
 

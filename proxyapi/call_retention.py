@@ -5,17 +5,15 @@ what only looked goes after a while. A call that charged stays: the page of its 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from proxyapi.models import ApiCall, Tenant
-from proxyapi.upstream.catalog import CATALOG
+from proxyapi.operations import CHARGING_OPERATIONS
 
 BATCH_SIZE = 1000
-CHARGING_OPERATIONS: Final = [row.name for row in CATALOG.values() if row.charging]
 
 
 def prune_old_calls() -> int:

@@ -24,11 +24,11 @@ from proxyapi import failpoints, rate_limiter
 from proxyapi.credentials import encryption, token_vault
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import AccountPlan, ApiCall, CallOutcome, Token, TokenState
-from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable, RatePool
+from proxyapi.operations import OPERATIONS, get_operation
+from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable
 from proxyapi.service_status import announce_reachability
 from proxyapi.token_failover import STOPPED_TOKEN_STATES, fail_over_token
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.client import UpstreamClient
 from proxyapi.upstream.envelope import FormFields, UploadFiles
 from proxyapi.upstream.reply import RateLimitStatus, Reply
@@ -41,14 +41,6 @@ TOKEN_TRANSITIONS = {
     TokenState.PAUSED: (TokenState.WORKING,),
     TokenState.REVOKED: (TokenState.WORKING, TokenState.PAUSED),
     TokenState.REMOVED: (TokenState.WORKING, TokenState.PAUSED, TokenState.REVOKED),
-}
-# Operations with a limit beside the token's (spec, Limits).
-OPERATION_POOLS = {
-    "characters.preview": RatePool.PREVIEWS,
-    "faceless.scrape_images": RatePool.SCRAPING,
-    "faceless.scrape_script": RatePool.SCRAPING,
-    "url_to_video.scrape_images": RatePool.SCRAPING,
-    "url_to_video.scrape_script": RatePool.SCRAPING,
 }
 TOKEN_WINDOW_S = 60.0  # seconds; the limit of a token counts in these
 PLAN_ERRORS = (errors.SubscriptionRequired, errors.PaidSubscriptionRequired)
@@ -94,7 +86,9 @@ LOCAL_ERRORS = (errors.UnsendableRequest, errors.PoolTimedOut, TokenUnusable)
 
 @lru_cache(maxsize=1)
 def upstream_client() -> UpstreamClient:
-    return UpstreamClient(settings.VIDEO_API_BASE_URL, methods=settings.VIDEO_API_METHODS)
+    return UpstreamClient(
+        settings.VIDEO_API_BASE_URL, OPERATIONS, methods=settings.VIDEO_API_METHODS
+    )
 
 
 def acquire_permit(
@@ -114,7 +108,8 @@ def acquire_permit(
     if not token_vault.can_decrypt(token):
         raise TokenUnusable()
     store, until = rate_limiter.redis_connection(), time.monotonic() + patience
-    if pool := OPERATION_POOLS.get(operation):
+    pool = get_operation(operation).rate_pool if operation else None
+    if pool:
         rate_limiter.wait_for_pool(store, pool, token.account.bucket, patience)
         patience = max(0.0, until - time.monotonic())
     grant = rate_limiter.acquire(store, token.bucket, lane, patience)
@@ -183,7 +178,7 @@ def send_request(
 
 
 def handle_request_sent(token: Token, name: str, grant: Permit) -> None:
-    if CATALOG[name].charging:
+    if get_operation(name).charging:
         failpoints.hit_failpoint("sent")
     with suppress(RateLimiterUnavailable):
         rate_limiter.restamp_late_permit(rate_limiter.redis_connection(), token.bucket, grant)
@@ -262,7 +257,7 @@ def pause_after_rate_limit(token: Token, error: errors.RateLimited) -> None:
     own window is over in a minute.
     """
     told, store = error.retry_delay_s(TOKEN_WINDOW_S), rate_limiter.redis_connection()
-    pool = OPERATION_POOLS.get(error.operation.name) if error.operation else None
+    pool = get_operation(error.operation.name).rate_pool if error.operation else None
     with suppress(RateLimiterUnavailable):
         if pool:
             rate_limiter.pause_bucket(store, pool.bucket_name(token.account.bucket), told)

@@ -15,6 +15,7 @@ from django.db.models import Exists, Model, OuterRef
 
 from proxyapi import failpoints, upstream_address
 from proxyapi.credentials import encryption
+from proxyapi.operations import OPERATIONS
 from proxyapi.upstream.client import override_methods
 
 STARTUP_TAG = "start"  # the tag of what has to hold in every process, however it is started
@@ -33,7 +34,7 @@ def check_encryption_keys(**_: Any) -> list[CheckMessage]:
 @register(STARTUP_TAG)
 def check_method_overrides(**_: Any) -> list[CheckMessage]:
     try:
-        override_methods(settings.VIDEO_API_METHODS)
+        override_methods(OPERATIONS, settings.VIDEO_API_METHODS)
     except ValueError as error:
         hint = "VIDEO_API_METHODS sets POST, PUT or PATCH where the API's description shows none."
         return [Error(str(error), hint=hint, id="proxyapi.E005")]

@@ -21,6 +21,7 @@ from proxyapi import calls
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import ChargeState, Job, JobState
 from proxyapi.models.job import UNCONFIRMED_SETTING
+from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import (
     Priority,
     RateLimiterUnavailable,
@@ -28,7 +29,6 @@ from proxyapi.rate_limiter import (
     redis_connection,
 )
 from proxyapi.upstream import errors, response_parsing
-from proxyapi.upstream.catalog import get_operation
 
 DRAFT_FIELDS = (
     *("remote_id", "wanted", "sent", "edited_at"),

@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
 
 from django.conf import settings
 
 from proxyapi.models import Account, Charge, Job
-from proxyapi.models.charge import EARLIEST_TIME, FACELESS_RENDER_OPERATIONS
+from proxyapi.models.charge import EARLIEST_TIME
+from proxyapi.operations import (
+    DEFAULT_SCRIPT_PRICE,
+    FACELESS_RENDER_OPERATIONS,
+    SCRIPT_PRICE,
+    Price,
+    get_operation,
+)
 from proxyapi.upstream import response_parsing
-from proxyapi.upstream.catalog import CATALOG
-from proxyapi.upstream.operation import ExecutionEvidence
-
-SCRIPT_COST_KEY = "CONTENT_PROMPT_REQUESTED"
-DEFAULT_SCRIPT_PRICE = Decimal(4)  # only until the cost map was read once
-SCRIPT_OPERATIONS = tuple(
-    name for name, row in CATALOG.items() if row.evidence is ExecutionEvidence.SCRIPT
-)
-# What each of these costs stands in the cost map; the fallback is the spec's, where it tells one.
-COST_MAP_KEYS: Mapping[str, tuple[str, Decimal | None]] = {
-    **dict.fromkeys(SCRIPT_OPERATIONS, (SCRIPT_COST_KEY, DEFAULT_SCRIPT_PRICE)),
-    "ideas.discover": ("IDEA_DISCOVERY", Decimal(15)),
-    "characters.train": ("CHARACTER_TRAINING", Decimal(10)),
-    "characters.preview": ("CHARACTER_PREVIEW", None),
-    "faceless.export": ("FACELESS_EXPORT", None),
-    "ai_visuals.regenerate": ("AI_IMAGE_REGENERATED", None),
-}
-# The spec does not say that they charge, nor that they do not (pitfalls 36, 51). A clone charges
-# when a slot is bought with it.
-MAYBE_FREE_OPERATIONS = frozenset(
-    {
-        "ideas.discover",
-        "faceless.export",
-        "ai_visuals.upload",
-        "ai_visuals.regenerate",
-        "text_to_scene.prompt",
-        "text_to_scene.clips",
-        "text_to_scene.render",
-        "characters.preview",
-        "voice_clones.create",
-    }
-)
-# The price that was shown is the one that is charged (spec, Credit charges); others are about it.
-EXACT_PRICE_OPERATIONS = frozenset(
-    {
-        *SCRIPT_OPERATIONS,
-        "ideas.discover",
-        "characters.train",
-        "text_to_video.create",
-        "text_to_scene.render",
-        "voice_clones.create",
-    }
-)
 
 
 def cost_map_row(account: Account, key: str) -> dict[str, object]:
@@ -66,31 +29,36 @@ def cost_map_row(account: Account, key: str) -> dict[str, object]:
 
 def script_credits(account: Account) -> Decimal:
     """Credits of one generated script; free uses may make it less (pitfall 57)."""
-    credits = response_parsing.parse_credit_amount(
-        cost_map_row(account, SCRIPT_COST_KEY).get("credits")
-    )
-    return credits if credits is not None and credits >= 0 else DEFAULT_SCRIPT_PRICE
+    credits = cost_map_credits(account, SCRIPT_PRICE)
+    return credits if credits is not None else DEFAULT_SCRIPT_PRICE
 
 
 def fixed_price(account: Account, operation: str) -> Decimal | None:
     """Credits of an operation that always costs the same; None where nothing tells them."""
-    key, fallback = COST_MAP_KEYS.get(operation, ("", None))
-    credits = response_parsing.parse_credit_amount(cost_map_row(account, key).get("credits"))
-    return credits if credits is not None and credits >= 0 else fallback
+    return cost_map_credits(account, get_operation(operation).price)
+
+
+def cost_map_credits(account: Account, price: Price) -> Decimal | None:
+    """Credits in the cost map, else the fallback of the table of operations."""
+    row = cost_map_row(account, price.cost_map_key)
+    credits = response_parsing.parse_credit_amount(row.get("credits"))
+    return credits if credits is not None and credits >= 0 else price.fallback
 
 
 def free_script_uses(account: Account) -> int:
-    free = cost_map_row(account, SCRIPT_COST_KEY).get("free")
+    return free_uses(account, SCRIPT_PRICE)
+
+
+def free_uses(account: Account, price: Price) -> int:
+    """Uses that the service grants before it charges, by the cost map."""
+    free = cost_map_row(account, price.cost_map_key).get("free")
     return free if isinstance(free, int) else 0
 
 
 def can_be_free(charge: Charge) -> bool:
     """Whether it may have cost nothing, or a free use, which leaves no debit (pitfall 57)."""
-    if charge.operation in MAYBE_FREE_OPERATIONS:
-        return True
-    key, _ = COST_MAP_KEYS.get(charge.operation, ("", None))
-    free = cost_map_row(charge.account, key).get("free")
-    return isinstance(free, int) and free > 0
+    price = get_operation(charge.operation).price
+    return price.may_be_free or free_uses(charge.account, price) > 0
 
 
 def is_cost_unexpected(charge: Charge, cost: Decimal) -> bool:
@@ -99,9 +67,8 @@ def is_cost_unexpected(charge: Charge, cost: Decimal) -> bool:
         return cost > charge.hold
     if not cost and charge.quote:
         return True  # about the price is never nothing
-    return cost > charge.hold or (
-        charge.operation in EXACT_PRICE_OPERATIONS and cost != charge.quote
-    )
+    is_exact = get_operation(charge.operation).price.exact
+    return cost > charge.hold or (is_exact and cost != charge.quote)
 
 
 def estimate_retry_price(job: Job) -> Decimal | None:
@@ -148,4 +115,4 @@ def hold_for_estimate(quote: Decimal) -> Decimal:
 
 def hold_for_operation(operation: str, price: Decimal) -> Decimal:
     """What is held for an operation at this price: nothing more where the price is exact."""
-    return price if operation in EXACT_PRICE_OPERATIONS else hold_for_estimate(price)
+    return price if get_operation(operation).price.exact else hold_for_estimate(price)

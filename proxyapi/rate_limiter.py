@@ -27,7 +27,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from pathlib import Path
 from threading import Event
 from typing import NamedTuple, cast
@@ -35,6 +35,7 @@ from typing import NamedTuple, cast
 import redis
 
 from proxyapi import redis_client
+from proxyapi.operations import RatePool
 
 DEFAULT_REQUESTS_PER_MINUTE = 30  # requests a minute, the spec's default
 # Two requests granted a minute apart can reach the service closer together than that.
@@ -56,17 +57,6 @@ class Priority(IntEnum):
     SETTLEMENT = 2
     POLLING = 3
     LEDGER_SYNC = 4
-
-
-class RatePool(StrEnum):
-    """Limits that an account meets beside those of its tokens."""
-
-    PREVIEWS = "previews"
-    SCRAPING = "scraping"
-
-    def bucket_name(self, account: str) -> str:
-        """The name of its bucket; `account` is `Account.bucket`."""
-        return f"{self}:{account}"
 
 
 class _PriorityPolicy(NamedTuple):

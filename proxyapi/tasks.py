@@ -26,13 +26,13 @@ from proxyapi import (
 )
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge, recovery
 from proxyapi.models import Account, Charge, ChargeState, Job, TopUpChange
+from proxyapi.operations import get_operation
 from proxyapi.polling import due_work
 from proxyapi.polling.job_quarantine import quarantine_failing_job
 from proxyapi.polling.poller import poll_job
 from proxyapi.rate_limiter import RateLimitExhausted, redis_connection
 from proxyapi.rollups import daily_totals
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import get_operation
 
 log = logging.getLogger(__name__)
 TICK_DELAY = timedelta(seconds=15)  # when the tick does what no doorbell rang for

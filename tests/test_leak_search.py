@@ -17,9 +17,9 @@ from django.utils import timezone
 
 from proxyapi import calls, tasks
 from proxyapi.models import Account, ApiCall, CallOutcome, Job, Token
+from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import get_operation
 from tests.factories import JobFactory, TokenFactory
 from tests.leak_search import LOGS, searched_for_leaks
 

@@ -17,10 +17,8 @@ from dashboard.shared.roles import (
     grantable_roles,
 )
 from proxyapi.charges import evidence
-from proxyapi.charges.job_effects import OPERATIONS_WITH_KEPT_RESULT
-from proxyapi.models.charge import CHARGE_TRANSITIONS, CREATE_OPERATIONS, HOLDING_STATES
-from proxyapi.upstream.catalog import CATALOG
-from proxyapi.upstream.operation import Operation
+from proxyapi.models.charge import CHARGE_TRANSITIONS, HOLDING_STATES
+from proxyapi.operations import EVIDENCE_READS, OPERATIONS, Operation
 
 GENERATED_NOTICE = "<!-- Written by `manage.py document`; change the code instead. -->"
 
@@ -84,13 +82,9 @@ def endpoints_page() -> str:
     heads = ("name", "endpoint", "charges", "repeating", "proof of a lost answer", "waits")
     return markdown_page(
         "What is ever sent to the service",
-        f"{len(rows)} rows of `proxyapi/upstream/catalog.py`. Nothing else leaves the portal.",
+        f"{len(rows)} rows of `proxyapi/operations/table.py`. Nothing else leaves the portal.",
         markdown_table(heads, rows),
     )
-
-
-# What is read for a charge besides the resource that it is about.
-EVIDENCE_READS = {"ideas": "`ideas.list`", "slots": "`voice_clones.slots`"}
 
 
 def evidence_page() -> str:
@@ -98,11 +92,11 @@ def evidence_page() -> str:
         (
             f"`{row.name}`",
             ""
-            if row.name in CREATE_OPERATIONS and row.evidence == "ledger"
-            else EVIDENCE_READS.get(row.evidence, "itself"),
+            if row.is_charged_create and row.evidence == "ledger"
+            else separate_evidence_read(row) or "itself",
             evidence.PROBES[row.evidence].description,
-            "kept" if row.name in OPERATIONS_WITH_KEPT_RESULT else "",
-            "lost: an orphan" if row.name in CREATE_OPERATIONS else "",
+            "kept" if row.keeps_result else "",
+            "lost: an orphan" if row.is_charged_create else "",
         )
         for row in list_operations()
         if row.charging
@@ -115,8 +109,14 @@ def evidence_page() -> str:
     return markdown_page("What proves a charge", lead, markdown_table(heads, rows))
 
 
+def separate_evidence_read(row: Operation) -> str:
+    """The read that is not of the resource the charge is about; the ledger is read in any case."""
+    is_own = row.evidence == "ledger" or row.evidence not in EVIDENCE_READS
+    return "" if is_own else f"`{row.evidence_operation}`"
+
+
 def list_operations() -> Iterable[Operation]:
-    return CATALOG.values()
+    return OPERATIONS.values()
 
 
 def roles_page() -> str:

@@ -3,31 +3,8 @@
 from __future__ import annotations
 
 from proxyapi.models import LedgerEntry, MatchConfidence
+from proxyapi.operations import OPERATIONS
 
-OPERATION_LABELS = {
-    "scripts": "Script",
-    "scrape_script": "Script from a page",
-    "render": "Render",
-    "retry": "Retry",
-    "export": "Export",
-    "upload": "Upload",
-    "regenerate": "New image",
-    "prompt": "Scene prompt",
-    "clips": "Scene clips",
-    "discover": "Idea search",
-    "preview": "Character preview",
-    "train": "Character training",
-}
-FULL_OPERATION_LABELS = {
-    "text_to_video.create": "Clip",
-    "text_to_scene.render": "Storyboard",
-    "voice_clones.create": "Voice clone",
-}
-AREA_LABELS = {
-    "b_roll": "B-roll",
-    "ai_visuals": "AI visuals",
-    "url_to_video": "from a page",
-}
 OUTSIDE_LABEL = "Outside the portal"
 OTHER_TEAM_LABEL = "Another team of this portal"
 # Glyph and word.
@@ -39,12 +16,9 @@ CONFIDENCE_LABELS: dict[str, tuple[str, str]] = {
 
 
 def feature_label(operation: str) -> str:
-    """ "faceless.render" as "Render"; other doors of the same name say which they are."""
-    if operation in FULL_OPERATION_LABELS:
-        return FULL_OPERATION_LABELS[operation]
-    room, _, name = operation.partition(".")
-    deed = OPERATION_LABELS.get(name, operation)
-    return f"{deed}, {AREA_LABELS[room]}" if room in AREA_LABELS else deed
+    """The label of the table of operations; a name outside of it is its own label."""
+    row = OPERATIONS.get(operation)
+    return row.label or operation if row else operation
 
 
 def entry_title(entry: LedgerEntry) -> str:

@@ -20,7 +20,8 @@ from proxyapi import failpoints, pricing
 from proxyapi.charges import transitions
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, Charge, ChargeState, Job, Token, Upload
-from proxyapi.models.charge import HOLDING_STATES, JOB_STARTING_OPERATIONS
+from proxyapi.models.charge import HOLDING_STATES
+from proxyapi.operations import JOB_STARTING_OPERATIONS, get_operation
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 from proxyapi.refusals import (
     AlreadyInProgress,
@@ -30,7 +31,6 @@ from proxyapi.refusals import (
     SpendingLimit,
     StaleData,
 )
-from proxyapi.upstream.catalog import get_operation
 
 # A worker is woken on commit; the sweep takes over when none answers.
 SWEEP_AFTER = timedelta(seconds=10)

@@ -20,9 +20,9 @@ from proxyapi.charges.heartbeat import sender_heartbeat
 from proxyapi.charges.quarantine import quarantine_failing_charge
 from proxyapi.durability import durable_commits
 from proxyapi.models import Charge, ChargeState, JobKind, JobState
+from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable, RateLimitExhausted
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import get_operation
 from proxyapi.upstream.envelope import UploadFiles
 
 PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a turn; longer waits are the row's, not a worker's

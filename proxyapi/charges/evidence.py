@@ -16,7 +16,13 @@ from django.db.models import Q, QuerySet
 
 from proxyapi import calls, drafts
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
-from proxyapi.models.charge import CREATE_OPERATIONS, RENDER_OPERATIONS
+from proxyapi.operations import (
+    CHARGED_CREATE_OPERATIONS,
+    EVIDENCE_READS,
+    RENDER_OPERATIONS,
+    ExecutionEvidence,
+    get_operation,
+)
 from proxyapi.polling.status_reading import (
     KINDS,
     StatusReading,
@@ -26,20 +32,9 @@ from proxyapi.polling.status_reading import (
 from proxyapi.polling.status_reading import parse_status_reading as sight_of
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors, response_parsing
-from proxyapi.upstream.catalog import get_operation
-from proxyapi.upstream.operation import ExecutionEvidence
 
 UpstreamRecord = dict[str, Any]
 
-# Lists in a record that grow when these are carried out. The spec does not show them: a record
-# without them proves nothing, and the ledger decides.
-PART_LIST_NAMES: Mapping[str, str] = {
-    "faceless.export": "exports",
-    "ai_visuals.upload": "assets",
-    "characters.preview": "previews",
-    "text_to_scene.prompt": "scenes",
-    "text_to_scene.clips": "scenes",
-}
 IN_PROGRESS_STATUSES = frozenset({"rendering", "syncing"})  # spec, States and transitions
 PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a turn
 # The resource is gone, or its token is: another one of the account still reads the ledger.
@@ -85,7 +80,7 @@ def already_started(charge: Charge, record: UpstreamRecord) -> StatusReading | N
     job = charge.job
     if job is None or charge.operation not in RENDER_OPERATIONS or job.kind == JobKind.CHARACTER:
         return None
-    is_retry = charge.operation == "faceless.retry"
+    is_retry = get_operation(charge.operation).restarts_failed
     start = JobState.FAILED if is_retry else JobState.DRAFT
     ran_since = was_started_since_hold(job, charge)
     # Where a retry starts from, unless it is another failure than the one that it was pressed for.
@@ -121,7 +116,7 @@ def resource_in_reply(charge: Charge, data: Any) -> UpstreamRecord:
 
 def is_evidence_complete(charge: Charge, record: UpstreamRecord) -> bool:
     """Whether the record shows what proves this operation; what is not there was not seen."""
-    if get_operation(charge.operation).evidence is ExecutionEvidence.SCRIPT:
+    if get_operation(charge.operation).writes_script:
         return "script" in record
     return bool(reported_status(charge, record))
 
@@ -144,7 +139,7 @@ def candidate_records(charge: Charge, record: UpstreamRecord) -> list[UpstreamRe
 
 def fetch_resource(charge: Charge, lane: Priority) -> UpstreamRecord:
     job = charge.job
-    if job is None or job.remote_id is None or charge.operation in CREATE_OPERATIONS:
+    if job is None or job.remote_id is None or charge.operation in CHARGED_CREATE_OPERATIONS:
         return {}
     way, path = KINDS[job.kind], {"id": job.remote_id}
     reply = calls.call_upstream(
@@ -161,14 +156,14 @@ def fetch_newest_ideas(charge: Charge, lane: Priority) -> UpstreamRecord:
         "sort": "-created_at",
         "per_page": 50,
     }
-    reply = calls.call_upstream(
-        charge.token, "ideas.list", lane, patience=PERMIT_TIMEOUT_S, query=query
-    )
+    read = EVIDENCE_READS[ExecutionEvidence.IDEAS]
+    reply = calls.call_upstream(charge.token, read, lane, patience=PERMIT_TIMEOUT_S, query=query)
     return {"ideas": [row for row in list_or_empty(reply.data) if isinstance(row, dict)]}
 
 
 def fetch_slots(charge: Charge, lane: Priority) -> UpstreamRecord:
-    reply = calls.call_upstream(charge.token, "voice_clones.slots", lane, patience=PERMIT_TIMEOUT_S)
+    read = EVIDENCE_READS[ExecutionEvidence.SLOTS]
+    reply = calls.call_upstream(charge.token, read, lane, patience=PERMIT_TIMEOUT_S)
     return dict(response_parsing.as_mapping(reply.data))
 
 
@@ -192,7 +187,7 @@ def capture_free_slots(_: Charge, record: UpstreamRecord) -> UpstreamRecord:
 
 
 def has_status_changed(charge: Charge, record: UpstreamRecord) -> bool:
-    if charge.operation in PART_LIST_NAMES:
+    if get_operation(charge.operation).part_list:
         return has_part_changed(charge, record)
     status = reported_status(charge, record)
     if charge.job and not charge.before.get("status"):  # it was not told, and may have been any
@@ -207,7 +202,7 @@ def has_script_changed(charge: Charge, record: UpstreamRecord) -> bool:
 
 def is_shown_without_ledger(charge: Charge, record: UpstreamRecord) -> bool:
     # A retry starts from `failed`: that again proves nothing, nor what it was sent in spite of.
-    if charge.operation == "faceless.retry":
+    if get_operation(charge.operation).restarts_failed:
         return has_status_changed(charge, record) and reported_status(charge, record) != "failed"
     return has_part_changed(charge, record)
 
@@ -247,7 +242,8 @@ def can_end_as_it_began(charge: Charge, kept: UpstreamRecord) -> bool:
     """Whether it began from a word that it may have come back to by now."""
     way = KINDS[charge.job.kind] if charge.job else None
     ends = way.completed_statuses | way.failed_statuses if way else frozenset()
-    return charge.operation in PART_LIST_NAMES or kept.get("status") in ends
+    has_parts = bool(get_operation(charge.operation).part_list)
+    return has_parts or kept.get("status") in ends
 
 
 def had_ideas_before(_: Charge, kept: UpstreamRecord) -> bool:
@@ -307,7 +303,7 @@ def reported_status(charge: Charge, record: UpstreamRecord) -> str:
     # A read shows its status in one place; another word beside it is not the video's (pitfall 5).
     places = (
         candidate_records(charge, record)
-        if charge.operation in CREATE_OPERATIONS
+        if charge.operation in CHARGED_CREATE_OPERATIONS
         else candidate_records(charge, record)[:1]
     )
     words = (place.get("status") for place in places)
@@ -325,8 +321,7 @@ def reported_failure(charge: Charge, record: UpstreamRecord) -> dict[str, str] |
 
 def part_ids(charge: Charge, record: UpstreamRecord) -> list[str] | None:
     """The ids in the list that the operation adds to, and whether each has a clip."""
-    name = PART_LIST_NAMES.get(charge.operation, "")
-    rows = record.get(name)
+    rows = record.get(get_operation(charge.operation).part_list)
     if not isinstance(rows, list):
         return None
     return [f"{row.get('id')} {bool(row.get('clip'))}" for row in rows if isinstance(row, dict)]

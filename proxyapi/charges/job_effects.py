@@ -15,22 +15,17 @@ from proxyapi.charges import evidence
 from proxyapi.charges.evidence import UpstreamRecord
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge, ChargeState, Job, JobState
-from proxyapi.models.charge import CREATE_OPERATIONS, RENDER_OPERATIONS
+from proxyapi.operations import (
+    CHARGED_CREATE_OPERATIONS,
+    RENDER_OPERATIONS,
+    SCRIPT_OPERATIONS,
+    ExecutionEvidence,
+    get_operation,
+)
 from proxyapi.polling import FIRST_POLL_DELAY
 from proxyapi.polling.status_reading import StatusReading
-from proxyapi.pricing import SCRIPT_OPERATIONS
 from proxyapi.upstream import errors
 
-# What these answer is shown by no read, or by none that the spec shows.
-OPERATIONS_WITH_KEPT_RESULT = frozenset(
-    {
-        "ideas.discover",
-        "characters.preview",
-        "faceless.export",
-        "ai_visuals.upload",
-        "ai_visuals.regenerate",
-    }
-)
 MAYBE_LOST_RENDER_SENTENCE = (
     " It may be the one whose answer was lost at {time:%H:%M} UTC; it is watched now."
 )
@@ -45,7 +40,7 @@ def is_conclusive(charge: Charge, record: UpstreamRecord) -> bool:
     """Whether an answer shows what there is to show: the script, or the id of what was made."""
     if charge.operation in SCRIPT_OPERATIONS:
         return bool(script_text(record))
-    if charge.operation in CREATE_OPERATIONS and charge.job_id:
+    if charge.operation in CHARGED_CREATE_OPERATIONS and charge.job_id:
         return bool(evidence.created_resource_id(charge, record))
     return True
 
@@ -61,7 +56,7 @@ def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> No
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
     if (
         job
-        and charge.operation in CREATE_OPERATIONS
+        and charge.operation in CHARGED_CREATE_OPERATIONS
         and not evidence.created_resource_id(charge, record)
     ):
         mark_unidentified_resource(charge, now)
@@ -89,9 +84,9 @@ def mark_unidentified_resource(charge: Charge, now: datetime) -> None:
 
 def build_kept_result(charge: Charge, record: UpstreamRecord, data: Any) -> Any:
     """What has to be kept, as plain JSON: amounts become text."""
-    if charge.operation not in OPERATIONS_WITH_KEPT_RESULT and charge.job_id:
+    if not get_operation(charge.operation).keeps_result and charge.job_id:
         return None
-    if data is None and charge.operation == "ideas.discover":
+    if data is None and get_operation(charge.operation).evidence is ExecutionEvidence.IDEAS:
         known = set(charge.before.get("ideas", []))
         rows = record.get("ideas", [])
         data = [row for row in rows if str(row.get("id")) not in known] or rows
@@ -99,7 +94,7 @@ def build_kept_result(charge: Charge, record: UpstreamRecord, data: Any) -> Any:
 
 
 def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime) -> None:
-    if charge.operation in CREATE_OPERATIONS:
+    if charge.operation in CHARGED_CREATE_OPERATIONS:
         if is_superseded(job, charge):
             return  # the draft is what the newer one made of it
         job.remote_id, job.sent = evidence.created_resource_id(charge, record), job.wanted

@@ -17,7 +17,7 @@ from proxyapi import ledger
 from proxyapi.charges import evidence, job_effects, transitions
 from proxyapi.models import Charge, Job
 from proxyapi.models.account import amount_text
-from proxyapi.pricing import SCRIPT_OPERATIONS
+from proxyapi.operations import SCRIPT_OPERATIONS
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from proxyapi.models import Charge
-from proxyapi.upstream.catalog import get_operation
+from proxyapi.operations import get_operation
 
 
 def retry_interval() -> timedelta:

@@ -13,12 +13,8 @@ from proxyapi.charges import evidence, job_effects, log_records, timeouts
 from proxyapi.charges.job_effects import apply_result, publish_charge_events
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
 from proxyapi.models.account import amount_text
-from proxyapi.models.charge import (
-    CHARGED_LATE_CODE,
-    HOLDING_STATES,
-    REFUNDABLE_OPERATIONS,
-    UNDECIDED_STATES,
-)
+from proxyapi.models.charge import CHARGED_LATE_CODE, HOLDING_STATES, UNDECIDED_STATES
+from proxyapi.operations import REFUNDABLE_OPERATIONS
 from proxyapi.rollups import price_counts
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Reply

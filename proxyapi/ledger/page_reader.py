@@ -17,9 +17,9 @@ from proxyapi import calls
 from proxyapi.credentials import token_vault
 from proxyapi.ledger.row_parser import UpstreamLedgerRow, parse_row
 from proxyapi.models import Account, LedgerMirror, Token, TokenState
+from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import get_operation
 from proxyapi.upstream.reply import Reply
 
 HISTORY_OPERATION = "credits.history"

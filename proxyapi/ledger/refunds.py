@@ -21,7 +21,8 @@ from django.utils import timezone
 from proxyapi.ledger.matching_rules import MATCH_CLOCK_SKEW
 from proxyapi.models import Charge, JobState, LedgerEntry, LedgerMirror, MatchConfidence
 from proxyapi.models.account import amount_text
-from proxyapi.models.charge import CHARGED_STATES, REFUNDABLE_OPERATIONS, UNDECIDED_STATES
+from proxyapi.models.charge import CHARGED_STATES, UNDECIDED_STATES
+from proxyapi.operations import REFUNDABLE_OPERATIONS
 from proxyapi.rollups import price_counts
 
 MAX_REFUND_DELAY = timedelta(days=1)  # a clip fails within minutes, and is given back by itself

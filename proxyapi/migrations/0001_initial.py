@@ -172,7 +172,7 @@ class Migration(migrations.Migration):
             name='Charge',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('operation', models.CharField(help_text='Name in the catalog.', max_length=60)),
+                ('operation', models.CharField(help_text='Name in the table of operations.', max_length=60)),
                 ('path', models.JSONField(blank=True, default=dict, help_text="Parameters of the path other than the job's own id.")),
                 ('body', models.JSONField(blank=True, default=dict, help_text='What is sent; never a token.')),
                 ('nonce', models.UUIDField()),

@@ -15,7 +15,7 @@ from proxyapi.models.daily_total_by_label import DailyTotalByLabel
 from proxyapi.models.daily_total_by_member import DailyTotalByMember
 from proxyapi.models.daily_total_by_operation import DailyTotalByOperation
 from proxyapi.models.database_epoch import DatabaseEpoch
-from proxyapi.models.job import Job, JobKind, JobState
+from proxyapi.models.job import Job, JobState
 from proxyapi.models.ledger_conflict import LedgerConflict
 from proxyapi.models.ledger_entry import LedgerEntry, MatchConfidence
 from proxyapi.models.ledger_mirror import LedgerMirror
@@ -27,6 +27,7 @@ from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token, TokenState
 from proxyapi.models.top_up_change import TopUpChange, TopUpChangeState
 from proxyapi.models.upload import Upload
+from proxyapi.operations import JobKind
 
 __all__ = [
     "Account",

@@ -32,8 +32,12 @@ from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
 from proxyapi.models.job import Job
 from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token
-from proxyapi.upstream.catalog import get_operation
-from proxyapi.upstream.operation import ExecutionEvidence
+from proxyapi.operations import (
+    JOB_STARTING_OPERATIONS,
+    REFUNDABLE_OPERATIONS,
+    ExecutionEvidence,
+    get_operation,
+)
 
 
 class ChargeState(models.TextChoices):
@@ -67,20 +71,6 @@ CHARGE_TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
 HOLDING_STATES = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
 UNDECIDED_STATES = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, and the answer is not known
 CHARGED_STATES = (ChargeState.CONFIRMED, ChargeState.MATCHED)
-CREATE_OPERATIONS = ("text_to_video.create", "voice_clones.create")  # the id is in the answer alone
-FACELESS_RENDER_OPERATIONS = ("faceless.render", "faceless.retry")
-RENDER_OPERATIONS = (
-    *FACELESS_RENDER_OPERATIONS,
-    "b_roll.render",
-    "ai_visuals.render",
-    "url_to_video.render",
-    "text_to_scene.render",
-    "characters.train",
-)
-JOB_STARTING_OPERATIONS = (*RENDER_OPERATIONS, *CREATE_OPERATIONS)
-REFUNDABLE_OPERATIONS = (
-    "text_to_video.create",
-)  # the service gives back what a failed one took (spec)
 NEVER_CHARGED_CODE = "NEVER-CHARGED"  # `code` of what settling ended so: it found no trace
 CHARGED_LATE_CODE = "CHARGED-LATE"  # `code` of what was ended so, and took credits all the same
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
@@ -194,7 +184,7 @@ class Charge(models.Model):
     token = models.ForeignKey(Token, models.PROTECT, related_name="charges")
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="charges")
     job = models.ForeignKey(Job, models.PROTECT, related_name="charges", null=True, blank=True)
-    operation = models.CharField(max_length=60, help_text="Name in the catalog.")
+    operation = models.CharField(max_length=60, help_text="Name in the table of operations.")
     path = models.JSONField(
         default=dict, blank=True, help_text="Parameters of the path other than the job's own id."
     )

@@ -21,19 +21,12 @@ from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
 from proxyapi.models.duration_class import duration_class_of
 from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token, TokenState
+from proxyapi.operations import JobKind
 
 MAX_JOB_CRASHES = 5  # times in a row that handling a row raised; then a person looks at it
 POLLING_STOPPED_HORIZON = timedelta(days=365)
 # In `sent`, instead of a setting that was told the upstream without an answer.
 UNCONFIRMED_SETTING = {"in doubt": True}
-
-
-class JobKind(models.TextChoices):
-    FACELESS = "faceless"
-    CLIP = "clip"
-    STORYBOARD = "storyboard"
-    CLONE = "clone"
-    CHARACTER = "character"
 
 
 class JobState(models.TextChoices):

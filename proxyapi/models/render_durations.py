@@ -6,7 +6,8 @@ from typing import Self
 
 from django.db import models, transaction
 
-from proxyapi.models.job import Job, JobKind
+from proxyapi.models.job import Job
+from proxyapi.operations import JobKind
 
 MAX_KEPT_DURATIONS = 64  # the newest; what a service did last month says little of today
 

@@ -21,8 +21,9 @@ from django.utils import timezone
 
 from proxyapi import drafts, rate_limiter, upstream_address
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Tenant
-from proxyapi.models.charge import CHARGED_STATES, REFUNDABLE_OPERATIONS
+from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.job import POLLING_STOPPED_HORIZON
+from proxyapi.operations import REFUNDABLE_OPERATIONS
 from proxyapi.polling import circuit_breaker, clock_rollback, viewers
 from proxyapi.polling.candidate_selection import PollCandidate, select_stalest
 from proxyapi.polling.duration_history import DurationHistory, DurationKey

@@ -17,12 +17,8 @@ from django.db.models.functions import Cast
 
 from proxyapi.models import Account, Charge, MonthlyPriceCount
 from proxyapi.models.charge import CHARGED_STATES
-from proxyapi.upstream.catalog import CATALOG
+from proxyapi.operations import FACELESS_RENDER_OPERATIONS
 
-# Their price hangs on the video's type.
-TYPE_PRICED_OPERATIONS: Final = tuple(
-    name for name in CATALOG if name.rpartition(".")[2] in ("render", "retry")
-)
 PRICE_COLUMNS: Final = ("operation", "type", "quote", "cost")
 WANTED_TYPE = KeyTextTransform("type", "job__wanted")
 NULL_TYPE = Cast(Value(None), CharField())
@@ -49,7 +45,7 @@ def uncount_charge(charge: Charge) -> None:
 def price_key_of(charge: Charge) -> dict[str, Any]:
     told = (
         charge.job.wanted.get("type")
-        if charge.job and charge.operation in TYPE_PRICED_OPERATIONS
+        if charge.job and charge.operation in FACELESS_RENDER_OPERATIONS
         else None
     )
     return {
@@ -105,8 +101,8 @@ def count_prices_in_month(charges: QuerySet[Charge], month: date) -> list[dict[s
         datetime(day.year, day.month, 1, tzinfo=UTC) for day in (month, next_month(month))
     )
     sent = charges.filter(sent_at__gte=start, sent_at__lt=end).order_by()
-    renders = sent.filter(operation__in=TYPE_PRICED_OPERATIONS).annotate(type=WANTED_TYPE)
-    others = sent.exclude(operation__in=TYPE_PRICED_OPERATIONS).annotate(type=NULL_TYPE)
+    renders = sent.filter(operation__in=FACELESS_RENDER_OPERATIONS).annotate(type=WANTED_TYPE)
+    others = sent.exclude(operation__in=FACELESS_RENDER_OPERATIONS).annotate(type=NULL_TYPE)
     found: Counter[tuple[Any, ...]] = Counter()
     for part in (renders, others):
         rows = part.values_list(*PRICE_COLUMNS).annotate(times=Count("*"))

@@ -19,12 +19,12 @@ from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, AccountPlan, Token, TopUpChange, TopUpChangeState
 from proxyapi.models.top_up_change import TopUpChangeQuerySet
+from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.refusals import AlreadyInProgress, NotReady, TokenRefused
 from proxyapi.top_up import messages, preference_sync
 from proxyapi.top_up.setting import TopUpSetting
 from proxyapi.upstream import errors
-from proxyapi.upstream.catalog import get_operation
 
 CHANGE_PERMIT_WAIT_S = 5.0  # seconds to wait for a request of the token's allowance
 CHANGE_ABANDONED_AFTER = timedelta(seconds=150)  # longer than a read, a PUT and their waits

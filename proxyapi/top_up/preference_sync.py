@@ -20,10 +20,10 @@ from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, AccountPlan, AutoTopUp, Token, TopUpChange
 from proxyapi.models.account import parse_timestamp
+from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.top_up.setting import TopUpSetting, parse_whole_number
 from proxyapi.upstream import errors, response_parsing
-from proxyapi.upstream.catalog import get_operation
 
 PREFERENCE_READ_INTERVAL = timedelta(minutes=4)
 ACCOUNT_UNREADABLE = "No token of the team opens this account any more, so nothing is read from it."

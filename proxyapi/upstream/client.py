@@ -21,9 +21,8 @@ from typing import Any, Self, cast
 import httpx
 
 from proxyapi.upstream import envelope
-from proxyapi.upstream.catalog import CATALOG, Operation, RetryPolicy
+from proxyapi.upstream.endpoint import MAX_UPLOAD_S, Endpoint, RetryPolicy
 from proxyapi.upstream.envelope import FormFields, PathParams, QueryParams, UploadFiles
-from proxyapi.upstream.operation import MAX_UPLOAD_S
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
 from proxyapi.upstream.tls import shared_ssl_context
@@ -40,27 +39,30 @@ KEEPALIVE_LIMITS = httpx.Limits(
 NO_KEEPALIVE_LIMITS = httpx.Limits(max_connections=50, max_keepalive_connections=0)
 
 
-class _BaseClient:
-    """What both clients have in common: the address, and the rows they may send."""
+EndpointTable = Mapping[str, Endpoint]  # by name
 
-    def __init__(self, base_url: str, methods: Mapping[str, str]) -> None:
+
+class _BaseClient:
+    """What both clients have in common: the address, and the endpoints they may send to."""
+
+    def __init__(self, base_url: str, endpoints: EndpointTable, methods: Mapping[str, str]) -> None:
         envelope.parse_base_url(base_url)
         self._base_url = base_url
-        self._rows = {**CATALOG, **override_methods(methods)}
+        self._rows = {**endpoints, **override_methods(endpoints, methods)}
 
-    def get_operation(self, name: str) -> Operation:
-        """The catalog's row as this client sends it; KeyError outside the catalog."""
+    def get_endpoint(self, name: str) -> Endpoint:
+        """The row as this client sends it; KeyError outside the table."""
         return self._rows[name]
 
 
-def override_methods(methods: Mapping[str, str]) -> dict[str, Operation]:
-    """The rows of the catalog with these methods, by name; `ValueError` where the spec shows the
-    method, or there is no such row."""
-    return {name: _with_method(name, method) for name, method in methods.items()}
+def override_methods(endpoints: EndpointTable, methods: Mapping[str, str]) -> dict[str, Endpoint]:
+    """The rows with these methods, by name; `ValueError` where the spec shows the method, or there
+    is no such row."""
+    return {name: _with_method(endpoints, name, method) for name, method in methods.items()}
 
 
-def _with_method(name: str, method: str) -> Operation:
-    row = CATALOG.get(name)
+def _with_method(endpoints: EndpointTable, name: str, method: str) -> Endpoint:
+    row = endpoints.get(name)
     if row is None:
         raise ValueError(f"There is no operation {name}.")
     if row.method_documented or method not in {"POST", "PUT", "PATCH"}:
@@ -71,18 +73,19 @@ def _with_method(name: str, method: str) -> Operation:
 class UpstreamClient(_BaseClient):
     """Calls the upstream from a worker or a thread.
 
-    `base_url` ends in /v2. `methods` overrides the method of the three rows whose method the
-    spec does not show. `transport` replaces the network in tests.
+    `base_url` ends in /v2; `endpoints` is all that may be sent. `methods` overrides the method of
+    the three rows whose method the spec does not show. `transport` replaces the network in tests.
     """
 
     def __init__(
         self,
         base_url: str,
+        endpoints: EndpointTable,
         *,
         transport: httpx.BaseTransport | None = None,
         methods: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(base_url, methods or {})
+        super().__init__(base_url, endpoints, methods or {})
         self._kept, self._fresh = (
             _make_http_client(transport, KEEPALIVE_LIMITS),
             _make_http_client(transport, NO_KEEPALIVE_LIMITS),
@@ -102,9 +105,9 @@ class UpstreamClient(_BaseClient):
     ) -> Reply:
         """One request of that name; `on_sent` is called when its last byte is out.
 
-        Raises UpstreamError; KeyError outside the catalog.
+        Raises UpstreamError; KeyError outside the table.
         """
-        row = self.get_operation(name)
+        row = self.get_endpoint(name)
         request = envelope.build_request(
             self._base_url,
             row,
@@ -159,11 +162,12 @@ class AsyncUpstreamClient(_BaseClient):
     def __init__(
         self,
         base_url: str,
+        endpoints: EndpointTable,
         *,
         transport: httpx.AsyncBaseTransport | None = None,
         methods: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(base_url, methods or {})
+        super().__init__(base_url, endpoints, methods or {})
         self._kept, self._fresh = (
             _make_async_http_client(transport, KEEPALIVE_LIMITS),
             _make_async_http_client(transport, NO_KEEPALIVE_LIMITS),
@@ -180,8 +184,8 @@ class AsyncUpstreamClient(_BaseClient):
         data: FormFields | None = None,
         files: UploadFiles | None = None,
     ) -> Reply:
-        """One request of that name. Raises UpstreamError; KeyError outside the catalog."""
-        row = self.get_operation(name)
+        """One request of that name. Raises UpstreamError; KeyError outside the table."""
+        row = self.get_endpoint(name)
         request = envelope.build_request(
             self._base_url,
             row,
@@ -259,7 +263,7 @@ def _noop() -> None:
     return None
 
 
-def _build_timeout(row: Operation) -> dict[str, float | None]:
+def _build_timeout(row: Endpoint) -> dict[str, float | None]:
     return httpx.Timeout(
         connect=CONNECT_TIMEOUT_S, read=row.timeout, write=WRITE_TIMEOUT_S, pool=POOL_TIMEOUT_S
     ).as_dict()

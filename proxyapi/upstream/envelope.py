@@ -17,9 +17,9 @@ from urllib.parse import quote
 import httpx
 
 from proxyapi.upstream import response_parsing
+from proxyapi.upstream.endpoint import Endpoint, RequestBody
 from proxyapi.upstream.error_mapping import error_from_response
 from proxyapi.upstream.errors import ErrorDetails, ResponseLost, UnsendableRequest
-from proxyapi.upstream.operation import Operation, RequestBody
 from proxyapi.upstream.reply import RawResponse, Reply, ReplyCredits
 from proxyapi.upstream.secret import Secret
 
@@ -37,7 +37,7 @@ UploadFiles = Sequence[
 
 def build_request(
     base_url: str,
-    operation: Operation,
+    operation: Endpoint,
     token: Secret,
     *,
     path: PathParams | None = None,
@@ -92,7 +92,7 @@ def parse_base_url(base_url: str) -> httpx.URL:
 
 
 def _build_url(
-    root: httpx.URL, operation: Operation, path: PathParams, query: QueryParams
+    root: httpx.URL, operation: Endpoint, path: PathParams, query: QueryParams
 ) -> httpx.URL:
     if set(path) != set(operation.path_parameters):
         raise UnsendableRequest(operation, f"the path needs exactly {operation.path_parameters}")
@@ -108,7 +108,7 @@ def _build_url(
     return url
 
 
-def _format_path_id(operation: Operation, value: str | int) -> str:
+def _format_path_id(operation: Endpoint, value: str | int) -> str:
     text = str(value) if not isinstance(value, bool) else ""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,128}", text):
         raise UnsendableRequest(operation, "an identifier has letters, digits, - and _ only")
@@ -125,7 +125,7 @@ def _query_pairs(query: QueryParams) -> list[tuple[str, str | int | bool]]:
     return pairs
 
 
-def _add_authorization(request: httpx.Request, operation: Operation, token: Secret) -> None:
+def _add_authorization(request: httpx.Request, operation: Endpoint, token: Secret) -> None:
     # Whatever h11 finds illegal here, it quotes: so it must never see it. And no variable holds it:
     # reports of errors quote those. What httpx prints of the header is a mask.
     if not re.fullmatch(r"[\x21-\x7e]{1,512}", token.reveal()):
@@ -133,7 +133,7 @@ def _add_authorization(request: httpx.Request, operation: Operation, token: Secr
     request.headers["Authorization"] = f"Bearer {token.reveal()}"
 
 
-def _encode_json(operation: Operation, json: Any) -> bytes:
+def _encode_json(operation: Endpoint, json: Any) -> bytes:
     if operation.body is RequestBody.NONE:
         raise UnsendableRequest(operation, "this operation takes no body")
     try:
@@ -145,7 +145,7 @@ def _encode_json(operation: Operation, json: Any) -> bytes:
 
 
 def parse_response(
-    operation: Operation, status: int, headers: Mapping[str, str], body: bytes
+    operation: Endpoint, status: int, headers: Mapping[str, str], body: bytes
 ) -> Reply:
     """The reply in an answer of 2xx; raises the error that the answer is in every other case.
 

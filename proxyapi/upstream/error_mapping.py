@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from proxyapi.upstream import errors, response_parsing
+from proxyapi.upstream.endpoint import Endpoint
 from proxyapi.upstream.errors import ErrorDetails, UpstreamError
-from proxyapi.upstream.operation import Operation
 from proxyapi.upstream.reply import RawResponse
 
 # GEN-FORBIDDEN and GEN-WRONG-ARGS are not here: they also carry prose that says more, though
@@ -70,7 +70,7 @@ _ACCOUNT_AREA = frozenset({"me", "credits", "top_up"})
 
 
 def error_from_response(
-    operation: Operation, status: int, headers: Mapping[str, str], body: bytes
+    operation: Endpoint, status: int, headers: Mapping[str, str], body: bytes
 ) -> UpstreamError:
     """The error for an answer with this status. Headers have lower-case names, the body is
     unpacked."""
@@ -78,7 +78,7 @@ def error_from_response(
     return _error_class(operation, said)(operation, said)
 
 
-def _error_class(operation: Operation, said: ErrorDetails) -> type[UpstreamError]:
+def _error_class(operation: Endpoint, said: ErrorDetails) -> type[UpstreamError]:
     status = said.status or 0
     if status == 429:
         return errors.RateLimited

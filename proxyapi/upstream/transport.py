@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 import httpx
 
 from proxyapi.upstream import errors, response_parsing
+from proxyapi.upstream.endpoint import Endpoint
 from proxyapi.upstream.envelope import parse_response
 from proxyapi.upstream.errors import ErrorDetails, ResponseLost, UpstreamError
-from proxyapi.upstream.operation import Operation
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
 
@@ -29,7 +29,7 @@ CONNECT_GRACE_S = (
 class Exchange:
     """One call under way: gathers the answer, or what went wrong, and then says which."""
 
-    def __init__(self, operation: Operation, token: Secret) -> None:
+    def __init__(self, operation: Endpoint, token: Secret) -> None:
         self._operation = operation
         self._token = token
         # The answer's own time begins when a form's files are out, which may take long itself.
@@ -99,7 +99,7 @@ class DeadlineUploadStream(httpx.SyncByteStream):
         self._done()
 
 
-def _to_upstream_error(operation: Operation, error: Exception, status: int | None) -> UpstreamError:
+def _to_upstream_error(operation: Endpoint, error: Exception, status: int | None) -> UpstreamError:
     if isinstance(error, httpx.PoolTimeout):
         return errors.PoolTimedOut(operation)
     if isinstance(error, httpx.ConnectTimeout):

@@ -22,6 +22,7 @@ from tests.checks import (
     licences,
     lock_files,
     names,
+    operation_literals,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,6 +91,7 @@ RULES: list[Rule] = [
     ("bare participles", run_own_check(names.find_bare_participles)),
     ("old vocabulary", run_own_check(names.find_old_words)),
     ("citations", run_own_check(citations.find_wrong_citations)),
+    ("operation names", run_own_check(operation_literals.find_operation_literals)),
     ("secrets, local paths", run_own_check(forbidden_text.find_forbidden_text)),
 ]
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.checks import code_size, endpoint_table, forbidden_text, licences, lock_files
+from tests.checks import (
+    code_size,
+    endpoint_table,
+    forbidden_text,
+    licences,
+    lock_files,
+    operation_literals,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 VIEW, TASKS, MODEL = (
@@ -173,3 +181,20 @@ def test_an_endpoint_that_is_missing_or_made_up_is_found():
         "docs/sandbox.md: GET /me is missing",
         "docs/sandbox.md: GET /you is not in the specification",
     ]
+
+
+def test_the_name_of_an_operation_is_found_outside_its_table(tmp_path):
+    shutil.copytree(ROOT / "proxyapi/operations", tmp_path / "proxyapi/operations")
+    names = operation_literals.operation_names(tmp_path)
+    page = tmp_path / "dashboard/page.py"
+    page.parent.mkdir()
+    page.write_text('SENT = ("me.get", "me.got", "text_to_video.create")')
+
+    hits = operation_literals.literals_below(tmp_path, tmp_path / "dashboard", names)
+    assert list(hits) == [
+        "dashboard/page.py:1: me.get",
+        "dashboard/page.py:1: text_to_video.create",
+    ]
+    assert list(operation_literals.literals_below(tmp_path, tmp_path / "proxyapi", names)) == []
+    page.write_text('SENT = ["me.get"] * 3\n' + '("me.get")\n' * operation_literals.MAX_LITERALS)
+    assert len(list(operation_literals.find_operation_literals(tmp_path))) > 2

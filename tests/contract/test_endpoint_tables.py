@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from fastapi.routing import APIRoute
 
+from proxyapi.operations import OPERATIONS
 from proxyapi.sandbox import api
-from proxyapi.upstream.catalog import CATALOG
 from tests.contract import spec
 from tests.contract.recipes import RECIPES, PreparedRequest
 from tests.contract.spec import NOT_SHOWN, Endpoint
@@ -31,12 +31,12 @@ def routes() -> set[Endpoint]:
     }
 
 
-def test_the_spec_the_sandbox_and_the_catalog_have_the_same_endpoints():
-    catalog = {
+def test_the_spec_the_sandbox_and_the_operations_have_the_same_endpoints():
+    operations = {
         Endpoint(row.method if row.method_documented else NOT_SHOWN, row.path)
-        for row in CATALOG.values()
+        for row in OPERATIONS.values()
     }
-    assert routes() == set(ROWS) == catalog
+    assert routes() == set(ROWS) == operations
 
 
 def test_what_is_described_is_what_is_routed(sandbox):
@@ -148,7 +148,7 @@ def test_a_method_that_is_not_shown_is_the_one_that_is_set(sandbox, row, chosen)
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.method == NOT_SHOWN], ids=str)
 def test_the_client_sends_what_is_not_shown_as_the_sandbox_takes_it(sandbox, row, prepared_request):
-    (ours,) = (it for it in CATALOG.values() if it.path == row.path)
+    (ours,) = (it for it in OPERATIONS.values() if it.path == row.path)
     assert send(sandbox, prepared_request._replace(method=ours.method)).status_code == 200
 
 

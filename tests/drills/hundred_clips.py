@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import httpx
 from playwright.sync_api import BrowserContext
 
-from proxyapi.upstream.catalog import CATALOG
+from proxyapi.operations import OPERATIONS
 from tests.browser.member_page import MemberPage, sign_in
 from tests.browser.portal_process import OUTSIDE_VARIABLES, LivePortal
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest
@@ -115,7 +115,7 @@ def clip_polls(lines: list[Line]) -> Iterator[Line]:
 
 def charging_requests(lines: list[Line]) -> list[Line]:
     """What may have taken credits. A refusal for the pace of a token took none."""
-    rows = [row for row in CATALOG.values() if row.charging]
+    rows = [row for row in OPERATIONS.values() if row.charging]
     return [
         line
         for line in lines

@@ -64,7 +64,7 @@ def list_charges() -> Iterator[dict[str, str]]:
     """Each with the call that it is the intent of; not those that could not be sent yet."""
     from proxyapi.charges.dispatch import build_path_params
     from proxyapi.models import Charge
-    from proxyapi.upstream.catalog import get_operation
+    from proxyapi.operations import get_operation
 
     for charge in Charge.objects.select_related("job", "account"):
         row, path = get_operation(charge.operation), build_path_params(charge)

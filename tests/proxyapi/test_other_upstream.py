@@ -28,6 +28,7 @@ from proxyapi.models import (
     Token,
     TokenState,
 )
+from proxyapi.operations import OPERATIONS
 from proxyapi.polling import due_work
 from proxyapi.polling.poller import poll_job
 from proxyapi.refusals import TokenRefused
@@ -77,7 +78,7 @@ def set_upstream_url(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
     def set_address(address: str) -> None:
         settings.VIDEO_API_BASE_URL = address
-        clients.append(UpstreamClient(address))
+        clients.append(UpstreamClient(address, OPERATIONS))
         monkeypatch.setattr(calls, "upstream_client", lambda: clients[-1])
 
     yield set_address

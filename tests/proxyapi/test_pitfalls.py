@@ -18,9 +18,9 @@ from django.utils import timezone
 
 from proxyapi import calls, checks, drafts, ledger, tokens
 from proxyapi.models import Account, Job, JobKind, JobState
+from proxyapi.operations import OPERATIONS
 from proxyapi.polling.poller import poll_job
 from proxyapi.polling.status_reading import KINDS, parse_status_reading
-from proxyapi.upstream.catalog import CATALOG
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 from tests.proxyapi.scripted_upstream import BASE, ScriptedUpstream, make_response
 
@@ -124,7 +124,7 @@ def test_pitfall_98_nothing_that_is_read_asks_for_includes(
     account: Account, upstream: ScriptedUpstream
 ) -> None:
     """Of a whole way: profile, prices, options, ledger, a draft's price, a look at what runs."""
-    assert not any("include" in f"{row.path} {row.path_parameters}" for row in CATALOG.values())
+    assert not any("include" in f"{row.path} {row.path_parameters}" for row in OPERATIONS.values())
     paid = {"exists": True, "active": True, "trial": False}
     me = {"id": account.upstream_id, "subscription": paid, "credits": {"remaining": "10"}}
     upstream.respond("GET", "/me", make_response(me))
@@ -151,11 +151,11 @@ def test_pitfall_98_nothing_that_is_read_asks_for_includes(
 
 def test_pitfalls_100_101_what_the_spec_lists_only_for_all_types_goes_the_general_way() -> None:
     """No typed path for ai-clips, nor for a retry or an export; url-to-video has no estimate."""
-    typed = {name for name in CATALOG if name.startswith(TYPED)}
+    typed = {name for name in OPERATIONS if name.startswith(TYPED)}
     assert typed
     assert not {name for name in typed if name.endswith((".retry", ".export"))}
-    assert "url_to_video.estimate" not in CATALOG
-    assert {"faceless.create", "faceless.retry", "faceless.export"} <= CATALOG.keys()
+    assert "url_to_video.estimate" not in OPERATIONS
+    assert {"faceless.create", "faceless.retry", "faceless.export"} <= OPERATIONS.keys()
 
 
 def test_pitfall_91_a_method_that_the_api_does_not_show_is_a_setting(settings: Any) -> None:
@@ -163,7 +163,7 @@ def test_pitfall_91_a_method_that_the_api_does_not_show_is_a_setting(settings: A
     calls.upstream_client.cache_clear()
     try:
         assert checks.check_method_overrides() == []
-        assert calls.upstream_client().get_operation("text_to_scene.sort").method == "PATCH"
+        assert calls.upstream_client().get_endpoint("text_to_scene.sort").method == "PATCH"
     finally:
         calls.upstream_client.cache_clear()
 

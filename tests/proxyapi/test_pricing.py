@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from proxyapi import pricing
 from proxyapi.models import ChargeState
-from proxyapi.upstream.catalog import CATALOG
+from proxyapi.operations import DEFAULT_SCRIPT_PRICE, OPERATIONS
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
 
@@ -33,14 +33,14 @@ def test_pitfall_50_a_training_has_its_own_price_and_a_preview_none_that_is_know
     account = AccountFactory.build(costs={})
     assert pricing.fixed_price(account, "characters.train") == 10
     assert pricing.fixed_price(account, "characters.preview") is None
-    assert "characters.preview" in pricing.MAYBE_FREE_OPERATIONS
+    assert OPERATIONS["characters.preview"].price.may_be_free
     assert {"characters.train", "characters.preview"} <= {
-        name for name, row in CATALOG.items() if row.charging
+        name for name, row in OPERATIONS.items() if row.charging
     }
 
 
 def test_an_account_whose_costs_were_never_read_has_the_usual_price() -> None:
-    assert pricing.script_credits(AccountFactory.build(costs={})) == pricing.DEFAULT_SCRIPT_PRICE
+    assert pricing.script_credits(AccountFactory.build(costs={})) == DEFAULT_SCRIPT_PRICE
 
 
 @pytest.mark.django_db

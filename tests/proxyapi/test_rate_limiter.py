@@ -16,13 +16,13 @@ import pytest
 import redis
 
 from proxyapi import rate_limiter
+from proxyapi.operations import RatePool
 from proxyapi.rate_limiter import (
     BucketLevel,
     Permit,
     Priority,
     RateLimiterUnavailable,
     RateLimitExhausted,
-    RatePool,
 )
 
 TOKEN = "luca"

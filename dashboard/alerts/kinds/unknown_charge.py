@@ -21,19 +21,12 @@ from proxyapi.models import (
     ChargeState,
 )
 from proxyapi.models.charge import CHARGED_LATE_CODE
+from proxyapi.operations import get_operation
 
 LATE_CHARGE_MAX_AGE = timedelta(days=1)  # a late debit that was found longer ago is none any more
 
 
 MAX_TITLE_LENGTH = 100  # letters of a title in an alert
-
-
-OPERATION_NOUNS = {
-    "render": "render",
-    "retry": "retry",
-    "scripts": "script",
-    "scrape_script": "script",
-}
 
 
 def find_unknown_charges(
@@ -96,7 +89,7 @@ def late_charge_finding(rule: AlertRule, charge: Charge) -> AlertFinding:
 
 
 def describe_charge_operation(charge: Charge) -> str:
-    what = OPERATION_NOUNS.get(charge.operation.rpartition(".")[2], "request")
+    what = get_operation(charge.operation).noun
     return f"{what} of “{charge.job.title[:MAX_TITLE_LENGTH]}”" if charge.job else what
 
 

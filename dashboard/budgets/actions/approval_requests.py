@@ -22,6 +22,7 @@ from proxyapi import pricing, tasks
 from proxyapi.charges import approve_draft_charge
 from proxyapi.models import Charge
 from proxyapi.models.account import amount_text
+from proxyapi.operations import PriceRule, get_operation
 from proxyapi.refusals import Refusal, StaleData, format_credits
 
 REQUEST_CHANGED = "The video or its price changed since it was asked for. Nothing was sent."
@@ -143,12 +144,11 @@ def check_current_price(charge: Charge) -> Decimal | None:
 
 def current_request_price(charge: Charge) -> Decimal | None:
     """What that which was asked for costs now; None where nothing tells it."""
-    if charge.operation in pricing.SCRIPT_OPERATIONS:
+    operation = get_operation(charge.operation)
+    if operation.writes_script:
         return pricing.script_credits(charge.account)
     if charge.job is None:
         return charge.price
-    return (
-        pricing.estimate_retry_price(charge.job)
-        if charge.operation == "faceless.retry"
-        else charge.job.estimate
-    )
+    if operation.price.rule is PriceRule.LAST_RENDER:
+        return pricing.estimate_retry_price(charge.job)
+    return charge.job.estimate

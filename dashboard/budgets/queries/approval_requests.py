@@ -26,11 +26,10 @@ from dashboard.shared.formatting import credits
 from dashboard.shared.query_params import video_page_url
 from dashboard.shared.roles import Permission
 from dashboard.shared.team_balance import credit_shortfall_text
-from dashboard.shared.videos.labels import operation_label
 from proxyapi.models import Account, Charge
+from proxyapi.operations import get_operation
 
 ZERO_CREDITS = Decimal(0)
-OPERATION_VERBS = {"render": "render", "retry": "retry", "script": "have a script written for"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +141,7 @@ def build_approval_request_row(
 
 def requested_action_text(charge: Charge) -> str:
     """ "render “Who owns the Moon?”"."""
-    done = OPERATION_VERBS.get(operation_label(charge.operation), "make a request")
+    done = get_operation(charge.operation).request_text
     return f"{done} “{charge.job.title}”" if charge.job else done
 
 

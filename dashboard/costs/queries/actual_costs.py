@@ -18,13 +18,9 @@ from django.db.models import Sum
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS
 from proxyapi.models import MonthlyPriceCount
-from proxyapi.rollups.price_counts import PRICE_COLUMNS, TYPE_PRICED_OPERATIONS
+from proxyapi.operations import FACELESS_RENDER_OPERATIONS, get_operation
+from proxyapi.rollups.price_counts import PRICE_COLUMNS
 
-APPROXIMATE_OPERATIONS = (
-    "render",
-    "retry",
-    "export",
-)  # their estimates are approximate (spec, Credit charges)
 SCALE_STEP_PERCENT, MIN_SCALE_PERCENT = (
     10,
     20,
@@ -45,7 +41,7 @@ class CostCountRow(NamedTuple):
         told = feature_label(self.operation)
         words = (
             FACELESS_TYPE_LABELS.get(self.type)
-            if self.operation in TYPE_PRICED_OPERATIONS
+            if self.operation in FACELESS_RENDER_OPERATIONS
             else None
         )
         return f"{told}, {words}" if words and words not in told else told
@@ -145,7 +141,8 @@ def build_estimate_errors(rows: Iterable[CostCountRow]) -> tuple[tuple[EstimateE
     """By feature, the most frequent first; and the percent at which their common scale ends."""
     misses: dict[str, Counter[Decimal]] = defaultdict(Counter)
     for row in rows:
-        if row.quote and row.cost and row.operation.rpartition(".")[2] in APPROXIMATE_OPERATIONS:
+        is_exact = get_operation(row.operation).price.exact
+        if row.quote and row.cost and not is_exact:
             misses[row.name][100 * (row.cost - row.quote) / row.quote] += row.times
     spans = {name: error_span_percent(counts) for name, counts in misses.items()}
     ends = round_up_to_scale(max(map(abs, span)) for span in spans.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount
 from dashboard.shared.videos.labels import quote_text
@@ -11,14 +12,8 @@ from dashboard.shared.videos.progress import render_elapsed_s
 from dashboard.shared.videos.status_text import NO_REASON_TEXT, VideoContext
 from proxyapi.models import Charge, ChargeState, JobState
 from proxyapi.models.charge import CHARGED_LATE_CODE
+from proxyapi.operations import JOB_STARTING_OPERATIONS, SCRIPT_OPERATIONS, get_operation
 
-SCRIPT_OPERATIONS = ("faceless.scripts", "faceless.scrape_script")
-RENDER_OPERATIONS = ("faceless.render", "faceless.retry")
-OPERATION_NAMES = {
-    "faceless.render": "Render",
-    "faceless.retry": "Retry",
-    "faceless.export": "Export",
-}
 OPEN_STATE_TEXTS = {
     ChargeState.DRAFT: ("waiting", "asked for, not sent"),
     ChargeState.HELD: ("waiting", "waiting to be sent"),
@@ -26,6 +21,8 @@ OPEN_STATE_TEXTS = {
     ChargeState.UNKNOWN: ("unknown", "the answer got lost"),
 }
 NOT_REFUNDED_TEXT = "Renders of this kind are not refunded by themselves. None has come back."
+REFUND_OWED_TEXT = "The service refunds this by itself. It has not come back yet."
+REFUNDED_TEXT = "Refunded by the service."
 NOT_CHARGED_TEXT = "not carried out, nothing was charged"
 
 
@@ -47,7 +44,9 @@ class HistoryStep:
 def build_video_history(told: VideoContext) -> tuple[HistoryStep, ...]:
     charges = told.charges
     runs = [
-        charge for charge in charges if charge.operation in RENDER_OPERATIONS and charge.is_charged
+        charge
+        for charge in charges
+        if charge.operation in JOB_STARTING_OPERATIONS and charge.is_charged
     ]
     nodes = [draft_history_step(told)]
     if not any(charge.operation in SCRIPT_OPERATIONS and charge.is_charged for charge in charges):
@@ -57,10 +56,10 @@ def build_video_history(told: VideoContext) -> tuple[HistoryStep, ...]:
             nodes.append(script_history_step(charge, told))
         elif not charge.is_charged:
             nodes.append(unspent_history_step(charge))
-        elif charge.operation in RENDER_OPERATIONS:
+        elif charge.operation in JOB_STARTING_OPERATIONS:
             nodes.append(render_history_step(charge, told, after=next_run_after(charge, runs)))
         else:
-            nodes.append(export_history_step(charge))
+            nodes.append(extra_history_step(charge))
     return tuple(nodes)
 
 
@@ -97,7 +96,7 @@ def script_history_step(charge: Charge, told: VideoContext) -> HistoryStep:
 
 def unspent_history_step(charge: Charge, name: str = "") -> HistoryStep:
     """A charge that is open, or came to nothing."""
-    name = name or OPERATION_NAMES.get(charge.operation, "Request")
+    name = name or feature_label(charge.operation)
     when = clock(charge.sent_at or charge.created_at)
     if charge.is_open:
         state, word = OPEN_STATE_TEXTS[ChargeState(charge.state)]
@@ -119,7 +118,7 @@ def next_run_after(charge: Charge, runs: list[Charge]) -> Charge | None:
 
 def render_history_step(charge: Charge, told: VideoContext, *, after: Charge | None) -> HistoryStep:
     """A paid run. One that was retried had failed; the retry kept what was said of it."""
-    job, name = told.job, OPERATION_NAMES[charge.operation]
+    job, name = told.job, feature_label(charge.operation)
     when = clock(charge.sent_at or charge.created_at)
     if after is not None and charge.code == CHARGED_LATE_CODE:
         return HistoryStep(
@@ -130,7 +129,13 @@ def render_history_step(charge: Charge, told: VideoContext, *, after: Charge | N
         quote = quote_text(said["message"]) if said.get("message") else NO_REASON_TEXT
         code = said.get("code", "")
         return HistoryStep(
-            "failed", name, charge_amount(charge), f"{when}, failed", quote, code, NOT_REFUNDED_TEXT
+            "failed",
+            name,
+            charge_amount(charge),
+            f"{when}, failed",
+            quote,
+            code,
+            refund_note(charge),
         )
     took = duration(render_elapsed_s(job, told.now))
     if job.state == JobState.COMPLETED:
@@ -140,13 +145,20 @@ def render_history_step(charge: Charge, told: VideoContext, *, after: Charge | N
         quote = quote_text(job.failure_message) if job.failure_message.strip() else NO_REASON_TEXT
         meta, note = (
             f"{when}, failed after {took}",
-            f"{NOT_REFUNDED_TEXT} {retry_price_note(told)}".strip(),
+            f"{refund_note(charge)} {retry_price_note(told)}".strip(),
         )
         return HistoryStep(
             "failed", name, charge_amount(charge), meta, quote, job.failure_code, note
         )
     meta = f"{when}, {told.state.label.lower() if told.open_charge is None else 'rendering'}"
     return HistoryStep(told.state.name, name, charge_amount(charge), meta)
+
+
+def refund_note(charge: Charge) -> str:
+    """Whether the credits of a failed run came back, or will."""
+    if charge.refunded_at is not None:
+        return REFUNDED_TEXT
+    return REFUND_OWED_TEXT if get_operation(charge.operation).refundable else NOT_REFUNDED_TEXT
 
 
 def retry_price_note(told: VideoContext) -> str:
@@ -157,8 +169,8 @@ def retry_price_note(told: VideoContext) -> str:
     return f"The service quotes no price for a retry; {price} cr is what it took last time."
 
 
-def export_history_step(charge: Charge) -> HistoryStep:
+def extra_history_step(charge: Charge) -> HistoryStep:
     meta = clock(charge.settled_at or charge.created_at)
     return HistoryStep(
-        "completed", OPERATION_NAMES["faceless.export"], charge_amount(charge), meta, branch=True
+        "completed", feature_label(charge.operation), charge_amount(charge), meta, branch=True
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from proxyapi.models import Job, JobKind
+from proxyapi.operations import get_operation
 
 MINUTE_S = 60
 FACELESS_TYPE_LABELS = {
@@ -18,13 +19,6 @@ JOB_KIND_LABELS: dict[str, str] = {
     JobKind.CLONE: "Voice clone",
     JobKind.CHARACTER: "Character",
 }
-OPERATION_LABELS = {
-    "scripts": "script",
-    "scrape_script": "script",
-    "render": "render",
-    "retry": "retry",
-    "export": "export",
-}
 
 
 def job_type_label(job: Job) -> str:
@@ -33,7 +27,7 @@ def job_type_label(job: Job) -> str:
 
 def operation_label(operation: str) -> str:
     """What a charging operation is called in a sentence: "the render was sent"."""
-    return OPERATION_LABELS.get(operation.rpartition(".")[2], "request")
+    return get_operation(operation).noun
 
 
 def duration_range_text(low: float, high: float) -> str:

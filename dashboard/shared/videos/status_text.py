@@ -17,13 +17,14 @@ from dashboard.shared.videos.labels import operation_label, quote_text
 from dashboard.shared.videos.progress import LATE_NOTE, render_elapsed_s
 from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState, Token, TokenState
 from proxyapi.models.charge import CHARGED_LATE_CODE, MAX_CHARGE_CRASHES
+from proxyapi.operations import JOB_STARTING_OPERATIONS, get_operation
 
 SETTLEMENT_DEADLINE = timedelta(minutes=15)
 NO_REFUND_TEXT = "the service does not refund renders by itself"
+REFUND_EXPECTED_TEXT = "the service refunds them by itself"
 NO_TRIALS_TEXT = "The service allows its API on paid plans only, not on trials."
 STILL_READABLE_TEXT = "The balance and the ledger can be read meanwhile."
 NO_REASON_TEXT = "The service gave no reason."
-RUN_OPERATIONS = ("faceless.render", "faceless.retry", "faceless.export")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def status_summary(told: VideoContext) -> str:
     if charge is not None and charge.state == ChargeState.HELD:
         return charge.reason or f"{credits(charge.hold)} cr are held, it is sent next."
     if told.state.name == "failed":
-        return f"{failure_reason(told.job)} Not refunded."
+        return f"{failure_reason(told.job)} {refund_summary(told.charges)}".rstrip()
     if told.state.name == "paused":
         return pause_text(told)
     return told.last_reason
@@ -134,10 +135,26 @@ def failure_text(told: VideoContext) -> str:
     spent = last_paid_run(told.charges)
     said = [failure_reason(told.job)]
     if spent is not None:
-        said.append(f"{credits(spent.cost)} cr were charged; {NO_REFUND_TEXT}.")
+        said.append(f"{credits(spent.cost)} cr were charged; {refund_detail(spent)}.")
     if told.retry_price is not None:
         said.append(f"A retry costs about {credits(told.retry_price)} cr again.")
     return " ".join(said)
+
+
+def refund_summary(charges: list[Charge]) -> str:
+    """What becomes of the credits of a failed run, in two words; empty where none were spent."""
+    spent = last_paid_run(charges)
+    if spent is None:
+        return ""
+    if spent.refunded_at is not None:
+        return "Refunded."
+    return "Refund expected." if get_operation(spent.operation).refundable else "Not refunded."
+
+
+def refund_detail(spent: Charge) -> str:
+    if spent.refunded_at is not None:
+        return f"they were refunded, ledger {clock(spent.refunded_at)}"
+    return REFUND_EXPECTED_TEXT if get_operation(spent.operation).refundable else NO_REFUND_TEXT
 
 
 def late_render_text(told: VideoContext) -> str:
@@ -218,7 +235,9 @@ def failure_reason(job: Job) -> str:
 def last_paid_run(charges: list[Charge]) -> Charge | None:
     """The charge that paid for the latest run."""
     paid = [
-        charge for charge in charges if charge.is_charged and charge.operation in RUN_OPERATIONS
+        charge
+        for charge in charges
+        if charge.is_charged and charge.operation in JOB_STARTING_OPERATIONS
     ]
     return paid[-1] if paid else None
 

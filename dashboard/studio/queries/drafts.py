@@ -18,7 +18,8 @@ from dashboard.studio.queries.notices import DraftNotice, account_notice
 from dashboard.studio.queries.steps import step_state
 from proxyapi.credentials import token_vault
 from proxyapi.models import Charge, Job, JobKind, JobState, Token, TokenState
-from proxyapi.models.charge import FACELESS_RENDER_OPERATIONS, HOLDING_STATES
+from proxyapi.models.charge import HOLDING_STATES
+from proxyapi.operations import FACELESS_RENDER_OPERATIONS
 
 MAX_LISTED_DRAFTS = 50
 

@@ -25,8 +25,9 @@ from proxyapi import pricing
 from proxyapi.credentials import token_vault
 from proxyapi.drafts import missing_render_fields
 from proxyapi.models import Charge, Job, JobState, TokenState
-from proxyapi.models.charge import CHARGED_STATES, FACELESS_RENDER_OPERATIONS
+from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.duration_class import WORDS_PER_SECOND
+from proxyapi.operations import FACELESS_RENDER_OPERATIONS
 from proxyapi.refusals import format_credits
 
 MAX_PAST_PRICES = 14

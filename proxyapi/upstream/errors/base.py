@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
-from proxyapi.upstream.operation import Operation
+from proxyapi.upstream.endpoint import Endpoint
 from proxyapi.upstream.reply import RateLimitStatus, RawResponse
 
 
@@ -43,7 +43,7 @@ class UpstreamError(Exception):
     outcome: ErrorOutcome = ErrorOutcome.UNKNOWN
     sentence: str = "The service could not do this."
 
-    def __init__(self, operation: Operation | None = None, said: ErrorDetails = NO_DETAILS) -> None:
+    def __init__(self, operation: Endpoint | None = None, said: ErrorDetails = NO_DETAILS) -> None:
         super().__init__()
         self.operation = operation
         self.code = said.code or type(self).code

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from proxyapi.upstream.endpoint import Endpoint
 from proxyapi.upstream.errors.base import NO_DETAILS, ErrorDetails, ErrorOutcome, UpstreamError
-from proxyapi.upstream.operation import Operation
 
 MAX_FIELD_NAME_CHARS = 40  # characters of a field's name in a sentence
 
@@ -124,7 +124,7 @@ class MethodNotAllowed(Refused):
     code = "METHOD-NOT-ALLOWED"
     sentence = "The service does not do this in this way. Nothing was charged."
 
-    def __init__(self, operation: Operation | None = None, said: ErrorDetails = NO_DETAILS) -> None:
+    def __init__(self, operation: Endpoint | None = None, said: ErrorDetails = NO_DETAILS) -> None:
         super().__init__(operation, said)
         self.allow = said.allowed_methods
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from proxyapi.upstream.endpoint import RetryPolicy
 from proxyapi.upstream.errors.base import ErrorOutcome, UpstreamError
-from proxyapi.upstream.operation import RetryPolicy
 
 
 class OutcomeUnknown(UpstreamError):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from proxyapi.upstream.endpoint import Endpoint
 from proxyapi.upstream.errors.base import ErrorOutcome, UpstreamError
-from proxyapi.upstream.operation import Operation
 
 
 class NotSent(UpstreamError):
@@ -47,7 +47,7 @@ class UnsendableRequest(NotSent):
     code = "UNSENDABLE"
     sentence = "This cannot be sent to the service in this form. Nothing was sent."
 
-    def __init__(self, operation: Operation | None = None, reason: str = "") -> None:
+    def __init__(self, operation: Endpoint | None = None, reason: str = "") -> None:
         super().__init__(operation)
         self.reason = reason
 

@@ -26,7 +26,7 @@ from django.db import connection
 from proxyapi import tasks
 from proxyapi.failpoints import FAILPOINTS
 from proxyapi.models import Tenant
-from proxyapi.upstream.catalog import CATALOG
+from proxyapi.operations import OPERATIONS
 from tests.admission import admit_charge
 from tests.browser.canaries import scan_redis
 from tests.drills.charging import token_echoes
@@ -39,11 +39,11 @@ from tests.leaks import Canaries
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faults import FAULTS
 from tests.proxyapi.money.faulty_transport import FaultyTransport
-from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import open_sandbox_account, work_until_settled
 
 # One for each charging operation, and one for the deaths.
-TOKENS = int(os.environ.get("DRILL_CANARIES", len(OPERATIONS) + 1))
+TOKENS = int(os.environ.get("DRILL_CANARIES", len(INTENT_MAKERS) + 1))
 LANES = 6
 LOOKED_AT = 1.0  # seconds; what becomes of it is another drill's
 ALPHABET = string.ascii_letters + string.digits + "|/+&<>\"'=.~"
@@ -74,7 +74,7 @@ def test_no_token_gets_out(
     control: httpx.Client, faulty_transport: FaultyTransport, sandbox: str, canaries: Canaries
 ) -> None:
     figures = Figures(f"{TOKENS} tokens")
-    names = list(OPERATIONS)
+    names = list(INTENT_MAKERS)
     turns = [CanaryTurn(n, make_turns(), names[n % len(names)]) for n in range(TOKENS - 1)]
     control.post("reset", json={})
     with scanned_commands(canaries):
@@ -113,7 +113,7 @@ def test_no_token_gets_out(
 
 def charging_operations() -> set[str]:
     """By the catalog, not by what the turns are made from."""
-    return {name for name, row in CATALOG.items() if row.charging}
+    return {name for name, row in OPERATIONS.items() if row.charging}
 
 
 def make_turns() -> str:
@@ -142,7 +142,7 @@ def play_turn(
     try:
         with open_sandbox_account(control, empty=False, text=turn.token) as stage:
             for fault in FAULTS.values():
-                intent = OPERATIONS[turn.operation](stage)
+                intent = INTENT_MAKERS[turn.operation](stage)
                 fault(stage, wire, path_pattern(turn.operation), chance)
                 faults += work_until_settled(admit_charge(intent)).pk is not None
                 stage.clear_faults()
@@ -165,7 +165,7 @@ def kill_processes(control: httpx.Client, sandbox: str) -> int:
         running_process_factory(sandbox) as hands,
         open_sandbox_account(control, empty=False, text=make_turns()) as stage,
     ):
-        charge = admit_charge(OPERATIONS["text_to_video.create"](stage))
+        charge = admit_charge(INTENT_MAKERS["text_to_video.create"](stage))
         tasks.dispatch_charge_task.delay(str(charge.pk))
         return sum(
             run_round(stage, hands, point, "text_to_video.create", verdict) for point in FAILPOINTS

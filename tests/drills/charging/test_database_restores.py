@@ -22,7 +22,7 @@ from tests.proxyapi.money.database_restores import (
     point_pairs,
 )
 from tests.proxyapi.money.in_process_sandbox import in_process_sandbox
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 from tests.settings import ON_POSTGRES
 
 ROUNDS = int(os.environ.get("DRILL_RESTORES", "25"))  # of each operation
@@ -38,7 +38,7 @@ def test_no_restoration_pays_twice_or_loses_a_charge(
     figures, found = Figures(f"databases that went back in time, {database}"), RestoreTally()
     draw = random.Random(figures.seed)  # noqa: S311 - repeatable, and no secret
     every = [(*points, way) for points, way in product(point_pairs(), RESTORE_KINDS)]
-    operations = ONLY.split(",") if ONLY else list(OPERATIONS)
+    operations = ONLY.split(",") if ONLY else list(INTENT_MAKERS)
     with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
         for operation in operations:
             for taken_at, put_back_at, way in draw.sample(every, ROUNDS):

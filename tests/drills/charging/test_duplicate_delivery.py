@@ -31,7 +31,7 @@ from tests.drills.figures import Figures
 from tests.factories import MembershipFactory, TeamFactory
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faulty_transport import FaultyTransport
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 from tests.proxyapi.money.sandbox_account import SandboxAccount, open_sandbox_account
 
 MESSAGES = int(os.environ.get("DRILL_MESSAGES", "500"))
@@ -57,7 +57,8 @@ def test_a_message_that_two_workers_get_is_sent_once(
 ) -> None:
     figures, verdict = Figures("messages delivered twice"), ChargeAudit()
     charges = [
-        admit_charge(OPERATIONS["text_to_video.create"](sandbox_account)) for _ in range(MESSAGES)
+        admit_charge(INTENT_MAKERS["text_to_video.create"](sandbox_account))
+        for _ in range(MESSAGES)
     ]
     before = sandbox_account.count_posts("/text-to-video")
     # Side by side, so that both workers have one of them at the same time.
@@ -88,7 +89,7 @@ def test_fifty_presses_of_one_form_are_one_render(sandbox_account: SandboxAccoun
     )
     wrong = []
     for _ in range(FORMS):
-        job = priced_intent(OPERATIONS["faceless.render"](sandbox_account).job)
+        job = priced_intent(INTENT_MAKERS["faceless.render"](sandbox_account).job)
         press_concurrently(priya, job)
         posts = sandbox_account.count_posts(f"/faceless/{job.remote_id}/render")
         charges = list(job.charges.values_list("state", flat=True))

@@ -23,7 +23,7 @@ from tests.drills.figures import Figures
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faults import FAULTS
 from tests.proxyapi.money.faulty_transport import FaultyTransport
-from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import (
     SandboxAccount,
     open_sandbox_account,
@@ -48,7 +48,7 @@ def test_no_fault_charges_twice_or_loses_a_charge(
 ) -> None:
     database = "PostgreSQL" if ON_POSTGRES else "SQLite"
     figures, verdict = Figures(f"charging under faults, {database}"), ChargeAudit()
-    names = ONLY.split(",") if ONLY else list(OPERATIONS)
+    names = ONLY.split(",") if ONLY else list(INTENT_MAKERS)
     parts = [FaultPart(name, number) for number in range(SEEDS) for name in names]
     control.post("reset", json={})
     for found in run_in_threads(control, faulty_transport, figures.seed, parts):
@@ -90,7 +90,7 @@ def run_fault_once(
     chance: Random,
     verdict: ChargeAudit,
 ) -> None:
-    intent = OPERATIONS[operation](stage)
+    intent = INTENT_MAKERS[operation](stage)
     already, began = stage.spent_credits(), time.monotonic()
     FAULTS[fault](stage, wire, path_pattern(operation), chance)
     charge = work_until_settled(admit_charge(intent), SETTLED_WITHIN)

@@ -30,7 +30,7 @@ from tests.drills.charging.worker_control import (
 from tests.drills.figures import Figures
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faulty_transport import FaultyTransport
-from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import FINAL_STATES, SandboxAccount, open_sandbox_account
 from tests.settings import ON_POSTGRES
 
@@ -40,8 +40,8 @@ LANES = int(os.environ.get("DRILL_LANES", "6"))  # the pool to PostgreSQL has ei
 ONLY = os.environ.get("DRILL_OPERATIONS", "")
 SETTLED_WITHIN = 60.0  # seconds after the restart
 TWINS = ("b_roll.", "ai_visuals.scripts", "ai_visuals.render", "url_to_video.")
-FIFTEEN = [name for name in OPERATIONS if not name.startswith(TWINS)]
-SHORTCUTS = [name for name in OPERATIONS if name.startswith(TWINS)]
+FIFTEEN = [name for name in INTENT_MAKERS if not name.startswith(TWINS)]
+SHORTCUTS = [name for name in INTENT_MAKERS if name.startswith(TWINS)]
 IN_WEB = ("intent", "enqueue")
 DRAWS = 3  # of a round, until one kills
 ENDS_WITHIN = 5.0  # seconds from the settling to the last failpoint
@@ -121,7 +121,7 @@ def run_round(
 ) -> bool:
     """Press, have a process die at that point, start another, and look what became of it."""
     hands.start_new_queue()
-    intent = OPERATIONS[operation](stage)
+    intent = INTENT_MAKERS[operation](stage)
     already, what = stage.spent_credits(), f"{operation} at {point}"
     if point == "reconcile":
         stage.set_fault(path_pattern(operation), "close", "after")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from proxyapi.upstream.catalog import get_operation as row_of
+from proxyapi.operations import get_operation as row_of
 from tests.drills.figures import Figures
 from tests.proxyapi.money.in_process_sandbox import in_process_sandbox
 from tests.proxyapi.money.late_arrivals import (
@@ -22,11 +22,11 @@ from tests.proxyapi.money.late_arrivals import (
     arrive_too_late,
     draw_delays,
 )
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 from tests.settings import ON_POSTGRES
 
 ONLY = os.environ.get("DRILL_OPERATIONS", "")
-NAMES = ONLY.split(",") if ONLY else list(OPERATIONS)
+NAMES = ONLY.split(",") if ONLY else list(INTENT_MAKERS)
 DATABASE = "PostgreSQL" if ON_POSTGRES else "SQLite"
 # Seconds after the longest time: within the time to book, when nothing was said yet, and after it.
 BOOKING, TOO_LATE = (1, 2), (61, 600, 3400)

@@ -22,7 +22,7 @@ from tests.drills.figures import Figures
 from tests.proxyapi.money import faulty_transport as patience
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faulty_transport import FaultyTransport
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 from tests.proxyapi.money.sandbox_account import (
     SandboxAccount,
     open_sandbox_account,
@@ -50,7 +50,7 @@ def long_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_lost_clip_is_an_orphan(sandbox_account: SandboxAccount) -> None:
     figures, verdict = Figures("lost clips"), ChargeAudit()
     for _ in range(LOST):
-        intent = OPERATIONS["text_to_video.create"](sandbox_account)
+        intent = INTENT_MAKERS["text_to_video.create"](sandbox_account)
         sandbox_account.set_fault("/v2/text-to-video", "close", "after")
         work_until_settled(admit_charge(intent), 60)
     found = Charge.objects.filter(

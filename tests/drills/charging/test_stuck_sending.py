@@ -15,7 +15,7 @@ import pytest
 
 from tests.drills.figures import Figures
 from tests.proxyapi.money.in_process_sandbox import in_process_sandbox
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 from tests.proxyapi.money.stuck_sending import (
     CONDITIONS,
     FAILPOINTS,
@@ -34,7 +34,7 @@ def test_no_charge_grows_old_in_sending(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     figures, ages = Figures("charges left in sending (simulated time)"), SettlementAges()
-    operations = ONLY.split(",") if ONLY else list(OPERATIONS)
+    operations = ONLY.split(",") if ONLY else list(INTENT_MAKERS)
     ends = list(product(operations, FAILPOINTS, CONDITIONS))[int(ON_POSTGRES) :: 2]
     with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
         for operation, death, weather in ends:

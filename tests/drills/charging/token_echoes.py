@@ -20,7 +20,7 @@ from proxyapi.models import Account, Job, JobKind, JobState, Token, TokenState
 from proxyapi.polling.poller import poll_job, refresh_media_url
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
-from tests.proxyapi.money.operations import OPERATIONS, READY_SETTINGS, make_video, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, READY_SETTINGS, make_video, path_pattern
 from tests.proxyapi.money.operations import make_job as row
 from tests.proxyapi.money.sandbox_account import SandboxAccount
 
@@ -85,7 +85,7 @@ def order_charge_echoes(
     for number, code in list(enumerate((*REFUSED, *CHARGED, *MOVED)))[turn % 2 :: 2]:
         text = RECORD if code in CHARGED else ERROR
         body = encode_token(text, token, ways[(number + turn) % len(ways)])
-        intent = OPERATIONS[operation](stage)  # first, for making it ready may ask for the same
+        intent = INTENT_MAKERS[operation](stage)  # first, for making it ready may ask for the same
         stage.set_fault(
             path_pattern(operation), "status", code=code, body=body, headers=echo_headers(token)
         )

@@ -19,7 +19,7 @@ from proxyapi.charges.transitions import PRICE_DIFFERS
 from proxyapi.models import Charge, LedgerEntry
 from tests.admission import admit_charge
 from tests.proxyapi.money.charge_audit import ChargeAudit
-from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import (
     SandboxAccount,
     open_sandbox_account,
@@ -85,7 +85,7 @@ def charge_wrong_price(
 ) -> WrongPrice:
     """On an account of its own, where nothing else fits its debit."""
     with open_sandbox_account(control, empty=False) as stage:
-        intent = OPERATIONS[operation](stage)
+        intent = INTENT_MAKERS[operation](stage)
         told = draw_amount(intent, place, chance)
         meta = {"credits": {"cost": float(told), "remaining": 1000}}
         data = {"asset": {"id": chance.randrange(10**7, 10**9), "status": "draft"}}

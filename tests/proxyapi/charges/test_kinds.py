@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from proxyapi.charges import ChargeIntent, dispatch_charge, reconcile_charge, transitions
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Upload
-from proxyapi.upstream.catalog import CATALOG
-from proxyapi.upstream.operation import ExecutionEvidence
+from proxyapi.operations import OPERATIONS, ExecutionEvidence
 from tests.admission import admit_charge
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.scripted_upstream import (
@@ -259,7 +258,7 @@ def test_pitfall_84_busy_without_a_lost_render_is_polled_and_charged_nothing(
 
 
 def test_every_charging_operation_names_its_evidence() -> None:
-    charging = {row.evidence for row in CATALOG.values() if row.charging}
+    charging = {row.evidence for row in OPERATIONS.values() if row.charging}
     assert charging == {
         ExecutionEvidence.STATUS,
         ExecutionEvidence.SCRIPT,

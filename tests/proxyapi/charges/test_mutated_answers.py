@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 
 from proxyapi.charges import ChargeIntent, dispatch_charge
 from proxyapi.models import Charge, Job, Token, Upload
-from proxyapi.upstream.catalog import CATALOG
+from proxyapi.operations import OPERATIONS
 from tests.admission import admit_charge
 from tests.external_state import empty_external_state
 from tests.factories import AccountFactory, JobFactory, TokenFactory
@@ -96,7 +96,7 @@ CREATES = ("text_to_video.create", "voice_clones.create")
 
 def test_no_charging_operation_is_left_out() -> None:
     assert {deed.operation for deed in DEEDS} == {
-        row.name for row in CATALOG.values() if row.charging
+        row.name for row in OPERATIONS.values() if row.charging
     }
 
 

@@ -14,10 +14,11 @@ from django.utils import timezone
 from proxyapi.charges import heartbeat, timeouts
 from proxyapi.charges.dispatch import is_sender_dead
 from proxyapi.models import Charge, ChargeState
-from proxyapi.upstream.catalog import CATALOG, RequestBody
+from proxyapi.operations import OPERATIONS
+from proxyapi.upstream.endpoint import RequestBody
 from tests.factories import ChargeFactory
 
-CHARGING = sorted(name for name, row in CATALOG.items() if row.charging)
+CHARGING = sorted(name for name, row in OPERATIONS.items() if row.charging)
 SOON = timedelta(seconds=1)
 
 
@@ -26,7 +27,7 @@ def test_pitfall_34_a_worker_with_a_heartbeat_is_left_alone_however_long(
     operation: str, db: None
 ) -> None:
     now = timezone.now()
-    longest = timedelta(seconds=2 * CATALOG[operation].timeout)
+    longest = timedelta(seconds=2 * OPERATIONS[operation].timeout)
     fields = {"state": ChargeState.SENDING, "sent_at": now - longest}
     alive = ChargeFactory(
         operation=operation, heartbeat_at=now - timeouts.heartbeat_timeout() + SOON, **fields
@@ -77,7 +78,7 @@ def test_a_request_may_be_on_its_way_for_its_longest_time_whenever_the_line_brok
     operation: str, db: None
 ) -> None:
     """A proxy may drop our connection and forward the request later."""
-    sent_at, row = timezone.now(), CATALOG[operation]
+    sent_at, row = timezone.now(), OPERATIONS[operation]
     charge = ChargeFactory(operation=operation, state=ChargeState.SENDING, sent_at=sent_at)
     files_first = 120 if row.body is RequestBody.MULTIPART else 0
     wait = timeouts.latest_completion(charge) - sent_at
@@ -85,5 +86,5 @@ def test_a_request_may_be_on_its_way_for_its_longest_time_whenever_the_line_brok
 
 
 def test_pitfall_34_the_two_long_searches_are_waited_for() -> None:
-    assert CATALOG["ideas.discover"].timeout >= 150
-    assert CATALOG["characters.preview"].timeout >= 120
+    assert OPERATIONS["ideas.discover"].timeout >= 150
+    assert OPERATIONS["characters.preview"].timeout >= 120

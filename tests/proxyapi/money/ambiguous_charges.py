@@ -14,7 +14,7 @@ from proxyapi.charges import settle_with_entry, write_off_charge
 from proxyapi.charges.dispatch import build_path_params
 from proxyapi.models import Charge, ChargeState, LedgerEntry
 from proxyapi.models.charge import CHARGED_STATES
-from proxyapi.upstream.catalog import get_operation
+from proxyapi.operations import get_operation
 from tests.proxyapi.money.sandbox_account import SandboxAccount
 
 Where = tuple[str, str]  # method and path

@@ -15,6 +15,7 @@ import pytest
 
 from proxyapi import calls, drafts, tokens
 from proxyapi.models import Job, Token
+from proxyapi.operations import OPERATIONS
 from proxyapi.upstream.client import UpstreamClient
 from proxyapi.upstream.secret import Secret
 from proxyapi.upstream.tls import shared_ssl_context
@@ -88,7 +89,7 @@ def token(
     db: None, sandbox: str, account: dict[str, Any], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Token]:
     settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
-    with UpstreamClient(f"{sandbox}/v2") as client:
+    with UpstreamClient(f"{sandbox}/v2", OPERATIONS) as client:
         monkeypatch.setattr(calls, "upstream_client", lambda: client)
         token = tokens.store_token(TenantFactory(), UserFactory().pk, Secret(account["token"]))
         tokens.refresh_account_profile(token.account)

@@ -32,7 +32,7 @@ from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import Refusal
 from tests.admission import admit_charge
 from tests.proxyapi.money.in_process_sandbox import InProcessSandbox, sandbox_with_account
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 from tests.proxyapi.money.sandbox_account import FINAL_STATES, SandboxAccount
 
 # In the order in which a charge passes them; "made" is before its draft, "pressed" before the
@@ -137,7 +137,7 @@ def order_with_restore(
     with sandbox_with_account(house, {}, credits=10**7) as stage:
         order = InterruptedOrder(house, stage, taken_at, put_back_at, way)
         order.reach_point("made")
-        intent = OPERATIONS[operation](stage)
+        intent = INTENT_MAKERS[operation](stage)
         already = stage.spent_credits()
         order.reach_point("drafted")
         run_order(order, intent)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from proxyapi.models import Charge, ChargeState, Token, TokenState
 from tests.admission import admit_charge
-from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import SandboxAccount, work_until_settled
 
 
@@ -42,7 +42,7 @@ ERROR_RESPONSES: Mapping[str, ErrorResponse] = {
 
 def check_error_response(stage: SandboxAccount, name: str, operation: str) -> str:
     """Have an operation refused; what is wrong with what became of it, or nothing."""
-    refusal, intent = ERROR_RESPONSES[name], OPERATIONS[operation](stage)
+    refusal, intent = ERROR_RESPONSES[name], INTENT_MAKERS[operation](stage)
     already = stage.spent_credits()
     stage.set_fault(path_pattern(operation), "status", code=refusal.status, **error_body(refusal))
     charge = work_until_settled(admit_charge(intent))

@@ -12,9 +12,8 @@ from fnmatch import fnmatchcase
 import httpx
 import pytest
 
-from proxyapi.upstream import catalog
+from proxyapi.operations import Operation, table
 from proxyapi.upstream.client import UpstreamClient
-from proxyapi.upstream.operation import Operation
 from proxyapi.upstream.tls import shared_ssl_context
 
 Trouble = Callable[[httpx.Request], httpx.Response]
@@ -97,11 +96,10 @@ def short_timeout_client(
     base_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[UpstreamClient, FaultyTransport]]:
     """A client whose time-outs are short, in the catalog too, and its wire."""
-    rows = {name: shorten_timeout(row) for name, row in catalog.CATALOG.items()}
-    monkeypatch.setattr(catalog, "CATALOG", rows)
+    rows = {name: shorten_timeout(row) for name, row in table.OPERATIONS.items()}
+    monkeypatch.setattr(table, "OPERATIONS", rows)
     wire = FaultyTransport()
-    with UpstreamClient(base_url, transport=wire) as client:
-        client._rows = rows
+    with UpstreamClient(base_url, rows, transport=wire) as client:
         yield client, wire
 
 

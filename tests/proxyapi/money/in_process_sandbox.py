@@ -25,6 +25,7 @@ from django.utils import timezone
 
 from proxyapi import calls, failpoints, tasks, tokens
 from proxyapi.models import Token
+from proxyapi.operations import OPERATIONS
 from proxyapi.sandbox.app import create_app
 from proxyapi.sandbox.clock import SandboxClock
 from proxyapi.sandbox.faults import ConnectionLost
@@ -145,7 +146,7 @@ def in_process_sandbox(
                     patch.setattr(field, "_get_default", made.now, raising=False)
         patch.setattr(timezone, "now", made.now)
         patch.setattr(failpoints, "hit_failpoint", made.reach_failpoint)
-        with UpstreamClient(f"{ADDRESS}/v2", transport=made) as client:
+        with UpstreamClient(f"{ADDRESS}/v2", OPERATIONS, transport=made) as client:
             patch.setattr(calls, "upstream_client", lambda: client)
             yield made
 

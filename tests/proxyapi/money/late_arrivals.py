@@ -23,14 +23,14 @@ from proxyapi import ledger, rate_limiter, tasks
 from proxyapi.charges import ChargeIntent, charges_with_late_debit
 from proxyapi.models import Charge, ChargeState, Upload
 from proxyapi.models.charge import CHARGED_LATE_CODE, NEVER_CHARGED_CODE
+from proxyapi.operations import get_operation as row_of
 from proxyapi.polling import due_work
 from proxyapi.refusals import Refusal
-from proxyapi.upstream.catalog import get_operation as row_of
 from tests.admission import admit_charge
 from tests.factories import TeamFactory
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.in_process_sandbox import InProcessSandbox, sandbox_with_account
-from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import SandboxAccount
 
 BEAT_SECONDS, REST_SECONDS = 5, 30  # the second where no charge is open
@@ -131,7 +131,7 @@ def press_and_delay(
 ) -> tuple[list[Charge], list[Decimal]]:
     """Press, have the request held back, press again once it is said that nothing was charged. The
     charges, and what the service took for each request."""
-    intent = OPERATIONS[operation](stage)
+    intent = INTENT_MAKERS[operation](stage)
     already = len(taken_credits(house))
     stage.set_fault(path_pattern(operation), "late", seconds=delay)
     sent_at, charges = house.now(), [press_button(intent)]

@@ -14,7 +14,7 @@ from django.utils import timezone
 from proxyapi import pricing
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import ChargeState, Job, JobKind, JobState, Upload
-from proxyapi.upstream.catalog import CATALOG
+from proxyapi.operations import OPERATIONS
 from tests.contract.staging import PAGE, PROMPT, png, wav
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.money.sandbox_account import SandboxAccount
@@ -59,7 +59,7 @@ def make_intent(
     job: Job | None, operation: str, quote: object, stage: SandboxAccount, **more: Any
 ) -> ChargeIntent:
     price = Decimal(str(quote))
-    exact = operation in pricing.EXACT_PRICE_OPERATIONS
+    exact = OPERATIONS[operation].price.exact
     token = stage.token
     return ChargeIntent(
         job=job,
@@ -208,7 +208,7 @@ def character(stage: SandboxAccount) -> Job:
     )
 
 
-OPERATIONS: Mapping[str, Maker] = {
+INTENT_MAKERS: Mapping[str, Maker] = {
     "faceless.scripts": make_script_intent("faceless.scripts", "ai-visuals"),
     "faceless.render": make_render_intent("faceless.render", "ai-visuals"),
     "faceless.retry": retry,
@@ -236,4 +236,4 @@ OPERATIONS: Mapping[str, Maker] = {
 
 def path_pattern(operation: str) -> str:
     """The pattern of the operation's path, for a fault."""
-    return "/v2" + re.sub(r"{\w+}", "*", CATALOG[operation].path)
+    return "/v2" + re.sub(r"{\w+}", "*", OPERATIONS[operation].path)

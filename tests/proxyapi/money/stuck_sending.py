@@ -16,13 +16,13 @@ from dashboard.models import Team
 from dashboard.overview.queries.attention_rows import load_attention_rows
 from proxyapi import tasks
 from proxyapi.models import Charge, ChargeState
+from proxyapi.operations import get_operation as row_of
 from proxyapi.polling import due_work
-from proxyapi.upstream.catalog import get_operation as row_of
 from tests.admission import admit_charge
 from tests.factories import TeamFactory
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.in_process_sandbox import InProcessSandbox, sandbox_with_account
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 from tests.proxyapi.money.sandbox_account import FINAL_STATES, SandboxAccount
 
 FAILPOINTS = ("wire", "sent", "answered")
@@ -100,7 +100,7 @@ def age_stuck_charge(
     Team.objects.all().delete()
     house.away = False
     with sandbox_with_account(house, {}, credits=10**7) as stage:
-        wanted = OPERATIONS[operation](stage)
+        wanted = INTENT_MAKERS[operation](stage)
         already = stage.spent_credits()
         charge = admit_charge(wanted)
         with house.dying_at(death):

@@ -11,7 +11,7 @@ from proxyapi.rate_limiter import Priority
 from tests.admission import admit_charge
 from tests.proxyapi.money.ambiguous_charges import decide_ambiguous
 from tests.proxyapi.money.charge_audit import ChargeAudit
-from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import SandboxAccount, work_until_settled
 
 CLIP, SCENES = "text_to_video.create", "text_to_scene.clips"  # of one price
@@ -19,7 +19,7 @@ CLIP, SCENES = "text_to_video.create", "text_to_scene.clips"  # of one price
 
 def lost(stage: SandboxAccount, operation: str, when: str) -> Charge:
     """Its answer never came: `after` the service had charged it, or `before` it heard of it."""
-    charge = admit_charge(OPERATIONS[operation](stage))
+    charge = admit_charge(INTENT_MAKERS[operation](stage))
     stage.set_fault(path_pattern(operation), "close", when)
     dispatch_charge(charge.pk)
     return charge

@@ -27,7 +27,7 @@ from tests.proxyapi.money.in_process_sandbox import (
     in_process_sandbox,
     sandbox_with_account,
 )
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,7 +61,7 @@ def test_the_commands_restore_a_backup_and_nothing_is_sent_again(in_process, tmp
     use_postgres_tools(monkeypatch)
     file = str(tmp_path / "monday.zip")
     with sandbox_with_account(in_process, {}, credits=1000) as stage:
-        intent = OPERATIONS["faceless.scripts"](stage)
+        intent = INTENT_MAKERS["faceless.scripts"](stage)
         already, charge = stage.spent_credits(), admit_charge(intent)
         call_command("backup", file)
         tasks.dispatch_charge_task(str(charge.pk))

@@ -8,12 +8,12 @@ from random import Random
 import pytest
 
 from tests.proxyapi.money.error_responses import ERROR_RESPONSES, check_error_response
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 from tests.proxyapi.money.sandbox_account import SandboxAccount
 
 SEED = int(os.environ.get("DRILL_SEED", "11"))
 CHANCE = Random(SEED)  # noqa: S311 - not for cryptography: the same seed draws the same
-DRAW = [(name, CHANCE.choice(sorted(OPERATIONS))) for name in ERROR_RESPONSES]
+DRAW = [(name, CHANCE.choice(sorted(INTENT_MAKERS))) for name in ERROR_RESPONSES]
 
 
 @pytest.mark.parametrize(("name", "operation"), DRAW)

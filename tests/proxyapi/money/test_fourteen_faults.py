@@ -14,12 +14,12 @@ from tests.admission import admit_charge
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faults import FAULTS
 from tests.proxyapi.money.faulty_transport import FaultyTransport, short_timeout_client
-from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import SandboxAccount, work_until_settled
 
 SEED = int(os.environ.get("DRILL_SEED", "4"))
 CHANCE = Random(SEED)  # noqa: S311 - not for cryptography: the same seed draws the same
-DRAW = [(fault, CHANCE.choice(sorted(OPERATIONS))) for fault in FAULTS]
+DRAW = [(fault, CHANCE.choice(sorted(INTENT_MAKERS))) for fault in FAULTS]
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_rule_2_holds_under_every_fault(
     settings: Any,
 ) -> None:
     verdict, chance = ChargeAudit(), Random(f"{SEED}/{fault}/{operation}")  # noqa: S311
-    intent = OPERATIONS[operation](sandbox_account)
+    intent = INTENT_MAKERS[operation](sandbox_account)
     already = sandbox_account.spent_credits()
     FAULTS[fault](sandbox_account, faulty_transport, path_pattern(operation), chance)
     charge = work_until_settled(admit_charge(intent))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proxyapi.upstream.catalog import get_operation as row_of
+from proxyapi.operations import get_operation as row_of
 from tests.proxyapi.money.in_process_sandbox import in_process_sandbox
 from tests.proxyapi.money.late_arrivals import (
     LateArrivals,
@@ -17,11 +17,11 @@ from tests.proxyapi.money.late_arrivals import (
     arrive_too_late,
     draw_delays,
 )
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 
 SEED = int(os.environ.get("DRILL_SEED", "6"))
 CHANCE = Random(SEED)  # noqa: S311 - not for cryptography: the same seed draws the same
-DRAW = ["faceless.render", CHANCE.choice(sorted(OPERATIONS))]
+DRAW = ["faceless.render", CHANCE.choice(sorted(INTENT_MAKERS))]
 
 
 @pytest.mark.django_db(transaction=True)

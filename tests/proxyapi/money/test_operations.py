@@ -8,9 +8,9 @@ import pytest
 
 from proxyapi.charges import dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState, Upload
-from proxyapi.upstream.catalog import CATALOG
+from proxyapi.operations import OPERATIONS
 from tests.admission import admit_charge
-from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import SandboxAccount, work_until_settled
 
 CREATES = {"text_to_video.create", "voice_clones.create"}
@@ -18,14 +18,14 @@ GIFTS = {"ai_visuals.upload"}  # what the sandbox never charges
 
 
 def test_no_charging_operation_is_left_out() -> None:
-    assert set(OPERATIONS) == {name for name, row in CATALOG.items() if row.charging}
+    assert set(INTENT_MAKERS) == {name for name, row in OPERATIONS.items() if row.charging}
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", INTENT_MAKERS)
 def test_an_answer_that_comes_confirms_at_its_cost(
     operation: str, sandbox_account: SandboxAccount
 ) -> None:
-    intent = OPERATIONS[operation](sandbox_account)
+    intent = INTENT_MAKERS[operation](sandbox_account)
     already = sandbox_account.spent_credits()
     charge = work_until_settled(admit_charge(intent))
     assert charge.reason == ""
@@ -38,11 +38,11 @@ def test_an_answer_that_comes_confirms_at_its_cost(
     assert sandbox_account.account_money()["double_charges"] == []
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", INTENT_MAKERS)
 def test_an_answer_that_is_lost_is_read_back_and_counted_once(
     operation: str, sandbox_account: SandboxAccount
 ) -> None:
-    intent = OPERATIONS[operation](sandbox_account)
+    intent = INTENT_MAKERS[operation](sandbox_account)
     already = sandbox_account.spent_credits()
     sandbox_account.set_fault(path_pattern(operation), "close", "after")
     charge = work_until_settled(admit_charge(intent))
@@ -52,9 +52,9 @@ def test_an_answer_that_is_lost_is_read_back_and_counted_once(
     assert sandbox_account.account_money()["double_charges"] == []
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", INTENT_MAKERS)
 def test_what_never_started_is_free_again(operation: str, sandbox_account: SandboxAccount) -> None:
-    intent = OPERATIONS[operation](sandbox_account)
+    intent = INTENT_MAKERS[operation](sandbox_account)
     already = sandbox_account.spent_credits()
     sandbox_account.set_fault(path_pattern(operation), "close", "before")
     charge = work_until_settled(admit_charge(intent))
@@ -67,7 +67,7 @@ def test_pitfall_15_a_lost_clip_is_an_orphan_that_may_be_paid_anew_knowingly(
     sandbox_account: SandboxAccount,
 ) -> None:
     """Its id was in the lost answer alone; nothing is sent again by itself."""
-    intent = OPERATIONS["text_to_video.create"](sandbox_account)
+    intent = INTENT_MAKERS["text_to_video.create"](sandbox_account)
     sandbox_account.set_fault("/v2/text-to-video", "close", "after")
     charge = work_until_settled(admit_charge(intent))
     job = Job.objects.get()
@@ -75,7 +75,7 @@ def test_pitfall_15_a_lost_clip_is_an_orphan_that_may_be_paid_anew_knowingly(
     assert charge.cost == sandbox_account.spent_credits() == intent.quote
     assert (job.state, job.remote_id) == (JobState.DRAFT, None)
     assert sandbox_account.count_posts("/text-to-video") == 1
-    again = OPERATIONS["text_to_video.create"](sandbox_account)
+    again = INTENT_MAKERS["text_to_video.create"](sandbox_account)
     anew = work_until_settled(admit_charge(again))
     assert anew.state == ChargeState.CONFIRMED
     assert Charge.objects.count() == 2
@@ -87,7 +87,9 @@ def test_clips_that_are_lost_together_are_told_when_there_are_debits_for_all(
     """An outage takes several answers at once: which debit is whose does not matter then. One that
     was sent in a later second than another's debit waits until the other is told.
     """
-    charges = [admit_charge(OPERATIONS["text_to_video.create"](sandbox_account)) for _ in range(3)]
+    charges = [
+        admit_charge(INTENT_MAKERS["text_to_video.create"](sandbox_account)) for _ in range(3)
+    ]
     for charge in charges:
         sandbox_account.set_fault("/v2/text-to-video", "close", "after")
         dispatch_charge(charge.pk)
@@ -102,7 +104,9 @@ def test_clips_that_are_lost_together_are_told_when_there_are_debits_for_all(
 def test_a_clip_that_was_lost_and_one_that_never_started_wait_for_a_person(
     sandbox_account: SandboxAccount,
 ) -> None:
-    charges = [admit_charge(OPERATIONS["text_to_video.create"](sandbox_account)) for _ in range(2)]
+    charges = [
+        admit_charge(INTENT_MAKERS["text_to_video.create"](sandbox_account)) for _ in range(2)
+    ]
     for charge, when in zip(charges, ("before", "after"), strict=True):
         sandbox_account.set_fault("/v2/text-to-video", "close", when)
         dispatch_charge(charge.pk)

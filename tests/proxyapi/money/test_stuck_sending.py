@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.proxyapi.money.in_process_sandbox import in_process_sandbox
-from tests.proxyapi.money.operations import OPERATIONS
+from tests.proxyapi.money.operations import INTENT_MAKERS
 from tests.proxyapi.money.stuck_sending import (
     CONDITIONS,
     FAILPOINTS,
@@ -20,7 +20,7 @@ from tests.proxyapi.money.stuck_sending import (
 
 SEED = int(os.environ.get("DRILL_SEED", "9"))
 CHANCE = Random(SEED)  # noqa: S311 - not for cryptography: the same seed draws the same
-DRAW = [(CHANCE.choice(sorted(OPERATIONS)), CHANCE.choice(FAILPOINTS), it) for it in CONDITIONS]
+DRAW = [(CHANCE.choice(sorted(INTENT_MAKERS)), CHANCE.choice(FAILPOINTS), it) for it in CONDITIONS]
 
 
 @pytest.mark.slow

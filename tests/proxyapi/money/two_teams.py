@@ -15,22 +15,23 @@ from proxyapi import ledger, tokens
 from proxyapi.charges import dispatch_charge
 from proxyapi.models import Account, Charge, LedgerEntry
 from proxyapi.models.charge import CHARGED_STATES
+from proxyapi.operations import ExecutionEvidence, get_operation
 from proxyapi.rate_limiter import Priority
-from proxyapi.upstream.catalog import get_operation
-from proxyapi.upstream.operation import ExecutionEvidence
 from proxyapi.upstream.secret import Secret
 from proxyapi.upstream.tls import shared_ssl_context
 from tests.admission import admit_charge
 from tests.factories import TenantFactory, UserFactory
 from tests.proxyapi.money.ambiguous_charges import decide_ambiguous
 from tests.proxyapi.money.charge_audit import ChargeAudit
-from tests.proxyapi.money.operations import OPERATIONS, path_pattern
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import FINAL_STATES, SandboxAccount, work_until_settled
 
 # But for the one that is made ready by a preview outside the portal, whose debit may be anybody's.
-DRAWN = sorted(set(OPERATIONS) - {"characters.train"})
+DRAWN = sorted(set(INTENT_MAKERS) - {"characters.train"})
 # A debit alone proves these, so it may be anybody's.
-BY_DEBIT = [name for name in OPERATIONS if get_operation(name).evidence is ExecutionEvidence.LEDGER]
+BY_DEBIT = [
+    name for name in INTENT_MAKERS if get_operation(name).evidence is ExecutionEvidence.LEDGER
+]
 LOST = (
     *(("close", "before"), ("reset", "before"), ("close", "after"), ("reset", "after")),
     *(("half_body", "after"), ("malformed_json", "after"), ("drop_meta", "after")),
@@ -61,7 +62,7 @@ def play_round(
     faults = [chance.choice(LOST) if chance.random() < 0.8 else None for _ in teams]
     if chance.random() < 0.25:  # one debit, and nothing tells whose it is
         names, faults = [chance.choice(BY_DEBIT)] * 2, [("close", "before"), ("close", "after")]
-    intents = [OPERATIONS[name](team) for name, team in zip(names, teams, strict=True)]
+    intents = [INTENT_MAKERS[name](team) for name, team in zip(names, teams, strict=True)]
     already, aside = stage.spent_credits(), [team.aside for team in teams]
     charges = [admit_charge(intent) for intent in intents]
     for name, charge, fault in zip(names, charges, faults, strict=True):

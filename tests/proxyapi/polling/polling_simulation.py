@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from proxyapi import calls, rate_limiter
 from proxyapi.models import Job, JobKind, JobState, Token
+from proxyapi.operations import OPERATIONS
 from proxyapi.polling import circuit_breaker, due_work
 from proxyapi.polling.poller import poll_job
 from proxyapi.upstream.client import UpstreamClient
@@ -161,7 +162,7 @@ def answer_requests_with(
     patch: pytest.MonkeyPatch, answer: Callable[[httpx.Request], httpx.Response]
 ) -> None:
     """What is sent upstream is answered by this function."""
-    client = UpstreamClient(BASE, transport=httpx.MockTransport(answer))
+    client = UpstreamClient(BASE, OPERATIONS, transport=httpx.MockTransport(answer))
     patch.setattr(calls, "upstream_client", lambda: client)
 
 

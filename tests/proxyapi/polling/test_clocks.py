@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from proxyapi import rate_limiter
 from proxyapi.models import Job, JobState
+from proxyapi.operations import RatePool
 from proxyapi.polling import due_work
 from proxyapi.polling import poller as looking
 from proxyapi.rate_limiter import Permit, Priority
@@ -45,7 +46,7 @@ def test_after_a_clock_rollback_polling_keeps_its_pace(store):
     assert 10 <= sum(grants) <= 15
 
 
-@pytest.mark.parametrize("name", ["luca", rate_limiter.RatePool.SCRAPING.bucket_name("seven")])
+@pytest.mark.parametrize("name", ["luca", RatePool.SCRAPING.bucket_name("seven")])
 def test_after_a_clock_was_put_back_a_pause_is_as_long_as_it_was_told(store, name):
     """Counted from then on; in an hour nobody would wait for the minute that was told."""
     rate_limiter.pause_bucket(store, name, 60, at=NOW)

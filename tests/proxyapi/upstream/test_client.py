@@ -13,7 +13,8 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from proxyapi.upstream import catalog, client, errors, transport
+from proxyapi.operations import OPERATIONS
+from proxyapi.upstream import client, errors, transport
 from proxyapi.upstream.client import AsyncUpstreamClient, UpstreamClient
 from proxyapi.upstream.errors import ErrorOutcome, UpstreamError
 from proxyapi.upstream.reply import Reply
@@ -27,13 +28,13 @@ GOOD = http_response("202 Accepted", b'{"message": "ok", "status": 202, "data": 
 
 
 def sync_call(url: str, **parts: Any) -> Reply:
-    with UpstreamClient(url) as door:
+    with UpstreamClient(url, OPERATIONS) as door:
         return door.call(parts.pop("name"), TOKEN, **parts)
 
 
 def async_call(url: str, **parts: Any) -> Reply:
     async def run() -> Reply:
-        async with AsyncUpstreamClient(url) as door:
+        async with AsyncUpstreamClient(url, OPERATIONS) as door:
             return await door.call(parts.pop("name"), TOKEN, **parts)
 
     return asyncio.run(run())
@@ -47,8 +48,8 @@ def call(request):
 @pytest.fixture
 def short_timeouts(monkeypatch):
     """Every time-out is a tenth of a second."""
-    short = {name: replace(row, timeout=0.1) for name, row in catalog.CATALOG.items()}
-    monkeypatch.setattr(client, "CATALOG", short)
+    short = {name: replace(row, timeout=0.1) for name, row in OPERATIONS.items()}
+    monkeypatch.setitem(globals(), "OPERATIONS", short)
     monkeypatch.setattr(client, "CONNECT_TIMEOUT_S", 0.1)
     monkeypatch.setattr(transport, "CONNECT_GRACE_S", 0.0)
 
@@ -131,7 +132,7 @@ def test_an_answer_that_drips_is_lost_when_its_time_is_over():
 
     drip = httpx.MockTransport(lambda request: httpx.Response(200, stream=Drip()))
     with (
-        UpstreamClient("http://upstream.test/v2", transport=drip) as door,
+        UpstreamClient("http://upstream.test/v2", OPERATIONS, transport=drip) as door,
         pytest.raises(errors.ResponseLost),
     ):
         door.call("me.get", TOKEN)
@@ -148,7 +149,7 @@ def test_an_answer_without_end_is_cut_off_at_ten_megabytes():
 
     flood = httpx.MockTransport(lambda request: httpx.Response(200, stream=Flood()))
     with (
-        UpstreamClient("http://upstream.test/v2", transport=flood) as door,
+        UpstreamClient("http://upstream.test/v2", OPERATIONS, transport=flood) as door,
         pytest.raises(errors.ResponseLost),
     ):
         door.call("me.get", TOKEN)
@@ -210,7 +211,7 @@ def chained(cause: Exception | None) -> Exception:
 )
 def test_only_what_provably_did_not_start_is_not_sent(raised, kind):
     def through(url, name, **parts):
-        with UpstreamClient(url, transport=raising(raised)) as door:
+        with UpstreamClient(url, OPERATIONS, transport=raising(raised)) as door:
             return door.call(name, TOKEN, **parts)
 
     error = failure(through, "http://upstream.test/v2")
@@ -233,7 +234,7 @@ def test_cookies_are_not_kept_and_not_sent(call):
     with serve_answer(
         http_response("200 OK", b"{}", "Set-Cookie: session=1; Path=/", "Connection: close")
     ) as line:
-        with UpstreamClient(line.url) as door:
+        with UpstreamClient(line.url, OPERATIONS) as door:
             for _ in range(2):
                 door.call("me.get", TOKEN)
             assert len(door._kept.cookies) == 0
@@ -244,7 +245,7 @@ def test_cookies_are_not_kept_and_not_sent(call):
 
 def test_a_paid_call_never_meets_a_connection_that_is_being_closed():
     """The server here hangs up after each answer and does not announce it."""
-    with serve_answer(GOOD) as line, UpstreamClient(line.url) as door:
+    with serve_answer(GOOD) as line, UpstreamClient(line.url, OPERATIONS) as door:
         assert [door.call(token=TOKEN, **RENDER).status for _ in range(50)] == [202] * 50
 
 
@@ -304,18 +305,20 @@ def test_a_method_that_the_spec_does_not_show_can_be_set_and_no_other():
 
     methods = {"text_to_scene.sort": "PATCH"}
     mock = httpx.MockTransport(handler)
-    with UpstreamClient("http://upstream.test/v2", transport=mock, methods=methods) as door:
+    with UpstreamClient(
+        "http://upstream.test/v2", OPERATIONS, transport=mock, methods=methods
+    ) as door:
         door.call("text_to_scene.sort", TOKEN, path={"storyboard": 1}, json={})
     assert seen == ["PATCH"]
     for wrong in ({"faceless.scripts": "POST"}, {"text_to_scene.sort": "DELETE"}):
         with pytest.raises(ValueError, match="The method of"):
-            UpstreamClient("http://upstream.test/v2", methods=wrong)
+            UpstreamClient("http://upstream.test/v2", OPERATIONS, methods=wrong)
 
 
 def test_a_client_refuses_a_bad_address_when_it_is_made():
     for kind in (UpstreamClient, AsyncUpstreamClient):
         with pytest.raises(ValueError, match="ends in /v2"):
-            kind("http://upstream.test/")
+            kind("http://upstream.test/", OPERATIONS)
 
 
 class SlowLine(httpx.BaseTransport):
@@ -337,7 +340,7 @@ def test_what_an_upload_takes_is_not_taken_off_its_answers_time(monkeypatch):
     line = SlowLine()
     monkeypatch.setattr(transport, "time", line)
     sample = ("samples[]", ("a.wav", b"RIFF", "audio/wav"))
-    with UpstreamClient("http://127.0.0.1:8001/v2", transport=line) as door:
+    with UpstreamClient("http://127.0.0.1:8001/v2", OPERATIONS, transport=line) as door:
         reply = door.call("voice_clones.create", TOKEN, data={"name": "Thea"}, files=[sample])
     assert line.now == 1160
     assert reply.data == {"id": 5}

@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
+from proxyapi.operations import OPERATIONS, get_operation
 from proxyapi.upstream import envelope
-from proxyapi.upstream.catalog import CATALOG, RequestBody, get_operation
+from proxyapi.upstream.endpoint import RequestBody
 from proxyapi.upstream.errors import ErrorOutcome, ResponseLost, UnsendableRequest
 from proxyapi.upstream.reply import RateLimitStatus, Reply, ReplyCredits
 from proxyapi.upstream.secret import Secret
@@ -38,7 +39,7 @@ def read(
     return envelope.parse_response(get_operation(name), status, headers or {}, raw)
 
 
-@pytest.mark.parametrize("row", CATALOG.values(), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", OPERATIONS.values(), ids=lambda row: row.name)
 def test_every_row_makes_its_request(row):
     path = {name: f"{name}-1" for name in row.path_parameters}
     request = envelope.build_request(BASE, row, TOKEN, path=path)
@@ -51,7 +52,7 @@ def test_every_row_makes_its_request(row):
 @pytest.mark.parametrize("value", HOSTILE, ids=ascii)
 def test_no_path_parameter_leads_anywhere_else(value):
     """Each hostile value as each parameter of each row."""
-    for row in CATALOG.values():
+    for row in OPERATIONS.values():
         for hostile in row.path_parameters:
             path = dict.fromkeys(row.path_parameters, "1") | {hostile: value}
             with pytest.raises(UnsendableRequest) as caught:

@@ -11,8 +11,8 @@ import os
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from proxyapi.operations import OPERATIONS
 from proxyapi.upstream import envelope
-from proxyapi.upstream.catalog import CATALOG
 from proxyapi.upstream.errors import ErrorOutcome, UpstreamError
 from proxyapi.upstream.reply import Reply
 
@@ -53,7 +53,7 @@ statuses = some.integers(100, 599) | some.sampled_from([200, 201, 202, 204, 402,
 
 
 @settings(max_examples=EXAMPLES)
-@given(some.sampled_from(list(CATALOG.values())), statuses, headers, bodies, some.data())
+@given(some.sampled_from(list(OPERATIONS.values())), statuses, headers, bodies, some.data())
 def test_any_answer_is_a_reply_or_an_error_of_ours(row, status, head, body, data):
     cut = body[: data.draw(some.integers(0, len(body)))] if data.draw(some.booleans()) else body
     try:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from proxyapi.operations import get_operation
 from proxyapi.upstream import envelope, errors
-from proxyapi.upstream.catalog import get_operation
 from proxyapi.upstream.errors import ErrorOutcome, UpstreamError
 
 DATE = "Fri, 20 Nov 2026 12:00:00 GMT"

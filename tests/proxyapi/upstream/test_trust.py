@@ -8,6 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from proxyapi.operations import OPERATIONS
 from proxyapi.upstream.client import AsyncUpstreamClient, UpstreamClient
 from proxyapi.upstream.tls import shared_ssl_context
 
@@ -21,11 +22,11 @@ def test_they_are_read_once_for_all_clients(monkeypatch: pytest.MonkeyPatch) -> 
 
     async def both() -> None:
         for _ in range(2):
-            async with AsyncUpstreamClient(API):
+            async with AsyncUpstreamClient(API, OPERATIONS):
                 pass
 
     for _ in range(2):
-        with UpstreamClient(API):
+        with UpstreamClient(API, OPERATIONS):
             pass
     asyncio.run(both())
 

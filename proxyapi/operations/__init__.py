@@ -1,0 +1,57 @@
+"""Operations: one row per endpoint of the spec (`table.py`), and the groups that queries filter by.
+
+Others use what is listed here; a test of one charge asks its row (`get_operation`), a database
+filter takes the names of a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from proxyapi.operations.operation import (
+    EVIDENCE_READS,
+    ExecutionEvidence,
+    JobKind,
+    Operation,
+    Price,
+    PriceRule,
+    RatePool,
+)
+from proxyapi.operations.row_builders import DEFAULT_SCRIPT_PRICE, SCRIPT_PRICE
+from proxyapi.operations.table import OPERATIONS, get_operation
+
+__all__ = [
+    "CHARGED_CREATE_OPERATIONS",
+    "CHARGING_OPERATIONS",
+    "DEFAULT_SCRIPT_PRICE",
+    "EVIDENCE_READS",
+    "FACELESS_RENDER_OPERATIONS",
+    "JOB_STARTING_OPERATIONS",
+    "OPERATIONS",
+    "REFUNDABLE_OPERATIONS",
+    "RENDER_OPERATIONS",
+    "SCRIPT_OPERATIONS",
+    "SCRIPT_PRICE",
+    "ExecutionEvidence",
+    "JobKind",
+    "Operation",
+    "Price",
+    "PriceRule",
+    "RatePool",
+    "get_operation",
+]
+
+
+def _names(has: Callable[[Operation], bool]) -> tuple[str, ...]:
+    return tuple(row.name for row in OPERATIONS.values() if has(row))
+
+
+CHARGING_OPERATIONS = _names(lambda row: row.charging)
+CHARGED_CREATE_OPERATIONS = _names(lambda row: row.is_charged_create)
+RENDER_OPERATIONS = _names(lambda row: row.starts_rendering)
+FACELESS_RENDER_OPERATIONS = _names(
+    lambda row: row.starts_rendering and row.kind is JobKind.FACELESS
+)
+JOB_STARTING_OPERATIONS = _names(lambda row: row.starts_job)
+REFUNDABLE_OPERATIONS = _names(lambda row: row.refundable)
+SCRIPT_OPERATIONS = _names(lambda row: row.writes_script)
