@@ -32,13 +32,13 @@ def test_the_database_begins_its_steps_on_the_same_days(step, account):
     found = DailyTotal.objects.annotate(start=TruncToGranularity("day", step)).values_list(
         "day", "start"
     )
-    assert dict(found) == {day: step.start(day) for day in days}
+    assert dict(found) == {day: step.first_day(day) for day in days}
     grouped = (
         DailyTotal.objects.annotate(start=TruncToGranularity("day", step))
         .values("start")
         .distinct()
     )
-    assert len(grouped.order_by(F("start"))) == len({step.start(day) for day in days})
+    assert len(grouped.order_by(F("start"))) == len({step.first_day(day) for day in days})
 
 
 def test_a_step_says_its_name():

@@ -31,13 +31,13 @@ def test_every_member_opens_every_state(role, state, request, make_video_job, cl
     assert answer.content.count(b"<h1>") == 1
 
 
-@pytest.mark.parametrize("rest", ["", "acts/", "retries/", "hiding/", "?part=news"])
+@pytest.mark.parametrize("rest", ["", "actions/", "retries/", "hide/", "?part=news"])
 def test_for_an_outsider_it_does_not_exist(rest, make_video_job, otto, client_of):
     assert page_of(client_of(otto), make_video_job("failed"), rest).status_code == 404
 
 
 @pytest.mark.parametrize("role", ["thea", "vera"])
-@pytest.mark.parametrize("rest", ["retries/", "hiding/"])
+@pytest.mark.parametrize("rest", ["retries/", "hide/"])
 def test_who_does_not_render_is_refused(role, rest, request, make_video_job, client_of):
     client, job = client_of(request.getfixturevalue(role)), make_video_job("failed")
     assert page_of(client, job, rest).status_code == 403
@@ -172,7 +172,7 @@ def test_pitfall_16_hiding_says_that_nothing_is_deleted_and_nothing_comes_back(
     make_video_job, priya, vera, client_of
 ):
     job, client = make_video_job("running"), client_of(priya)
-    assert "no credits come back" in page_of(client, job, "hiding/").content.decode()
+    assert "no credits come back" in page_of(client, job, "hide/").content.decode()
     assert client.post(f"/videos/{job.pk}/hide/").status_code == 302
     assert page_of(client_of(vera), job).status_code == 404
 
@@ -193,7 +193,7 @@ def test_the_acts_come_under_the_readers_own_session(
 ):
     job = make_video_job("failed", estimate=96)
     for reader, may in ((priya, True), (vera, False)):
-        page = page_of(client_of(reader), job, f"acts/{at}").content.decode()
+        page = page_of(client_of(reader), job, f"actions/{at}").content.decode()
         assert found in page
         assert ("/retries/" in page) is may
 
@@ -205,12 +205,12 @@ def test_every_act_opens_what_it_names(
 ):
     job, client = make_video_job(state), client_of(priya)
     add_settled_charge(job)
-    acts = page_of(client, job, f"acts/{at}").content.decode()
+    acts = page_of(client, job, f"actions/{at}").content.decode()
     ways = re.findall(r'href="(/[^"]+)"', acts)
     assert [client.get(way).status_code for way in ways] == [200] * len(ways) != []
 
 
-@pytest.mark.parametrize("rest", ["", "acts/", "?part=news", "retries/"])
+@pytest.mark.parametrize("rest", ["", "actions/", "?part=news", "retries/"])
 def test_a_page_takes_at_most_twelve_queries(
     rest, make_video_job, add_settled_charge, priya, client_of, django_assert_max_num_queries
 ):
@@ -244,7 +244,7 @@ def test_what_people_and_the_service_wrote_is_escaped(
         "running", raw_status=planted, poll_error=planted, poll_failing_since=job.started_at
     )
     for one in (job, moving):
-        for rest in ("", "?part=news", "hiding/"):
+        for rest in ("", "?part=news", "hide/"):
             page = page_of(client_of(priya), one, rest).content.decode()
             assert "<img" not in page
             assert "<b>code" not in page

@@ -35,7 +35,7 @@ def test_tenants_are_told_in_the_order_in_which_they_were_heard(monkeypatch):
         else:
             raise asyncio.CancelledError
 
-    monkeypatch.setattr(hub, "_push", push)
+    monkeypatch.setattr(hub, "_push_changes", push)
     for tenant in (first, second, third):
         hub._news[tenant].add(ChangeEvent(tenant, EventType.JOB, uuid4()))
     hub._woken.set()
