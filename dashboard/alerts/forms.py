@@ -111,7 +111,7 @@ class NewAlertRuleForm(PortalForm):
     """One more threshold of something that has them."""
 
     watch = forms.ChoiceField(
-        label="Tell us when",
+        label="Condition",
         choices=[
             (kind, spec.rule_form_label) for kind, spec in ALERT_KINDS.items() if spec.threshold
         ],

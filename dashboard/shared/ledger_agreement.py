@@ -93,7 +93,7 @@ def compare_ledger_with_balance(ledgers: Sequence[LedgerMirror]) -> LedgerAgreem
         return LedgerAgreement(
             "waiting",
             f"{rows:,} ledger entries, read to {clock(read_at)}. The sum is compared with the "
-            "balance at the next look.",
+            "balance at the next check.",
         )
     shown = sum((ledger.balance_exact or ZERO_CREDITS for ledger in ledgers), ZERO_CREDITS)
     differences = [balance_difference(ledger) for ledger in ledgers]

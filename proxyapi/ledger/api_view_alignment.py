@@ -41,12 +41,12 @@ MAX_TIME_DISORDER = timedelta(days=1)
 API_VIEW_FIELDS = ("api_low", "api_high", "api_read_at", "api_problem", "api_problem_at")
 ATTRIBUTION_BATCH_SIZE = 2000  # rows that are told in one statement, or one transaction
 API_VIEW_MISMATCH = (
-    "The service's view of API spend shows a row that its whole ledger does not show. "
-    "Which rows are of the API is not known from there on."
+    "The service's API-only list contains an entry that is missing from its full ledger. "
+    "From there on we cannot tell which entries were made through the API."
 )
 OLDER_API_VIEW_MISMATCH = (
-    "The service's view of API spend shows an older row that its whole ledger does not show. "
-    "Which rows are of the API is not known beneath it."
+    "The service's API-only list contains an entry that is missing from its full ledger. "
+    "For older entries we cannot tell whether they were made through the API."
 )
 API_VIEW_UNAVAILABLE = (
     "The service does not show its view of API spend. Which rows are of the API is not known."

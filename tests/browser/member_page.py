@@ -59,7 +59,7 @@ class MemberPage:
         self.page.get_by_role("radio", name="My own script" if script else "From a topic").check()
         words = self.page.locator(f"textarea[name={'script' if script else 'topic'}]")
         words.fill(script or topic)
-        self.page.get_by_role("button", name="Start the draft").click()
+        self.page.get_by_role("button", name="Create draft").click()
 
     def create_draft(self, title: str, script: str = SCRIPT_TEXT) -> str:
         """The id of a new draft that has all that a render needs; without words it has a topic."""

@@ -47,7 +47,7 @@ def test_a_test_alert_shows_in_the_bell_and_arrives_signed(
     page = open_member_page("Thea").page
     page.goto("/alerts/")
     page.get_by_label("Address").fill(address)
-    page.get_by_role("button", name="Post there").click()
+    page.get_by_role("button", name="Save webhook").click()
     expect(page.locator("#secret")).to_contain_text("whsec_")
     page.goto("/alerts/")
     expect(page.locator("#secret")).to_have_count(0)

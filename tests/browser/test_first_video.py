@@ -95,7 +95,7 @@ def create_video(page: Page, album: ScreenshotAlbum) -> None:
     page.get_by_label("Title").fill("How to read a glacier")
     page.get_by_text("My own script").click()
     page.locator("textarea[name=script]").fill(" ".join(WORDS.split()))
-    page.get_by_role("button", name="Start the draft").click()
+    page.get_by_role("button", name="Create draft").click()
     step(page, "Script")
     step(page, "Voice")
     pick(page, "Marcus Reed")

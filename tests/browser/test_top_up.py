@@ -138,10 +138,10 @@ def test_a_batch_is_reckoned_from_the_address(thea: Page) -> None:
     thea.goto(f"/forecast/?account={account}")
     thea.get_by_label("How many").fill("5")
     thea.get_by_label("About each, cr").fill("96")
-    thea.get_by_role("button", name="Reckon").click()
+    thea.get_by_role("button", name="Calculate").click()
     expect(thea.locator("#batch")).to_contain_text("Yes, all of it now.")
     assert "n=5" in thea.url
-    thea.get_by_role("button", name="Reckon").click()  # the same once more goes nowhere
+    thea.get_by_role("button", name="Calculate").click()  # the same once more goes nowhere
     thea.get_by_label("How many").fill("6")
-    thea.get_by_role("button", name="Reckon").click()
+    thea.get_by_role("button", name="Calculate").click()
     thea.wait_for_url(re.compile("n=6"))

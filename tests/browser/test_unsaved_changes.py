@@ -222,7 +222,7 @@ def test_typed_words_outlive_a_press_that_comes_too_late(luca: MemberPage, gone:
     topic = page.locator("textarea[name=topic]")
     topic.fill("How glaciers move")
     page.context.clear_cookies(name=re.compile(gone))
-    press_too_late(page.get_by_role("button", name="Start the draft"))
+    press_too_late(page.get_by_role("button", name="Create draft"))
     expect(topic).to_have_value("How glaciers move")
     assert page.url.endswith("/studio/")
 

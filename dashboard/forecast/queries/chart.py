@@ -74,7 +74,7 @@ def build_forecast_chart(
             HoverTarget(x(day) - 50 / days, 100 / days, says)
             for day, says in iter_day_texts(past, account, outlook.today, forecast, ahead)
         ],
-        says="The dashed line is the middle of the drawn futures, the band holds eight in ten.",
+        says="The dashed line is the median of the simulated futures; the band holds 80 % of them.",
     )
 
 

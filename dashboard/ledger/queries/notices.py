@@ -9,8 +9,8 @@ from dashboard.ledger.queries.scope import LedgerScope
 from proxyapi.models import Account, LedgerMirror
 
 RECOUNTING_TEXT = (
-    "Days are those of {}. Sums that were not made anew yet are the ones of before. "
-    "This ends by itself."
+    "We are recalculating daily totals for {}. Some totals still use the previous time zone. "
+    "This finishes automatically."
 )
 
 SHARED_ACCOUNT_TEXT = (

@@ -80,7 +80,7 @@ class ReconciliationPage:
         if not self.may_act or len(self.conflicts) < MIN_CONFLICTS_FOR_BULK:
             return ()
         url = reverse("account-acceptances", args=[self.account.pk])
-        return (DifferenceAction("Take all of them", url),)
+        return (DifferenceAction("Accept all", url),)
 
     @property
     def owed_sum(self) -> Decimal:

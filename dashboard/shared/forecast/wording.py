@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from dashboard.shared.forecast.outlook import AccountForecast
 from dashboard.shared.formatting import credits
 from proxyapi.forecast import RunOutForecast
+from proxyapi.forecast.run_out import SIMULATION_RUNS
 from proxyapi.forecast.spending_pattern import MIN_PATTERN_DAYS
 from proxyapi.models import Account, AccountPlan
 
@@ -82,16 +83,16 @@ def run_out_chance_text(forecast: RunOutForecast) -> str:
             else f"{forecast.percent_lasting} in 100 of the"
         )
         verb = "future lasts" if forecast.percent_lasting == 100 else "futures last"
-        return f"{how_many} drawn {verb} longer than that, and further nobody looks."
+        return f"{how_many} simulated {verb} longer than that; we simulate no further."
     if forecast.late is None:
         lasting = (
-            f"{forecast.percent_lasting} of 100 drawn futures last beyond "
+            f"{forecast.percent_lasting} of 100 simulated futures last beyond "
             f"{short_date(forecast.until)}"
         )
         return f"One in ten ends before {short_date(forecast.early)}, and {lasting}."
     return (
-        f"Eight in ten drawn futures end within these days, half of them "
-        f"before {short_date(forecast.median or forecast.late)}."
+        f"In 80 % of {SIMULATION_RUNS} simulated futures the credits run out in this range; "
+        f"in half of them before {short_date(forecast.median or forecast.late)}."
     )
 
 

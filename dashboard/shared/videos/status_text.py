@@ -184,7 +184,7 @@ def running_render_text(told: VideoContext) -> str:
         )
     if told.job.poll_error:
         return told.job.poll_error
-    return "The service tells a state, not a percent."
+    return "The service reports a status, not a percentage."
 
 
 def pause_text(told: VideoContext) -> str:

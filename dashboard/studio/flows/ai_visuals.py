@@ -23,7 +23,7 @@ from dashboard.studio.flows.faceless_steps import (
 VISUALS_STEP = FlowStep(
     StepSlug.VISUALS,
     "Visuals",
-    heading="What does it look like?",
+    heading="Visuals",
     needs="a genre",
     settings=(
         OptionSetting(

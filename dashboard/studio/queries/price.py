@@ -114,7 +114,9 @@ def build_draft_price(job: Job) -> DraftPrice:
 
 def build_render_button(price: DraftPrice, reader: Membership) -> RenderButton:
     met = all(need.done for need in price.requirements)
-    why = "It opens when the price is there." if met else "It opens when every line above is met."
+    why = (
+        "Available when the price is known." if met else "Available when every item above is done."
+    )
     show = has_permission(reader, Permission.RENDER)
     return RenderButton(price.job_id, show, price.ready, price.estimate, "" if price.ready else why)
 

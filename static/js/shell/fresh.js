@@ -1,4 +1,4 @@
-// Counts the seconds of what is live: "Checked 4 s ago, next look in 9 s" and its dial, [data-elapsed] too. What is
+// Counts the seconds of what is live: "Checked 4 s ago, next check in 9 s" and its dial, [data-elapsed] too. What is
 // true only so long, or only after so long, is shown [data-until] or [data-from] that many seconds.
 // The server gives the seconds as they were when it wrote the page; nothing here is invented.
 (() => {
@@ -27,7 +27,7 @@
     say(fresh.querySelector('[data-count="since"]'), words(since));
     if (fresh.dataset.next === undefined) return;
     const left = Number(fresh.dataset.next) - gone;
-    say(fresh.querySelector('[data-count="next"]'), left > 0 ? `next look in ${words(left)}` : "looking now");
+    say(fresh.querySelector('[data-count="next"]'), left > 0 ? `next check in ${words(left)}` : "checking now");
     const share = Math.min(100, Math.round((100 * since) / Math.max(1, since + Math.max(0, left))));
     fresh.querySelector("circle + circle")?.setAttribute("stroke-dasharray", `${share} 100`);
   }

@@ -105,10 +105,10 @@ def test_only_who_decides_sees_rules_and_log(event, rules, thea, priya, client_o
     Delivery.objects.create(event=event(rule=None), channel="email", address="thea@x.example")
     seen = page(client_of(thea))
     assert "thea@x.example" in seen
-    assert "Tell us when" in seen
+    assert "Alert rules" in seen
     seen = page(client_of(priya))
     assert "thea@x.example" not in seen
-    assert "Tell us when" not in seen
+    assert "Alert rules" not in seen
 
 
 def test_rules_are_saved_together_with_what_they_were(rules, thea, client_of):

@@ -120,8 +120,8 @@ def test_while_days_are_counted_anew_in_the_same_zone_no_zone_of_before_is_told_
     daily_totals.request_rebuild(add_entry(happened_at=days_ago(minutes=30)).account)
     (banner,) = page(thea).totals.banners
     assert banner.text == (
-        "Days are those of UTC. Sums that were not made anew yet are the ones of before. "
-        "This ends by itself."
+        "We are recalculating daily totals for UTC. Some totals still use the previous time zone. "
+        "This finishes automatically."
     )
 
 

@@ -115,11 +115,11 @@ def test_a_viewer_is_not_offered_what_is_not_theirs(client_of, vera):
 def test_without_spend_nothing_is_drawn(client_of, vera, token):
     shown = page(client_of, vera)
     for words in (
-        "The line begins with the first ledger entry.",
+        "No ledger entries yet.",
         "Nothing was spent in the last 30 days.",
         "Nobody spent anything in the last 30 days.",
         "Nothing renders now.",
-        "Nothing waits for anybody.",
+        "Nothing needs attention.",
         "The ledger was not read yet.",
     ):
         assert words in shown, words

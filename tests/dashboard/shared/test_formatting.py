@@ -154,7 +154,7 @@ def test_a_button_with_a_price_says_it_behind_its_label() -> None:
 def test_fresh_values_count_up_and_hidden_ones_do_not() -> None:
     html = render_to_string("components/freshness.html", {"since": 4, "next": 9})
     assert 'data-since="4" data-next="9"' in html
-    assert "next look in 9 s" in html
+    assert "next check in 9 s" in html
     away = render_to_string("components/freshness.html", {"text": "Last seen 40 s ago."})
     assert 'data-state="paused"' in away
     assert "data-since" not in away

@@ -64,7 +64,7 @@ def test_who_has_no_token_is_sent_for_one(priya: Membership, client_of: Browser)
     html = get_page(client_of(priya), LIST)
     assert "Add your token" in html
     assert reverse("tokens") in html
-    assert "Start the draft" not in html
+    assert "Create draft" not in html
 
 
 def test_who_had_a_token_is_told_that_it_stopped(

@@ -156,7 +156,7 @@ def test_a_button_that_is_disabled_says_why(
 ) -> None:
     html = get_page(client_of(priya), job_url(draft, "price") + "?part=act", **HTMX)
     assert "disabled" in html
-    assert "It opens when every line above is met." in html
+    assert "Available when every item above is done." in html
 
 
 def test_asking_again_is_for_those_who_render(

@@ -63,7 +63,7 @@ def test_a_voice_is_heard_in_a_finished_film_of_the_team(
     html = get_page(client_of(priya), step_url(draft, "voice"))
     assert "Heard in “Night trains are back”, 0:12" in html
     assert f'data-src="/videos/{film.pk}/media/"' in html
-    assert html.count("No sample: the service gives none") == 2
+    assert html.count("The service provides no samples") == 1
 
 
 def test_a_film_of_another_team_is_never_played(
