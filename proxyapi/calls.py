@@ -20,7 +20,7 @@ from django.db import Error as DatabaseTrouble
 from django.db import connection
 from django.utils import timezone
 
-from proxyapi import failpoints, rate_limiter
+from proxyapi import failpoints, rate_limiter, redis_client
 from proxyapi.credentials import encryption, token_vault
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import AccountPlan, ApiCall, CallOutcome, Token, TokenState
@@ -107,7 +107,7 @@ def acquire_permit(
     check_token_upstream(token)
     if not token_vault.can_decrypt(token):
         raise TokenUnusable()
-    store, until = rate_limiter.redis_connection(), time.monotonic() + patience
+    store, until = redis_client.connect_redis(), time.monotonic() + patience
     pool = get_operation(operation).rate_pool if operation else None
     if pool:
         rate_limiter.wait_for_pool(store, pool, token.account.bucket, patience)
@@ -181,7 +181,7 @@ def handle_request_sent(token: Token, name: str, grant: Permit) -> None:
     if get_operation(name).charging:
         failpoints.hit_failpoint("sent")
     with suppress(RateLimiterUnavailable):
-        rate_limiter.restamp_late_permit(rate_limiter.redis_connection(), token.bucket, grant)
+        rate_limiter.restamp_late_permit(redis_client.connect_redis(), token.bucket, grant)
 
 
 @contextmanager
@@ -230,7 +230,7 @@ def learn_rate_limit(token: Token, seen: RateLimitStatus | None) -> None:
     """
     if seen:
         with suppress(RateLimiterUnavailable):
-            store = rate_limiter.redis_connection()
+            store = redis_client.connect_redis()
             rate_limiter.apply_rate_limit_headers(store, token.bucket, seen.limit, seen.remaining)
 
 
@@ -256,7 +256,7 @@ def pause_after_rate_limit(token: Token, error: errors.RateLimited) -> None:
     With none left it may be either: then the time that was told is the operation's, and the token's
     own window is over in a minute.
     """
-    told, store = error.retry_delay_s(TOKEN_WINDOW_S), rate_limiter.redis_connection()
+    told, store = error.retry_delay_s(TOKEN_WINDOW_S), redis_client.connect_redis()
     pool = get_operation(error.operation.name).rate_pool if error.operation else None
     with suppress(RateLimiterUnavailable):
         if pool:

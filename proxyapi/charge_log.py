@@ -25,7 +25,8 @@ from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
-from proxyapi.rate_limiter import RateLimiterUnavailable, redis_connection
+from proxyapi.rate_limiter import RateLimiterUnavailable
+from proxyapi.redis_client import connect_redis
 
 RETENTION_DAYS = 14
 REDIS_TTL_S = 86_400
@@ -77,7 +78,7 @@ def append_request_record(record: ChargeLogRecord) -> bool:
     Raises `AllowanceUnknown` when Redis does not answer: nothing may be sent then.
     """
     try:
-        with redis_connection().pipeline(transaction=True) as pipeline:
+        with connect_redis().pipeline(transaction=True) as pipeline:
             pipeline.set(_redis_key(record), record.to_json(), nx=True, ex=REDIS_TTL_S)
             pipeline.set(NEWEST_KEY, record.to_json())
             is_new = bool(pipeline.execute()[0])
@@ -92,7 +93,7 @@ def append_result_record(record: ChargeLogRecord) -> None:
     """Record an answer or an end, as far as the stores can be written: the ledger tells the same,
     later."""
     try:
-        redis_connection().set(_redis_key(record), record.to_json(), ex=REDIS_TTL_S)
+        connect_redis().set(_redis_key(record), record.to_json(), ex=REDIS_TTL_S)
     except redis.RedisError:
         log.warning("Redis has no record of an answer: it does not respond")
     _append_to_file(record)
@@ -102,7 +103,7 @@ def append_checkpoint_record(epoch: str) -> None:
     """Note that this epoch of the database has everything. Raises `AllowanceUnknown`."""
     record = ChargeLogRecord(ChargeLogKind.CHECKPOINT, epoch)
     try:
-        redis_connection().set(NEWEST_KEY, record.to_json())
+        connect_redis().set(NEWEST_KEY, record.to_json())
     except redis.RedisError:
         raise RateLimiterUnavailable(1.0) from None
     _append_to_file(record)
@@ -112,7 +113,7 @@ def newest_record() -> ChargeLogRecord | None:
     """The newest request or checkpoint; None where nothing is recorded. Raises
     `AllowanceUnknown`."""
     try:
-        found = cast("bytes | None", redis_connection().get(NEWEST_KEY))
+        found = cast("bytes | None", connect_redis().get(NEWEST_KEY))
     except redis.RedisError:
         raise RateLimiterUnavailable(1.0) from None
     if found is not None:
@@ -132,8 +133,8 @@ def load_log_records() -> list[ChargeLogRecord]:
     """All that Redis and the files hold, each once, oldest first. Raises `AllowanceUnknown`."""
     found = {record.key: record for path in _log_files() for record in _read_log_file(path)}
     try:
-        keys = list(redis_connection().scan_iter(f"{RECORD_KEY_PREFIX}:*", count=1000))
-        values = cast("list[bytes | None]", redis_connection().mget(keys)) if keys else []
+        keys = list(connect_redis().scan_iter(f"{RECORD_KEY_PREFIX}:*", count=1000))
+        values = cast("list[bytes | None]", connect_redis().mget(keys)) if keys else []
     except redis.RedisError:
         raise RateLimiterUnavailable(1.0) from None
     for record in map(ChargeLogRecord.from_json, filter(None, values)):

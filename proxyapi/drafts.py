@@ -22,12 +22,8 @@ from proxyapi.events import EventType, publish_event
 from proxyapi.models import ChargeState, Job, JobState
 from proxyapi.models.job import UNCONFIRMED_SETTING
 from proxyapi.operations import get_operation
-from proxyapi.rate_limiter import (
-    Priority,
-    RateLimiterUnavailable,
-    RateLimitExhausted,
-    redis_connection,
-)
+from proxyapi.rate_limiter import Priority, RateLimiterUnavailable, RateLimitExhausted
+from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors, response_parsing
 
 DRAFT_FIELDS = (
@@ -106,7 +102,7 @@ def draft_lock(job: Job) -> Iterator[Lock]:
 
     Raises `DraftBusy`. Who dies in here keeps the others out for `LOCK` seconds at most.
     """
-    lock = redis_connection().lock(
+    lock = connect_redis().lock(
         f"reelroom:draft:{job.pk}", timeout=DRAFT_LOCK_TTL_S, blocking_timeout=DRAFT_LOCK_WAIT_S
     )
     try:

@@ -17,7 +17,7 @@ import redis
 from django.db import transaction
 
 from proxyapi import failpoints, redis_client
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 
 EVENTS_CHANNEL = "reelroom:events"
 PUBLISH_FAILED = "an event was not announced: Redis is away"
@@ -60,7 +60,7 @@ def _publish_now(news: ChangeEvent) -> None:
     if news.event_type is EventType.CHARGE:
         failpoints.hit_failpoint("publish")
     try:
-        redis_connection().publish(EVENTS_CHANNEL, news.to_json())
+        connect_redis().publish(EVENTS_CHANNEL, news.to_json())
     except redis.RedisError:
         if redis_client.uses_page_timeout():
             Thread(target=_publish_in_background, args=(news,), daemon=True).start()

@@ -34,7 +34,6 @@ from typing import NamedTuple, cast
 
 import redis
 
-from proxyapi import redis_client
 from proxyapi.operations import RatePool
 
 DEFAULT_REQUESTS_PER_MINUTE = 30  # requests a minute, the spec's default
@@ -276,11 +275,6 @@ def peek_bucket(store: redis.Redis, name: str) -> BucketLevel:
     """What a person's request would find. Takes nothing."""
     limit, left, resets_in = _run_script(store, name, "peek")
     return BucketLevel(limit, left, resets_in / 1000)
-
-
-def redis_connection() -> redis.Redis:
-    """The Redis of this process."""
-    return redis_client.connect_redis()
 
 
 def _policy_numbers(lane: Priority) -> list[int]:

@@ -14,7 +14,7 @@ from uuid import UUID
 import redis
 
 from proxyapi.events import EventType, publish_event
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 
 ANNOUNCE_INTERVAL_S = 15  # seconds in which no more of the same are announced
 IMMEDIATE_ANNOUNCEMENTS = 2
@@ -24,7 +24,7 @@ def announce_reachability(tenant: UUID, token: UUID, *, answered: bool) -> None:
     """A call of this token was answered, or nobody was there. Without Redis no page hears it."""
     same, other = _counter_key(tenant, answered), _counter_key(tenant, not answered)
     with suppress(redis.RedisError):
-        with redis_connection().pipeline(transaction=True) as pipeline:
+        with connect_redis().pipeline(transaction=True) as pipeline:
             pipeline.set(same, 0, ex=ANNOUNCE_INTERVAL_S, nx=True)
             pipeline.incr(same)
             pipeline.delete(other)

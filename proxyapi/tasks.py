@@ -30,7 +30,8 @@ from proxyapi.operations import get_operation
 from proxyapi.polling import due_work
 from proxyapi.polling.job_quarantine import quarantine_failing_job
 from proxyapi.polling.poller import poll_job
-from proxyapi.rate_limiter import RateLimitExhausted, redis_connection
+from proxyapi.rate_limiter import RateLimitExhausted
+from proxyapi.redis_client import connect_redis
 from proxyapi.rollups import daily_totals
 from proxyapi.upstream import errors
 
@@ -62,8 +63,8 @@ def _enqueue(task: Task[[str], None], id: str) -> None:
 def tick() -> None:
     """Every second: ring for whatever is due (rule 7)."""
     now = timezone.now().isoformat()
-    redis_connection().set(TICK_HEARTBEAT_KEY, now, ex=30)
-    redis_connection().set(SLOW_PING_KEY, now, nx=True)
+    connect_redis().set(TICK_HEARTBEAT_KEY, now, ex=30)
+    connect_redis().set(SLOW_PING_KEY, now, nx=True)
     for job_id, until in due_work.lease_due_jobs():
         poll_job_task.delay(str(job_id), until.isoformat())
     for job_id in due_work.lease_due_quotes():
@@ -77,7 +78,7 @@ def tick() -> None:
 @shared_task
 def answer_slow_ping() -> None:
     """Every 10 s, the slow way: the worker there is alive."""
-    redis_connection().delete(SLOW_PING_KEY)
+    connect_redis().delete(SLOW_PING_KEY)
 
 
 def choose_send_task(charge: Charge) -> Task[[str], None]:

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import redis
 
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 from proxyapi.refusals import TooManyAttempts
 
 THROTTLE_WINDOW_S = 60
@@ -41,7 +41,7 @@ def count_attempt(limits: Mapping[str, int], sentence: str) -> str:
 def count_under(name: str, limit: int, id: str) -> int:
     """Count the try under this name; the seconds to wait where it is one too many, else 0."""
     now, key = time.time(), throttle_key(name)
-    with redis_connection().pipeline(transaction=True) as pipeline:
+    with connect_redis().pipeline(transaction=True) as pipeline:
         pipeline.zremrangebyscore(key, "-inf", now - THROTTLE_WINDOW_S)
         pipeline.zadd(key, {id: now})
         pipeline.expire(key, THROTTLE_WINDOW_S)
@@ -56,7 +56,7 @@ def count_under(name: str, limit: int, id: str) -> int:
 def forget_attempt(names: Iterable[str], id: str) -> None:
     with suppress(redis.RedisError):
         for name in names:
-            redis_connection().zrem(throttle_key(name), id)
+            connect_redis().zrem(throttle_key(name), id)
 
 
 def throttle_key(name: str) -> str:

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from proxyapi import calls, rate_limiter, throttle, upstream_address
+from proxyapi import calls, rate_limiter, redis_client, throttle, upstream_address
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, AccountPlan, Tenant, Token, TokenState
@@ -106,7 +106,7 @@ def fetch_profile(token: Token, secret: Secret) -> dict[str, Any]:
     """The profile behind a token that has no row yet (spec, Account)."""
     try:
         rate_limiter.acquire(
-            rate_limiter.redis_connection(), token.bucket, Priority.PERSON, PERMIT_TIMEOUT_S
+            redis_client.connect_redis(), token.bucket, Priority.PERSON, PERMIT_TIMEOUT_S
         )
         reply = calls.upstream_client().call("me.get", secret)
     except errors.Unauthorized:

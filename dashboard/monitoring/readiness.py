@@ -13,7 +13,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from dashboard.maintenance import migration_executor
-from proxyapi import rate_limiter
+from proxyapi import redis_client
 from proxyapi.credentials import encryption
 from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY
 
@@ -70,7 +70,7 @@ def check_migrations() -> str:
 
 def check_redis() -> str:
     try:
-        rate_limiter.redis_connection().ping()
+        redis_client.connect_redis().ping()
     except redis.RedisError:
         return "Redis does not answer."
     return ""
@@ -87,7 +87,7 @@ def check_token_encryption() -> str:
 def check_worker() -> str:
     """The tick leaves a sign that fades after 30 s: beat sends it, a worker carries it out."""
     try:
-        alive = rate_limiter.redis_connection().exists(TICK_HEARTBEAT_KEY)
+        alive = redis_client.connect_redis().exists(TICK_HEARTBEAT_KEY)
     except redis.RedisError:
         return "Redis does not answer, so nothing is known of the worker."
     return "" if alive else "No worker has done a tick in the last 30 s."
@@ -96,7 +96,7 @@ def check_worker() -> str:
 def check_slow_worker() -> str:
     """The tick notes since when the slow worker is asked, the worker takes the note away."""
     try:
-        asked = cast(bytes | None, rate_limiter.redis_connection().get(SLOW_PING_KEY))
+        asked = cast(bytes | None, redis_client.connect_redis().get(SLOW_PING_KEY))
     except redis.RedisError:
         return ""  # said above
     if (

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from dashboard.shared.formatting import clock
-from proxyapi import rate_limiter
+from proxyapi import rate_limiter, redis_client
 from proxyapi.models import ApiCall, Tenant
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 
@@ -81,7 +81,7 @@ def load_reader_rate_limit(bucket: str | None) -> ReaderRateLimit | None:
     if bucket is None:
         return None
     try:
-        level = rate_limiter.peek_bucket(rate_limiter.redis_connection(), bucket)
+        level = rate_limiter.peek_bucket(redis_client.connect_redis(), bucket)
     except rate_limiter.RateLimiterUnavailable:
         return None
     return ReaderRateLimit(level.remaining, level.limit)

@@ -19,7 +19,7 @@ from django.utils import timezone
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import MAX_CHARGE_CRASHES
 from proxyapi.polling import circuit_breaker
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors
 
 PROBE_INTERVAL = timedelta(seconds=40)
@@ -37,8 +37,8 @@ def join_backlog(charge: Charge, error: errors.UpstreamError) -> bool:
     if not is_new or not circuit_breaker.is_outage_error(error):
         return False
     with suppress(redis.RedisError):
-        redis_connection().sadd(_backlog_key(charge), str(charge.pk))
-        redis_connection().expire(_backlog_key(charge), BACKLOG_TTL_S)
+        connect_redis().sadd(_backlog_key(charge), str(charge.pk))
+        connect_redis().expire(_backlog_key(charge), BACKLOG_TTL_S)
         oldest = (
             backlogged_charges(charge)
             .filter(failures__lt=MAX_CHARGE_CRASHES)
@@ -53,13 +53,13 @@ def wake_backlog(charge: Charge) -> None:
     one whose record is broken would have them all read for ever."""
     with suppress(redis.RedisError):
         others, now = backlogged_charges(charge).exclude(pk=charge.pk), timezone.now()
-        if redis_connection().delete(_backlog_key(charge)):
+        if connect_redis().delete(_backlog_key(charge)):
             others.filter(due_at__gt=now + MAX_READ_DURATION).update(due_at=now)
 
 
 def backlogged_charges(charge: Charge) -> QuerySet[Charge]:
     """Those of its service whose last reading failed."""
-    noted = cast("set[bytes]", redis_connection().smembers(_backlog_key(charge)))
+    noted = cast("set[bytes]", connect_redis().smembers(_backlog_key(charge)))
     ids = [UUID(id.decode()) for id in noted]
     return Charge.objects.filter(pk__in=ids, state=ChargeState.UNKNOWN)
 

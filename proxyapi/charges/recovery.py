@@ -36,7 +36,8 @@ from proxyapi.models import (
 from proxyapi.models.account import parse_timestamp
 from proxyapi.models.charge import CHARGED_STATES, UNDECIDED_STATES
 from proxyapi.models.top_up_change import OPEN_CHANGE_STATES
-from proxyapi.rate_limiter import RateLimiterUnavailable, redis_connection
+from proxyapi.rate_limiter import RateLimiterUnavailable
+from proxyapi.redis_client import connect_redis
 from proxyapi.upstream.reply import RawResponse, Reply, ReplyCredits
 
 RESTORED_CODE = "RESTORED"
@@ -131,7 +132,7 @@ def recover_charges(*, doubt_all: bool = False) -> RecoveryReport | None:
     it was, so the next one begins again. Raises `AllowanceUnknown`.
     """
     try:
-        with redis_connection().lock(
+        with connect_redis().lock(
             "reelroom:recovery", timeout=RECOVERY_LOCK_S, blocking_timeout=RECOVERY_LOCK_S
         ):
             newest = charge_log.newest_record()

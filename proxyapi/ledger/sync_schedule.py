@@ -21,13 +21,8 @@ from proxyapi.ledger.mirror import mirror_entries
 from proxyapi.ledger.page_reader import open_ledger_reader
 from proxyapi.models import Account, Charge, LedgerMirror, Token
 from proxyapi.models.charge import CHARGED_STATES
-from proxyapi.rate_limiter import (
-    Priority,
-    RateLimitExhausted,
-    available,
-    redis_connection,
-    try_acquire,
-)
+from proxyapi.rate_limiter import Priority, RateLimitExhausted, available, try_acquire
+from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors
 
 SYNC_INTERVAL = timedelta(minutes=1)
@@ -131,8 +126,7 @@ def can_take_checkpoint(account: Account) -> bool:
     if source is None:
         return False
     return (
-        available(redis_connection(), source.token.bucket, Priority.LEDGER_SYNC)
-        >= CHECKPOINT_REQUESTS
+        available(connect_redis(), source.token.bucket, Priority.LEDGER_SYNC) >= CHECKPOINT_REQUESTS
     )
 
 
@@ -154,7 +148,7 @@ def is_sync_urgent(ledger: LedgerMirror) -> bool:
         return False
     name = f"awaited:{ledger.pk}"
     return try_acquire(
-        redis_connection(), name, Priority.PERSON, limit=MAX_URGENT_READS_PER_MINUTE
+        connect_redis(), name, Priority.PERSON, limit=MAX_URGENT_READS_PER_MINUTE
     ).is_granted
 
 
@@ -172,7 +166,7 @@ def is_checkpoint_overdue(ledger: LedgerMirror, now: datetime) -> bool:
         return False
     with suppress(redis.RedisError):
         return bool(
-            redis_connection().set(f"weighing-late:{ledger.pk}", 1, nx=True, ex=CHECKPOINT_INTERVAL)
+            connect_redis().set(f"weighing-late:{ledger.pk}", 1, nx=True, ex=CHECKPOINT_INTERVAL)
         )
     return False
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from proxyapi import calls
 from proxyapi.models import Job, JobState
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors
 
 OUTAGE_FAILURE_COUNT = 3  # looks in a row
@@ -44,12 +44,12 @@ def record_unanswered_poll(environment: str, lasts: float = 0) -> bool:
         close_circuit(environment)  # it may be there for others
         return False
     try:
-        with redis_connection().pipeline(transaction=True) as pipeline:
+        with connect_redis().pipeline(transaction=True) as pipeline:
             pipeline.incr(_failure_count_key(environment))
             pipeline.expire(_failure_count_key(environment), FAILURE_COUNT_TTL_S)
             is_now_away = int(pipeline.execute()[0]) >= OUTAGE_FAILURE_COUNT
         if is_now_away:
-            redis_connection().set(
+            connect_redis().set(
                 _last_outage_key(environment), timezone.now().timestamp(), ex=LAST_OUTAGE_TTL_S
             )
     except redis.RedisError:
@@ -66,7 +66,7 @@ def has_few_running_jobs(environment: str) -> bool:
 def seconds_since_outage(environment: str) -> float:
     """Seconds since a look found the service away; without end where nobody knows of one."""
     with suppress(redis.RedisError):
-        if last := redis_connection().get(_last_outage_key(environment)):
+        if last := connect_redis().get(_last_outage_key(environment)):
             return max(0.0, timezone.now().timestamp() - float(last))
     return inf
 
@@ -74,14 +74,13 @@ def seconds_since_outage(environment: str) -> float:
 def close_circuit(environment: str) -> None:
     """Whatever was answered: the service is there."""
     with suppress(redis.RedisError):
-        redis_connection().delete(_failure_count_key(environment))
+        connect_redis().delete(_failure_count_key(environment))
 
 
 def is_circuit_open(environment: str) -> bool:
     try:
         return (
-            int(redis_connection().get(_failure_count_key(environment)) or 0)
-            >= OUTAGE_FAILURE_COUNT
+            int(connect_redis().get(_failure_count_key(environment)) or 0) >= OUTAGE_FAILURE_COUNT
         )
     except redis.RedisError:
         return False
@@ -90,10 +89,10 @@ def is_circuit_open(environment: str) -> bool:
 def acquire_probe_turn(environment: str) -> bool:
     """Whether it is this caller's turn to have a service asked that is away."""
     try:
-        if redis_connection().exists(_half_open_key(environment)):
+        if connect_redis().exists(_half_open_key(environment)):
             return False
         return bool(
-            redis_connection().set(
+            connect_redis().set(
                 f"{_failure_count_key(environment)}:probe", 1, nx=True, ex=PROBE_INTERVAL_S
             )
         )
@@ -108,7 +107,7 @@ def half_open_slot(environment: str) -> Iterator[bool]:
     if is_circuit_open(environment):
         with suppress(redis.RedisError):
             is_mine = bool(
-                redis_connection().set(
+                connect_redis().set(
                     _half_open_key(environment), 1, nx=True, ex=HALF_OPEN_SLOT_TTL_S
                 )
             )
@@ -120,7 +119,7 @@ def half_open_slot(environment: str) -> Iterator[bool]:
     finally:
         if is_mine:
             with suppress(redis.RedisError):
-                redis_connection().delete(_half_open_key(environment))
+                connect_redis().delete(_half_open_key(environment))
 
 
 def _half_open_key(environment: str) -> str:

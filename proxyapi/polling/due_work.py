@@ -29,7 +29,8 @@ from proxyapi.polling.candidate_selection import PollCandidate, select_stalest
 from proxyapi.polling.duration_history import DurationHistory, DurationKey
 from proxyapi.polling.duration_model import MIN_POLL_INTERVAL_S
 from proxyapi.polling.poll_failure import MAX_POLLING_AGE
-from proxyapi.rate_limiter import Priority, RateLimiterUnavailable, redis_connection
+from proxyapi.rate_limiter import Priority, RateLimiterUnavailable
+from proxyapi.redis_client import connect_redis
 
 # As long as a settling may take at worst; after that somebody else may try.
 LEASE_DURATION = timedelta(seconds=25)
@@ -148,7 +149,7 @@ def polling_capacity(
     probed: set[PollingToken] = set()
     for environment, of_service in by_service.items():
         buckets = [asker.bucket for asker in of_service]
-        found = rate_limiter.available_many(redis_connection(), buckets, Priority.POLLING)
+        found = rate_limiter.available_many(connect_redis(), buckets, Priority.POLLING)
         free = {one: room for one, room in zip(of_service, found, strict=True) if room}
         if free and circuit_breaker.is_circuit_open(environment):
             any_one = list(free)[randrange(len(free))]  # noqa: S311 - not a secret

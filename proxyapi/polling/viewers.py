@@ -10,7 +10,7 @@ from uuid import UUID
 
 import redis
 
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 
 VIEWER_TTL_S = 20  # seconds; an open page says it again sooner
 UNWATCHED_WEIGHT, TEAM_WATCHED_WEIGHT, VIDEO_WATCHED_WEIGHT = (
@@ -27,7 +27,7 @@ def record_viewers(tenants: Collection[UUID], videos: Collection[tuple[UUID, UUI
     if not keys:
         return
     try:
-        with redis_connection().pipeline(transaction=False) as pipeline:
+        with connect_redis().pipeline(transaction=False) as pipeline:
             for key in keys:
                 pipeline.set(key, 1, ex=VIEWER_TTL_S)
             pipeline.execute()
@@ -41,7 +41,7 @@ def viewer_weights(jobs: Sequence[tuple[UUID, UUID]]) -> list[float]:
         return []
     keys = [_team_key(tenant) for tenant, _ in jobs] + [_video_key(*job) for job in jobs]
     try:
-        open_pages = [bool(found) for found in redis_connection().mget(keys)]
+        open_pages = [bool(found) for found in connect_redis().mget(keys)]
     except redis.RedisError:
         return [UNWATCHED_WEIGHT] * len(jobs)
     pairs = zip(open_pages[: len(jobs)], open_pages[len(jobs) :], strict=True)

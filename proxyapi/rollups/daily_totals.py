@@ -39,7 +39,7 @@ from proxyapi.models import (
 )
 from proxyapi.models.daily_rollup import COMMON_COLUMNS
 from proxyapi.models.monthly_total_by_operation import MONTHLY_GROUP_COLUMNS
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 from proxyapi.rollups.price_counts import next_month
 
 # The narrowest first; what none of the others has is in the last.
@@ -167,7 +167,7 @@ def request_rebuild(account: Account) -> None:
 def rebuild_if_zone_changed(account: Account) -> None:
     """The same if its zone is another one still, and nobody else is at it: of an account that takes
     longer than a minute, more would be wanted than are ever done."""
-    lock = redis_connection().lock(f"reelroom:recount:{account.pk}", timeout=REBUILD_LOCK_TTL_S)
+    lock = connect_redis().lock(f"reelroom:recount:{account.pk}", timeout=REBUILD_LOCK_TTL_S)
     if account.pk not in accounts_with_stale_zone() or not lock.acquire(blocking=False):
         return
     try:

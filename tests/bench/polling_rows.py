@@ -19,7 +19,7 @@ import pytest
 import redis
 from django.core.management import call_command
 
-from proxyapi import rate_limiter
+from proxyapi import redis_client
 from tests.bench.polling.runs import RunResult, new_seed, run_poller, simulate_poller
 from tests.bench.polling.table import LEARNED_AT, PATIENCE
 
@@ -74,7 +74,7 @@ def portal_site(folder: Path) -> Iterator[redis.Redis]:
 
     stop = start_valkey()
     try:
-        yield rate_limiter.redis_connection()
+        yield redis_client.connect_redis()
     finally:
         stop()
 

@@ -19,7 +19,7 @@ from dashboard.up import __main__ as up
 from dashboard.up.install import ROOT
 from dashboard.up.install_paths import Installation
 from proxyapi import tasks
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 from tests.factories import ChargeFactory
 
 OURS = ("proxyapi.tasks.", "dashboard.tasks.")
@@ -114,9 +114,9 @@ def test_what_the_beat_asks_for_again_does_not_pile_up_while_no_worker_is_there(
 
 
 def test_a_task_sent_by_name_goes_to_the_same_queue() -> None:
-    before = redis_connection().llen("reelroom:post")
+    before = connect_redis().llen("reelroom:post")
     enqueue._enqueue(enqueue.DELIVER_ALERT_TASK, str(uuid4()))
-    assert redis_connection().llen("reelroom:post") == before + 1
+    assert connect_redis().llen("reelroom:post") == before + 1
 
 
 @pytest.mark.django_db

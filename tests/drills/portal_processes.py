@@ -25,7 +25,7 @@ import psutil
 from dashboard.up.__main__ import BEAT_COMMAND, CELERY_COMMAND, web_command
 from dashboard.up.install_paths import Installation
 from proxyapi import tasks
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 from tests.drills import portal_commands
 from tests.leak_search import LOGS
 from tests.proxyapi.money.conftest import free_port
@@ -112,7 +112,7 @@ class PortalProcesses:
 
     def watch_ticks(self) -> None:
         """Every tick that a beat sent and that a worker did, every new holder of the lock."""
-        store = redis_connection()
+        store = connect_redis()
         while not self.over.wait(0.1):
             now = time.monotonic()
             for name, value in (

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from proxyapi import rate_limiter
+from proxyapi import rate_limiter, redis_client
 from proxyapi.models import Job
 from proxyapi.polling import due_work
 from tests.drills.figures import Figures
@@ -64,7 +64,7 @@ def report_polling(figures: Figures, room: PollingSimulation) -> None:
 
 def test_flushall_with_a_hundred_active_jobs(simulation):
     figures = Figures("watching, FLUSHALL")
-    rate_limiter.redis_connection().flushall()
+    redis_client.connect_redis().flushall()
     lost = simulation.count_untaken(AFTER_FLUSH)
     said = f"{lost} of 100 jobs that no tick of {AFTER_FLUSH} s took {SIMULATED}"
     figures.report(said, "0: a minute counts as spent, then a round", holds=lost == 0)
@@ -134,7 +134,7 @@ def run_one_tick(room: PollingSimulation, seconds: int) -> tuple[float, int, int
 def test_four_greedy_processes_in_real_time():
     figures = Figures(f"watching, four processes on one token for {REAL_SECONDS} s of real time")
     command = [sys.executable, "-c", GREEDY, settings.REDIS_URL, str(REAL_SECONDS)]
-    rate_limiter.apply_rate_limit_headers(rate_limiter.redis_connection(), "drill", 30, 30)
+    rate_limiter.apply_rate_limit_headers(redis_client.connect_redis(), "drill", 30, 30)
     crowd = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     times = sorted(float(at) for one in crowd for at in one.communicate()[0].split())
     most = max(sum(start <= at < start + 60 for at in times) for start in times)

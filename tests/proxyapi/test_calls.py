@@ -12,7 +12,7 @@ import pytest
 import redis
 from django.db import OperationalError, transaction
 
-from proxyapi import calls, rate_limiter, tokens
+from proxyapi import calls, rate_limiter, redis_client, tokens
 from proxyapi.models import Account, ApiCall, Token, TokenState
 from proxyapi.rate_limiter import Permit, Priority
 from proxyapi.upstream import errors
@@ -109,7 +109,7 @@ def test_rule_5_a_request_that_was_held_up_counts_from_when_it_left(
 ) -> None:
     """Between its turn and its sending may be a lock of the database, or its own large file."""
     upstream.respond(*ME, charged_response({"id": 5}, 0))
-    grant, store = calls.acquire_permit(token, Priority.PERSON), rate_limiter.redis_connection()
+    grant, store = calls.acquire_permit(token, Priority.PERSON), redis_client.connect_redis()
     log, now = f"allowance:{token.bucket}:log", time.time() * 1000
     store.zadd(log, {str(grant.log_number): now - 20_000})
     calls.send_request(token, "me.get", grant)
@@ -123,7 +123,7 @@ def test_without_redis_an_answer_to_what_was_held_up_counts_all_the_same(
 ) -> None:
     upstream.respond(*ME, charged_response({"id": 5}, 0))
     away = redis.Redis.from_url(f"unix://{tmp_path}/nobody.sock")
-    monkeypatch.setattr(rate_limiter, "redis_connection", lambda: away)
+    monkeypatch.setattr(redis_client, "connect_redis", lambda: away)
     assert calls.send_request(token, "me.get", Permit(True, 0, requested_at_s=0)).data == {"id": 5}
 
 
@@ -162,7 +162,7 @@ def damaged(token: Token) -> None:
 @pytest.mark.parametrize("become_unusable", [moved_elsewhere, damaged])
 def test_a_token_that_cannot_be_sent_uses_no_permit(become_unusable: Any, token: Token) -> None:
     become_unusable(token)
-    store = rate_limiter.redis_connection()
+    store = redis_client.connect_redis()
     before = rate_limiter.available(store, token.bucket, Priority.PERSON)
     with pytest.raises(calls.TokenUnusable):
         calls.acquire_permit(Token.objects.get(), Priority.PERSON)

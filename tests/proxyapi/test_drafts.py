@@ -9,7 +9,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi import drafts, rate_limiter, tasks
+from proxyapi import drafts, redis_client, tasks
 from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.polling import due_work
 from proxyapi.upstream import errors
@@ -266,11 +266,11 @@ def test_who_died_putting_a_draft_upstream_keeps_the_others_out_for_a_moment_onl
     left: list[int] = []
 
     def created(_: httpx.Request) -> httpx.Response:
-        rate_limiter.redis_connection().pexpire(lock_of(job), 1000)  # the request took so long
+        redis_client.connect_redis().pexpire(lock_of(job), 1000)  # the request took so long
         return make_response({"id": 7}, 201)
 
     def patched(_: httpx.Request) -> httpx.Response:
-        left.append(rate_limiter.redis_connection().pttl(lock_of(job)))
+        left.append(redis_client.connect_redis().pttl(lock_of(job)))
         return make_response({"id": 7})
 
     upstream.respond("POST", "/faceless", created)
@@ -283,7 +283,7 @@ def test_a_draft_that_another_process_puts_upstream_says_so(
     job: Job, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drafts, "DRAFT_LOCK_WAIT_S", 0.01)
-    rate_limiter.redis_connection().set(lock_of(job), "another's", px=5000)
+    redis_client.connect_redis().set(lock_of(job), "another's", px=5000)
     with pytest.raises(drafts.DraftBusy) as busy:
         drafts.sync_draft(job)
     assert "The draft is on its way" in busy.value.user_message

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import redis
 
-from proxyapi import rate_limiter
+from proxyapi import rate_limiter, redis_client
 from proxyapi.operations import RatePool
 from proxyapi.rate_limiter import (
     BucketLevel,
@@ -394,5 +394,5 @@ def test_an_idle_bucket_leaves_redis_by_itself(old_store):
 
 def test_the_connection_is_the_one_of_the_settings(settings, valkey_url):
     settings.REDIS_URL = valkey_url
-    assert rate_limiter.redis_connection().ping()
-    assert rate_limiter.redis_connection() is rate_limiter.redis_connection()
+    assert redis_client.connect_redis().ping()
+    assert redis_client.connect_redis() is redis_client.connect_redis()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proxyapi import calls, rate_limiter
+from proxyapi import calls, rate_limiter, redis_client
 from proxyapi.models import Token
 from proxyapi.operations import RatePool
 from proxyapi.rate_limiter import Priority, RatePoolExhausted
@@ -20,7 +20,7 @@ SCRAPE, PREVIEW = "faceless.scrape_images", "characters.preview"
 @pytest.fixture
 def token(db: None) -> Token:
     token = TokenFactory.create()
-    rate_limiter.apply_rate_limit_headers(rate_limiter.redis_connection(), token.bucket, 30, 30)
+    rate_limiter.apply_rate_limit_headers(redis_client.connect_redis(), token.bucket, 30, 30)
     return token
 
 
@@ -57,7 +57,7 @@ def test_pitfall_27_with_the_last_request_the_token_waits_a_minute_and_scraping_
     )
     with pytest.raises(errors.RateLimited):
         scrape(token)
-    store = rate_limiter.redis_connection()
+    store = redis_client.connect_redis()
     assert 59 < rate_limiter.bucket_pause_s(store, token.bucket) <= 60
     assert (
         299
@@ -78,7 +78,7 @@ def test_pitfall_26_a_429_that_ends_at_once_pauses_no_minute(
         scrape(token)
     with pytest.raises(errors.RateLimited):
         calls.call_upstream(token, "faceless.get", Priority.PERSON, path={"id": "7"})
-    store = rate_limiter.redis_connection()
+    store = redis_client.connect_redis()
     for name in (token.bucket, RatePool.SCRAPING.bucket_name(token.account.bucket)):
         assert least < rate_limiter.bucket_pause_s(store, name) <= max(1, told)
 
@@ -90,7 +90,7 @@ def test_another_account_scrapes_on(token: Token, upstream: ScriptedUpstream) ->
     with pytest.raises(errors.RateLimited):
         scrape(token)
     other = TokenFactory.create()
-    rate_limiter.apply_rate_limit_headers(rate_limiter.redis_connection(), other.bucket, 30, 30)
+    rate_limiter.apply_rate_limit_headers(redis_client.connect_redis(), other.bucket, 30, 30)
     assert scrape(other).status == 200
 
 
@@ -104,7 +104,7 @@ def test_a_429_of_the_token_stops_that_token_alone(
         with pytest.raises(rate_limiter.RateLimitExhausted):
             calls.call_upstream(token, name, Priority.PERSON, path={"id": "7"})
     other = TokenFactory.create(account=token.account)
-    rate_limiter.apply_rate_limit_headers(rate_limiter.redis_connection(), other.bucket, 30, 30)
+    rate_limiter.apply_rate_limit_headers(redis_client.connect_redis(), other.bucket, 30, 30)
     assert (
         calls.call_upstream(other, "faceless.get", Priority.PERSON, path={"id": "7"}).status == 200
     )
@@ -113,7 +113,7 @@ def test_a_429_of_the_token_stops_that_token_alone(
 def test_pitfall_28_five_previews_a_minute_of_an_account(token: Token) -> None:
     """Whichever token asks; the sixth is not sent."""
     other = TokenFactory.create(account=token.account)
-    old = rate_limiter.redis_connection()
+    old = redis_client.connect_redis()
     old.set("allowance:epoch", 1)  # a Redis that remembers the last minute
     for _ in range(5):
         calls.acquire_permit(token, Priority.PERSON, 0, PREVIEW)
@@ -124,7 +124,7 @@ def test_pitfall_28_five_previews_a_minute_of_an_account(token: Token) -> None:
 
 
 def test_pitfall_28_a_preview_that_waits_for_its_token_uses_up_no_preview(token: Token) -> None:
-    store = rate_limiter.redis_connection()
+    store = redis_client.connect_redis()
     store.set("allowance:epoch", 1)
     rate_limiter.pause_bucket(store, token.bucket, 60)
     for _ in range(5):
@@ -137,7 +137,7 @@ def test_pitfall_28_a_preview_that_waits_for_its_token_uses_up_no_preview(token:
 
 
 def test_a_preview_beyond_the_five_uses_up_no_request(token: Token) -> None:
-    store = rate_limiter.redis_connection()
+    store = redis_client.connect_redis()
     store.set("allowance:epoch", 1)
     for _ in range(5):
         calls.acquire_permit(token, Priority.PERSON, 0, PREVIEW)

@@ -8,7 +8,7 @@ import pytest
 
 from proxyapi import service_status
 from proxyapi.events import EventType
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 
 
 @pytest.fixture
@@ -47,17 +47,17 @@ def test_more_of_the_same_does_not_put_off_when_it_is_told_again(
     tenant = uuid4()
     key = service_status._counter_key(tenant, answered=True)
     service_status.announce_reachability(tenant, uuid4(), answered=True)
-    assert 0 < redis_connection().ttl(key) <= service_status.ANNOUNCE_INTERVAL_S
-    redis_connection().expire(key, 3)
+    assert 0 < connect_redis().ttl(key) <= service_status.ANNOUNCE_INTERVAL_S
+    connect_redis().expire(key, 3)
     service_status.announce_reachability(tenant, uuid4(), answered=True)
-    assert 0 < redis_connection().ttl(key) <= 3
+    assert 0 < connect_redis().ttl(key) <= 3
 
 
 def test_a_redis_before_its_version_7_is_asked_for_nothing_that_it_does_not_know(
     announcements: list[EventType],
 ) -> None:
     """EXPIRE took no words behind its seconds then."""
-    with redis_connection().monitor() as overheard:
+    with connect_redis().monitor() as overheard:
         service_status.announce_reachability(uuid4(), uuid4(), answered=True)
         asked: list[str] = []
         while "EXEC" not in asked:

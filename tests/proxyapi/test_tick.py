@@ -12,7 +12,7 @@ from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from dashboard.celery import app
-from proxyapi import drafts, rate_limiter, tasks
+from proxyapi import drafts, redis_client, tasks
 from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState
 from proxyapi.models.job import MAX_JOB_CRASHES
 from proxyapi.polling import job_quarantine
@@ -58,7 +58,7 @@ def test_rule_7_one_tick_enqueues_every_row_that_is_due(enqueued):
         ("look_at", job.pk), ("quote", priced.pk), ("send_charge", held.pk),
         ("settle_charge", lost.pk),
     }  # fmt: skip
-    assert rate_limiter.redis_connection().exists(tasks.TICK_HEARTBEAT_KEY)
+    assert redis_client.connect_redis().exists(tasks.TICK_HEARTBEAT_KEY)
     enqueued.clear()
     tasks.tick()
     assert enqueued == [], "each is leased to whom it was rung for"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from proxyapi import rate_limiter
+from proxyapi import rate_limiter, redis_client
 from proxyapi.credentials import encryption, token_vault
 from proxyapi.ledger.page_reader import open_ledger_reader
 from proxyapi.models import Account, Token, TokenState
@@ -44,7 +44,7 @@ def test_pitfall_32_a_token_whose_requests_are_used_up_is_not_passed_over(
 ) -> None:
     first = TokenFactory.create(account=account)
     TokenFactory.create(account=account)
-    rate_limiter.pause_bucket(rate_limiter.redis_connection(), first.bucket, 60)
+    rate_limiter.pause_bucket(redis_client.connect_redis(), first.bucket, 60)
     source = open_ledger_reader(account, Priority.LEDGER_SYNC)
     assert source is not None
     assert source.token == first

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi import calls, rate_limiter, tasks, tokens
+from proxyapi import calls, rate_limiter, redis_client, tasks, tokens
 from proxyapi.credentials import token_vault
 from proxyapi.credentials.encryption import DecryptionFailed
 from proxyapi.models import Account, AccountPlan, Token, TokenState
@@ -59,7 +59,7 @@ def test_one_token_in_two_teams_has_one_count(db: None, upstream: ScriptedUpstre
     )
     other = tokens.store_token(TenantFactory(), UserFactory().pk, Secret(value("b")))
     assert first.tenant_id != second.tenant_id
-    rate_limiter.pause_bucket(rate_limiter.redis_connection(), first.bucket, 60)
+    rate_limiter.pause_bucket(redis_client.connect_redis(), first.bucket, 60)
     with pytest.raises(RateLimitExhausted):
         calls.acquire_permit(second, Priority.PERSON)
     calls.acquire_permit(other, Priority.PERSON)
@@ -71,7 +71,7 @@ def test_a_token_that_is_added_again_goes_on_counting(db: None, upstream: Script
     tenant, user = TenantFactory(), UserFactory()
     gone = tokens.store_token(tenant, user.pk, Secret(value()))
     tokens.destroy_token(gone)
-    rate_limiter.pause_bucket(rate_limiter.redis_connection(), gone.bucket, 60)
+    rate_limiter.pause_bucket(redis_client.connect_redis(), gone.bucket, 60)
     with pytest.raises(TokenRefused, match="this one's are used up"):
         tokens.store_token(tenant, user.pk, Secret(value()))
     assert len(upstream.requests) == 1
@@ -85,7 +85,7 @@ def test_a_token_that_is_refused_for_its_requests_waits_in_every_team(
     first = tokens.store_token(TenantFactory(), UserFactory().pk, Secret(value()))
     with pytest.raises(TokenRefused, match=r"next one in 40 s\..*Nothing was stored"):
         tokens.store_token(TenantFactory(), UserFactory().pk, Secret(value()))
-    assert rate_limiter.bucket_pause_s(rate_limiter.redis_connection(), first.bucket) > 30
+    assert rate_limiter.bucket_pause_s(redis_client.connect_redis(), first.bucket) > 30
 
 
 def test_two_tokens_of_one_account_share_its_row(db: None, upstream: ScriptedUpstream) -> None:
@@ -204,7 +204,7 @@ def test_costs_and_voices_are_read_while_polls_fill_the_minute(
 ) -> None:
     """Behind the looks, each of the three would wait for half a minute, and be given up."""
     token = TokenFactory(account__upstream_id=5, account__options=options)
-    rate_limiter.apply_rate_limit_headers(rate_limiter.redis_connection(), token.bucket, 30, 6)
+    rate_limiter.apply_rate_limit_headers(redis_client.connect_redis(), token.bucket, 30, 6)
     upstream.respond(*ME, profile())
     upstream.respond("GET", "/credits/costs", make_response({"A": {"credits": 4}}))
     upstream.respond("GET", "/faceless/options", make_response({"mandatory": {"voices": []}}))
@@ -239,7 +239,7 @@ def test_costs_that_were_read_stay_when_there_is_no_request_left_for_the_options
 
     def last(_: httpx.Request) -> httpx.Response:
         rate_limiter.pause_bucket(
-            rate_limiter.redis_connection(), token.bucket, 2 * calls.TOKEN_WINDOW_S
+            redis_client.connect_redis(), token.bucket, 2 * calls.TOKEN_WINDOW_S
         )
         return make_response({"CONTENT_PROMPT_REQUESTED": {"credits": 4}})
 

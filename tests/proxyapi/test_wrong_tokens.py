@@ -107,7 +107,7 @@ def test_without_redis_nothing_is_tried(
     def away() -> redis.Redis:
         return redis.Redis.from_url("unix:///nowhere/valkey.sock")
 
-    monkeypatch.setattr(throttle, "redis_connection", away)
+    monkeypatch.setattr(throttle, "connect_redis", away)
     with pytest.raises(TooManyAttempts, match="counter of requests does not answer"):
         tokens.store_token(team, UserFactory().pk, Secret(f"sbx_wrong{0:020}"))
     assert upstream.requests == []

@@ -19,7 +19,7 @@ from dashboard.shared.http import TeamRequest
 from proxyapi.media_proxy import MediaError, MediaGone, MediaStream, open_media_stream
 from proxyapi.models import Job, JobState
 from proxyapi.polling.poller import refresh_media_url
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 
 MIN_REFRESH_INTERVAL = timedelta(
     seconds=60
@@ -69,7 +69,7 @@ def claim_media_refresh(job: Job) -> bool:
     """Once a minute for each film, however often it is played (rule 9); never uncounted."""
     try:
         return bool(
-            redis_connection().set(f"media:asked:{job.pk}", 1, nx=True, ex=MIN_REFRESH_INTERVAL)
+            connect_redis().set(f"media:asked:{job.pk}", 1, nx=True, ex=MIN_REFRESH_INTERVAL)
         )
     except RedisError:
         return False

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from dashboard.celery import app
 from dashboard.models import Membership
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 
 PASSWORD = "a lantern over the ice"
 MIRA = "mira@northlight.example"
@@ -47,7 +47,7 @@ def pop_queued_tasks() -> list[tuple[str, list[Any]]]:
     """The tasks that wait for the slow worker, with their arguments, the oldest first; they are
     taken out of the queue."""
     found = []
-    while message := redis_connection().rpop("reelroom:post"):
+    while message := connect_redis().rpop("reelroom:post"):
         assert isinstance(message, bytes)
         sent = json.loads(message)
         (args, *_) = json.loads(base64.b64decode(sent["body"]))

@@ -16,7 +16,7 @@ from dashboard.shared.live.change_rendering import render_tenant_changes
 from proxyapi import tasks
 from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 from proxyapi.rollups import daily_totals
 from tests.factories import AccountFactory, EntryFactory, JobFactory
 
@@ -120,7 +120,7 @@ def test_two_do_not_count_the_same_account(
     entry: LedgerEntry, mira: Membership, client_of: ClientOf
 ) -> None:
     choose(client_of(mira), AUCKLAND)
-    with redis_connection().lock(f"reelroom:recount:{entry.account_id}", timeout=60):
+    with connect_redis().lock(f"reelroom:recount:{entry.account_id}", timeout=60):
         tasks.recount_days_task(str(entry.account_id))
         assert daily_totals.accounts_with_stale_zone() == [entry.account_id]
     tasks.recount_days_task(str(entry.account_id))

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.maintenance import migration_executor
 from dashboard.monitoring import readiness
-from proxyapi import rate_limiter
+from proxyapi import redis_client
 from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY, answer_slow_ping, tick
 from tests.settings import ON_POSTGRES
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def alive() -> None:
-    rate_limiter.redis_connection().set(TICK_HEARTBEAT_KEY, "now", ex=30)
+    redis_client.connect_redis().set(TICK_HEARTBEAT_KEY, "now", ex=30)
 
 
 def test_healthz_answers_without_a_sign_in_and_without_a_database(client, monkeypatch):
@@ -46,7 +46,7 @@ def test_readyz_names_a_missing_worker(client):
 
 def test_readyz_names_a_missing_redis(client, monkeypatch):
     nowhere = redis.Redis.from_url("unix:///nowhere/valkey.sock")
-    monkeypatch.setattr(rate_limiter, "redis_connection", lambda: nowhere)
+    monkeypatch.setattr(redis_client, "connect_redis", lambda: nowhere)
 
     assert set(client.get("/readyz").json()["missing"]) == {"redis", "worker"}
 
@@ -94,7 +94,7 @@ def test_nothing_is_changed_through_a_probe(client):
 def test_readyz_names_a_slow_worker_that_does_not_answer(client):
     alive()
     long_ago = timezone.now() - readiness.SLOW_WORKER_TIMEOUT
-    rate_limiter.redis_connection().set(SLOW_PING_KEY, long_ago.isoformat())
+    redis_client.connect_redis().set(SLOW_PING_KEY, long_ago.isoformat())
     assert list(client.get("/readyz").json()["missing"]) == ["slow worker"]
 
     answer_slow_ping()

@@ -147,7 +147,7 @@ def test_after_a_time_out_redis_is_not_asked_for_two_seconds(
     for _ in range(20):
         with pytest.raises(rate_limiter.RateLimiterUnavailable):
             rate_limiter.try_acquire(
-                rate_limiter.redis_connection(), "t", rate_limiter.Priority.PERSON
+                redis_client.connect_redis(), "t", rate_limiter.Priority.PERSON
             )
     assert time.monotonic() - begun < 2 * redis_client.PAGE_TIMEOUT_S
 

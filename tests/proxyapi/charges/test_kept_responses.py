@@ -11,7 +11,7 @@ import pytest
 import redis
 from django.utils import timezone
 
-from proxyapi import rate_limiter
+from proxyapi import redis_client
 from proxyapi.charges import dispatch_charge, reconcile_charge
 from proxyapi.models import ApiCall, Charge, ChargeState, Job, JobState, Token
 from tests.proxyapi.charges.conftest import SETTINGS
@@ -41,7 +41,7 @@ def redis_failure(monkeypatch: pytest.MonkeyPatch) -> Callable[[httpx.Response],
     def answering(response: httpx.Response) -> Callable[[httpx.Request], httpx.Response]:
         def handle(request: httpx.Request) -> httpx.Response:
             away = redis.Redis(unix_socket_path="/nowhere.sock")
-            monkeypatch.setattr(rate_limiter, "redis_connection", lambda: away)
+            monkeypatch.setattr(redis_client, "connect_redis", lambda: away)
             return response
 
         return handle

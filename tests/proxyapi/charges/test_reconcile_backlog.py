@@ -11,7 +11,7 @@ import pytest
 import redis
 from django.utils import timezone
 
-from proxyapi import rate_limiter
+from proxyapi import rate_limiter, redis_client
 from proxyapi.charges import reconcile_backlog, reconcile_charge
 from proxyapi.models import Charge, ChargeState, Job
 from tests.factories import ChargeFactory, JobFactory
@@ -49,9 +49,7 @@ def stale_charges(job: Job, upstream: ScriptedUpstream) -> Old:
 
 def read_and_reconcile(charge: Charge) -> None:
     """With an allowance that is known: a call that failed leaves it unknown."""
-    rate_limiter.apply_rate_limit_headers(
-        rate_limiter.redis_connection(), charge.token.bucket, 30, 30
-    )
+    rate_limiter.apply_rate_limit_headers(redis_client.connect_redis(), charge.token.bucket, 30, 30)
     reconcile_charge(charge.pk)
 
 
@@ -166,7 +164,7 @@ def test_a_charge_without_a_permit_is_read_when_there_is_one(
     stale_charges: Old, upstream: ScriptedUpstream
 ) -> None:
     charge = stale_charges()
-    rate_limiter.pause_bucket(rate_limiter.redis_connection(), charge.token.bucket, 30)
+    rate_limiter.pause_bucket(redis_client.connect_redis(), charge.token.bucket, 30)
     reconcile_charge(charge.pk)
     assert 20 < seconds_until_next_read(charge) < 35
     assert upstream.requests == []
@@ -181,6 +179,6 @@ def test_without_redis_it_is_read_at_its_next_due_time(
     def gone() -> redis.Redis:
         raise redis.ConnectionError
 
-    monkeypatch.setattr(reconcile_backlog, "redis_connection", gone)
+    monkeypatch.setattr(reconcile_backlog, "connect_redis", gone)
     read_and_reconcile(charge)
     assert seconds_until_next_read(charge) > TEN_MINUTES - 5

@@ -24,7 +24,8 @@ from proxyapi.models import (
     TopUpChange,
 )
 from proxyapi.models.charge import NEVER_CHARGED_CODE
-from proxyapi.rate_limiter import RateLimiterUnavailable, redis_connection
+from proxyapi.rate_limiter import RateLimiterUnavailable
+from proxyapi.redis_client import connect_redis
 from tests.external_state import empty_external_state
 from tests.factories import AccountFactory, ChargeFactory, TokenFactory
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response
@@ -188,7 +189,7 @@ def test_a_redis_that_was_emptied_is_no_older_database(sent_charge):
     files = charge_log.newest_record_on_disk()
     with_redis = charge_log.newest_record()
     assert files == with_redis
-    redis_connection().flushall()
+    connect_redis().flushall()
     assert recovery.recover_if_restored() is None
     assert recovery.recover_at_startup() is None
 

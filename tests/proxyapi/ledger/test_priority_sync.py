@@ -12,7 +12,8 @@ from django.utils import timezone
 from proxyapi import calls, ledger
 from proxyapi.ledger import sync_schedule
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, Token
-from proxyapi.rate_limiter import Permit, Priority, RateLimitExhausted, redis_connection
+from proxyapi.rate_limiter import Permit, Priority, RateLimitExhausted
+from proxyapi.redis_client import connect_redis
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row
 
@@ -93,7 +94,7 @@ def test_the_first_charge_of_a_new_account_does_not_wait_for_the_schedule(
 def test_rule_5_it_goes_before_polls_a_few_times_a_minute_only(
     account: Account, scripted_ledger: ScriptedLedger, exhausted_limiter: ExhaustedRateLimiter
 ) -> None:
-    redis_connection().set("allowance:epoch", 1)  # a Redis that has remembered for long
+    connect_redis().set("allowance:epoch", 1)  # a Redis that has remembered for long
     for _ in range(sync_schedule.MAX_URGENT_READS_PER_MINUTE * 2):
         spend(account, scripted_ledger)
         ledger.sync_account(account.pk)

@@ -14,13 +14,8 @@ from proxyapi import calls, ledger, tasks
 from proxyapi.events import EventType
 from proxyapi.ledger import entry_changes, sync_schedule
 from proxyapi.models import Account, ChargeState, LedgerEntry, LedgerMirror, Token, TokenState
-from proxyapi.rate_limiter import (
-    Permit,
-    Priority,
-    RateLimitExhausted,
-    apply_rate_limit_headers,
-    redis_connection,
-)
+from proxyapi.rate_limiter import Permit, Priority, RateLimitExhausted, apply_rate_limit_headers
+from proxyapi.redis_client import connect_redis
 from tests.factories import ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.ledger.conftest import LEDGER_START, ScriptedLedger, ledger_row
 from tests.proxyapi.scripted_upstream import ScriptedUpstream
@@ -151,7 +146,7 @@ class BorrowedRequestOnly(OneRequestPerSync):
 
 def bucket_under_polling(account: Account, looks: int) -> None:
     """The bucket of its token while videos are looked at so often in a minute."""
-    apply_rate_limit_headers(redis_connection(), account.tokens.get().bucket, 30, 30 - looks)
+    apply_rate_limit_headers(connect_redis(), account.tokens.get().bucket, 30, 30 - looks)
 
 
 @pytest.mark.parametrize("looks", [12, 24, 28])

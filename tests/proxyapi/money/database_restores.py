@@ -23,7 +23,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 from django.db.models import QuerySet
 
-from proxyapi import ledger, rate_limiter, tasks
+from proxyapi import ledger, redis_client, tasks
 from proxyapi.charges import ChargeIntent, recovery
 from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
@@ -62,7 +62,7 @@ def restart_processes() -> None:
 
 
 def empty_redis() -> None:
-    rate_limiter.redis_connection().flushall()
+    redis_client.connect_redis().flushall()
     recovery.recover_at_startup()
 
 

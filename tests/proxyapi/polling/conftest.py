@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from proxyapi import rate_limiter
+from proxyapi import rate_limiter, redis_client
 from proxyapi.models import Job, JobState, Token
 from tests.factories import JobFactory, TokenFactory
 
@@ -47,8 +47,6 @@ def informed_rate_limiter(token: Token) -> Callable[..., None]:
 
     def see(*tokens: Token) -> None:
         for one in tokens or (token,):
-            rate_limiter.apply_rate_limit_headers(
-                rate_limiter.redis_connection(), one.bucket, 30, 30
-            )
+            rate_limiter.apply_rate_limit_headers(redis_client.connect_redis(), one.bucket, 30, 30)
 
     return see

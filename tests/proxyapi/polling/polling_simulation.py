@@ -20,7 +20,7 @@ import pytest
 import redis
 from django.utils import timezone
 
-from proxyapi import calls, rate_limiter
+from proxyapi import calls, rate_limiter, redis_client
 from proxyapi.models import Job, JobKind, JobState, Token
 from proxyapi.operations import OPERATIONS
 from proxyapi.polling import circuit_breaker, due_work
@@ -90,7 +90,7 @@ class PollingSimulation:
     def _expire(self) -> None:
         environment = self.tokens[0].account.environment
         with suppress(redis.RedisError):
-            rate_limiter.redis_connection().delete(f"watching:unanswered:{environment}:probe")
+            redis_client.connect_redis().delete(f"watching:unanswered:{environment}:probe")
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         name = request.headers["authorization"]

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi import rate_limiter
+from proxyapi import rate_limiter, redis_client
 from proxyapi.models import Job
 from proxyapi.polling import circuit_breaker, due_work
 from proxyapi.polling import poller as looking
@@ -86,7 +86,7 @@ def test_while_one_is_out_the_tick_takes_none_and_after_it_one(
 def test_a_poll_without_a_permit_leaves_the_probe_to_the_next(
     make_running_job, open_circuit, token, upstream
 ):
-    rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 20)
+    rate_limiter.pause_bucket(redis_client.connect_redis(), token.bucket, 20)
     looking.poll_job(make_running_job().pk)
     assert upstream.requests == []
     assert may_poll(open_circuit)

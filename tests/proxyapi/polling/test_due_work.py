@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from proxyapi import calls, rate_limiter
+from proxyapi import calls, rate_limiter, redis_client
 from proxyapi.models import Job, JobKind, JobState, RenderDurations, Token, TokenState
 from proxyapi.polling import due_work, viewers
 from proxyapi.rate_limiter import Priority
@@ -29,7 +29,7 @@ def test_pitfall_19_a_token_gives_as_many_polls_as_it_has_requests(
     informed_rate_limiter()
     for _ in range(10):
         make_running_job()
-    room = rate_limiter.available(rate_limiter.redis_connection(), token.bucket, Priority.POLLING)
+    room = rate_limiter.available(redis_client.connect_redis(), token.bucket, Priority.POLLING)
     assert len(taken()) == room == 2
 
 
@@ -117,7 +117,7 @@ def test_pitfall_85_88_jobs_of_a_stopped_token_wait_for_it(
 def test_a_paused_bucket_is_left_alone(make_running_job, informed_rate_limiter, token):
     informed_rate_limiter()
     make_running_job()
-    rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 30)
+    rate_limiter.pause_bucket(redis_client.connect_redis(), token.bucket, 30)
     assert taken() == []
 
 
@@ -134,7 +134,7 @@ def test_after_a_flush_every_job_is_due_again_and_asked_for_slowly(
     informed_rate_limiter()
     for _ in range(100):
         make_running_job()
-    rate_limiter.redis_connection().flushall()
+    redis_client.connect_redis().flushall()
     assert len(taken()) == 1
     lease = timezone.now() + due_work.PICKUP_TIMEOUT + timedelta(seconds=1)
     assert Job.objects.due(lease).count() == 100

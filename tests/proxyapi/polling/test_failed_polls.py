@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from proxyapi import rate_limiter
+from proxyapi import rate_limiter, redis_client
 from proxyapi.events import EventType
 from proxyapi.models import Job, JobState
 from proxyapi.models.job import MAX_JOB_CRASHES
@@ -26,7 +26,7 @@ RENDERING = make_response({"id": 1, "video": {"status": "rendering"}})
 
 def poll_due_job(job: Job, lane: Priority = Priority.PERSON) -> Job:
     """The job after a look whose time came; people's lane has no pace to keep."""
-    rate_limiter.apply_rate_limit_headers(rate_limiter.redis_connection(), job.token.bucket, 30, 30)
+    rate_limiter.apply_rate_limit_headers(redis_client.connect_redis(), job.token.bucket, 30, 30)
     Job.objects.filter(pk=job.pk).update(next_poll_at=timezone.now())
     looking.poll_job(job.pk, lane=lane)
     job.refresh_from_db()
@@ -339,7 +339,7 @@ def test_without_a_permit_the_poll_waits_and_nothing_is_said(
     make_running_job, upstream: ScriptedUpstream, token
 ):
     job = make_running_job()
-    rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 20)
+    rate_limiter.pause_bucket(redis_client.connect_redis(), token.bucket, 20)
     assert poll_due_job(job).poll_error == ""
     assert 18 < seconds_until_next_poll(job) <= 20
 

@@ -15,7 +15,7 @@ from django.utils.html import escape
 from hypothesis import HealthCheck, given, settings
 
 from dashboard.models import Membership, Team
-from proxyapi import rate_limiter
+from proxyapi import redis_client
 from proxyapi.models import Job, Token
 from proxyapi.polling.poller import poll_job
 from tests.factories import TokenFactory
@@ -60,7 +60,7 @@ def poll_job_of_kind(
         job = make_running_job(kind=kind, remote_id="1")
 
         def once(answer: MutatedResponse) -> Job:
-            rate_limiter.redis_connection().flushall()
+            redis_client.connect_redis().flushall()
             upstream.requests.clear()
             upstream.respond("GET", PATHS[kind], answer.response)
             poll_job(job.pk)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxyapi import rate_limiter
+from proxyapi import rate_limiter, redis_client
 from proxyapi.models import Job, JobKind, JobState
 from proxyapi.polling import due_work
 from proxyapi.polling import poller as looking
@@ -43,7 +43,7 @@ def test_pitfall_9_drafts_are_not_polled(informed_rate_limiter, token):
 
 
 def test_pitfall_25_the_window_is_kept_here_for_a_200_tells_nothing_of_it(token):
-    store, name = rate_limiter.redis_connection(), token.bucket
+    store, name = redis_client.connect_redis(), token.bucket
     rate_limiter.apply_rate_limit_headers(store, name, 30, 29)
     for _ in range(40):
         rate_limiter.try_acquire(store, name, Priority.PERSON)
@@ -59,7 +59,7 @@ def test_pitfall_32_a_second_token_of_the_account_does_not_lend_its_requests(
     other = TokenFactory.create(account=token.account, owner=token.owner)
     informed_rate_limiter(token, other)
     job = make_running_job()
-    rate_limiter.pause_bucket(rate_limiter.redis_connection(), token.bucket, 60)
+    rate_limiter.pause_bucket(redis_client.connect_redis(), token.bucket, 60)
     assert due_work.lease_due_jobs() == []
     looking.poll_job(job.pk)
     assert upstream.requests == []

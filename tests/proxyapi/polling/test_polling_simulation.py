@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxyapi import rate_limiter
+from proxyapi import redis_client
 from proxyapi.models import Job
 from tests.proxyapi.polling.polling_simulation import PollingSimulation, without_redis
 
@@ -20,7 +20,7 @@ def test_a_flush_loses_no_job_and_sends_nothing_too_much(simulation: PollingSimu
     """What was spent before counts as spent just now, so a minute passes until all go on."""
     simulation.add_tokens(tokens=2, jobs=5)
     simulation.run(65)
-    rate_limiter.redis_connection().flushall()
+    redis_client.connect_redis().flushall()
     assert simulation.count_untaken(round(61 + 60 * 5 / 22)) == 0
     assert simulation.seconds_until_all_polled(60) <= 2 * 60 * 5 / 22
     simulation.run(30)

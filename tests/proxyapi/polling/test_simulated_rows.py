@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from proxyapi import rate_limiter
+from proxyapi import redis_client
 from proxyapi.models import Job, JobState, RenderDurations
 from proxyapi.polling.poller import run_age_s
 from tests.bench.polling.database_rows import DatabasePoller
@@ -19,7 +19,7 @@ MINUTES, JOBS, SEED = 12, 10, 31
 @pytest.fixture
 def watcher() -> Iterator[DatabasePoller]:
     patch = pytest.MonkeyPatch()
-    yield DatabasePoller(patch, rate_limiter.redis_connection(), SEED)
+    yield DatabasePoller(patch, redis_client.connect_redis(), SEED)
     patch.undo()
 
 

@@ -13,7 +13,7 @@ from dashboard.shared.live import event_stream
 from dashboard.shared.live.stream_sessions import StreamSession
 from dashboard.shared.live.views import referring_video_id
 from proxyapi.polling import viewers
-from proxyapi.rate_limiter import redis_connection
+from proxyapi.redis_client import connect_redis
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -63,9 +63,9 @@ def test_the_video_is_the_one_whose_page_opens_the_stream(rf):
 def test_marks_go_by_themselves():
     tenant, job = uuid4(), uuid4()
     viewers.record_viewers([tenant], [(tenant, job)])
-    keys = redis_connection().keys("watching:open:*")
+    keys = connect_redis().keys("watching:open:*")
     assert len(keys) == 2
-    assert all(0 < redis_connection().ttl(key) <= viewers.VIEWER_TTL_S for key in keys)
+    assert all(0 < connect_redis().ttl(key) <= viewers.VIEWER_TTL_S for key in keys)
 
 
 def test_without_redis_nobody_is_preferred(settings, tmp_path):
