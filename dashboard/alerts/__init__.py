@@ -1,3 +1,7 @@
-"""Alerting: thresholds are looked at, each crossing is told once, and brought to its addresses."""
+"""Alerts: rules, what they found, and its delivery.
+
+Tasks use `evaluate`, `pruning` and `delivery.queue`, commands `default_rules`. A new kind is a
+module of `kinds`.
+"""
 
 from __future__ import annotations

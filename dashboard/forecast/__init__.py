@@ -1,0 +1,4 @@
+"""The forecast page. Other areas name its URLs (`forecast`, `forecast-summary`); the figures are in
+`shared.forecast`."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""The client of the API and nothing else. Others use `client`, `catalog`, `operation` and `errors`."""
+
+from __future__ import annotations

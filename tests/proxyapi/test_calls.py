@@ -41,7 +41,7 @@ def away(*_: Any, **__: Any) -> None:
 @pytest.fixture
 def failing_bookkeeping(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that a call teaches reaches the database."""
-    for model, name in ((Account, "note_balance"), (ApiCall, "save")):
+    for model, name in ((Account, "update_balance"), (ApiCall, "save")):
         monkeypatch.setattr(model, name, away)
     monkeypatch.setattr(calls, "change_token_state", away)
 
@@ -73,15 +73,15 @@ def test_what_went_wrong_is_told_as_it_is_though_nothing_of_it_can_be_noted(
         calls.call_upstream(token, "me.get", Priority.PERSON)
 
 
-@pytest.mark.parametrize("lost", ["note_balance", "save"])
+@pytest.mark.parametrize("lost", ["update_balance", "save"])
 def test_what_can_be_noted_is(
     lost: str, token: Token, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     upstream.respond(*ME, charged_response({"id": 5}, 0, remaining=77))
-    monkeypatch.setattr(Account if lost == "note_balance" else ApiCall, lost, away)
+    monkeypatch.setattr(Account if lost == "update_balance" else ApiCall, lost, away)
     calls.call_upstream(token, "me.get", Priority.PERSON)
     is_balance_known = Account.objects.get().balance == 77
-    assert (is_balance_known, ApiCall.objects.exists()) == (lost == "save", lost == "note_balance")
+    assert (is_balance_known, ApiCall.objects.exists()) == (lost == "save", lost == "update_balance")
 
 
 def test_a_refused_token_is_known_though_the_call_is_not_recorded(

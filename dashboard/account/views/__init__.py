@@ -1,0 +1,3 @@
+"""Views of sign-in, passwords and preferences."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""What the forecast page shows."""
+
+from __future__ import annotations

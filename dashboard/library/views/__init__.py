@@ -1,0 +1,3 @@
+"""Views of the library, of one video and of its media."""
+
+from __future__ import annotations

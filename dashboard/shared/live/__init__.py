@@ -1,0 +1,3 @@
+"""The live stream. Areas use `change_rendering.register_change_fragments`; `urls` uses `views`."""
+
+from __future__ import annotations

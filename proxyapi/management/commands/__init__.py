@@ -1,0 +1,3 @@
+"""One module a command."""
+
+from __future__ import annotations
