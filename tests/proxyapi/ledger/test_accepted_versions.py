@@ -125,7 +125,7 @@ def test_a_row_that_was_only_renamed_keeps_its_charge(
     assert Charge.objects.get().booked_at is not None
 
 
-@pytest.mark.parametrize(("hours", "lane"), [(0.5, "MIRRORING"), (1.5, "SETTLEMENT")])
+@pytest.mark.parametrize(("hours", "lane"), [(0.5, "LEDGER_SYNC"), (1.5, "SETTLEMENT")])
 def test_an_account_whose_videos_are_polled_all_day_gets_a_checkpoint_each_hour(
     account: Account,
     scripted_ledger: ScriptedLedger,
@@ -147,4 +147,4 @@ def test_an_account_whose_videos_are_polled_all_day_gets_a_checkpoint_each_hour(
     for _ in range(2):
         LedgerMirror.objects.update(due_at=None)
         ledger.sync_account(account.pk)
-    assert lanes == [lane, "MIRRORING"], "what told nothing is not repeated before the looks"
+    assert lanes == [lane, "LEDGER_SYNC"], "what told nothing is not repeated before the looks"

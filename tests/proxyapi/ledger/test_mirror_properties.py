@@ -38,7 +38,7 @@ def test_rule_4_the_mirror_is_the_ledger(
     troubles: list[int | str],
 ) -> None:
     for module in (page_reader, recheck_old_pages, conflicts):
-        monkeypatch.setattr(module, "PER_PAGE", size)
+        monkeypatch.setattr(module, "LEDGER_PAGE_SIZE", size)
     start_anew(scripted_ledger, rows)
     coming = iter(troubles)
     scripted_ledger.before_page = lambda: meet(scripted_ledger, next(coming, 0))

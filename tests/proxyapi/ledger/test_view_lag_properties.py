@@ -58,7 +58,7 @@ def test_what_a_late_view_hid_is_told_when_it_is_shown(
     """At once, or where it did not fit, as soon as it is tried again."""
     now = LEDGER_START + timedelta(hours=1)
     for module in (page_reader, recheck_old_pages, conflicts):
-        monkeypatch.setattr(module, "PER_PAGE", size)
+        monkeypatch.setattr(module, "LEDGER_PAGE_SIZE", size)
     monkeypatch.setattr(timezone, "now", lambda: now)
     start_anew(scripted_ledger, ["-1"] * is_known)
     ledger.mirror_entries(account)

@@ -108,7 +108,7 @@ def job(token: Token) -> Job:
     )
     drafts.quote_draft(job)
     job.refresh_from_db()
-    assert job.priced
+    assert job.has_current_estimate
     return job
 
 
