@@ -35,6 +35,7 @@ DRAFT_LOCK_TTL_S = (
 )
 DRAFT_LOCK_WAIT_S = 3.0  # seconds to wait for another process that holds the lock
 QUOTE_RETRY_S = 240.0  # seconds to the next try to fetch a script, or another price than an old one
+CREATE_OPERATION, READ_OPERATION = "faceless.create", "faceless.get"
 MAX_PRICE_AGE = timedelta(days=1)  # then it is asked again while somebody's consent is waited for
 QUOTE_RETRY_WHILE_CHARGED_S = 10.0  # seconds to the next try while a charge of the draft is open
 INVALID_DRAFT_ERRORS = (
@@ -145,7 +146,7 @@ def push_draft_changes(job: Job, lane: Priority, patience: float, held: Lock) ->
 def fetch_draft(job: Job, lane: Priority, patience: float) -> dict[str, Any]:
     path = {"id": str(job.remote_id)}
     return faceless_record(
-        calls.call_upstream(job.token, "faceless.get", lane, patience=patience, path=path).data
+        calls.call_upstream(job.token, READ_OPERATION, lane, patience=patience, path=path).data
     )
 
 
@@ -154,7 +155,7 @@ def create_upstream_draft(job: Job, lane: Priority, patience: float) -> None:
     first = {name: job.wanted[name] for name in CREATE_FIELDS if job.wanted.get(name)}
     try:
         reply = calls.call_upstream(
-            job.token, "faceless.create", lane, patience=patience, json=first
+            job.token, CREATE_OPERATION, lane, patience=patience, json=first
         )
         job.remote_id, job.sent = created_draft_id(job, faceless_record(reply.data)), first
     except errors.UpstreamError as error:
@@ -171,7 +172,7 @@ def check_creation_delay(job: Job) -> None:
     """Raises `CreationWaits`, and `DraftNotMade` after the last try, until it may be made again."""
     left = (job.create_retry_at - timezone.now()).total_seconds() if job.create_retry_at else 0
     if left > 0 and job.unanswered_creates >= len(CREATE_RETRY_FACTORS):
-        raise DraftCreationFailed(get_operation("faceless.create"))
+        raise DraftCreationFailed(get_operation(CREATE_OPERATION))
     if left > 0:
         raise DraftCreationDelayed(left)
 
@@ -186,7 +187,7 @@ def schedule_creation_retry(job: Job) -> None:
 def created_draft_id(job: Job, record: dict[str, Any]) -> str:
     id = record.get("id")
     if not response_parsing.is_resource_id(id) or job.is_remote_id_taken(str(id)):
-        raise errors.ResponseLost(get_operation("faceless.create"))
+        raise errors.ResponseLost(get_operation(CREATE_OPERATION))
     return str(id)
 
 
@@ -220,7 +221,7 @@ def fetch_script(job: Job) -> None:
     except errors.NotFound:
         found = {"script": ""}
     if "script" not in found:
-        raise errors.ResponseLost(get_operation("faceless.get"))
+        raise errors.ResponseLost(get_operation(READ_OPERATION))
     job.sent = {name: value for name, value in job.sent.items() if name != "script"}
     if isinstance(script := found["script"], str) and script:
         job.wanted, job.sent = {**job.wanted, "script": script}, {**job.sent, "script": script}

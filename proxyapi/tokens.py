@@ -21,6 +21,7 @@ from proxyapi.token_failover import reassign_work
 from proxyapi.upstream import errors, response_parsing
 from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 
+PROFILE_OPERATION = "me.get"
 MIN_REFRESH_INTERVAL = timedelta(seconds=20)
 ALREADY_STORED = "This token is already in the team's room."
 STORED_FOR_OTHER_UPSTREAM = (
@@ -108,7 +109,7 @@ def fetch_profile(token: Token, secret: Secret) -> dict[str, Any]:
         rate_limiter.acquire(
             redis_client.connect_redis(), token.bucket, Priority.PERSON, PERMIT_TIMEOUT_S
         )
-        reply = calls.upstream_client().call("me.get", secret)
+        reply = calls.upstream_client().call(PROFILE_OPERATION, secret)
     except errors.Unauthorized:
         raise TokenRefused(
             "The service does not know this token. Copy it again from your account settings there.",
@@ -178,7 +179,9 @@ def refresh_account_profile(account: Account) -> None:
     lane = Priority.SETTLEMENT if account.options else Priority.PERSON
     grant = calls.acquire_permit(token, lane, PERMIT_TIMEOUT_S)
     asked_at = timezone.now()  # after the wait: what was charged during it is in the answer
-    profile = dict(response_parsing.as_mapping(calls.send_request(token, "me.get", grant).data))
+    profile = dict(
+        response_parsing.as_mapping(calls.send_request(token, PROFILE_OPERATION, grant).data)
+    )
     if is_profile_of_other_account(profile, account):
         return
     account.save_profile(profile, asked_at)

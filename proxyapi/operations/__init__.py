@@ -24,6 +24,7 @@ __all__ = [
     "CHARGED_CREATE_OPERATIONS",
     "CHARGING_OPERATIONS",
     "DEFAULT_SCRIPT_PRICE",
+    "ESTIMATED_RENDER_OPERATIONS",
     "EVIDENCE_READS",
     "FACELESS_RENDER_OPERATIONS",
     "JOB_STARTING_OPERATIONS",
@@ -39,6 +40,7 @@ __all__ = [
     "PriceRule",
     "RatePool",
     "get_operation",
+    "status_read_of",
 ]
 
 
@@ -55,3 +57,13 @@ FACELESS_RENDER_OPERATIONS = _names(
 JOB_STARTING_OPERATIONS = _names(lambda row: row.starts_job)
 REFUNDABLE_OPERATIONS = _names(lambda row: row.refundable)
 SCRIPT_OPERATIONS = _names(lambda row: row.writes_script)
+ESTIMATED_RENDER_OPERATIONS = _names(
+    lambda row: row.starts_rendering and row.price.rule is PriceRule.ESTIMATE
+)
+
+
+def status_read_of(kind: JobKind) -> str:
+    """The name of the read that a job of that kind is polled by."""
+    return _names(lambda row: row.kind is kind and row.path.endswith("/{id}") and not row.charging)[
+        0
+    ]

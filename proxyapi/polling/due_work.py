@@ -23,7 +23,7 @@ from proxyapi import drafts, rate_limiter, upstream_address
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Tenant
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.job import POLLING_STOPPED_HORIZON
-from proxyapi.operations import REFUNDABLE_OPERATIONS
+from proxyapi.operations import ESTIMATED_RENDER_OPERATIONS, REFUNDABLE_OPERATIONS
 from proxyapi.polling import circuit_breaker, clock_rollback, viewers
 from proxyapi.polling.candidate_selection import PollCandidate, select_stalest
 from proxyapi.polling.duration_history import DurationHistory, DurationKey
@@ -131,7 +131,7 @@ def requeue_stale_quotes() -> int:
     waiting = Charge.objects.filter(
         tenant__in=Tenant.objects.all(),  # the index of the states begins with it
         state=ChargeState.DRAFT,
-        operation="faceless.render",
+        operation__in=ESTIMATED_RENDER_OPERATIONS,
     )
     old = Job.objects.filter(charges__in=waiting, estimate_as_of__lt=now - drafts.MAX_PRICE_AGE)
     return old.filter(quote_due_at=None, quote_error="").update(quote_due_at=now)

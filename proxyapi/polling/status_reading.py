@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proxyapi.models import JobKind, JobState
+from proxyapi.operations import status_read_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +24,21 @@ class KindSpec:
 
 KINDS: Mapping[str, KindSpec] = {
     JobKind.FACELESS: KindSpec(
-        "faceless.get", "video", frozenset({"completed"}), frozenset({"failed"})
+        status_read_of(JobKind.FACELESS), "video", frozenset({"completed"}), frozenset({"failed"})
     ),
     JobKind.CLIP: KindSpec(
-        "text_to_video.get", "asset", frozenset({"success"}), frozenset({"failed"})
+        status_read_of(JobKind.CLIP), "asset", frozenset({"success"}), frozenset({"failed"})
     ),
     # The spec shows no failing word for these three: they stay in progress until they are done.
     JobKind.STORYBOARD: KindSpec(
-        "text_to_scene.get", "video", frozenset({"completed"}), frozenset()
+        status_read_of(JobKind.STORYBOARD), "video", frozenset({"completed"}), frozenset()
     ),
     JobKind.CLONE: KindSpec(
-        "voice_clones.get", "", frozenset({"completed"}), frozenset(), "preview_url"
+        status_read_of(JobKind.CLONE), "", frozenset({"completed"}), frozenset(), "preview_url"
     ),
-    JobKind.CHARACTER: KindSpec("characters.get", "", frozenset({"ready"}), frozenset()),
+    JobKind.CHARACTER: KindSpec(
+        status_read_of(JobKind.CHARACTER), "", frozenset({"ready"}), frozenset()
+    ),
 }
 
 

@@ -29,7 +29,8 @@ from proxyapi.upstream import errors
 CHANGE_PERMIT_WAIT_S = 5.0  # seconds to wait for a request of the token's allowance
 CHANGE_ABANDONED_AFTER = timedelta(seconds=150)  # longer than a read, a PUT and their waits
 # A PUT may still arrive after its answer was given up: "not there" counts only so long after that.
-MAX_PUT_ARRIVAL = timedelta(seconds=get_operation("top_up.put").max_duration_s) + timedelta(
+PUT_OPERATION = "top_up.put"
+MAX_PUT_ARRIVAL = timedelta(seconds=get_operation(PUT_OPERATION).max_duration_s) + timedelta(
     seconds=30
 )
 MAX_PERMIT_WAIT = timedelta(minutes=2)  # nobody wants a setting of money to change much later
@@ -137,7 +138,7 @@ def put_setting(change: TopUpChange, wanted: TopUpSetting) -> None:
     if not still_ours.update(sent_at=sent_at):
         return
     change.sent_at = sent_at
-    reply = calls.send_request(change.token, "top_up.put", grant, json=wanted.to_request_body())
+    reply = calls.send_request(change.token, PUT_OPERATION, grant, json=wanted.to_request_body())
     left = preference_sync.parse_preference(reply.data)
     if left.setting.satisfies(wanted):
         mark_change_saved(change, left, sent_at)

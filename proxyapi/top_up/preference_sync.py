@@ -25,6 +25,7 @@ from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.top_up.setting import TopUpSetting, parse_whole_number
 from proxyapi.upstream import errors, response_parsing
 
+READ_OPERATION = "top_up.get"
 PREFERENCE_READ_INTERVAL = timedelta(minutes=4)
 ACCOUNT_UNREADABLE = "No token of the team opens this account any more, so nothing is read from it."
 PLAN_REQUIRED_MESSAGES = {
@@ -87,7 +88,7 @@ def fetch_preference(
     """The preference and when it was asked for. Raises `UpstreamError`, `AllowanceExhausted`."""
     asked_at = timezone.now()
     return parse_preference(
-        calls.call_upstream(token, "top_up.get", lane, patience=patience).data
+        calls.call_upstream(token, READ_OPERATION, lane, patience=patience).data
     ), asked_at
 
 
@@ -95,7 +96,7 @@ def parse_preference(data: Any) -> PreferenceReading:
     """Raises `errors.ResponseLost` for an answer that is no preference."""
     record = response_parsing.as_mapping(data)
     if not isinstance(record.get("enabled"), bool):
-        raise errors.ResponseLost(get_operation("top_up.get"))
+        raise errors.ResponseLost(get_operation(READ_OPERATION))
     failures = min(parse_whole_number(record.get("consecutive_failures")) or 0, 32_767)
     return PreferenceReading(
         TopUpSetting.from_mapping(record), parse_timestamp(record.get("enabled_at")), failures
