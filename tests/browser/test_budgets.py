@@ -52,8 +52,8 @@ def request_approval(priya: MemberPage, title: str, note: str) -> str:
     """Up to the video that waits for a word."""
     job = priya.create_draft(title)
     dialog = open_refused_render(priya, job)
-    dialog.get_by_label("A word to them").fill(note)
-    dialog.get_by_role("button", name="Ask for it").click()
+    dialog.get_by_label("Message").fill(note)
+    dialog.get_by_role("button", name="Request approval").click()
     priya.page.wait_for_url("**/videos/**")
     expect(priya.video_status).to_have_attribute("data-state", "waiting")
     return job
@@ -105,13 +105,13 @@ def test_who_goes_back_to_the_words_at_once_has_asked_all_the_same(priya: Member
     """Whose press it was is not lost while the session is asked for, and a second one is none."""
     job = priya.create_draft("Still writing")
     dialog = open_refused_render(priya, job)
-    note = dialog.get_by_label("A word to them")
+    note = dialog.get_by_label("Message")
     note.fill("For the fair on")
     asked = list[Request]()
     priya.page.on("request", lambda sent: asked.append(sent) if sent.method == "POST" else None)
     with hold_response(priya.page, "**/session/"):
-        dialog.get_by_role("button", name="Ask for it").click()
-        dialog.get_by_role("button", name="Ask for it").press("Enter")
+        dialog.get_by_role("button", name="Request approval").click()
+        dialog.get_by_role("button", name="Request approval").press("Enter")
         note.press_sequentially(" Tuesday.")
     priya.page.wait_for_url("**/videos/**")
     assert len(asked) == 2, "whether the session stands, and the words"

@@ -64,7 +64,7 @@ def test_a_filter_is_chosen_and_taken_off_without_a_new_page(
     expect(page.locator("#ledger-chips .chip--on")).to_contain_text("in")
     assert page.url.endswith("/ledger/?direction=in")
     assert page.evaluate(MARKED), "it was loaded again"
-    page.get_by_label("Credits: take the filter off").press("Enter")
+    page.get_by_label("Credits: clear filter").press("Enter")
     expect(page.locator("#ledger-chips .chip--on")).to_have_count(0)
     assert page.url.endswith("/ledger/")
 
@@ -116,7 +116,7 @@ def test_an_archive_stands_beside_the_demo(
         assert full.violations == []
         album.take(page, "ledger")
         page.get_by_role("link", name="Older").click()
-        expect(page.get_by_role("link", name="Back to the first")).to_be_visible()
+        expect(page.get_by_role("link", name="Back to first page")).to_be_visible()
         page.goto("/ledger/charts/")
         page.locator("[data-chart='balance-says'] > svg").press("End")
         expect(page.locator("#balance-says")).to_contain_text("cr at the end.")

@@ -65,7 +65,7 @@ def video_page_actions(
     buttons += approval_actions(charges, reader)
     if has_permission(reader, Permission.RECHECK) and needs_manual_check(job, charges, state):
         url = reverse("video-checks", args=[job.pk])
-        buttons.append(ActionButton("Look again", url, "eye", post=True))
+        buttons.append(ActionButton("Check again", url, "eye", post=True))
     if has_permission(reader, Permission.RENDER):
         if state == "failed":
             buttons.append(retry_button(job, kind="primary"))

@@ -178,7 +178,7 @@ def unpolled_job_item(one: AttentionRow, now: datetime) -> AttentionItem:
         state="paused",
         title=f"Nobody looks at {quote_text(one.subject)} any more",
         text=f"{member_first_name(one)}’s render goes on at the service; Reelroom stopped looking "
-        f"{date_and_time_text(one.since)}. It is not failed; its page has “Look again”.",
+        f"{date_and_time_text(one.since)}. It is not failed; its page has “Check again”.",
         link_label="Open it",
         url=reverse("video", args=[one.id]),
     )

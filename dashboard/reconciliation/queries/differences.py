@@ -182,7 +182,7 @@ def build_unknown_charge_actions(
     works = charge.token.state == TokenState.WORKING and charge.account.is_of_current_upstream
     if has_permission(reader, Permission.RECHECK) and works:
         acts.append(
-            DifferenceAction("Look again", reverse("charge-checks", args=[charge.pk]), post=True)
+            DifferenceAction("Check again", reverse("charge-checks", args=[charge.pk]), post=True)
         )
     if has_permission(reader, Permission.MANAGE_MONEY):
         acts += [

@@ -111,7 +111,7 @@ def test_what_is_approved_in_a_later_period_counts_in_that_one(
 
 def test_raising_the_budget_sends_it_within(approval_request, thea, client_of, enqueued):
     html = client_of(thea).get(yes(approval_request)).content.decode()
-    assert "It fits from 2545 cr on." in html or "It fits from 2,545 cr on." in html
+    assert "Requires at least 2545 cr." in html or "Requires at least 2,545 cr." in html
     press(client_of(thea), approval_request, how="raise", hard="3000")
     approval_request.refresh_from_db()
     assert approval_request.decision == "approved"

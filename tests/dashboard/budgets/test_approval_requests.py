@@ -56,7 +56,7 @@ def test_the_question_says_what_is_left_of_the_budget(
     assert "1,178 of your 4,000 left until 1 Dec" in html
     assert 'value="1072"' in html
     assert "It goes past the alert at 2,900. It is sent all the same." in html
-    assert "Ask for it" not in html
+    assert "Request approval" not in html
 
 
 def test_without_a_budget_the_question_has_no_line_of_one(priya, video, client_of):
@@ -164,7 +164,7 @@ def test_a_retry_whose_token_does_not_open_is_not_offered_to_be_asked_for(job, p
     type(job.token).objects.update(sealed=b"not ours")
     html = seen(client_of(priya), to(job, "video-retries"), **HTMX)
     assert "The token it was made with does not open any more." in html
-    assert "Ask for it" not in html
+    assert "Request approval" not in html
 
 
 def test_a_retry_is_asked_for_the_same_way(job, priya, client_of):

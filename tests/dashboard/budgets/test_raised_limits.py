@@ -72,7 +72,7 @@ def test_of_two_that_are_over_both_are_shown_and_it_goes_this_once(
     seen = dialog.content.decode()
     for words in ("Left of the team’s 10,000", "Left of Priya’s 2,500", "more than one budget"):
         assert words in seen
-    assert "It fits from" not in seen
+    assert "Requires at least" not in seen
     assert browser.post(url(both_exceeded), {"drawn": drawn_form_fields(dialog)}).url == "/budgets/"
     assert limits() == {"": 10_000, "Priya": 2500}
     event = AuditEvent.objects.get(action=AuditAction.APPROVAL_REQUEST_APPROVE)

@@ -96,7 +96,7 @@ def test_a_viewer_has_the_service_asked_nothing(make_video_job, add_open_charge,
     ):
         with pytest.raises(PermissionDenied):
             act()
-    assert "Look again" not in labels(job, vera, "running")
+    assert "Check again" not in labels(job, vera, "running")
 
 
 def test_a_settled_charge_is_not_reconciled_again(make_video_job, add_settled_charge, priya):
@@ -112,13 +112,13 @@ def test_nor_one_whose_token_is_gone(make_video_job, add_open_charge, token, pri
 
 
 def test_the_button_is_shown_where_polling_stopped_or_learned_nothing(make_video_job, thea):
-    assert "Look again" not in labels(make_video_job("running"), thea, "running")
+    assert "Check again" not in labels(make_video_job("running"), thea, "running")
     for job in (
         make_video_job("running", poll_error="No answer."),
         make_video_job("running", failures=MAX_JOB_CRASHES),
     ):
-        assert "Look again" in labels(job, thea, "running")
-    assert "Look again" in labels(make_video_job("running"), thea, "late")
+        assert "Check again" in labels(job, thea, "running")
+    assert "Check again" in labels(make_video_job("running"), thea, "late")
 
 
 def test_an_unknown_charge_has_it_once_fast_polling_ended(
@@ -126,10 +126,10 @@ def test_an_unknown_charge_has_it_once_fast_polling_ended(
 ):
     job = make_video_job("draft")
     charge = add_open_charge(job, "unknown", sent_at=ago(60))
-    assert "Look again" not in labels(job, thea, "unknown", [charge])
+    assert "Check again" not in labels(job, thea, "unknown", [charge])
     charge.sent_at = ago(3600)
     charge.save()
-    assert "Look again" in labels(job, thea, "unknown", [charge])
+    assert "Check again" in labels(job, thea, "unknown", [charge])
     page = client_of(thea).get(f"/videos/{job.pk}/").content.decode()
     assert f'action="/videos/{job.pk}/checks/"' in page
     assert "The treasurer or the owner decides." in page
