@@ -1,22 +1,22 @@
 """The requests a token has left this minute: one bucket in Redis, shared by every process.
 
-Contract: nothing calls the upstream that was not granted here first (rule 5). In any 60 seconds
-a token is granted at most its limit of requests: 30 until its first answer tells otherwise
-(spec, "Limits"). The bucket is a log of the requests of the last minute, kept by one Lua script
-on the server's clock; it only ever errs towards asking less than allowed. So it holds whether
-the service counts in sliding minutes or in fixed ones, which the spec does not say. A request that
-leaves long after its grant is counted from when it left (`sent`).
+Contract: nothing calls the upstream without a permit (rule 5). In any 60 seconds a token gets at
+most its limit of requests: 30 until its first answer says otherwise (spec, "Limits"). The bucket is
+a log of the requests of the last minute, kept by one Lua script on the server's clock. Any error
+is towards fewer requests than allowed, so it holds for sliding and for fixed minutes; the spec does
+not say which the service counts. A request that leaves long after its permit counts from when it
+left (`restamp_late_permit`).
 
-Lanes: a lower lane leaves a reserve to those above it. Watching takes whatever people leave
-unused but two requests, which stay free for the next press of a button, a third that is free in
-time for the last click of three, and more where people press much
-(docs/decisions/0012-what-people-leave-unused.md). The two lowest lanes are spread over the minute,
-so that its first seconds do not eat what the others need.
+Priorities: a lower priority leaves a reserve to those above it. Polling takes what people leave
+unused, except two requests for the next click, a third that comes free in time for the last of
+three clicks, and more where people click a lot
+(docs/decisions/0012-what-people-leave-unused.md). The two lowest priorities are spread over the
+minute, so that its first seconds do not use up what the others need.
 
-A flushed or new Redis does not know what was spent before. For its first minute a bucket is
-therefore blind: it grants one request every two seconds to whoever asks, so a first request
-goes at once, until an answer's headers say how many are left (`correct`). Where the service counts
-in fixed minutes, those may be more than were left of the last sixty seconds: it allows them.
+A flushed or new Redis does not know what was sent before. For its first minute a bucket therefore
+grants one request every two seconds, the first at once, until the headers of an answer say how
+many are left. If the service counts in fixed minutes, that may be more than was left of the last
+sixty seconds, and is allowed.
 
 Two smaller limits have their own names (`Pool`): previews, five a minute, and the scraping pool,
 whose 429 stops scraping and nothing else (spec, "Limits"; pitfalls 27 and 28).
@@ -59,7 +59,7 @@ class Priority(IntEnum):
 
 
 class _PriorityPolicy(NamedTuple):
-    reserve_percent: int  # percent of the limit that this lane leaves free
+    reserve_percent: int  # percent of the limit that this priority leaves free
     is_adaptive: bool  # it leaves more where people have sent much in the last minutes
     max_rate_percent: int  # percent of the limit that it gets a minute at most; 0 is "all of it"
     burst: int  # how many of those at once
@@ -89,9 +89,9 @@ _PRIORITY_POLICIES = {
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """Whether the request may be sent; if not, `wait` seconds is the least until it may.
+    """Whether the request may be sent; if not, `wait_s` is the minimum of seconds to wait.
 
-    `number` is its place in the log, `since` (monotonic seconds) when it was asked for: see `sent`.
+    `log_number` is its place in the bucket's log, to count it again from when it really left.
     """
 
     is_granted: bool
@@ -110,7 +110,7 @@ class BucketLevel:
 
 
 class RateLimitExhausted(Exception):
-    """Nothing was sent. `wait` is the seconds until it is worth asking again."""
+    """Nothing was sent. `wait_s` is the seconds until it is worth asking again."""
 
     def __init__(self, wait: float) -> None:
         super().__init__(f"allowance exhausted for {wait:.1f} s")
@@ -126,7 +126,7 @@ class RateLimitExhausted(Exception):
 
 
 class RatePoolExhausted(RateLimitExhausted):
-    """A limit beside the token's is used up; everything else goes on."""
+    """A limit other than the token's is used up; everything else continues."""
 
     @property
     def user_message(self) -> str:
@@ -165,12 +165,12 @@ def try_acquire(
 
 
 def available(store: redis.Redis, name: str, lane: Priority, *, at: int | None = None) -> int:
-    """How many requests the lane would be granted now. Takes nothing."""
+    """How many requests this priority would be granted now. Takes none."""
     return _run_script(store, name, "room", *_policy_numbers(lane), at=at)[0]
 
 
 def available_many(store: redis.Redis, names: Sequence[str], lane: Priority) -> list[int]:
-    """The room of several buckets, in one round trip."""
+    """The available requests of several buckets, in one round trip."""
     arguments: list[str | int] = [
         "room",
         WINDOW_MS,
@@ -192,7 +192,7 @@ def available_many(store: redis.Redis, names: Sequence[str], lane: Priority) -> 
 def wait_for_pool(store: redis.Redis, pool: RatePool, account: str, timeout: float) -> None:
     """Wait up to `timeout` seconds until the account's pool has one left, and take none of it.
 
-    Of the scraping pool nobody tells the size: it is open until a 429 pauses it. Raises
+    The size of the scraping pool is not documented: it is open until a 429 pauses it. Raises
     PoolExhausted.
     """
     until = time.monotonic() + timeout
@@ -213,7 +213,7 @@ def _pool_wait_s(store: redis.Redis, pool: RatePool, account: str) -> float:
 
 
 def take_from_pool(store: redis.Redis, pool: RatePool, account: str) -> None:
-    """Take one from a pool of the account's that is counted. Raises PoolExhausted."""
+    """Take one request from a counted pool of the account. Raises PoolExhausted."""
     if pool is RatePool.PREVIEWS:
         grant = try_acquire(
             store, pool.bucket_name(account), Priority.PERSON, limit=PREVIEWS_PER_MINUTE
@@ -232,7 +232,7 @@ def acquire(
 ) -> Permit:
     """Take one request, waiting up to `timeout` seconds for it.
 
-    Raises AllowanceExhausted as soon as it is certain that the time will not do.
+    Raises RateLimitExhausted as soon as it is certain that the time is too short.
     """
     until = time.monotonic() + timeout
     while not (grant := try_acquire(store, name, lane, limit=limit)).is_granted:
@@ -244,8 +244,8 @@ def acquire(
 
 
 def restamp_late_permit(store: redis.Redis, name: str, grant: Permit) -> None:
-    """The granted request is out. The service counts it when it comes: one that left late, behind
-    a lock of the database or with a large file, is counted from now."""
+    """Count a permitted request from now if it left late, because of a database lock or a large
+    upload: the service counts it when it arrives."""
     if time.monotonic() - grant.requested_at_s > RESTAMP_AFTER_S:
         _run_script(store, name, "restamp", grant.log_number)
 
@@ -253,7 +253,7 @@ def restamp_late_permit(store: redis.Redis, name: str, grant: Permit) -> None:
 def apply_rate_limit_headers(
     store: redis.Redis, name: str, limit: int, remaining: int, *, at: int | None = None
 ) -> None:
-    """Learn from an answer's X-RateLimit headers, of refusals too.
+    """Apply the X-RateLimit headers of an answer, also of an error.
 
     It takes away what others used and never gives back: an answer's count may be older than
     requests that are still under way.
@@ -262,7 +262,7 @@ def apply_rate_limit_headers(
 
 
 def pause_bucket(store: redis.Redis, name: str, seconds: float, *, at: int | None = None) -> None:
-    """Grant nothing for that long, after a 429. A longer pause stays."""
+    """Grant nothing for that long after a 429. A longer pause stays as it is."""
     _run_script(store, name, "pause", round(min(max(seconds, 0.0), MAX_PAUSE_S) * 1000), at=at)
 
 
@@ -272,7 +272,7 @@ def bucket_pause_s(store: redis.Redis, name: str) -> float:
 
 
 def peek_bucket(store: redis.Redis, name: str) -> BucketLevel:
-    """What a person's request would find. Takes nothing."""
+    """What is left for a person's request. Takes none."""
     limit, left, resets_in = _run_script(store, name, "peek")
     return BucketLevel(limit, left, resets_in / 1000)
 

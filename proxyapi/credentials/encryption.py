@@ -1,6 +1,6 @@
-"""Sealing at rest: AES-256-GCM, bound to one row, naming the key that made it.
+"""Encryption at rest: AES-256-GCM, bound to one row, naming the key that was used.
 
-Contract: what `seal` makes, only `open_sealed` opens, and only for the same row. The envelope:
+Contract: what `encrypt` makes, only `decrypt` opens, and only for the same row. The envelope:
 
     1 byte     version, 1
     1 byte     length n of the key id

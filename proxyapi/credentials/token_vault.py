@@ -1,5 +1,4 @@
-"""The one door of a token (rule 1): sealed in here, opened here for one call, nowhere else in the
-clear."""
+"""Encrypt and decrypt tokens. The only place that decrypts one, for one call (rule 1)."""
 
 from __future__ import annotations
 
@@ -12,7 +11,8 @@ from proxyapi.upstream.secret import Secret
 
 
 def encrypt_token_into(token: Token, secret: Secret) -> None:
-    """Seal the value into its row. The row's key is part of the seal, so the row has one before."""
+    """Encrypt the value into its row. The ciphertext is bound to the row's primary key, so the row
+    needs one before."""
     # No variable holds it: reports of errors quote those.
     token.sealed = encryption.encrypt(
         secret.reveal().encode(), token.seal_row(), encryption.load_key_ring()
@@ -22,7 +22,7 @@ def encrypt_token_into(token: Token, secret: Secret) -> None:
 
 
 def decrypt_token(token: Token) -> Secret:
-    """The value, for one call. Raises `seal.SealBroken` when the row was moved or tampered with."""
+    """The plain value, for one call. Raises `DecryptionFailed` if the row was moved or changed."""
     return Secret(
         encryption.decrypt(
             bytes(token.sealed), token.seal_row(), encryption.load_key_ring()
@@ -31,17 +31,17 @@ def decrypt_token(token: Token) -> Secret:
 
 
 def first_decryptable(tokens: Iterable[Token]) -> Token | None:
-    """The first of them that opens; where none does the first, whose call then says why.
+    """The first token that can be decrypted; if none can, the first, whose call then says why.
 
-    So a row that was damaged does not stop what another token of the account can do. How much of
-    its allowance a token has left is not asked here: none lends another its own (pitfall 32).
+    A damaged row so does not stop another token of the account. How many requests a token has left
+    is not considered: no token is used in place of another (pitfall 32).
     """
     ready = list(tokens)
     return next(filter(can_decrypt, ready), ready[0] if ready else None)
 
 
 def can_decrypt(token: Token) -> bool:
-    """Whether its seal opens; the value is let go at once."""
+    """Whether the token can be decrypted; the value is dropped at once."""
     try:
         decrypt_token(token)
     except encryption.EncryptionError:
@@ -55,7 +55,7 @@ def token_fingerprint(secret: Secret) -> str:
 
 
 def reencrypt_token(token: Token) -> bool:
-    """Seal the value again with the current key; False when the row changed meanwhile.
+    """Encrypt the value again with the current key; False if the row changed meanwhile.
 
     Online and resumable: each row is one conditional update, and a row that is open under an old
     key opens under the ring before and after.

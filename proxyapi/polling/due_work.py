@@ -1,8 +1,7 @@
-"""What is due: rows whose time came, claimed by pushing their time on, so that two ticks take none
-twice.
+"""Select due rows and claim them by moving their time forward, so that two ticks take none twice.
 
-A tick costs what is due, not what runs: the tokens with due jobs first, then, of those that may
-ask now, the jobs, then one update for all that are taken. Seven queries at most, however many jobs.
+A tick costs by what is due, not by what runs: first the tokens with due jobs, then the jobs of
+those that have requests left, then one update for all claimed rows. At most seven queries.
 """
 
 from __future__ import annotations

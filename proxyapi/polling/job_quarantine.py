@@ -1,4 +1,4 @@
-"""A job that breaks whoever handles it is parked after five times, and the others go on."""
+"""A job that breaks whoever handles it is quarantined after five failures; the others go on."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A look: read one job's resource and note what it says; a look that fails changes only what we
-know."""
+"""Poll one job: read its resource and store its status. A failed poll changes only what we know
+(rule 6)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from proxyapi.polling.status_reading import KINDS, StatusReading, parse_status_r
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 
-# As long as a look may take at worst; after that its worker was lost.
+# A poll takes at most this long; after that its worker is taken for dead.
 POLL_TIMEOUT = timedelta(seconds=35)
 MAX_WORKER_WAIT_S = 0.5  # seconds for which a worker may wait
 MIN_POLL_INTERVAL = timedelta(seconds=MIN_POLL_INTERVAL_S)
@@ -41,10 +41,10 @@ rng = SystemRandom()
 def poll_job(
     job_id: UUID, until: datetime | None = None, lane: Priority = Priority.POLLING
 ) -> None:
-    """Look at a running job once.
+    """Poll a running job once.
 
-    `until` is the lease that the tick gave; without one the job has to be due. A doorbell that
-    rings twice, or late, finds another time in the row and does nothing.
+    `until` is the lease that the tick gave; without one the job has to be due. A task that runs
+    twice, or late, finds another time in the row and does nothing.
     """
     job = Job.objects.select_related("token__account", "account").get(pk=job_id)
     if not job.account.is_of_current_upstream or not claim_poll(job, until):
@@ -162,7 +162,7 @@ def final_changes(sight: StatusReading) -> dict[str, object]:
 def next_poll(
     job: Job, sight: StatusReading, asked_at: datetime, durations: DurationModel
 ) -> dict[str, object]:
-    """When to look again; after a month only when somebody asks (pitfall 18)."""
+    """When to poll next; after a month only when a person asks (pitfall 18)."""
     age = run_age_s(job, asked_at)
     if age > MAX_POLLING_AGE.total_seconds():
         said = POLLING_STOPPED_TEXT.format(word=sight.raw_status or job.raw_status or "running")
@@ -175,7 +175,7 @@ def next_poll(
 
 
 def record_run_duration(job: Job, asked_at: datetime, durations: DurationModel) -> None:
-    """It ended between the last look that saw it running and this one, if these were near."""
+    """Record how long it ran, if the last poll that saw it running was shortly before this one."""
     if job.started_at is None:
         return
     seen = run_age_s(job, job.polled_at or job.started_at)
@@ -189,9 +189,10 @@ def run_age_s(job: Job, at: datetime) -> float:
 
 
 def poll_soon(job: Job) -> bool:
-    """Look within 5 s: a person wants to know, whatever stopped or slowed the looking.
+    """Poll the job within 5 s, whatever stopped or slowed its polling. A repeated call does not
+    delay it.
 
-    False when it does not run any more. Asked for again and again, it is not put off.
+    False if it is no longer running.
     """
     taken_up = current_run(job).update(
         next_poll_at=Least("next_poll_at", timezone.now() + MIN_POLL_INTERVAL),
@@ -204,8 +205,8 @@ def poll_soon(job: Job) -> bool:
 
 
 def refresh_media_url(job: Job) -> bool:
-    """Re-read the address of a finished film that no longer answers; whether a new one was
-    found."""
+    """Read the media URL of a finished job again, after the old one expired. True if it is a new
+    one."""
     try:
         reply = calls.call_upstream(
             job.token,
