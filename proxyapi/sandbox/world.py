@@ -251,7 +251,7 @@ class World:
 
     def _apply_saved_values(self, told: _SavedValues) -> None:
         for table in self.tables.values():
-            in_order = sorted(table.rows.values(), key=lambda row: row.place)
+            in_order = sorted(table.rows.values(), key=lambda row: row.sort_key)
             table.rows = {row.id: row for row in in_order}
         for entry in self.entries:
             self.ledgers[entry.account_id].append(entry)

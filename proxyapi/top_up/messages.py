@@ -48,7 +48,8 @@ def change_saved_message(left: TopUpSetting) -> str:
 def changed_meanwhile_message(seen: TopUpSetting, found: TopUpSetting) -> str:
     return (
         f"Not saved. Somebody changed the setting meanwhile: it was {seen.describe()} "
-        f"when you opened the page, now {found.describe()}{purchase_difference(seen, found)}. "
+        f"when you opened the page, now it is {found.describe()}"
+        f"{purchase_difference(seen, found)}. "
         "Look at it, then save again if you still want to."
     )
 

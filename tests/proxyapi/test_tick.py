@@ -19,6 +19,7 @@ from proxyapi.polling import job_quarantine
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
 pytestmark = pytest.mark.django_db
+TASKS = ("poll_job_task", "quote_draft_task", "dispatch_charge_task", "reconcile_charge_task")
 A_MOMENT = 4.0  # seconds on busy cores; without our options it was six
 
 
@@ -26,7 +27,12 @@ A_MOMENT = 4.0  # seconds on busy cores; without our options it was six
 def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UUID]]:
     """Who was rung for, by task and id."""
     heard: list[tuple[str, UUID]] = []
-    for name in ("look_at", "quote", "send_charge", "settle_charge"):
+    for name in (
+        "poll_job_task",
+        "quote_draft_task",
+        "dispatch_charge_task",
+        "reconcile_charge_task",
+    ):
         monkeypatch.setattr(
             getattr(tasks, name), "delay", lambda id, *_, name=name: heard.append((name, UUID(id)))
         )
@@ -55,9 +61,11 @@ def test_rule_7_one_tick_enqueues_every_row_that_is_due(enqueued):
     lost = ChargeFactory.create(state=ChargeState.UNKNOWN, sent_at=ago, due_at=ago)
     tasks.tick()
     assert set(enqueued) == {
-        ("look_at", job.pk), ("quote", priced.pk), ("send_charge", held.pk),
-        ("settle_charge", lost.pk),
-    }  # fmt: skip
+        ("poll_job_task", job.pk),
+        ("quote_draft_task", priced.pk),
+        ("dispatch_charge_task", held.pk),
+        ("reconcile_charge_task", lost.pk),
+    }
     assert redis_client.connect_redis().exists(tasks.TICK_HEARTBEAT_KEY)
     enqueued.clear()
     tasks.tick()

@@ -33,7 +33,7 @@ def test_text_that_cannot_be_saved_is_refused(sandbox, method, path, body):
 def test_a_row_that_cannot_be_saved_does_not_keep_the_others_from_it(sandbox):
     world = sandbox.world
     before: Any = world.settings
-    world.keep_settings(before.model_copy(update={"debit_type": "\ud800"}))
+    world.store_settings(before.model_copy(update={"debit_type": "\ud800"}))
     first = world.number("visit")
     with pytest.raises(ValueError, match="surrogates not allowed"):
         world.commit()

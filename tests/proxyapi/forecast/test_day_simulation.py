@@ -15,9 +15,9 @@ NOON = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 MONTHLY = 1000
 days = st.builds(
     DailyCredits,
-    api=st.integers(0, 700),
-    size=st.integers(1, 90),
-    outside=st.sampled_from([0, 0, 40]),
+    api_spend=st.integers(0, 700),
+    charge_size=st.integers(1, 90),
+    outside_spend=st.sampled_from([0, 0, 40]),
     into=st.sampled_from([0, 0, 150]),
 )
 

@@ -45,9 +45,9 @@ def test_even_days_run_out_when_the_sandbox_refuses(units: int, opening: int) ->
 pools = st.lists(
     st.builds(
         DailyCredits,
-        api=st.integers(0, 500),
-        size=st.integers(1, 80),
-        outside=st.sampled_from([0, 0, 20]),
+        api_spend=st.integers(0, 500),
+        charge_size=st.integers(1, 80),
+        outside_spend=st.sampled_from([0, 0, 20]),
     ),
     min_size=1,
     max_size=4,

@@ -64,8 +64,8 @@ def test_a_poll_that_cannot_record_what_is_owed_ends_nothing(
 
     job = make_running_job(kind=JobKind.CLIP)
     paid(job)
-    monkeypatch.setattr(type(Charge.objects.all()), "owe", breaks)
-    monkeypatch.setattr(type(Charge.objects), "owe", breaks)
+    monkeypatch.setattr(type(Charge.objects.all()), "mark_refund_owed", breaks)
+    monkeypatch.setattr(type(Charge.objects), "mark_refund_owed", breaks)
     with pytest.raises(RuntimeError):
         poll_job_with_status(job, upstream, "failed")
     job.refresh_from_db()

@@ -44,7 +44,7 @@ def test_ticks_at_the_same_moment_share_no_job(make_running_job, informed_rate_l
     for _ in range(5):
         Job.objects.update(next_poll_at=ago(1))
         taken = Counter(
-            lease.job for leases in at_once(due_work.lease_due_jobs) for lease in leases
+            lease.job_id for leases in at_once(due_work.lease_due_jobs) for lease in leases
         )
         assert set(taken) == jobs
         assert set(taken.values()) == {1}
@@ -60,7 +60,7 @@ def test_a_row_that_somebody_has_locked_is_left_to_the_next_tick(
     with ThreadPoolExecutor(1) as pool, transaction.atomic():
         Job.objects.select_for_update().get(pk=locked.pk)
         leases = pool.submit(at_once, due_work.lease_due_jobs, 1).result(20)[0]
-    assert [lease.job for lease in leases] == [free.pk]
+    assert [lease.job_id for lease in leases] == [free.pk]
     assert [lease.job_id for lease in due_work.lease_due_jobs()] == [locked.pk]
 
 
