@@ -12,7 +12,11 @@ from dashboard.startup_checks import run_startup_checks_in_thread
 from proxyapi import redis_client
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
-application = get_asgi_application()
+django_application = get_asgi_application()
+
+from dashboard.shared.live.stream_app import StreamApp  # noqa: E402 - models come after the set-up
+
+application = StreamApp(django_application)
 run_startup_checks_in_thread()
 redis_client.use_page_timeout()
 # What is loaded by now stays for good. Looked through again by every full collection, it made one

@@ -1,10 +1,11 @@
 """The stream of a page: what changed in the team's tenant, as fragments, to every open page of it.
 
-One Redis subscription a process, however many pages are open. A change is rendered once and the
-same bytes go to all of them, so it holds only what every member may see. A page that reads too
-slowly keeps at most `MAX_QUEUED_MESSAGES` messages; then they are dropped for one `refetch`. No
-stream holds a database connection, and none outlives the session or the membership it was opened
-with.
+One Redis subscription a process, however many pages are open. A change is rendered and encoded once
+and the same bytes go to all of them, so it holds only what every member may see. The hub itself
+sends, heartbeats too: a stream at rest has no timer and no task but the server's own. A page that
+reads too slowly keeps at most `MAX_QUEUED_MESSAGES` messages; then they are dropped for one
+`refetch`. No stream holds a database connection, and none outlives the session or the membership it
+was opened with.
 
 Events: `hello` ("fresh", or "stale" when something changed since the page was made), `news` (a
 bundle of elements that replace those of the same id), `touched` (what the news was about, as words
@@ -21,12 +22,11 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from random import randint
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
@@ -37,19 +37,22 @@ from redis import TimeoutError as RedisTimeout
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 
-from dashboard.shared.connections import release_connections, release_request_thread
+from dashboard.shared.connections import release_connections
 from dashboard.shared.live.change_rendering import TooManyChanges, render_tenant_changes
-from dashboard.shared.live.stream_sessions import StreamSession, expired_sessions
+from dashboard.shared.live.stream_sessions import StreamSession, StreamTicket, expired_sessions
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
 from proxyapi.polling import viewers
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
+SendMessage = Callable[[Mapping[str, Any]], Awaitable[None]]  # ASGI's `send` of one request
 
 MAX_QUEUED_MESSAGES = 8  # messages that wait for one page
 SESSION_CHECK_INTERVAL_S = 5.0  # seconds between two looks at who may still listen
 HEARTBEAT_INTERVAL_S = 15.0  # seconds of silence before a comment is sent
+HEARTBEAT_CHECK_INTERVAL_S = 1.0  # seconds between two looks at who was sent nothing for so long
+SENDS_PER_TURN = 100  # pages sent to before the event loop answers other requests
 MAX_STREAM_LIFETIME_S = (
     600.0  # seconds; a peer that vanished without a word is let go at the latest then
 )
@@ -64,6 +67,7 @@ REDIS_TIMEOUT_S = 2.0  # seconds to wait for Redis
 # Seconds of silence before Redis is asked whether it is there, and after which it is not. Twice of
 # it is less than those who publish wait: no news is lost while a stream still counts as told.
 REDIS_PING_INTERVAL_S = 2.0
+HEARTBEAT = b":\n\n"
 END_OF_STREAM = b""
 # Milliseconds, from and to: streams that ended together do not return together. The end of a
 # lifetime is no news, and pages say so only after three seconds.
@@ -81,27 +85,54 @@ class RenderedChanges(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class StreamListener:
-    """One open page: its ticket, the video it shows if it shows one, and the messages that wait."""
+    """One open page: its session, the video it shows if it shows one, and how to send to it.
+
+    `queue` holds the messages that wait while the page reads too slowly.
+    """
 
     session: StreamSession
-    job_id: UUID | None = None
-    queue: asyncio.Queue[bytes] = field(default_factory=partial(asyncio.Queue, MAX_QUEUED_MESSAGES))
+    job_id: UUID | None
+    send: SendMessage
+    ends_at: float = 0.0  # as time.monotonic()
+    sent_at: float = 0.0  # when the last message was offered, as time.monotonic()
+    has_ended: bool = False
+    queue: list[bytes] = field(default_factory=list)
+    sender: asyncio.Task[None] | None = None  # while something is being sent
 
     def offer(self, message: bytes) -> None:
-        try:
-            self.queue.put_nowait(message)
-        except asyncio.QueueFull:
-            self.drop_queued()
-            self.queue.put_nowait(format_event("refetch", "overflow", time.time()))
+        if self.has_ended:
+            return
+        if len(self.queue) >= MAX_QUEUED_MESSAGES:
+            self.queue.clear()
+            message = format_event("refetch", "overflow", time.time())
+        self._enqueue(message)
 
     def end(self) -> None:
-        """Nothing that waits is delivered any more."""
-        self.drop_queued()
-        self.queue.put_nowait(END_OF_STREAM)
+        """Nothing that waits is delivered any more, and nothing is offered."""
+        if not self.has_ended:
+            self.has_ended = True
+            self.queue.clear()
+            self._enqueue(END_OF_STREAM)
 
-    def drop_queued(self) -> None:
-        while not self.queue.empty():
-            self.queue.get_nowait()
+    def _enqueue(self, message: bytes) -> None:
+        self.queue.append(message)
+        self.sent_at = time.monotonic()
+        if self.sender is None:
+            self.sender = asyncio.create_task(self._send_queued())
+
+    async def _send_queued(self) -> None:
+        """The server's `send` waits while the page reads too slowly, and what is offered queues."""
+        try:
+            while self.queue:
+                body = self.queue.pop(0)
+                more = body != END_OF_STREAM
+                await self.send({"type": "http.response.body", "body": body, "more_body": more})
+        except OSError:
+            # The page left; its request ends when the server says so.
+            self.has_ended = True
+            self.queue.clear()
+        finally:
+            self.sender = None
 
 
 class LiveHub:
@@ -134,11 +165,27 @@ class LiveHub:
         if not self._ready.is_set():
             raise HubUnavailable
 
-    def add_listener(self, listener: StreamListener) -> None:
-        """It is told from now on; at once that it is over, where nothing is heard any more."""
+    def open_stream(self, ticket: StreamTicket, send: SendMessage) -> StreamListener:
+        """Send `hello`, and from now on what changes. The stream ends at once where nothing is
+        heard any more."""
+        ends_at = time.monotonic() + MAX_STREAM_LIFETIME_S
+        listener = StreamListener(ticket.session, ticket.job_id, send, ends_at)
+        is_stale = self.has_missed_changes(ticket.session.tenant_id, ticket.since)
+        retry = f"retry: {randint(*RECONNECT_DELAY_MS)}\n".encode()  # noqa: S311 - not a secret
+        hello = format_event("hello", "stale" if is_stale else "fresh", time.time())
         self.listeners.add(listener)
+        listener.offer(retry + hello)
         if not self._ready.is_set():
             listener.end()
+        return listener
+
+    def close_stream(self, listener: StreamListener) -> None:
+        self.listeners.discard(listener)
+        if listener.sender is not None:
+            listener.sender.cancel()
+
+    def count_streams(self, user_id: int) -> int:
+        return sum(listener.session.user_id == user_id for listener in self.listeners)
 
     def has_missed_changes(self, tenant: UUID, since: float) -> bool:
         """Whether something may have changed since then that this page was not told. A time to
@@ -163,7 +210,10 @@ class LiveHub:
                 self.since = time.time()
                 self._ready.set()
                 await run_until_first_ends(
-                    self._receive(pubsub), self._push_pending(), self._end_expired_streams()
+                    self._receive(pubsub),
+                    self._push_pending(),
+                    self._send_heartbeats(),
+                    self._end_expired_streams(),
                 )
         except (RedisError, OSError):
             log.warning("live: Redis is away, pages look by themselves")
@@ -204,27 +254,34 @@ class LiveHub:
     async def _push_changes(self, tenant: UUID, news: set[ChangeEvent]) -> None:
         # What is heard while this is rendered is not in it.
         at = time.time()
-        told = [one for one in self.listeners if one.session.tenant_id == tenant]
-        if not told:
+        listeners = [one for one in self.listeners if one.session.tenant_id == tenant]
+        if not listeners:
             return
+        expired, message = frozenset[StreamSession](), b""
         try:
-            pushed = await run_in_thread(
-                render_for_sessions, tenant, news, {one.session for one in told}
+            html, expired = await run_in_thread(
+                render_for_sessions, tenant, news, {listener.session for listener in listeners}
             )
-            message = format_event("news", pushed.html) + format_event(
-                "touched", event_names(news), at
-            )
+            message = format_event("news", html) + format_event("touched", event_names(news), at)
         except TooManyChanges:
-            pushed, message = RenderedChanges("", frozenset()), format_event("refetch", "many", at)
+            message = format_event("refetch", "many", at)
         except Exception:
             # One change that cannot be drawn must not silence the others.
             log.exception("live: a change was not rendered")
-            pushed, message = (
-                RenderedChanges("", frozenset()),
-                format_event("refetch", "unrendered", at),
-            )
-        for listener in told:
-            listener.end() if listener.session in pushed.expired else listener.offer(message)
+            message = format_event("refetch", "unrendered", at)
+        await offer_to_all(listeners, message, expired)
+
+    async def _send_heartbeats(self) -> None:
+        """A comment to each page that was sent nothing for a while; ends streams of full age."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_CHECK_INTERVAL_S)
+            now, silent = time.monotonic(), []
+            for listener in self.listeners:
+                if listener.ends_at <= now:
+                    listener.end()
+                elif listener.sent_at + HEARTBEAT_INTERVAL_S <= now:
+                    silent.append(listener)
+            await offer_to_all(silent, HEARTBEAT)
 
     async def _end_expired_streams(self) -> None:
         """Ends the streams of those who left, and says which pages are open; returns when nobody
@@ -261,29 +318,16 @@ def get_hub() -> LiveHub:
     return _hubs.setdefault(asyncio.get_running_loop(), LiveHub())
 
 
-async def stream_messages(listener: StreamListener, since: float) -> AsyncGenerator[bytes, None]:
-    """The bytes of one page's stream, until the page, its session or its lifetime ends.
-
-    The listener is added here and not before: of a browser that left too soon nothing is iterated,
-    and what is never iterated never ends.
-    """
-    ends_at, told_by = time.monotonic() + MAX_STREAM_LIFETIME_S, get_hub()
-    release_request_thread()
-    try:
-        told_by.add_listener(listener)
-        stale = told_by.has_missed_changes(listener.session.tenant_id, since)
-        retry = f"retry: {randint(*RECONNECT_DELAY_MS)}\n".encode()  # noqa: S311 - not a secret
-        yield retry + format_event("hello", "stale" if stale else "fresh", time.time())
-        while time.monotonic() < ends_at:
-            try:
-                message = await asyncio.wait_for(listener.queue.get(), HEARTBEAT_INTERVAL_S)
-            except TimeoutError:
-                message = b":\n\n"
-            if message == END_OF_STREAM:
-                return
-            yield message
-    finally:
-        told_by.listeners.discard(listener)
+async def offer_to_all(
+    listeners: Sequence[StreamListener],
+    message: bytes,
+    expired: Collection[StreamSession] = frozenset(),
+) -> None:
+    """The same bytes to each; the streams of `expired` sessions end instead."""
+    for number, listener in enumerate(listeners, 1):
+        listener.end() if listener.session in expired else listener.offer(message)
+        if number % SENDS_PER_TURN == 0:
+            await asyncio.sleep(0)
 
 
 def format_event(name: str, data: str, at: float | None = None) -> bytes:

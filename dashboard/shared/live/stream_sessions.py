@@ -21,6 +21,14 @@ class StreamSession(NamedTuple):
     session_key: str
 
 
+class StreamTicket(NamedTuple):
+    """All that is kept of the request that opened a stream."""
+
+    session: StreamSession
+    job_id: UUID | None  # the video whose page it is
+    since: float  # from when on the page wants to know, in seconds since 1970
+
+
 def expired_sessions(tickets: Collection[StreamSession]) -> frozenset[StreamSession]:
     """Those of signed-out, disabled or removed people, and of sessions that ended; two queries."""
     memberships = Membership.objects.filter(

@@ -1,17 +1,18 @@
-"""A hub that listens, and what its listeners hear."""
+"""A hub that listens, and what the pages of its streams hear."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
 import redis
 from django.conf import settings
 
-from dashboard.shared.live.event_stream import LiveHub, StreamListener
-from dashboard.shared.live.stream_sessions import StreamSession
+from dashboard.shared.live.event_stream import LiveHub
+from dashboard.shared.live.stream_sessions import StreamSession, StreamTicket
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
 
 MESSAGE_TIMEOUT_S = 5  # seconds; a generous end for what takes milliseconds
@@ -22,22 +23,48 @@ def announce(tenant: UUID, event: EventType, id: UUID) -> None:
         client.publish(EVENTS_CHANNEL, ChangeEvent(tenant, event, id).to_json())
 
 
-async def next_message(listener: StreamListener) -> str:
-    return (await asyncio.wait_for(listener.queue.get(), MESSAGE_TIMEOUT_S)).decode()
+class RecordedPage:
+    """Stands in for the server's side of a page's request, and keeps what is sent."""
+
+    def __init__(self) -> None:
+        self.messages: asyncio.Queue[bytes] = asyncio.Queue()
+        self.reads = asyncio.Event()
+        self.reads.set()
+        self.status = 0  # of the answer
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        await self.reads.wait()
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            return
+        assert message.get("more_body", False) is bool(message.get("body")), (
+            "the empty message ends the stream"
+        )
+        self.messages.put_nowait(message.get("body", b""))
 
 
-def run_with_hub(*tickets: StreamSession) -> Callable[[Callable[..., Any]], None]:
-    """Run a test's coroutine with one hub and a listener for each ticket, then stop the hub."""
+async def next_message(page: RecordedPage) -> str:
+    return (await asyncio.wait_for(page.messages.get(), MESSAGE_TIMEOUT_S)).decode()
+
+
+def stream_ticket(session: StreamSession, job_id: UUID | None = None) -> StreamTicket:
+    return StreamTicket(session, job_id, time.time())
+
+
+def run_with_hub(*sessions: StreamSession) -> Callable[[Callable[..., Any]], None]:
+    """Run a test's coroutine with one hub and a page for each session, each after its `hello`;
+    then stop the hub."""
 
     def run(test: Callable[..., Any]) -> None:
         async def scene() -> None:
             hub = LiveHub()
             await hub.wait_until_ready()
-            listeners = [StreamListener(ticket) for ticket in tickets]
-            for listener in listeners:
-                hub.add_listener(listener)
+            pages = [RecordedPage() for _ in sessions]
+            for session, page in zip(sessions, pages, strict=True):
+                hub.open_stream(stream_ticket(session), page.send)
+                assert "event: hello" in await next_message(page)
             try:
-                await test(hub, *listeners)
+                await test(hub, *pages)
             finally:
                 await hub.close()
 

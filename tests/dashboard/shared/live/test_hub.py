@@ -59,10 +59,10 @@ def test_a_subscription_that_broke_ends_the_streams(priya, stream_session_of):
     tenant = priya.team.tenant_id
 
     @run_with_hub(stream_session_of(priya))
-    async def _(hub, listener):
+    async def _(hub, page):
         with redis.Redis.from_url(settings.REDIS_URL) as client:
             client.client_kill_filter(_type="pubsub")
-        assert await next_message(listener) == ""
+        assert await next_message(page) == ""
         await hub.wait_until_ready()
         assert hub.has_missed_changes(tenant, hub.since - 1), "it hears anew"
 
@@ -88,13 +88,13 @@ def test_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
     """Else a page would be told nothing and look live: who publishes gives up after 5 s."""
 
     @run_with_hub(stream_session_of(priya))
-    async def _(hub, listener):
+    async def _(hub, page):
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(listener.queue.get(), 1)
+            await asyncio.wait_for(page.messages.get(), 1)
         announce(priya.team.tenant_id, EventType.ALERT, uuid4())
-        assert "event: touched" in await next_message(listener)
+        assert "event: touched" in await next_message(page)
         freezable_valkey.send_signal(signal.SIGSTOP)
-        assert await next_message(listener) == ""
+        assert await next_message(page) == ""
         for _ in range(2):
             with pytest.raises(HubUnavailable):
                 await hub.wait_until_ready()

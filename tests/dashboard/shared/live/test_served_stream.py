@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import logging
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +18,8 @@ from django.core.asgi import get_asgi_application
 from django.db import connection, connections
 from django.test import Client
 
-from dashboard.shared.live import event_stream
+from dashboard.shared.live import event_stream, views
+from dashboard.shared.live.stream_app import StreamApp
 from proxyapi.events import EventType, publish_event
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -25,8 +29,9 @@ WITHIN = 5  # seconds; a generous end for what takes milliseconds
 @pytest.fixture
 def site():
     """The site behind a real uvicorn on a free port, all middleware in place."""
+    app = StreamApp(get_asgi_application())
     config = uvicorn.Config(
-        get_asgi_application(), port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1
+        app, port=0, lifespan="off", log_config=None, timeout_graceful_shutdown=1
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
@@ -88,6 +93,24 @@ def test_a_stream_holds_no_database_connection(site, make_video_job, vera, clien
                     "AND pid <> pg_backend_pid() AND state <> 'idle'"
                 )
                 assert cursor.fetchone() == (0,)
+
+
+def test_nothing_of_the_request_outlives_the_opening(site, vera, client_of, monkeypatch, caplog):
+    caplog.set_level(logging.CRITICAL, "django_structlog")  # pytest keeps what is logged
+    requests: list[weakref.ref[Any]] = []
+    original = views.build_stream_session
+
+    def remember(request):
+        requests.append(weakref.ref(request))
+        return original(request)
+
+    monkeypatch.setattr(views, "build_stream_session", remember)
+    with stream_of(site, client_of(vera)) as (answer, chunks):
+        assert b"event: hello" in next(chunks)
+        assert "content-length" not in answer.headers
+        gc.collect()
+        assert [request() for request in requests] == [None]
+        assert not [t for t in threading.enumerate() if t.name.startswith("ThreadPoolExecutor")]
 
 
 def test_a_stream_ends_with_the_session(site, luca, make_video_job, client_of, monkeypatch):

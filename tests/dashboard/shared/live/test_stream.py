@@ -20,7 +20,6 @@ from dashboard.shared.live.change_rendering import render_tenant_changes
 from dashboard.shared.live.event_stream import (
     MAX_QUEUED_MESSAGES,
     SERVICE_NEWS_GRACE_S,
-    StreamListener,
 )
 from dashboard.shared.live.stream_sessions import expired_sessions
 from proxyapi.events import ChangeEvent, EventType
@@ -39,9 +38,10 @@ def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
         announce(job.tenant_id, EventType.JOB, job.pk)
         messages = [await next_message(first), await next_message(second)]
         assert messages[0] == messages[1]
+        assert first.messages.empty(), "a change is one message"
         assert "event: news" in messages[0]
         assert f'id="job-{job.pk}"' in messages[0]
-        assert stranger.queue.empty()
+        assert stranger.messages.empty()
 
 
 @pytest.mark.parametrize("event", EventType)
@@ -49,10 +49,10 @@ def test_a_page_is_told_what_was_touched(event, priya, otto, stream_session_of):
     tenant = priya.team.tenant_id
 
     @run_with_hub(stream_session_of(priya), stream_session_of(otto))
-    async def _(hub, listener, stranger):
+    async def _(hub, page, stranger):
         announce(tenant, event, tenant)
-        assert f"event: touched\ndata: {event}\n" in await next_message(listener)
-        assert stranger.queue.empty()
+        assert f"event: touched\ndata: {event}\n" in await next_message(page)
+        assert stranger.messages.empty()
 
 
 def test_several_news_of_one_kind_are_one_word(priya):
@@ -73,10 +73,10 @@ def test_a_change_is_rendered_once_for_all(make_video_job, priya, stream_session
     monkeypatch.setattr(event_stream, "render_tenant_changes", bundle)
 
     @run_with_hub(*[ticket] * 20)
-    async def _(hub, *listeners):
+    async def _(hub, *pages):
         announce(job.tenant_id, EventType.JOB, job.pk)
-        for listener in listeners:
-            assert "once" in await next_message(listener)
+        for page in pages:
+            assert "once" in await next_message(page)
         assert bundle.call_count == 1
 
 
@@ -85,21 +85,51 @@ def test_one_process_has_one_subscription(priya, stream_session_of, monkeypatch)
     monkeypatch.setattr(Redis, "from_url", connect)
 
     @run_with_hub(*[stream_session_of(priya)] * 30)
-    async def _(hub, *listeners):
+    async def _(hub, *pages):
         assert len(hub.listeners) == 30
         assert connect.call_count == 1
 
 
-def test_a_page_that_does_not_read_keeps_eight_messages_at_most(priya, stream_session_of):
-    async def scene() -> None:
-        listener = StreamListener(ticket_of_priya)
-        for number in range(MAX_QUEUED_MESSAGES + 1):
-            listener.offer(f"event: news\ndata: {number}\n\n".encode())
-        assert listener.queue.qsize() == 1
-        assert b"refetch" in listener.queue.get_nowait()
+def test_all_pages_are_sent_the_same_bytes(priya, vera, stream_session_of):
+    @run_with_hub(stream_session_of(priya), stream_session_of(vera))
+    async def _(hub, first, second):
+        announce(priya.team.tenant_id, EventType.ALERT, uuid4())
+        bodies = [await asyncio.wait_for(page.messages.get(), 5) for page in (first, second)]
+        assert bodies[0] is bodies[1]
 
-    ticket_of_priya = stream_session_of(priya)
-    asyncio.run(scene())
+
+def test_a_page_that_does_not_read_keeps_eight_messages_at_most(priya, stream_session_of):
+    @run_with_hub(stream_session_of(priya))
+    async def _(hub, page):
+        (listener,) = hub.listeners
+        page.reads.clear()
+        listener.offer(b"data: being sent\n\n")
+        await asyncio.sleep(0)
+        for number in range(MAX_QUEUED_MESSAGES):
+            listener.offer(f"data: {number}\n\n".encode())
+        assert len(listener.queue) == MAX_QUEUED_MESSAGES
+        listener.offer(b"data: too many\n\n")
+        page.reads.set()
+        assert "being sent" in await next_message(page)
+        assert "event: refetch\ndata: overflow" in await next_message(page)
+        page.reads.clear()
+        listener.offer(b"data: being sent\n\n")
+        await asyncio.sleep(0)
+        listener.end()
+        for number in range(MAX_QUEUED_MESSAGES + 1):
+            listener.offer(f"data: {number}\n\n".encode())
+        page.reads.set()
+        assert "being sent" in await next_message(page)
+        assert await next_message(page) == "", "what is offered after the end revives no stream"
+
+
+def test_a_page_that_does_not_read_holds_nobody_else_up(priya, vera, stream_session_of):
+    @run_with_hub(stream_session_of(priya), stream_session_of(vera))
+    async def _(hub, slow, page):
+        slow.reads.clear()
+        for _ in range(2):
+            announce(priya.team.tenant_id, EventType.ALERT, uuid4())
+            assert "event: touched" in await next_message(page)
 
 
 def sign_out(membership: Membership) -> None:
@@ -122,9 +152,9 @@ def test_who_leaves_hears_nothing_more(leave, make_video_job, luca, stream_sessi
     leave(luca)
 
     @run_with_hub(ticket)
-    async def _(hub, listener):
+    async def _(hub, page):
         announce(job.tenant_id, EventType.JOB, job.pk)
-        assert await next_message(listener) == ""
+        assert await next_message(page) == ""
 
 
 def test_who_leaves_in_silence_is_let_go_within_five_seconds(luca, stream_session_of, monkeypatch):
@@ -134,8 +164,8 @@ def test_who_leaves_in_silence_is_let_go_within_five_seconds(luca, stream_sessio
     luca.delete()
 
     @run_with_hub(ticket)
-    async def _(hub, listener):
-        assert await next_message(listener) == ""
+    async def _(hub, page):
+        assert await next_message(page) == ""
 
 
 def test_another_members_leaving_ends_nobody_elses_stream(luca, priya, stream_session_of):
@@ -151,9 +181,9 @@ def test_a_change_that_cannot_be_rendered_makes_the_pages_refetch(
     monkeypatch.setattr(event_stream, "render_tenant_changes", lambda *_: 1 / 0)
 
     @run_with_hub(stream_session_of(priya))
-    async def _(hub, listener):
+    async def _(hub, page):
         announce(job.tenant_id, EventType.JOB, job.pk)
-        assert "event: refetch" in await next_message(listener)
+        assert "event: refetch" in await next_message(page)
 
 
 def test_more_changes_than_a_message_holds_make_the_pages_refetch(
@@ -168,9 +198,9 @@ def test_more_changes_than_a_message_holds_make_the_pages_refetch(
     make_video_job("running")
 
     @run_with_hub(stream_session_of(priya))
-    async def _(hub, listener):
+    async def _(hub, page):
         announce(token.tenant_id, EventType.TOKEN, token.pk)
-        message = await next_message(listener)
+        message = await next_message(page)
         assert "event: refetch\ndata: many\n" in message
         assert "event: news" not in message
 
@@ -179,11 +209,11 @@ def test_a_page_is_told_when_it_missed_something(make_video_job, priya, stream_s
     job, made_at = make_video_job("running"), time.time()
 
     @run_with_hub(stream_session_of(priya))
-    async def _(hub, listener):
+    async def _(hub, page):
         assert hub.has_missed_changes(job.tenant_id, made_at), "it was made before anybody listened"
         assert not hub.has_missed_changes(job.tenant_id, time.time() + 1)
         announce(job.tenant_id, EventType.JOB, job.pk)
-        await next_message(listener)
+        await next_message(page)
         assert hub.has_missed_changes(job.tenant_id, hub.since)
 
 
@@ -209,11 +239,13 @@ def test_what_comes_while_a_bundle_is_drawn_is_missed_by_who_has_only_that_bundl
     began = clock.time.return_value = time.time() + 60
 
     @run_with_hub(stream_session_of(priya))
-    async def _(hub, listener):
+    async def _(hub, page):
         announce(job.tenant_id, EventType.JOB, job.pk)
-        id = id_of(await next_message(listener))
+        id = id_of(await next_message(page))
         assert began - 2 <= id <= began
-        assert hub.has_missed_changes(job.tenant_id, id + 3600), "before the clock was put back"
+        assert hub.has_missed_changes(job.tenant_id, id + 3600), (
+            "an id of before the clock was put back"
+        )
 
 
 def test_news_that_another_process_heard_a_little_sooner_is_not_hidden_by_an_id_of_this_one():
@@ -226,9 +258,9 @@ def test_a_new_page_does_not_refetch_for_a_service_response(priya, stream_sessio
     tenant = priya.team.tenant_id
 
     @run_with_hub(stream_session_of(priya))
-    async def _(hub, listener):
+    async def _(hub, page):
         announce(tenant, EventType.SERVICE, tenant)
-        assert 'id="service"' in await next_message(listener)
+        assert 'id="service"' in await next_message(page)
         hub.since = 0.0
         assert not hub.has_missed_changes(tenant, time.time() - 1)
         assert hub.has_missed_changes(tenant, time.time() - SERVICE_NEWS_GRACE_S - 1)
@@ -276,35 +308,9 @@ def test_a_bundle_takes_the_same_queries_for_one_change_and_for_twenty(
         )
 
 
-def test_a_browser_that_left_before_its_stream_began_leaves_no_listener(priya, stream_session_of):
-    """What is never iterated never ends; after twenty of these its person would get 503."""
-    ticket = stream_session_of(priya)
-
-    async def scene() -> tuple[int, int]:
-        hub = event_stream.get_hub()
-        await hub.wait_until_ready()
-        left, stays = (event_stream.stream_messages(StreamListener(ticket), 0.0) for _ in range(2))
-        await left.aclose()
-        await anext(stays)
-        during = len(hub.listeners)
-        await stays.aclose()
-        after = len(hub.listeners)
-        await hub.close()
-        return during, after
-
-    assert asyncio.run(scene()) == (1, 0)
-
-
-def test_a_stream_of_a_hub_that_hears_nothing_any_more_ends_at_once(priya, stream_session_of):
-    listener = StreamListener(stream_session_of(priya))
-
-    async def scene() -> list[bytes]:
-        return [message async for message in event_stream.stream_messages(listener, 0.0)]
-
-    (hello,) = asyncio.run(scene())
-    assert b"event: hello" in hello
-    wait = int(re.findall(rb"retry: (\d+)\n", hello)[0])
-    assert wait < 3_000, "pages would say that live news is interrupted"
+def test_without_the_application_in_front_there_is_no_stream(vera, client_of):
+    """An empty answer would have pages open streams again and again."""
+    assert client_of(vera).get("/live/").status_code == 503
 
 
 def test_nobody_listens_without_signing_in(client):

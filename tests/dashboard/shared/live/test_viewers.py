@@ -14,6 +14,7 @@ from dashboard.shared.live.stream_sessions import StreamSession
 from dashboard.shared.live.views import referring_video_id
 from proxyapi.polling import viewers
 from proxyapi.redis_client import connect_redis
+from tests.dashboard.shared.live.hub_listener import RecordedPage, stream_ticket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,7 +33,7 @@ def test_an_open_page_is_marked_with_its_team_and_its_video(vera, client_of, ins
     async def scene() -> list[float]:
         hub = event_stream.LiveHub()
         await hub.wait_until_ready()
-        hub.add_listener(event_stream.StreamListener(ticket, video))
+        hub.open_stream(stream_ticket(ticket, video), RecordedPage().send)
         for _ in range(200):
             await asyncio.sleep(0.01)
             jobs = [(team.tenant_id, video), (team.tenant_id, other), (uuid4(), video)]
