@@ -1,7 +1,7 @@
 """`make bench`: prints the figures as Markdown, with the load of the machine beforehand.
 
-With arguments only the parts that they name: `watching`, `polling_rows`, `sandbox`, `portal_start`,
-`push_latency`, `ledger`. What is seeded is kept, for the next time, in the folder that BENCH_FOLDER
+With arguments only the parts that they name: `watching`, `rows`, `sandbox`, `house`, `live`,
+`streams`, `ledger`. What is seeded is kept, for the next time, in the folder that BENCH_FOLDER
 names.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
-from tests.bench import ledger, polling_rows, portal_start, push_latency, sandbox
+from tests.bench import ledger, polling_rows, portal_start, push_latency, sandbox, streams
 from tests.bench.polling import bench
 
 HEADS = ("figure", "one video", "10,000 videos, 100,000 ledger rows", "wanted", "")
@@ -70,6 +70,7 @@ PARTS: dict[str, Callable[[Path], bool]] = {
     "sandbox": bench_sandbox,
     "house": bench_portal_start,
     "live": push_latency.main,
+    "streams": streams.main,
     "ledger": bench_ledger,
 }
 
