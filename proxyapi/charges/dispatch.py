@@ -131,9 +131,8 @@ def send_charging_request(charge: Charge, grant: Permit) -> None:
                 as_of=charge.sent_at,
                 **build_request_body(charge),
             )
-    except (
-        RateLimiterUnavailable
-    ) as error:  # the charge log has no record of it, so it was not sent
+    except RateLimiterUnavailable as error:
+        # The charge log has no record of it, so it was not sent.
         requeue_unsent(charge, error)
     except errors.UnsendableRequest as error:  # it will be no other in a minute
         transitions.mark_refused(charge, error)

@@ -107,9 +107,8 @@ def _error_class(operation: Endpoint, said: ErrorDetails) -> type[UpstreamError]
 def _parse_error_details(status: int, headers: Mapping[str, str], body: bytes) -> ErrorDetails:
     try:
         top = response_parsing.as_mapping(response_parsing.parse_json(body))
-    except (
-        response_parsing.UnreadableBody
-    ):  # HTML from a proxy, half a body: the status still counts
+    except response_parsing.UnreadableBody:
+        # HTML from a proxy, half a body: the status still counts.
         top = {}
     error = response_parsing.as_mapping(top.get("error"))
     return ErrorDetails(
