@@ -178,7 +178,7 @@ def test_an_update_that_fails_before_it_begins_leaves_what_is_there(said, again,
 )
 def test_each_verb_installs_what_it_needs(command, lock):
     done = subprocess.run(["make", "--dry-run", *command], capture_output=True, text=True)
-    assert re.findall(r"dashboard\.install (\S+)", done.stdout) == [lock]
+    assert re.findall(r"dashboard\.up\.install (\S+)", done.stdout) == [lock]
 
 
 def test_a_refusal_is_printed_without_a_traceback(monkeypatch, capsys):

@@ -53,7 +53,7 @@ class RecordingProcesses:
     async def start(self, name: str, *_: object) -> None:
         self.asked.append(name)
 
-    async def finished(self, _: str) -> int:
+    async def wait_for_exit(self, _: str) -> int:
         return 0
 
 

@@ -61,7 +61,7 @@ def start_supervisor(environ):
 def group_of(supervisor: int) -> int:
     """The process group that the warden leads."""
     children = psutil.Process(supervisor).children()
-    return int(next(one.pid for one in children if one.cmdline()[-1].endswith("warden.py")))
+    return int(next(one.pid for one in children if one.cmdline()[-1].endswith("reaper.py")))
 
 
 def left_in(group: int) -> list[psutil.Process]:
