@@ -18,7 +18,7 @@ STEPS = ("type", "script", "voice", "visuals", "captions", "review")
 STATES = ("completed", "failed", "waiting", "unknown", "running", "paused")
 LONG = "Donaudampfschifffahrt" * 9  # a title without a space
 WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea"}
-OF_THEA = ("budgets", "budgets/additions", "alerts", "alerts/rules/additions")
+OF_THEA = ("budgets", "budgets/new", "alerts", "alerts/rules/new")
 PAGES = (
     *("sign-in", "library", "studio", "members", "tokens", "nowhere", "forbidden", "confirm"),
     *(f"step {step}" for step in STEPS),
