@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from proxyapi.backoff import Backoff
 from proxyapi.ledger import backfill, mirror_range
 from proxyapi.ledger.api_attribution import unattributed_entries
 from proxyapi.ledger.api_view_alignment import (
@@ -45,7 +46,7 @@ MAX_API_VIEW_ATTEMPTS = 2
 PROBE_PERMIT_WAIT_S = 8.0  # seconds, for a request that is worth nothing in another turn
 # Before a view that does not fit is tried again, at first and at most. One that lags does not fit
 # where equal rows came at once, of which it shows some: a minute later it does.
-API_VIEW_MIN_BACKOFF, API_VIEW_MAX_BACKOFF = timedelta(minutes=1), timedelta(hours=1)
+API_VIEW_BACKOFF = Backoff(timedelta(minutes=1), timedelta(hours=1))
 
 
 def sync_api_view(
@@ -133,14 +134,12 @@ def may_be_debit_of(row: LedgerEntry, one: MatchCandidate) -> bool:
 
 
 def is_api_view_backing_off(ledger: LedgerMirror) -> bool:
-    """For as long again as it has not fitted by then."""
+    """Whether the view, which did not fit at the last try, is not read again yet."""
     tried = ledger.api_tried_at
     if not ledger.api_problem or tried is None:
         return False
-    rest = min(
-        max(tried - (ledger.api_problem_at or tried), API_VIEW_MIN_BACKOFF), API_VIEW_MAX_BACKOFF
-    )
-    return tried > timezone.now() - rest
+    delay = API_VIEW_BACKOFF.delay_after(tried - (ledger.api_problem_at or tried))
+    return tried > timezone.now() - delay
 
 
 def needs_newest_api_page(ledger: LedgerMirror, resting: bool = False) -> bool:

@@ -15,6 +15,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from proxyapi.backoff import Backoff
 from proxyapi.ledger import api_view_sync, mirror_range
 from proxyapi.ledger.balance_checkpoint import CHECKPOINT_REQUESTS, take_checkpoint
 from proxyapi.ledger.mirror import mirror_entries
@@ -31,7 +32,7 @@ READ_AGE_SLACK = timedelta(seconds=10)
 MAX_URGENT_READS_PER_MINUTE = (
     4  # readings a minute that go before the looks, because people wait for their charges
 )
-MAX_FAILURE_BACKOFF = timedelta(minutes=15)  # between two tries while the service is in trouble
+FAILURE_BACKOFF = Backoff(timedelta(minutes=2), timedelta(minutes=15))
 SYNC_LEASE_DURATION = timedelta(
     minutes=2
 )  # after which a turn that did not end belongs to a dead worker
@@ -68,7 +69,7 @@ def sync_account(account_id: UUID) -> None:
         wait = timedelta(seconds=max(1.0, error.wait))
     except errors.UpstreamError:
         troubles = min(mirror_range.get_or_create_ledger(account).troubles + 1, 10)
-        wait = min(SYNC_INTERVAL * 2**troubles, MAX_FAILURE_BACKOFF)
+        wait = FAILURE_BACKOFF.delay_after(SYNC_INTERVAL * 2**troubles)
     else:
         wait = next_sync_delay(mirror_range.get_or_create_ledger(account), timezone.now())
     mine = LedgerMirror.objects.filter(pk=account_id, lease_expires_at=lease_expires_at)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from math import inf
+from datetime import timedelta
 
 import redis
 from django.utils import timezone
@@ -22,9 +22,8 @@ from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors
 
 OUTAGE_FAILURE_COUNT = 3  # looks in a row
-FEW_JOBS_OUTAGE_S = (
-    86_400.0  # seconds that a silence about fewer videos than that counts as the service's
-)
+# A silence about fewer videos than that counts as the service's for so long.
+MAX_FEW_JOBS_OUTAGE = timedelta(days=1)
 FAILURE_COUNT_TTL_S = 120  # seconds since the last look that failed
 LAST_OUTAGE_TTL_S = 172_800  # seconds since it was away; longer than what a job is given up for
 PROBE_INTERVAL_S = 5  # seconds
@@ -37,10 +36,10 @@ def is_outage_error(error: errors.UpstreamError) -> bool:
     return isinstance(error, OUTAGE_ERRORS) and not isinstance(error, calls.LOCAL_ERRORS)
 
 
-def record_unanswered_poll(environment: str, lasts: float = 0) -> bool:
-    """Nobody answered a look at a video, nor those of `lasts` seconds before; whether the service
-    counts as away from now on."""
-    if lasts > FEW_JOBS_OUTAGE_S and has_few_running_jobs(environment):
+def record_unanswered_poll(environment: str, lasting: timedelta = timedelta(0)) -> bool:
+    """Count a poll without an answer, for a job that has had none for `lasting`; whether the
+    service counts as away from now on."""
+    if lasting > MAX_FEW_JOBS_OUTAGE and has_few_running_jobs(environment):
         close_circuit(environment)  # it may be there for others
         return False
     try:
@@ -63,12 +62,12 @@ def has_few_running_jobs(environment: str) -> bool:
     return len(running.values_list("pk", flat=True)[:OUTAGE_FAILURE_COUNT]) < OUTAGE_FAILURE_COUNT
 
 
-def seconds_since_outage(environment: str) -> float:
-    """Seconds since a look found the service away; without end where nobody knows of one."""
+def time_since_outage(environment: str) -> timedelta:
+    """Since a poll found the service away; `timedelta.max` where no outage is known."""
     with suppress(redis.RedisError):
         if last := connect_redis().get(_last_outage_key(environment)):
-            return max(0.0, timezone.now().timestamp() - float(last))
-    return inf
+            return timedelta(seconds=max(0.0, timezone.now().timestamp() - float(last)))
+    return timedelta.max
 
 
 def close_circuit(environment: str) -> None:

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from random import SystemRandom
 
 from django.db.models.functions import Least
 from django.utils import timezone
 
 from proxyapi import calls
+from proxyapi.backoff import Backoff, add_jitter
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Job, JobState
 from proxyapi.polling import circuit_breaker
@@ -28,20 +28,16 @@ from proxyapi.upstream import errors
 # Watched for so long without an end, a job is looked at again only when a person says so.
 MAX_POLLING_AGE = timedelta(days=30)
 STOPPED_POLL_DELAY = timedelta(days=3650)
-OUTAGE_RETRY_RANGE_S = (7.0, 15.0)  # seconds; from, to
-SINGLE_JOB_RETRY_RANGE_S = (7.0, 900.0)
-BROKEN_RECORD_AFTER_S = 86_400.0  # seconds
-REFUSED_RETRY_RANGE_S = (20.0, 900.0)
-STOPPED_TOKEN_RETRY_S = 20.0
-MIN_RETRY_DELAY_S = 5.5  # a tick may take a job 0.2 s before its time
+OUTAGE_BACKOFF = Backoff(timedelta(seconds=7), timedelta(seconds=15))
+SINGLE_JOB_BACKOFF = Backoff(timedelta(seconds=7), timedelta(minutes=15))
+REFUSED_BACKOFF = Backoff(timedelta(seconds=20), timedelta(minutes=15))
+BROKEN_RECORD_AFTER = timedelta(days=1)
+STOPPED_TOKEN_RETRY_DELAY = timedelta(seconds=20)
+MIN_RETRY_DELAY = timedelta(seconds=5.5)  # a tick may take a job 0.2 s before its time
 TOKEN_ERRORS = (errors.Unauthorized, *calls.PLAN_ERRORS)  # trouble of the token, not of a job
 NO_COST_SENTENCE = re.compile(r" Nothing was (charged|sent)[^.]*\.")
 POLLING_CONTINUES_TEXT = "The video is not failed; we go on looking."
 POLLING_ENDED_TEXT = "The video is not failed, but looking stopped. “Look again” looks once more."
-JITTER_FRACTION = (
-    0.2  # of the wait, either way: many that failed together do not come back together
-)
-rng = SystemRandom()
 
 
 def record_poll_failure(job: Job, error: errors.UpstreamError) -> None:
@@ -49,13 +45,13 @@ def record_poll_failure(job: Job, error: errors.UpstreamError) -> None:
     now = timezone.now()
     since = job.poll_failing_since or now
     environment, is_silence = job.account.environment, circuit_breaker.is_outage_error(error)
-    lasts = (now - since).total_seconds()
-    is_away = is_silence and circuit_breaker.record_unanswered_poll(environment, lasts)
+    lasting = now - since
+    is_away = is_silence and circuit_breaker.record_unanswered_poll(environment, lasting)
     is_its_own = is_silence and not is_away
     if is_its_own:  # while the service was away it was everybody's
-        lasts = min(lasts, circuit_breaker.seconds_since_outage(environment))
-    wait = add_jitter(retry_delay_s(error, lasts, is_its_own))
-    is_over = is_polling_given_up(job, error, now, is_its_own and lasts > BROKEN_RECORD_AFTER_S)
+        lasting = min(lasting, circuit_breaker.time_since_outage(environment))
+    wait = max(MIN_RETRY_DELAY, add_jitter(poll_retry_delay(error, lasting, is_its_own)))
+    is_over = is_polling_given_up(job, error, now, is_its_own and lasting > BROKEN_RECORD_AFTER)
     run = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, started_at=job.started_at)
     run.update(
         poll_error=poll_error_text(error, is_over),
@@ -88,26 +84,19 @@ def is_polling_given_up(
     return job.started_at is not None and now - job.started_at > MAX_POLLING_AGE
 
 
-def retry_delay_s(error: errors.UpstreamError, lasts: float, is_its_own: bool = False) -> float:
-    """Seconds, for trouble that lasts for so many already. `is_its_own`: nobody answers for this
-    job alone, and what waits longest goes first, so it would take the looks of the others."""
+def poll_retry_delay(
+    error: errors.UpstreamError, lasting: timedelta, is_its_own: bool = False
+) -> timedelta:
+    """The delay before the next poll. `is_its_own`: nobody answers for this job alone, and what
+    waits longest goes first, so it would take the polls of the others."""
     if isinstance(error, TOKEN_ERRORS):
-        return STOPPED_TOKEN_RETRY_S
+        return STOPPED_TOKEN_RETRY_DELAY
+    requested = timedelta(seconds=error.retry_after or 0)
     if isinstance(error, errors.RateLimited):
-        return max(OUTAGE_RETRY_RANGE_S[0], error.retry_after or 0)
-    of_silence = SINGLE_JOB_RETRY_RANGE_S if is_its_own else OUTAGE_RETRY_RANGE_S
-    shortest, longest = (
-        REFUSED_RETRY_RANGE_S if isinstance(error, calls.PERMANENT_ERRORS) else of_silence
-    )
-    return max(min(max(lasts, shortest), longest), error.retry_after or 0)
-
-
-def add_jitter(seconds: float) -> timedelta:
-    return timedelta(
-        seconds=max(
-            MIN_RETRY_DELAY_S, seconds * rng.uniform(1 - JITTER_FRACTION, 1 + JITTER_FRACTION)
-        )
-    )
+        return max(OUTAGE_BACKOFF.shortest, requested)
+    of_silence = SINGLE_JOB_BACKOFF if is_its_own else OUTAGE_BACKOFF
+    backoff = REFUSED_BACKOFF if isinstance(error, calls.PERMANENT_ERRORS) else of_silence
+    return max(backoff.delay_after(lasting), requested)
 
 
 def mark_outage_on_jobs(environment: str, error: errors.UpstreamError, now: datetime) -> None:
@@ -120,7 +109,7 @@ def mark_outage_on_jobs(environment: str, error: errors.UpstreamError, now: date
     unaware.filter(pk__in=[pk for pk, _ in told]).update(
         poll_error=poll_error_text(error),
         poll_failing_since=now,
-        next_poll_at=Least("next_poll_at", now + timedelta(seconds=OUTAGE_RETRY_RANGE_S[1])),
+        next_poll_at=Least("next_poll_at", now + OUTAGE_BACKOFF.longest),
     )
     for pk, tenant in told:
         publish_event(tenant, EventType.JOB, pk)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from datetime import timedelta
 
 import httpx
 import pytest
@@ -124,4 +124,4 @@ def test_without_redis_nobody_asks_a_service_that_is_away_and_nothing_is_raised(
         monkeypatch.setattr(circuit_breaker, "is_circuit_open", lambda _: True)
     assert may_poll(open_circuit) is not was_away
     assert not circuit_breaker.acquire_probe_turn(open_circuit)
-    assert circuit_breaker.seconds_since_outage(open_circuit) == inf
+    assert circuit_breaker.time_since_outage(open_circuit) == timedelta.max
