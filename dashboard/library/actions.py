@@ -22,9 +22,10 @@ from dashboard.shared.roles import Permission
 from proxyapi import pricing
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge, Job, JobState
+from proxyapi.operations import retry_operation_of
 from proxyapi.refusals import NotReady, StaleData
 
-RETRY_OPERATION = "faceless.retry"  # of every faceless type
+NOT_RETRYABLE = "The service has no retry for this kind of video. Nothing was sent."
 FAILURE_NOT_LATEST = (
     "Not sent. The failure you were asked about is not the last one of this video. "
     "Nothing was charged; the last one stands above."
@@ -45,8 +46,11 @@ def retry_video(
     `failed_at` is the time of the failure that was shown, ISO 8601: for another nothing is sent.
     """
     check_permission(by, Permission.RENDER)
+    operation = retry_operation_of(job.kind)
+    if operation is None:
+        raise NotReady(NOT_RETRYABLE)
     quote = partial(quote_retry, job, seen, failed_at)
-    return submit_charge(by, job, RETRY_OPERATION, nonce, quote, words=words)
+    return submit_charge(by, job, operation, nonce, quote, words=words)
 
 
 def quote_retry(job: Job, seen: Decimal, failed_at: str) -> Decimal:

@@ -40,6 +40,7 @@ __all__ = [
     "PriceRule",
     "RatePool",
     "get_operation",
+    "retry_operation_of",
     "status_read_of",
 ]
 
@@ -60,6 +61,11 @@ SCRIPT_OPERATIONS = _names(lambda row: row.writes_script)
 ESTIMATED_RENDER_OPERATIONS = _names(
     lambda row: row.starts_rendering and row.price.rule is PriceRule.ESTIMATE
 )
+
+
+def retry_operation_of(kind: str) -> str | None:
+    """The name of the operation that runs a failed job of that kind again; None where none does."""
+    return next(iter(_names(lambda row: row.restarts_failed and row.kind == kind)), None)
 
 
 def status_read_of(kind: JobKind) -> str:

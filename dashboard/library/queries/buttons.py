@@ -18,6 +18,7 @@ from dashboard.shared.roles import Permission
 from dashboard.shared.videos.status_text import is_long_unknown
 from proxyapi import pricing
 from proxyapi.models import Charge, ChargeState, Job, TokenState
+from proxyapi.operations import retry_operation_of
 
 UNUSABLE_TOKEN_STATES = (TokenState.REVOKED, TokenState.REMOVED)
 ACCOUNT_UNUSABLE_TEXT = "The token it was made with does not work any more."
@@ -49,7 +50,7 @@ def video_card_actions(
     if job.hidden_at is not None:
         url = reverse("video-restorations", args=[job.pk])
         return (ActionButton("Show again", url, "eye", post=True),)
-    if state == "failed":
+    if state == "failed" and retry_operation_of(job.kind):
         return (retry_button(job),)
     return (edit_button(job),) if state == "draft" else ()
 
@@ -67,7 +68,7 @@ def video_page_actions(
         url = reverse("video-checks", args=[job.pk])
         buttons.append(ActionButton("Check again", url, "eye", post=True))
     if has_permission(reader, Permission.RENDER):
-        if state == "failed":
+        if state == "failed" and retry_operation_of(job.kind):
             buttons.append(retry_button(job, kind="primary"))
         elif state == "draft":
             buttons.append(edit_button(job, kind="primary"))

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -26,6 +26,7 @@ from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
 from proxyapi.models import Job
+from proxyapi.operations import retry_operation_of
 from proxyapi.refusals import Refusal
 
 LIST_TEMPLATE, PAGE_TEMPLATE = "library/list.html", "library/video/page.html"
@@ -87,6 +88,8 @@ def video_actions(request: TeamRequest, job_id: UUID) -> HttpResponse:
 def retry_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Ask with the price; a POST retries once for each drawing of the form."""
     job = fetch_job(request, job_id, Permission.RENDER)
+    if retry_operation_of(job.kind) is None:
+        raise Http404("The service has no retry for this kind of video.")
     if request.method != "POST":
         return render_video_dialog(
             request,

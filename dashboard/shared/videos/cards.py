@@ -31,11 +31,9 @@ from dashboard.shared.videos.status_text import (
 from dashboard.shared.videos.typical_durations import RenderClass, UsualDuration, job_render_class
 from proxyapi import pricing
 from proxyapi.models import Charge, Job, JobState
+from proxyapi.operations import retry_operation_of
 
 JobT = TypeVar("JobT", bound=Job)
-ACTIONABLE_STATES = frozenset(
-    {"failed", "draft"}
-)  # states in which some member has something to do
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ def build_video_context(
         state=state,
         charges=charges,
         open_charge=standing,
-        retry_price=pricing.estimate_retry_price(job),
+        retry_price=pricing.estimate_retry_price(job) if retry_operation_of(job.kind) else None,
         now=now,
     )
 
@@ -115,10 +113,16 @@ def build_video_card(told: VideoContext, usuals: Mapping[RenderClass, UsualDurat
         length=playtime(job.seconds) if job.seconds else "",
         is_portrait=is_portrait_ratio(str(job.wanted.get("aspect_ratio") or "")),
         still_url=still_url(job, told.state),
-        actionable=told.state.name in ACTIONABLE_STATES or job.hidden_at is not None,
+        actionable=is_actionable(job, told.state),
         announcement=completion_announcement(told),
         created_at=job.created_at,
     )
+
+
+def is_actionable(job: Job, state: DisplayState) -> bool:
+    """Whether some member has something to do on its card."""
+    can_retry = state.name == "failed" and retry_operation_of(job.kind) is not None
+    return can_retry or state.name == "draft" or job.hidden_at is not None
 
 
 def still_url(job: Job, state: DisplayState) -> str:

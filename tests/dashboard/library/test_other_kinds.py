@@ -1,0 +1,75 @@
+"""What a library page says and offers of jobs that are no faceless video."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from dashboard.library.queries.video_page import load_video_page
+from proxyapi.models import Charge, Job, JobKind
+
+UNRETRYABLE_KINDS = [kind for kind in JobKind.values if kind != JobKind.FACELESS]
+CREATE_CLIP = "text_to_video.create"
+
+
+@pytest.fixture
+def failed_clip(make_video_job: Callable[..., Job], add_settled_charge: Callable[..., Charge]):
+    job = make_video_job("failed", kind=JobKind.CLIP, wanted={"type": "", "script": ""})
+    add_settled_charge(job, 6, CREATE_CLIP)
+    return job
+
+
+@pytest.mark.parametrize("kind", JobKind.values)
+@pytest.mark.parametrize("place", ["", "actions/", "actions/?at=head"])
+def test_a_retry_is_offered_only_where_the_service_has_one(
+    kind, place, make_video_job, add_settled_charge, priya, client_of
+):
+    job = make_video_job("failed", kind=kind)
+    add_settled_charge(job)
+    page = client_of(priya).get(f"/videos/{job.pk}/{place}").content.decode()
+    assert (f"/videos/{job.pk}/retries/" in page) is (kind == JobKind.FACELESS)
+    assert ("A retry costs" in page) is (kind == JobKind.FACELESS and not place)
+
+
+@pytest.mark.parametrize("kind", UNRETRYABLE_KINDS)
+def test_a_retry_that_the_service_does_not_have_charges_nothing(
+    kind, make_video_job, priya, client_of
+):
+    job, client = make_video_job("failed", kind=kind), client_of(priya)
+    url = f"/videos/{job.pk}/retries/"
+    assert (client.get(url).status_code, client.post(url).status_code) == (404, 404)
+    assert not Charge.objects.filter(job=job).exists()
+
+
+def test_the_card_of_a_failed_clip_fetches_no_buttons(failed_clip):
+    assert load_video_page(failed_clip).card.actionable is False
+
+
+def test_a_failed_clip_says_that_its_credits_come_back(failed_clip):
+    page = load_video_page(failed_clip)
+    assert page.card.status_text.endswith("Refund expected.")
+    assert "the service refunds them by itself" in page.status_detail
+    assert page.history_steps[-1].note.startswith("The service refunds this by itself.")
+    Charge.objects.filter(job=failed_clip).update(refunded_at=timezone.now())
+    assert load_video_page(failed_clip).card.status_text.endswith("Refunded.")
+
+
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [
+        ("faceless.export", "Export"),
+        ("ai_visuals.upload", "Upload, AI visuals"),
+        ("ai_visuals.regenerate", "New image, AI visuals"),
+        ("characters.preview", "Character preview"),
+        ("text_to_scene.clips", "Scene clips"),
+    ],
+)
+def test_the_history_names_each_paid_operation(
+    operation, name, make_video_job: Any, add_settled_charge
+):
+    job = make_video_job("completed")
+    add_settled_charge(job, 3, operation)
+    assert load_video_page(job).history_steps[-1].name == name
