@@ -31,7 +31,7 @@ fix: packages-dev  ## format the code, fix what tools can fix, write generated d
 	@$(IN) -m ruff check --fix-only --quiet .
 	@$(IN) -m ruff format --quiet .
 	@find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 {} +
-	@DJANGO_SETTINGS_MODULE=tests.settings $(IN) manage.py document
+	@DJANGO_SETTINGS_MODULE=tests.settings $(IN) manage.py write_docs
 	@$(IN) -m proxyapi.sandbox.document
 	@$(IN) -m tests.checks.licences
 

@@ -1,7 +1,7 @@
 """Settings, read from the environment (and from `var/env` and `var/address.env`, which `make run`
 writes for this machine).
 
-Nothing secret has a default: a process without SECRET_KEY or SEALING_KEYS does not start.
+Nothing secret has a default: a process without SECRET_KEY or ENCRYPTION_KEYS does not start.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ SQLITE_OPTIONS: dict[str, Any] = {
 # away" is said, and until a new attempt takes the place of one that waits longer and longer.
 POOL = {
     "min_size": 1,
-    "max_size": env.integer("DATABASE_POOL", 8, 2, 1000),  # connections of one process
+    "max_size": env.integer("DATABASE_POOL_SIZE", 8, 2, 1000),  # connections of one process
     "timeout": 3,
     "reconnect_timeout": 5,
 }
@@ -188,7 +188,7 @@ except (KeyError, ValueError, ImproperlyConfigured):
         "user:password@host:port, or consolemail://."
     ) from None
 # Without a mail server a working link would stand in the log. That is fine on one's own machine.
-RESETS_PASSWORDS_BY_EMAIL = not BEHIND_TLS or vars()["EMAIL_BACKEND"].endswith("smtp.EmailBackend")
+PASSWORD_RESET_BY_EMAIL = not BEHIND_TLS or vars()["EMAIL_BACKEND"].endswith("smtp.EmailBackend")
 EMAIL_TIMEOUT = 15  # seconds; one slow mail server does not keep a worker
 DEFAULT_FROM_EMAIL = env.text_or_default("EMAIL_FROM", "reelroom@localhost")
 if "@" not in DEFAULT_FROM_EMAIL:
@@ -207,11 +207,11 @@ if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("htt
     )
 
 # A budget's alert outlives its month, so that it is not told twice; the upper end is ten years.
-ALERTS_KEPT_DAYS = env.integer("ALERTS_KEPT_DAYS", 400, 35, 3650)
+ALERT_RETENTION_DAYS = env.integer("ALERT_RETENTION_DAYS", 400, 35, 3650)
 # Of calls that only looked; those that charged stay.
-CALLS_KEPT_DAYS = env.integer("CALLS_KEPT_DAYS", 30, 1, 3650)
+API_CALL_RETENTION_DAYS = env.integer("API_CALL_RETENTION_DAYS", 30, 1, 3650)
 
-SIGN_INS_KEPT_DAYS = env.integer("SIGN_INS_KEPT_DAYS", 180, 7, 3650)
+SIGN_IN_RETENTION_DAYS = env.integer("SIGN_IN_RETENTION_DAYS", 180, 7, 3650)
 
 # Browser -----------------------------------------------------------------------------------------
 STATIC_URL = "/static/"
@@ -286,18 +286,18 @@ if not VIDEO_API_BASE_URL.endswith("/v2"):
 VIDEO_API_METHODS: dict[str, str] = env.dict("VIDEO_API_METHODS", default={})
 # `id:base64 of 32 bytes`, several separated by commas; the first one encrypts
 # (proxyapi/credentials/encryption.py).
-SEALING_KEYS = env.required(
-    "SEALING_KEYS", "`make run` writes one; .env.example says how to make the first one."
+ENCRYPTION_KEYS = env.required(
+    "ENCRYPTION_KEYS", "`make run` writes one; .env.example says how to make the first one."
 )
 # An estimate is approximate: hold a tenth more.
 HOLD_MARGIN = env.number("HOLD_MARGIN", 1.1, 1, 3)
 
 # Seconds; drills shorten them (proxyapi/charges/timeouts.py).
-CHARGE_AGAIN_AFTER = env.number("CHARGE_AGAIN_AFTER", 10, 0, 3600)
-CHARGE_BOOKED_WITHIN = env.number("CHARGE_BOOKED_WITHIN", 30, 0, 3600)
+CHARGE_RETRY_INTERVAL_S = env.number("CHARGE_RETRY_INTERVAL_S", 10, 0, 3600)
+CHARGE_BOOKING_GRACE_S = env.number("CHARGE_BOOKING_GRACE_S", 30, 0, 3600)
 # The longest time of an operation (proxyapi/operations/table.py) is below it, unless this is less.
 CHARGE_IN_FLIGHT_MAX_S = env.number("CHARGE_IN_FLIGHT_MAX_S", 3600, 0, 3600)
-CHARGE_SILENCE = env.number("CHARGE_SILENCE", 15, 0, 3600)
+CHARGE_HEARTBEAT_TIMEOUT_S = env.number("CHARGE_HEARTBEAT_TIMEOUT_S", 15, 0, 3600)
 
 # Background --------------------------------------------------------------------------------------
 CELERY_BROKER_URL = (

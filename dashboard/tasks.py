@@ -61,13 +61,13 @@ def deliver_due_alerts() -> None:
 
 @shared_task
 def prune_alerts() -> None:
-    """Four times a day: what is older than ALERTS_KEPT_DAYS, and is over."""
+    """Four times a day: what is older than ALERT_RETENTION_DAYS, and is over."""
     prune_alert_events()
 
 
 @shared_task
 def prune_sign_ins() -> None:
-    """Once a day: sessions that ended, and the record of sign-ins after SIGN_INS_KEPT_DAYS."""
+    """Once a day: sessions that ended, and the record of sign-ins after SIGN_IN_RETENTION_DAYS."""
     SessionStore.clear_expired()
     sign_in_history.prune_sign_in_events()
 

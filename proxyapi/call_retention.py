@@ -17,7 +17,7 @@ BATCH_SIZE = 1000
 
 
 def prune_old_calls() -> int:
-    """Delete what is older than CALLS_KEPT_DAYS and charged nothing; how many.
+    """Delete what is older than API_CALL_RETENTION_DAYS and charged nothing; how many.
 
     Batch by batch, each its own transaction: calls are recorded meanwhile.
     """
@@ -29,6 +29,6 @@ def prune_old_calls() -> int:
 
 
 def prunable_calls(tenant: Tenant) -> QuerySet[ApiCall]:
-    until = timezone.now() - timedelta(days=settings.CALLS_KEPT_DAYS)
+    until = timezone.now() - timedelta(days=settings.API_CALL_RETENTION_DAYS)
     old = ApiCall.objects.filter(tenant=tenant, sent_at__lt=until)
     return old.exclude(operation__in=CHARGING_OPERATIONS).order_by("sent_at")

@@ -54,21 +54,21 @@ CALL_OUTCOMES = {
 class TokenUnusable(errors.NotSent):
     """Its seal does not open: the row was changed, or its key is gone."""
 
-    code = "TOKEN-SHUT"
+    code = "TOKEN-UNREADABLE"
     sentence = "The stored token does not open. Nothing was sent. Add the token again."
 
 
 class TokenRemoved(TokenUnusable):
     """It was removed while somebody here had its row in hand."""
 
-    code = "TOKEN-GONE"
+    code = "TOKEN-REMOVED"
     sentence = "The token was removed meanwhile. Nothing was sent."
 
 
 class TokenOfOtherUpstream(TokenUnusable):
     """The portal was pointed at another service since: this token is none of its."""
 
-    code = "TOKEN-OF-ANOTHER"
+    code = "TOKEN-OF-OTHER-UPSTREAM"
     sentence = (
         "This token belongs to another address of the service than the portal uses now. "
         "Nothing was sent."

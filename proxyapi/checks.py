@@ -24,7 +24,7 @@ STARTUP_TAG = "start"  # the tag of what has to hold in every process, however i
 @register(STARTUP_TAG)
 def check_encryption_keys(**_: Any) -> list[CheckMessage]:
     try:
-        encryption.KeyRing.parse(settings.SEALING_KEYS)
+        encryption.KeyRing.parse(settings.ENCRYPTION_KEYS)
     except encryption.EncryptionError as error:
         hint = "`manage.py generate_key` prints a new one; old ones stay behind it, after a comma."
         return [Error(str(error), hint=hint, id="proxyapi.E001")]
@@ -122,5 +122,7 @@ def missing_keys_message(model: type[Model], database: str, ring: encryption.Key
     )
     lost = [name for name in names if name not in ring.keys]
     what = model._meta.verbose_name_plural
-    said = f"{len(lost)} {what} are sealed with keys that SEALING_KEYS does not hold: {set(lost)}"
+    said = (
+        f"{len(lost)} {what} are sealed with keys that ENCRYPTION_KEYS does not hold: {set(lost)}"
+    )
     return said if lost else ""

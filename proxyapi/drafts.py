@@ -46,8 +46,8 @@ INVALID_DRAFT_ERRORS = (
 TYPES_WITH_GENRE = ("ai-visuals", "ai-clips")
 # What POST /faceless is known to take; everything else follows by PATCH.
 CREATE_FIELDS = ("type", "title", "topic")
-# To the next try after a lost answer, in `CHARGE_AGAIN_AFTER`: 30 s, 5 minutes, then 10. Each try
-# may leave a draft that nobody finds again, because the service shows no list of them.
+# Delay after a lost answer, in multiples of `CHARGE_RETRY_INTERVAL_S`: 30 s, 5 minutes, then 10.
+# Each attempt may leave a draft that nobody finds again, because the service shows no list of them.
 CREATE_RETRY_FACTORS = (3, 30, 60)
 
 
@@ -90,7 +90,7 @@ class DraftCreationDelayed(RateLimitExhausted):
 class DraftCreationFailed(errors.UnsendableRequest):
     """It was tried as often as drafts nobody finds again may be left; a person is told."""
 
-    code = "DRAFT-NOT-MADE"
+    code = "DRAFT-CREATION-FAILED"
     sentence = (
         f"The service did not answer {len(CREATE_RETRY_FACTORS)} tries to make this draft. Nothing "
         "was charged, and nothing is sent for ten minutes. Then try again."
@@ -179,7 +179,9 @@ def check_creation_delay(job: Job) -> None:
 
 def schedule_creation_retry(job: Job) -> None:
     wait = CREATE_RETRY_FACTORS[min(job.unanswered_creates, len(CREATE_RETRY_FACTORS) - 1)]
-    job.create_retry_at = timezone.now() + wait * timedelta(seconds=settings.CHARGE_AGAIN_AFTER)
+    job.create_retry_at = timezone.now() + wait * timedelta(
+        seconds=settings.CHARGE_RETRY_INTERVAL_S
+    )
     job.unanswered_creates += 1
     job.save(update_fields=["unanswered_creates", "create_retry_at"])
 

@@ -38,7 +38,7 @@ from proxyapi.upstream import errors
 log = logging.getLogger(__name__)
 TICK_DELAY = timedelta(seconds=15)  # when the tick does what no doorbell rang for
 TICK_HEARTBEAT_KEY = "reelroom:heartbeat"
-SLOW_PING_KEY = "reelroom:slow-asked"  # since when the slow worker has not answered
+SLOW_PING_KEY = "reelroom:slow-worker-ping"  # since when the slow worker has not answered
 SLOW_CALL_S = 60.0  # seconds; a charge that may wait longer for its answer goes the slow way
 
 

@@ -24,7 +24,7 @@ ON_POSTGRES = os.environ.get("TEST_DATABASE") == "postgresql"
 os.environ["REELROOM_VAR"] = str(TEST_DIR / "var")
 os.environ.setdefault("VIDEO_API_BASE_URL", "http://127.0.0.1:8001/v2")
 os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(40))
-os.environ.setdefault("SEALING_KEYS", f"k1:{base64.b64encode(secrets.token_bytes(32)).decode()}")
+os.environ.setdefault("ENCRYPTION_KEYS", f"k1:{base64.b64encode(secrets.token_bytes(32)).decode()}")
 if os.environ.get("REDIS_URL", str(TEST_DIR)).startswith((str(TEST_DIR), f"unix://{TEST_DIR}")):
     os.environ["REDIS_URL"] = f"unix://{VALKEY_SOCKET}"
 os.environ["DATABASE_URL"] = (

@@ -21,7 +21,7 @@ def send_reset_link(address: str) -> None:
     The link is made here: in a task's arguments it would lie in Redis.
     """
     user = User.objects.filter(email=address.lower(), is_active=True).first()
-    if user is None or not settings.RESETS_PASSWORDS_BY_EMAIL:
+    if user is None or not settings.PASSWORD_RESET_BY_EMAIL:
         return
     route = {"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)}
     path = reverse("account_reset_password_from_key", kwargs=route)

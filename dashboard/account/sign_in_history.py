@@ -1,4 +1,4 @@
-"""The record of sign-ins, kept for SIGN_INS_KEPT_DAYS."""
+"""The record of sign-ins, kept for SIGN_IN_RETENTION_DAYS."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def record_limited_sign_in(request: HttpRequest, address: str) -> None:
 
 
 def prune_sign_in_events() -> int:
-    """Delete what is older than SIGN_INS_KEPT_DAYS, batch by batch; returns how many."""
-    until = timezone.now() - timedelta(days=settings.SIGN_INS_KEPT_DAYS)
+    """Delete what is older than SIGN_IN_RETENTION_DAYS, batch by batch; returns how many."""
+    until = timezone.now() - timedelta(days=settings.SIGN_IN_RETENTION_DAYS)
     old, deleted = SignInEvent.objects.filter(happened_at__lt=until), 0
     while batch := list(old.values_list("pk", flat=True)[:DELETE_BATCH_SIZE]):
         deleted += SignInEvent.objects.filter(pk__in=batch).delete()[0]

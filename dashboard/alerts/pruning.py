@@ -27,7 +27,7 @@ ONE_OFF_KINDS = tuple(kind for kind, spec in ALERT_KINDS.items() if spec.open_su
 
 
 def prune_alert_events() -> int:
-    """Delete what is older than ALERTS_KEPT_DAYS with its deliveries; how many alerts.
+    """Delete what is older than ALERT_RETENTION_DAYS with its deliveries; how many alerts.
 
     Batch by batch, each its own transaction: alerts are told meanwhile.
     """
@@ -39,7 +39,7 @@ def prune_alert_events() -> int:
 
 
 def prunable_alert_events() -> QuerySet[AlertEvent]:
-    until = timezone.now() - timedelta(days=settings.ALERTS_KEPT_DAYS)
+    until = timezone.now() - timedelta(days=settings.ALERT_RETENTION_DAYS)
     newer = AlertEvent.objects.filter(
         rule=OuterRef("rule"),
         subject=OuterRef("subject"),

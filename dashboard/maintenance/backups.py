@@ -87,7 +87,9 @@ def read_manifest(path: Path) -> BackupManifest:
         )
     if missing := sorted(set(manifest.keys) - set(encryption.load_key_ring().keys)):
         names = ", ".join(missing)
-        raise BackupError(f"SEALING_KEYS does not hold {names}, which sealed the tokens in {path}.")
+        raise BackupError(
+            f"ENCRYPTION_KEYS does not hold {names}, which sealed the tokens in {path}."
+        )
     return manifest
 
 

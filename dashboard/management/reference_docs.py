@@ -1,4 +1,4 @@
-"""Pages of the documentation that are read off the code: `manage.py document` writes them.
+"""Pages of the documentation that are read off the code: `manage.py write_docs` writes them.
 
 `make check` compares them, so a table in docs/reference never tells of yesterday's code.
 """
@@ -20,7 +20,7 @@ from proxyapi.charges import evidence
 from proxyapi.models.charge import CHARGE_TRANSITIONS, HOLDING_STATES
 from proxyapi.operations import EVIDENCE_READS, OPERATIONS, Operation
 
-GENERATED_NOTICE = "<!-- Written by `manage.py document`; change the code instead. -->"
+GENERATED_NOTICE = "<!-- Written by `manage.py write_docs`; change the code instead. -->"
 
 
 def build_reference_pages() -> dict[str, str]:

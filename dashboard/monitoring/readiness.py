@@ -80,7 +80,7 @@ def check_token_encryption() -> str:
     try:
         encryption.load_key_ring()
     except encryption.EncryptionError:
-        return "SEALING_KEYS cannot be read."
+        return "ENCRYPTION_KEYS cannot be read."
     return ""
 
 

@@ -45,7 +45,7 @@ SLOW_WORKER_COMMAND = (
     *("--hostname", "slow@%h", "--loglevel", "WARNING"),
 )
 SLOW_WORKER_ENV = {
-    "DATABASE_POOL": "24"
+    "DATABASE_POOL_SIZE": "24"
 }  # two connections for a thread: the task's, and signs of life
 BEAT_COMMAND = (*CELERY_COMMAND, "beat", "--loglevel", "WARNING")
 WEB_COMMAND = (*PYTHON_MODULE, "uvicorn", "dashboard.asgi:application", "--host", LOOPBACK)

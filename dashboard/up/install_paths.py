@@ -90,7 +90,7 @@ class Installation:
             return
         key = base64.b64encode(secrets.token_bytes(32)).decode()
         write_installation_file(
-            path, f"SECRET_KEY={secrets.token_urlsafe(50)}\nSEALING_KEYS=k1:{key}\n"
+            path, f"SECRET_KEY={secrets.token_urlsafe(50)}\nENCRYPTION_KEYS=k1:{key}\n"
         )
 
     def write_address_file(self) -> None:

@@ -41,7 +41,7 @@ def demo_sign_in_lines(place: Installation) -> list[str]:
     if not demo.is_file():
         return [
             "",
-            "There is no demo team. Make a team: .venv/bin/python manage.py found_team --help",
+            "There is no demo team. Make a team: .venv/bin/python manage.py create_team --help",
         ]
     by_role = {
         person["role"]: person for person in reversed(json.loads(demo.read_text())["people"])

@@ -15,7 +15,7 @@ from proxyapi.charges.job_effects import publish_charge_events
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import HOLDING_STATES, MAX_CHARGE_CRASHES
 
-QUARANTINED = "PARKED"
+QUARANTINED = "QUARANTINED"
 QUARANTINED_UNSENT_REASON = (
     "It could not be handled five times in a row, so it was given up. Nothing was sent."
 )

@@ -13,17 +13,17 @@ from proxyapi.operations import get_operation
 
 def retry_interval() -> timedelta:
     """Between two tries, or two looks at a charge whose answer got lost."""
-    return timedelta(seconds=settings.CHARGE_AGAIN_AFTER)
+    return timedelta(seconds=settings.CHARGE_RETRY_INTERVAL_S)
 
 
 def booking_grace() -> timedelta:
     """The service may book a moment after it fell silent: "no trace" counts only after this."""
-    return timedelta(seconds=settings.CHARGE_BOOKED_WITHIN)
+    return timedelta(seconds=settings.CHARGE_BOOKING_GRACE_S)
 
 
 def heartbeat_timeout() -> timedelta:
     """A sender says every third of this that it waits for its answer; after it, it is dead."""
-    return timedelta(seconds=settings.CHARGE_SILENCE)
+    return timedelta(seconds=settings.CHARGE_HEARTBEAT_TIMEOUT_S)
 
 
 def latest_completion(charge: Charge) -> datetime:

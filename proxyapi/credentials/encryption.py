@@ -13,7 +13,7 @@ envelope that is moved to another row, flipped, cut, or relabelled to another ke
 does not open: `SealBroken`, never a wrong plaintext. The row's name must exist before the row
 is written; rows that hold sealed values therefore have UUID keys made by us.
 
-Keys come from the setting SEALING_KEYS, `id:base64` of 32 bytes, several separated by commas:
+Keys come from the setting ENCRYPTION_KEYS, `id:base64` of 32 bytes, several separated by commas:
 the first seals, all of them open. To rotate: put a new key first, seal every row again, remove
 the old key when no envelope names it (`key_id`). SECRET_KEY plays no part in this.
 """
@@ -139,8 +139,8 @@ def generate_encryption_key() -> str:
 
 
 def load_key_ring() -> KeyRing:
-    """The key ring of the setting SEALING_KEYS. Raises SealError."""
-    return _cached_key_ring(settings.SEALING_KEYS)
+    """The key ring of the setting ENCRYPTION_KEYS. Raises SealError."""
+    return _cached_key_ring(settings.ENCRYPTION_KEYS)
 
 
 @lru_cache(maxsize=4)

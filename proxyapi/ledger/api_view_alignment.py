@@ -6,7 +6,7 @@ rows, upward from the last row that was laid. A row that is passed over is not o
 65). Equal rows may swap; their words and amounts are the same.
 
 The view may lag behind its ledger. A row that is newer than all it shows is called somebody else's
-only by a look `api_view_lag` after its booking (`CHARGE_BOOKED_WITHIN`, half a minute), and even
+only by a look `api_view_lag` after its booking (`CHARGE_BOOKING_GRACE_S`, half a minute), and even
 then the view is believed should it show it later. It is the service's time against ours: where its
 clock is ahead, rows wait for so much longer.
 """
@@ -341,7 +341,7 @@ def entries_past_lag(
 
 
 def api_view_lag() -> timedelta:
-    return timedelta(seconds=settings.CHARGE_BOOKED_WITHIN)
+    return timedelta(seconds=settings.CHARGE_BOOKING_GRACE_S)
 
 
 def attribute_oldest_entries(ledger: LedgerMirror) -> list[datetime]:

@@ -116,7 +116,11 @@ def run_ledger_side(url: str, entries: int, folder: Path) -> Iterator[Ask]:
     """A process with one of the archives; answers a question with what it measured."""
     command = [sys.executable, "-m", "tests.bench.ledger_side", url, str(entries), str(folder)]
     keys = base64.b64encode(secrets.token_bytes(32)).decode()
-    environ = {**os.environ, "SECRET_KEY": secrets.token_urlsafe(40), "SEALING_KEYS": f"k1:{keys}"}
+    environ = {
+        **os.environ,
+        "SECRET_KEY": secrets.token_urlsafe(40),
+        "ENCRYPTION_KEYS": f"k1:{keys}",
+    }
     environ.pop("DEBUG", None)
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environ, stdin=pipe, stdout=pipe, text=True) as process:

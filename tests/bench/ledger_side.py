@@ -27,7 +27,7 @@ def main() -> None:
     url, entries, folder = sys.argv[1:]
     prepare(url, folder)
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    answers = answer_questions(seed_archive(int(entries)))
+    answers = answer_questions(seed_large_team(int(entries)))
     for line in sys.stdin:
         name, *rest = json.loads(line)
         print(json.dumps(answers[name](*rest)), flush=True)
@@ -45,7 +45,7 @@ def prepare(url: str, folder: str) -> None:
     call_command("migrate", verbosity=0)
 
 
-def seed_archive(entries: int) -> Any:
+def seed_large_team(entries: int) -> Any:
     from django.db import connection
 
     from dashboard.demo.large_team.build import ARCHIVE_TEAM_NAME, SeedSize, seed_team

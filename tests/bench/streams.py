@@ -154,7 +154,10 @@ def run_process(command: list[str], environ: dict[str, str]) -> Iterator[subproc
 
 def web_environment(folder: Path, store_path: Path) -> dict[str, str]:
     keys = base64.b64encode(secrets.token_bytes(32)).decode()
-    environ = os.environ | {"SECRET_KEY": secrets.token_urlsafe(40), "SEALING_KEYS": f"k1:{keys}"}
+    environ = os.environ | {
+        "SECRET_KEY": secrets.token_urlsafe(40),
+        "ENCRYPTION_KEYS": f"k1:{keys}",
+    }
     environ |= {"DATABASE_URL": f"sqlite:///{folder / 'site.sqlite3'}", "LOG_LEVEL": "WARNING"}
     environ |= {"REDIS_URL": f"unix://{store_path}", "REELROOM_VAR": str(folder)}
     environ["VIDEO_API_BASE_URL"] = "http://127.0.0.1:8001/v2"

@@ -19,15 +19,15 @@ READY_TIMEOUT_S, STOP_TIMEOUT_S = 120, 30
 READY_LINE = "Ctrl-C stops everything."
 # What would lead the house to somebody else's servers, or to the secrets of the tests.
 OUTSIDE_VARIABLES = (
-    *("DATABASE_URL", "REDIS_URL", "VIDEO_API_BASE_URL", "SECRET_KEY", "SEALING_KEYS"),
+    *("DATABASE_URL", "REDIS_URL", "VIDEO_API_BASE_URL", "SECRET_KEY", "ENCRYPTION_KEYS"),
     *("DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "BEHIND_TLS"),
 )
 
 # The log at its longest is searched for tokens; and an unknown charge settles within seconds.
 DEBUG_SETTINGS = {
     "LOG_LEVEL": "DEBUG",
-    "CHARGE_BOOKED_WITHIN": "6",
-    "CHARGE_AGAIN_AFTER": "3",  # each look costs two requests of a token's thirty a minute
+    "CHARGE_BOOKING_GRACE_S": "6",
+    "CHARGE_RETRY_INTERVAL_S": "3",  # each look costs two requests of a token's thirty a minute
     "CHARGE_IN_FLIGHT_MAX_S": "2",  # the sandbox gets a request at once
 }
 

@@ -131,7 +131,7 @@ def test_an_archive_stands_beside_the_demo(
 def archived(house: LivePortal) -> DemoPerson:
     """Seeds it as an administrator would, and reads off who owns it."""
     size = {"entries": 4000, "members": 9, "jobs": 400, "days": 90}
-    command = [sys.executable, "manage.py", "seed_archive"]
+    command = [sys.executable, "manage.py", "seed_large_team"]
     command += [f"--{name}={number}" for name, number in size.items()]
     environ = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
     environ |= {"REELROOM_VAR": str(house.var), "VIDEO_API_BASE_URL": f"{house.sandbox}/v2"}

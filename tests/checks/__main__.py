@@ -32,7 +32,7 @@ TEMPLATES = sorted(str(path) for path in (ROOT / "templates").rglob("*.html"))
 PRODUCTION = {
     "DJANGO_SETTINGS_MODULE": "dashboard.settings",
     "SECRET_KEY": os.urandom(40).hex(),
-    "SEALING_KEYS": f"k1:{base64.b64encode(os.urandom(32)).decode()}",
+    "ENCRYPTION_KEYS": f"k1:{base64.b64encode(os.urandom(32)).decode()}",
     "BEHIND_TLS": "true",
     "VIDEO_API_BASE_URL": "https://video.example/v2",
     "ALLOWED_HOSTS": "reelroom.example",
@@ -79,7 +79,7 @@ RULES: list[Rule] = [
         "production",
         run_program(*MANAGE, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION),
     ),
-    ("documents", run_program(*MANAGE, "document", "--check", **PRODUCTION)),
+    ("documents", run_program(*MANAGE, "write_docs", "--check", **PRODUCTION)),
     ("sandbox's table", run_program(sys.executable, "-m", "proxyapi.sandbox.document", "--check")),
     ("sandbox's endpoints", run_own_check(endpoint_table.find_endpoint_differences)),
     ("packages", run_program(str(BIN / "uv"), "pip", "check", "--python", sys.executable)),

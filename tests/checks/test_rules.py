@@ -157,7 +157,7 @@ def test_the_page_of_licences_follows_the_locks(tmp_path):
     "text",
     [
         "token = 'sbx" + "_4f9aQ7dLk2PzXw81Ys0bN3'",
-        "SEALING_KEYS=k1" + ":q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=",
+        "ENCRYPTION_KEYS=k1" + ":q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=",
         "-----BEGIN" + " PRIVATE KEY-----",
         "https://py" + "pi.org/simple",
         "/ro" + "ot/.cache",

@@ -105,7 +105,7 @@ def test_each_slow_thread_has_two_connections_to_the_database() -> None:
     pools = (up.SLOW_WORKER_ENV, slow["environment"])
     for command, pool in zip((up.SLOW_WORKER_COMMAND, slow["command"].split()), pools, strict=True):
         threads = int(command[command.index("--concurrency") + 1])
-        assert int(pool["DATABASE_POOL"]) >= 2 * threads
+        assert int(pool["DATABASE_POOL_SIZE"]) >= 2 * threads
 
 
 def test_what_the_beat_asks_for_again_does_not_pile_up_while_no_worker_is_there() -> None:

@@ -35,7 +35,7 @@ def done_with(program: str = IMPORT, **environ: str) -> subprocess.CompletedProc
     ],
 )
 def test_the_service_is_asked_over_https_and_under_its_version(address: str, told: str) -> None:
-    keys = {"SECRET_KEY": f"{uuid4()}{uuid4()}", "SEALING_KEYS": "k1:nobody reads it here"}
+    keys = {"SECRET_KEY": f"{uuid4()}{uuid4()}", "ENCRYPTION_KEYS": "k1:nobody reads it here"}
     done = done_with(VIDEO_API_BASE_URL=address, **keys)
     assert (done.returncode == 0) is not bool(told), done.stderr
     assert told in done.stderr
@@ -55,7 +55,7 @@ def test_without_the_address_of_the_service_nothing_starts(
 def test_a_command_typed_beside_make_run_uses_its_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("VIDEO_API_BASE_URL", "SECRET_KEY", "SEALING_KEYS"):
+    for name in ("VIDEO_API_BASE_URL", "SECRET_KEY", "ENCRYPTION_KEYS"):
         monkeypatch.delenv(name)
     place = Installation.from_environ({"REELROOM_VAR": str(tmp_path), "SANDBOX_PORT": "8081"})
     place.ensure_secrets()
@@ -76,15 +76,19 @@ def test_a_command_typed_beside_make_run_uses_its_address(
         ("LOG_FORMAT", "xml", "LOG_FORMAT is one of plain, json."),
         ("TIME_ZONE", "Europe/Berln", "TIME_ZONE is a name such as Europe/Paris, or UTC."),
         ("TRUSTED_PROXIES", "one", "TRUSTED_PROXIES is a number from 0 to 10."),
-        ("DATABASE_POOL", "2.5", "DATABASE_POOL is a whole number from 2 to 1000."),
-        ("DATABASE_POOL", "1", "DATABASE_POOL is a number from 2 to 1000."),
+        ("DATABASE_POOL_SIZE", "2.5", "DATABASE_POOL_SIZE is a whole number from 2 to 1000."),
+        ("DATABASE_POOL_SIZE", "1", "DATABASE_POOL_SIZE is a number from 2 to 1000."),
         ("TIME_ZONE", "localtime", "TIME_ZONE is a name such as Europe/Paris, or UTC."),
         ("HOLD_MARGIN", "0.1", "HOLD_MARGIN is a number from 1 to 3."),
         ("HOLD_MARGIN", "110%", "HOLD_MARGIN is a number from 1 to 3."),
         ("HOLD_MARGIN", "nan", "HOLD_MARGIN is a number from 1 to 3."),
         ("REDIS_URL", "mira:canary-word@redis:6379", "REDIS_URL is redis://"),
         ("VIDEO_API_METHODS", "canary-word", "VIDEO_API_METHODS cannot be read."),
-        ("SEALING_KEYS_FILE", "/nowhere/keys", "SEALING_KEYS_FILE cannot be read: No such file"),
+        (
+            "ENCRYPTION_KEYS_FILE",
+            "/nowhere/keys",
+            "ENCRYPTION_KEYS_FILE cannot be read: No such file",
+        ),
         ("DATABASE_URL", "canary-word", "DATABASE_URL is postgres://"),
         ("DATABASE_URL", "mysql://mira:canary-word@db/x", "DATABASE_URL is postgres://"),
         ("DATABASE_URL", "postgres://mira:canary-word@db:many/x", "DATABASE_URL is postgres://"),
@@ -128,7 +132,7 @@ def test_behind_tls_the_address_for_links_has_to_be_set(address: str) -> None:
 
 def test_what_is_set_to_nothing_is_as_not_set() -> None:
     names = (
-        *("TRUSTED_PROXIES", "DATABASE_POOL", "LOG_LEVEL", "TIME_ZONE", "REDIS_URL"),
+        *("TRUSTED_PROXIES", "DATABASE_POOL_SIZE", "LOG_LEVEL", "TIME_ZONE", "REDIS_URL"),
         *("ALLOWED_HOSTS", "EMAIL_URL", "EMAIL_FROM", "PORT", "PORTAL_URL"),
     )
     print_some = f"{IMPORT} as s; print(s.PORTAL_URL, *s.ALLOWED_HOSTS)"
@@ -170,6 +174,6 @@ def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
 def test_behind_tls_no_link_for_a_password_is_written_to_the_log(
     environ: dict[str, str], resets: str
 ) -> None:
-    print_it = f"{IMPORT} as s; print(s.RESETS_PASSWORDS_BY_EMAIL)"
+    print_it = f"{IMPORT} as s; print(s.PASSWORD_RESET_BY_EMAIL)"
     done = done_with(print_it, PORTAL_URL="https://reelroom.example", **environ)
     assert done.stdout.strip() == resets, done.stderr

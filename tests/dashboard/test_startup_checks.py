@@ -32,7 +32,7 @@ def ends_of(keys: str) -> dict[str, tuple[int | None, str]]:
     """How each ends and what it says, with these keys; None for one that goes on."""
     until = time.monotonic() + PATIENCE
     begun = {
-        name: portal_commands.start_program(*command[1:], SEALING_KEYS=keys)
+        name: portal_commands.start_program(*command[1:], ENCRYPTION_KEYS=keys)
         for name, command in programs().items()
     }
     return {name: end_of(process, until) for name, process in begun.items()}
@@ -52,9 +52,9 @@ def end_of(process: subprocess.Popen[str], until: float) -> tuple[int | None, st
 @pytest.mark.parametrize(
     ("keys", "sentence"),
     [
-        ("", "SEALING_KEYS is not set."),
+        ("", "ENCRYPTION_KEYS is not set."),
         ("k1:AAAA", "The sealing key 'k1' has 3 bytes instead of 32."),
-        (ANOTHER, "1 tokens are sealed with keys that SEALING_KEYS does not hold: {'k1'}"),
+        (ANOTHER, "1 tokens are sealed with keys that ENCRYPTION_KEYS does not hold: {'k1'}"),
     ],
     ids=["missing", "unusable", "another"],
 )

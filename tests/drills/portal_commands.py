@@ -23,7 +23,7 @@ def portal_environment(**changes: str) -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "dashboard.settings",
         "DATABASE_URL": address,
         "REDIS_URL": settings.REDIS_URL,
-        "SEALING_KEYS": settings.SEALING_KEYS,
+        "ENCRYPTION_KEYS": settings.ENCRYPTION_KEYS,
         "VIDEO_API_BASE_URL": settings.VIDEO_API_BASE_URL,
     }
     return {**os.environ, **known, **changes}

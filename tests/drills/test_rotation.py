@@ -58,7 +58,7 @@ def test_ten_thousand_tokens_change_their_key_under_traffic(
 ) -> None:
     figures = Figures("rotation")
     chance = Random(figures.seed)  # noqa: S311
-    settings.SEALING_KEYS = OLD
+    settings.ENCRYPTION_KEYS = OLD
     settings.VIDEO_API_BASE_URL = f"http://127.0.0.1:{server.port}/v2"
     plant_tokens(server)
     turn = rotate_under_traffic(figures, chance)
@@ -77,7 +77,7 @@ def test_ten_thousand_tokens_change_their_key_under_traffic(
         holds=sum(turn.seconds) <= 60 and len(turn.seconds) == KILLS + 1,
     )
     alone = portal_commands.run_program(
-        "manage.py", "check", "--database", "default", SEALING_KEYS=NEW
+        "manage.py", "check", "--database", "default", ENCRYPTION_KEYS=NEW
     )
     figures.report(
         f"the check without the old key exits with {alone.returncode} {alone.stderr[-300:]}",
@@ -94,7 +94,7 @@ def rotate_under_traffic(figures: Figures, chance: Random) -> RotationRuns:
     begun = time.monotonic()
     killed = [run_and_kill_rotation(chance.uniform(0.0, 0.5), turned) for _ in range(KILLS)]
     left, again = count_under_key(OLD), time.monotonic()
-    last = portal_commands.run_program(*ROTATE, SEALING_KEYS=turned)
+    last = portal_commands.run_program(*ROTATE, ENCRYPTION_KEYS=turned)
     end = time.monotonic()
     told = [wait_for_reader(reader) for reader in readers]
     report_pace(figures, told, begun, end)
@@ -122,7 +122,7 @@ def report_pace(figures: Figures, told: list[dict[str, Any]], begun: float, end:
 
 
 def read_tokens(keys: str) -> subprocess.Popen[str]:
-    reader = portal_commands.start_program(*READER, SEALING_KEYS=keys)
+    reader = portal_commands.start_program(*READER, ENCRYPTION_KEYS=keys)
     assert reader.stdout is not None
     assert reader.stdout.readline() == "ready\n"
     return reader
@@ -151,7 +151,7 @@ def run_and_kill_rotation(seconds: float, keys: str) -> float:
     Answers the seconds that it ran.
     """
     before, begun = count_under_key(NEW), time.monotonic()
-    with portal_commands.start_program(*ROTATE, SEALING_KEYS=keys) as process:
+    with portal_commands.start_program(*ROTATE, ENCRYPTION_KEYS=keys) as process:
         while process.poll() is None and count_under_key(NEW) == before:
             time.sleep(0.02)
         time.sleep(seconds)

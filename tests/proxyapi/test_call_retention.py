@@ -47,7 +47,7 @@ def test_old_polls_are_pruned_and_charges_stay(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_setting_says_how_old(settings: Any) -> None:
-    settings.CALLS_KEPT_DAYS = 2
+    settings.API_CALL_RETENTION_DAYS = 2
     token = TokenFactory.create()
     for days in (3, 1):
         called(token, LOOK, days)

@@ -140,7 +140,7 @@ def test_a_ring_needs_its_current_key(key_ring):
 
 
 def test_the_ring_comes_from_the_settings(settings):
-    settings.SEALING_KEYS = f"k7:{TWO},k1:{ONE}"
+    settings.ENCRYPTION_KEYS = f"k7:{TWO},k1:{ONE}"
     assert encryption.load_key_ring().current_key_id == "k7"
-    settings.SEALING_KEYS = f"k8:{TWO}"
+    settings.ENCRYPTION_KEYS = f"k8:{TWO}"
     assert encryption.load_key_ring().current_key_id == "k8"

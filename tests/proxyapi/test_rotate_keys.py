@@ -23,9 +23,9 @@ OLD, NEW = (
 @pytest.fixture
 def tokens(db: None, settings: Any) -> Iterator[list[Token]]:
     """Three tokens under the old key, in a portal that has the new one in front of it."""
-    settings.SEALING_KEYS = OLD
+    settings.ENCRYPTION_KEYS = OLD
     made = TokenFactory.create_batch(3)
-    settings.SEALING_KEYS = f"{NEW},{OLD}"
+    settings.ENCRYPTION_KEYS = f"{NEW},{OLD}"
     yield made
 
 
@@ -92,7 +92,7 @@ def test_a_row_without_an_envelope_does_not_stop_the_others(
 
 
 def test_a_key_that_is_still_needed_cannot_be_taken_out(tokens: list[Token], settings: Any) -> None:
-    settings.SEALING_KEYS = NEW
+    settings.ENCRYPTION_KEYS = NEW
     found = run_checks(databases=["default"])
     assert [one.id for one in found if one.id == "proxyapi.E002"] == ["proxyapi.E002"]
     assert "3 tokens" in next(one.msg for one in found if one.id == "proxyapi.E002")
@@ -100,5 +100,5 @@ def test_a_key_that_is_still_needed_cannot_be_taken_out(tokens: list[Token], set
 
 @pytest.mark.parametrize("keys", ["", "nonsense", "k1:AAAA", "k1:not base64 at all"])
 def test_a_wrong_key_stops_the_start(keys: str, settings: Any) -> None:
-    settings.SEALING_KEYS = keys
+    settings.ENCRYPTION_KEYS = keys
     assert "proxyapi.E001" in {one.id for one in run_checks()}

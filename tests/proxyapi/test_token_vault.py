@@ -53,7 +53,7 @@ def test_pitfall_32_a_token_whose_requests_are_used_up_is_not_passed_over(
 def test_a_backup_opens_with_its_key_and_with_no_other(
     account: Account, settings: Any, tmp_path: Path
 ) -> None:
-    its_keys, backup = settings.SEALING_KEYS, str(tmp_path / "tokens.json")
+    its_keys, backup = settings.ENCRYPTION_KEYS, str(tmp_path / "tokens.json")
     values = {one.pk: f"sbx_{one.pk}" for one in TokenFactory.create_batch(3, account=account)}
     call_command("dumpdata", "proxyapi.token", output=backup)
     assert not any(value in Path(backup).read_text() for value in values.values())
@@ -64,7 +64,7 @@ def test_a_backup_opens_with_its_key_and_with_no_other(
         f"k1:{encryption.generate_encryption_key()}",
         f"k2:{encryption.generate_encryption_key()}",
     ):
-        settings.SEALING_KEYS = keys
+        settings.ENCRYPTION_KEYS = keys
         assert not any(token_vault.can_decrypt(row) for row in rows)
-    settings.SEALING_KEYS = its_keys
+    settings.ENCRYPTION_KEYS = its_keys
     assert {row.pk: token_vault.decrypt_token(row).reveal() for row in rows} == values

@@ -23,7 +23,7 @@ COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
 BACKGROUND = ("worker", "slow", "beat")
 OURS = ("web", *BACKGROUND, "sandbox")
-SECRETS = ("SECRET_KEY", "SEALING_KEYS", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
+SECRETS = ("SECRET_KEY", "ENCRYPTION_KEYS", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
 
 
 def test_the_sandbox_gets_nothing_of_the_portal() -> None:

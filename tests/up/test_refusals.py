@@ -67,7 +67,7 @@ def test_secrets_that_were_half_written_are_written_anew(tmp_path):
 
     Installation.from_environ({"REELROOM_VAR": str(tmp_path)}).ensure_secrets()
 
-    assert "SEALING_KEYS=k1:" in (tmp_path / "env").read_text()
+    assert "ENCRYPTION_KEYS=k1:" in (tmp_path / "env").read_text()
     assert [path.name for path in tmp_path.iterdir()] == ["env"]
 
 

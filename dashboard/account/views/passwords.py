@@ -15,7 +15,7 @@ from dashboard.account.sign_in_limits import remember_client
 @login_not_required
 def password_reset(request: HttpRequest) -> HttpResponse:
     """Without a mail server no link is made: it would stand in the log."""
-    if not settings.RESETS_PASSWORDS_BY_EMAIL:
+    if not settings.PASSWORD_RESET_BY_EMAIL:
         return render(request, "account/password_reset_unavailable.html")
     response: HttpResponse = allauth.password_reset(request)
     return response

@@ -31,5 +31,5 @@ class Command(BaseCommand):
             names = ", ".join(manifest.keys)
             self.stdout.write(
                 f"Its tokens open only with the sealing keys {names}. They are not in the file: "
-                "keep SEALING_KEYS in another place."
+                "keep ENCRYPTION_KEYS in another place."
             )

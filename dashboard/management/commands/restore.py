@@ -39,4 +39,4 @@ class Command(BaseCommand):
         if kept:
             self.stdout.write(f"The previous file is kept as {kept}.")
         migration_executor.migrate_with_retries()
-        call_command("after_restore", stdout=self.stdout)
+        call_command("recover_charges", stdout=self.stdout)

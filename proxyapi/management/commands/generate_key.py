@@ -1,4 +1,4 @@
-"""`manage.py generate_key`: a new key for SEALING_KEYS."""
+"""`manage.py generate_key`: a new key for ENCRYPTION_KEYS."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from proxyapi.credentials import encryption
 
 
 class Command(BaseCommand):
-    help = "Print a new sealing key as `name:key`. Put it first in SEALING_KEYS, keep the old ones."
+    help = (
+        "Print a new sealing key as `name:key`. Put it first in ENCRYPTION_KEYS, keep the old ones."
+    )
     requires_system_checks: list[str] = []  # it is the remedy for the check that fails
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py rotate_keys`: seal every token again with the first key of SEALING_KEYS."""
+"""`manage.py rotate_keys`: seal every token again with the first key of ENCRYPTION_KEYS."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ BATCH_SIZE = 500
 
 class Command(BaseCommand):
     help = (
-        "Seal all that is sealed again with the first key of SEALING_KEYS. It can be stopped "
+        "Seal all that is sealed again with the first key of ENCRYPTION_KEYS. It can be stopped "
         "and started again, and the portal works meanwhile. When it ends without an error, the "
-        "old keys can be taken out of SEALING_KEYS."
+        "old keys can be taken out of ENCRYPTION_KEYS."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl
 
-# The service may book late: "never charged" is said only after CHARGE_BOOKED_WITHIN of this house.
+# The service may book late: "never charged" is concluded after CHARGE_BOOKING_GRACE_S only.
 DECIDED = 40_000
 DOUBT = "We do not know whether"
 

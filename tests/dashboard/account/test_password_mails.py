@@ -146,7 +146,7 @@ def test_a_mail_server_that_does_not_take_it_is_asked_again(browser_at, monkeypa
 def test_a_portal_that_sends_no_mail_says_who_helps_and_makes_no_link(
     browser_at, settings, mailoutbox
 ) -> None:
-    settings.RESETS_PASSWORDS_BY_EMAIL = False
+    settings.PASSWORD_RESET_BY_EMAIL = False
     for page in (browser_at(HOME).get(reverse("account_reset_password")), ask(browser_at(HOME))):
         assert "This portal sends no e-mail." in page.content.decode()
         assert "<form" not in page.content.decode()

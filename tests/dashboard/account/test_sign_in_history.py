@@ -90,8 +90,8 @@ def test_an_operator_reads_the_record_by_command(browser_at) -> None:
     sign_in(browser_at(HOME))
     sign_in(browser_at(HOME), "x", "nobody@northlight.example")
     whole, hers = StringIO(), StringIO()
-    call_command("sign_ins", stdout=whole)
-    call_command("sign_ins", MIRA.upper(), stdout=hers)
+    call_command("list_sign_ins", stdout=whole)
+    call_command("list_sign_ins", MIRA.upper(), stdout=hers)
     first, second = whole.getvalue().splitlines()
     assert f"{HOME}  {MIRA}  signed in" in first
     assert f"{HOME}  nobody@northlight.example  wrong address or password" in second
@@ -111,7 +111,7 @@ def test_rows_are_deleted_after_a_while(browser_at, settings, monkeypatch) -> No
     monkeypatch.setattr(sign_in_history, "DELETE_BATCH_SIZE", 2)
     for _ in range(5):
         sign_in(browser_at(HOME), "not the lantern")
-    ago = timezone.now() - timedelta(days=settings.SIGN_INS_KEPT_DAYS, minutes=1)
+    ago = timezone.now() - timedelta(days=settings.SIGN_IN_RETENTION_DAYS, minutes=1)
     newest = SignInEvent.objects.latest("pk")
     SignInEvent.objects.exclude(pk=newest.pk).update(happened_at=ago)
     tasks.prune_sign_ins()

@@ -21,8 +21,8 @@ def started(**environ: str) -> str:
         ({"EMAIL_URL": "smtp://mira:canary-word@mail.example:many"}, "EMAIL_URL cannot be read."),
         ({"EMAIL_FROM": "nobody"}, "EMAIL_FROM is the address"),
         ({"PORTAL_URL": "reelroom.example"}, "PORTAL_URL is where people reach the portal"),
-        ({"ALERTS_KEPT_DAYS": "34"}, "ALERTS_KEPT_DAYS is a number from 35 to 3650."),
-        ({"ALERTS_KEPT_DAYS": "3651"}, "ALERTS_KEPT_DAYS is a number from 35 to 3650."),
+        ({"ALERT_RETENTION_DAYS": "34"}, "ALERT_RETENTION_DAYS is a number from 35 to 3650."),
+        ({"ALERT_RETENTION_DAYS": "3651"}, "ALERT_RETENTION_DAYS is a number from 35 to 3650."),
         ({"PORTAL_URL": "ftp://reelroom.example"}, "PORTAL_URL is where people reach the portal"),
     ],
 )
@@ -37,5 +37,5 @@ def test_right_ones_are_taken():
         EMAIL_URL="smtp+tls://mira:canary-word@mail.example:587",
         EMAIL_FROM="reelroom@northlight.example",
         PORTAL_URL="https://reelroom.northlight.example/",
-        ALERTS_KEPT_DAYS="35",
+        ALERT_RETENTION_DAYS="35",
     )

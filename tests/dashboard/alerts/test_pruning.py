@@ -55,7 +55,7 @@ def test_what_is_younger_stays_and_the_setting_says_how_young(
     for days in (399, 90, 30):
         make_old_alert(days, rule=low_balance_rule, period=str(days))
     assert pruning.prune_alert_events() == 0
-    settings.ALERTS_KEPT_DAYS = 60
+    settings.ALERT_RETENTION_DAYS = 60
     assert pruning.prune_alert_events() == 2
     assert kept() == {"30"}
 

@@ -22,7 +22,7 @@ OLD, NEW = (
 
 @pytest.fixture(autouse=True)
 def _old(settings):
-    settings.SEALING_KEYS = OLD
+    settings.ENCRYPTION_KEYS = OLD
 
 
 def rotate(*options):
@@ -34,10 +34,10 @@ def rotate(*options):
 def test_a_webhooks_secret_is_sealed_with_the_first_key_and_opens_as_before(
     team_webhook, secret, settings
 ):
-    settings.SEALING_KEYS = f"{NEW},{OLD}"
+    settings.ENCRYPTION_KEYS = f"{NEW},{OLD}"
     assert "1 webhooks need an old key." in rotate("--dry-run")
     rotate()
-    settings.SEALING_KEYS = NEW
+    settings.ENCRYPTION_KEYS = NEW
     row = AlertWebhook.objects.get()
     assert (
         encryption.decrypt(bytes(row.sealed), row.seal_row(), encryption.load_key_ring())
@@ -46,7 +46,7 @@ def test_a_webhooks_secret_is_sealed_with_the_first_key_and_opens_as_before(
 
 
 def test_one_that_does_not_open_keeps_the_old_key_needed(team_webhook, settings):
-    settings.SEALING_KEYS = NEW
+    settings.ENCRYPTION_KEYS = NEW
     with pytest.raises(CommandError, match="1 webhooks"):
         rotate()
 
@@ -59,7 +59,7 @@ def test_one_that_does_not_open_is_named_and_keeps_no_token_from_the_new_key(
     token.save()
     *intact, last = bytes(team_webhook.sealed)
     AlertWebhook.objects.update(sealed=bytes([*intact, last ^ 1]))
-    settings.SEALING_KEYS = f"{NEW},{OLD}"
+    settings.ENCRYPTION_KEYS = f"{NEW},{OLD}"
     with pytest.raises(
         CommandError, match=f"1 webhooks could not be sealed again: {team_webhook.pk}"
     ):
@@ -69,16 +69,16 @@ def test_one_that_does_not_open_is_named_and_keeps_no_token_from_the_new_key(
 
 
 def test_the_key_of_a_webhooks_secret_cannot_be_taken_out(team_webhook, settings):
-    settings.SEALING_KEYS = NEW
+    settings.ENCRYPTION_KEYS = NEW
     found = [one.msg for one in run_checks(databases=["default"]) if one.id == "proxyapi.E002"]
     assert len(found) == 1
-    assert found[0].startswith("1 alert webhooks are sealed with keys that SEALING_KEYS")
+    assert found[0].startswith("1 alert webhooks are sealed with keys that ENCRYPTION_KEYS")
 
 
 def test_a_broken_envelope_hides_no_lost_key(team_webhook, token, settings):
     """Sealed under the old key, one emptied row beside it: the check still finds the other."""
     type(token).objects.update(sealed=b"")
-    settings.SEALING_KEYS = NEW
+    settings.ENCRYPTION_KEYS = NEW
     assert "proxyapi.E002" in {one.id for one in run_checks(databases=["default"])}
 
 

@@ -16,7 +16,7 @@ SMALL = {"entries": 300, "members": 20, "jobs": 40, "days": 30}
 @pytest.mark.django_db
 def test_it_names_what_it_adds_and_touches_no_other_team(mira):
     said = StringIO()
-    call_command("seed_archive", **SMALL, owner=mira.user.email, stdout=said)
+    call_command("seed_large_team", **SMALL, owner=mira.user.email, stdout=said)
     assert "Adding the team Archive with 300 ledger rows, 40 jobs and 20 members" in said.getvalue()
     team = Team.objects.get(name="Archive")
     assert team.memberships.count() == 20
@@ -30,7 +30,7 @@ def test_it_names_what_it_adds_and_touches_no_other_team(mira):
 
 @pytest.mark.django_db
 def test_nothing_is_ever_sent_for_it(mira):
-    call_command("seed_archive", **SMALL, owner=mira.user.email, stdout=StringIO())
+    call_command("seed_large_team", **SMALL, owner=mira.user.email, stdout=StringIO())
     assert set(Token.objects.values_list("state")) == {(TokenState.REMOVED,)}
 
 
@@ -38,7 +38,7 @@ def test_nothing_is_ever_sent_for_it(mira):
 def test_it_refuses_where_the_ledger_is_real(settings):
     settings.VIDEO_API_IS_SANDBOX = False
     with pytest.raises(CommandError, match="only with the sandbox"):
-        call_command("seed_archive", **SMALL)
+        call_command("seed_large_team", **SMALL)
     assert not Team.objects.exists()
 
 
@@ -46,11 +46,11 @@ def test_it_refuses_where_the_ledger_is_real(settings):
 @pytest.mark.parametrize("wrong", [{"owner": "nobody@northlight.example"}, {"entries": 0}])
 def test_it_refuses_what_it_cannot_do(wrong):
     with pytest.raises(CommandError):
-        call_command("seed_archive", **{**SMALL, **wrong}, stdout=StringIO())
+        call_command("seed_large_team", **{**SMALL, **wrong}, stdout=StringIO())
     assert not Team.objects.exists()
 
 
 @pytest.mark.django_db
 def test_its_ledger_reconciles_to_the_last_credit(mira):
-    call_command("seed_archive", **SMALL, owner=mira.user.email, stdout=StringIO())
+    call_command("seed_large_team", **SMALL, owner=mira.user.email, stdout=StringIO())
     call_command("verify_ledger", offline=True, stdout=StringIO())

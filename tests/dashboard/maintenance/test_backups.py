@@ -34,7 +34,7 @@ def run(name: str, *arguments: object) -> str:
 def test_a_backup_brings_back_what_was_there_and_nothing_else(tmp_path):
     team, charge = TeamFactory.create(name="Northlight"), ChargeFactory.create()
     told = run("backup", tmp_path / "monday.zip")
-    assert "keep SEALING_KEYS in another place" in told
+    assert "keep ENCRYPTION_KEYS in another place" in told
     team.delete()
     TeamFactory.create(name="Founded later")
 
@@ -52,7 +52,7 @@ def test_a_backup_holds_no_key_and_is_for_its_owner_alone(tmp_path, settings):
         manifest = json.loads(archive.read("manifest.json"))
         text = b"".join(archive.read(name) for name in archive.namelist())
     assert manifest["keys"] == ["k1"]
-    assert settings.SEALING_KEYS.partition(":")[2].encode() not in text
+    assert settings.ENCRYPTION_KEYS.partition(":")[2].encode() not in text
     assert (tmp_path / "monday.zip").stat().st_mode & 0o077 == 0
 
 
@@ -93,9 +93,9 @@ def test_a_database_with_teams_is_replaced_only_on_request(tmp_path):
 def test_a_backup_whose_keys_are_missing_is_refused_before_anything_changes(tmp_path, settings):
     ChargeFactory.create()
     run("backup", tmp_path / "monday.zip")
-    key = settings.SEALING_KEYS.partition(":")[2]
-    settings.SEALING_KEYS = f"k9:{key}"
-    with pytest.raises(CommandError, match="SEALING_KEYS does not hold k1"):
+    key = settings.ENCRYPTION_KEYS.partition(":")[2]
+    settings.ENCRYPTION_KEYS = f"k9:{key}"
+    with pytest.raises(CommandError, match="ENCRYPTION_KEYS does not hold k1"):
         run("restore", tmp_path / "monday.zip", "--replace")
     assert Token.objects.exists()
 

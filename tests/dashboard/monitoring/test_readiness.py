@@ -82,7 +82,7 @@ def test_readyz_names_a_full_disk(client, monkeypatch):
 
 def test_readyz_names_keys_that_cannot_be_read(client, settings):
     alive()
-    settings.SEALING_KEYS = "k1:short"
+    settings.ENCRYPTION_KEYS = "k1:short"
 
     assert list(client.get("/readyz").json()["missing"]) == ["keys"]
 

@@ -94,8 +94,8 @@ def test_a_credit_pack_is_not_named_so() -> None:
     "command",
     [
         ("add_member", "Northlight", "nora@northlight.example", TURNED),
-        ("found_team", "Elsewhere", "nora@northlight.example", TURNED),
-        ("found_team", TURNED, "nora@northlight.example", "Nora Berg"),
+        ("create_team", "Elsewhere", "nora@northlight.example", TURNED),
+        ("create_team", TURNED, "nora@northlight.example", "Nora Berg"),
     ],
 )
 def test_neither_people_nor_teams_are_named_so(command: tuple[str, ...], mira: Membership) -> None:

@@ -1,6 +1,6 @@
 """The real sandbox, a client with short time-outs, and waits that a drill can wait for.
 
-Shortened: `CHARGE_BOOKED_WITHIN` 30 → 0.2 s, `CHARGE_AGAIN_AFTER` 10 → 0.1 s, the time-outs of
+Shortened: `CHARGE_BOOKING_GRACE_S` 30 → 0.2 s, `CHARGE_RETRY_INTERVAL_S` 10 → 0.1 s, timeouts of
 the charging calls and their longest times 60 to 240 → 0.8 s. Lifted: five previews a minute.
 """
 
@@ -33,7 +33,7 @@ def faulty_transport(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[FaultyTransport]:
     settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
-    settings.CHARGE_BOOKED_WITHIN, settings.CHARGE_AGAIN_AFTER = 0.2, 0.1
+    settings.CHARGE_BOOKING_GRACE_S, settings.CHARGE_RETRY_INTERVAL_S = 0.2, 0.1
     settings.CHARGE_IN_FLIGHT_MAX_S = TIMEOUT
     monkeypatch.setattr(rate_limiter, "PREVIEWS_PER_MINUTE", 10_000)
     with short_timeout_client(f"{sandbox}/v2", monkeypatch) as (client, wire):

@@ -27,9 +27,9 @@ from tests.proxyapi.money.sandbox_account import FINAL_STATES
 
 # Shortened: 15, 30, 10 seconds and the longest time of the operation else.
 WAITS = {
-    "CHARGE_SILENCE": "1.5",
-    "CHARGE_BOOKED_WITHIN": "0.5",
-    "CHARGE_AGAIN_AFTER": "0.2",
+    "CHARGE_HEARTBEAT_TIMEOUT_S": "1.5",
+    "CHARGE_BOOKING_GRACE_S": "0.5",
+    "CHARGE_RETRY_INTERVAL_S": "0.2",
     "CHARGE_IN_FLIGHT_MAX_S": "1",
 }
 KILLED = 9

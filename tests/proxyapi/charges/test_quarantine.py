@@ -130,7 +130,7 @@ def test_a_dead_worker_is_found_by_its_missing_heartbeat(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_sending_worker_beats_while_it_waits(make_held_charge: Held, settings: Any) -> None:
-    settings.CHARGE_SILENCE = 0.03
+    settings.CHARGE_HEARTBEAT_TIMEOUT_S = 0.03
     charge = make_held_charge()
     past = timezone.now() - timedelta(minutes=1)
     Charge.objects.update(state=ChargeState.SENDING, sent_at=past, heartbeat_at=past, due_at=past)

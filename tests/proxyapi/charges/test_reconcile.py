@@ -143,7 +143,7 @@ def test_nothing_is_called_uncharged_while_its_worker_lives_nor_half_a_minute_af
     settings: Any,
 ) -> None:
     """A sweep took it for dead, for it could not write its sign of life for a while."""
-    settings.CHARGE_BOOKED_WITHIN = booked_within
+    settings.CHARGE_BOOKING_GRACE_S = booked_within
     upstream.respond(*LEDGER, history_page())
     charge = unknown_charge(seconds=300)
     Charge.objects.update(heartbeat_at=timezone.now() - timedelta(seconds=alive))

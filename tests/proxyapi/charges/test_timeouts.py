@@ -43,7 +43,7 @@ def test_pitfall_34_a_heartbeat_survives_a_broken_connection(
     db: None, monkeypatch: pytest.MonkeyPatch, settings: LazySettings
 ) -> None:
     """A connection that broke stays broken until it is closed; the next sign needs another one."""
-    settings.CHARGE_SILENCE = 0.03
+    settings.CHARGE_HEARTBEAT_TIMEOUT_S = 0.03
     said: list[int] = []
     closed: list[int] = []
     answered = Event()

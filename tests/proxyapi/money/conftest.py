@@ -123,7 +123,7 @@ def sandbox_account(
     control: httpx.Client, account: dict[str, Any], sandbox: str, token: Token, settings: Any
 ) -> Iterator[SandboxAccount]:
     """The account with everything priced, and waits that a test can wait for."""
-    settings.CHARGE_BOOKED_WITHIN, settings.CHARGE_AGAIN_AFTER = 0.2, 0.1
+    settings.CHARGE_BOOKING_GRACE_S, settings.CHARGE_RETRY_INTERVAL_S = 0.2, 0.1
     settings.CHARGE_IN_FLIGHT_MAX_S = 0.2
     assert control.put("settings", json=SETTINGS).is_success
     bearer = {"Authorization": f"Bearer {account['token']}"}

@@ -173,7 +173,7 @@ def run_spenders(
             )()
         if chance.random() < 0.05:
             ledger.mirror_entries(service.account)
-    with override_settings(CHARGE_BOOKED_WITHIN=0):  # as half a minute later: nothing is fresh
+    with override_settings(CHARGE_BOOKING_GRACE_S=0):  # as half a minute later: nothing is fresh
         ledger.mirror_entries(service.account)
     count, total = unmatched_debits(service.account)
     their_sum = sum(row["credits"] for at, row in enumerate(service.rows()) if at not in mine)

@@ -1,4 +1,4 @@
-"""`manage.py sign_ins`: who signed in or was refused lately, and from where."""
+"""`manage.py list_sign_ins`: who signed in or was refused lately, and from where."""
 
 from __future__ import annotations
 

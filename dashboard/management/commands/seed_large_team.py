@@ -1,4 +1,4 @@
-"""`manage.py seed_archive`: a team with a million ledger rows, to look at and to time."""
+"""`manage.py seed_large_team`: a team with a million ledger rows, to look at and to time."""
 
 from __future__ import annotations
 

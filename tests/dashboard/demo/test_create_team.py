@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 def test_the_owner_signs_in_with_what_the_command_shows(client):
     out = StringIO()
-    call_command("found_team", "Northlight", "Mira@Northlight.example", "Mira Sandvik", stdout=out)
+    call_command("create_team", "Northlight", "Mira@Northlight.example", "Mira Sandvik", stdout=out)
 
     *_, email, _, password = out.getvalue().split()
 
@@ -24,24 +24,24 @@ def test_the_owner_signs_in_with_what_the_command_shows(client):
 
 def test_an_address_is_taken_once(mira):
     with pytest.raises(CommandError, match="has an account already"):
-        call_command("found_team", "Other", "MIRA@northlight.example", "Mira")
+        call_command("create_team", "Other", "MIRA@northlight.example", "Mira")
 
 
 @pytest.mark.parametrize("blank", ["", "   "])
 def test_nobody_is_without_a_name(blank):
     with pytest.raises(CommandError, match="needs a name: the team finds people by it"):
-        call_command("found_team", "Northlight", "mira@northlight.example", blank)
+        call_command("create_team", "Northlight", "mira@northlight.example", blank)
     assert not Team.objects.exists()
 
 
 def test_the_owner_has_an_address_to_sign_in_with():
     with pytest.raises(CommandError, match="valid email address"):
-        call_command("found_team", "Northlight", "Mira Sandvik", "mira@northlight.example")
+        call_command("create_team", "Northlight", "Mira Sandvik", "mira@northlight.example")
     assert not Team.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["", "  ", "Northlight", "n" * 61])
 def test_a_team_is_told_from_the_others_by_its_name(name):
-    call_command("found_team", "Northlight", "mira@northlight.example", "Mira", stdout=StringIO())
+    call_command("create_team", "Northlight", "mira@northlight.example", "Mira", stdout=StringIO())
     with pytest.raises(CommandError, match="a name that no other has, of at most 60"):
-        call_command("found_team", name, "jonas@northlight.example", "Jonas")
+        call_command("create_team", name, "jonas@northlight.example", "Jonas")

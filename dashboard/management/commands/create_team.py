@@ -1,4 +1,4 @@
-"""`manage.py found_team`: the first team and its owner, where there is no demo."""
+"""`manage.py create_team`: the first team and its owner, where there is no demo."""
 
 from __future__ import annotations
 
