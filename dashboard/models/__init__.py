@@ -18,29 +18,3 @@ from dashboard.models.membership import Membership, Role
 from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
 from dashboard.models.team import Team
 from dashboard.models.user import User
-
-__all__ = [
-    "AlertEvent",
-    "AlertKind",
-    "AlertRule",
-    "AlertWebhook",
-    "ApprovalDecision",
-    "ApprovalRequest",
-    "AuditAction",
-    "AuditActorKind",
-    "AuditAppendOnlyError",
-    "AuditChainHead",
-    "AuditEvent",
-    "Budget",
-    "BudgetChange",
-    "BudgetPeriod",
-    "Delivery",
-    "DeliveryChannel",
-    "DeliveryState",
-    "Membership",
-    "Role",
-    "SignInEvent",
-    "SignInOutcome",
-    "Team",
-    "User",
-]

@@ -16,19 +16,3 @@ from proxyapi.charges.dispatch import dispatch_charge
 from proxyapi.charges.late_debits import charges_with_late_debit
 from proxyapi.charges.manual_settlement import settle_with_entry, write_off_charge
 from proxyapi.charges.reconcile import reconcile_charge, reconcile_now
-
-__all__ = [
-    "Admission",
-    "ChargeIntent",
-    "admit",
-    "approve_draft_charge",
-    "cancel_held_charge",
-    "charges_with_late_debit",
-    "dispatch_charge",
-    "find_submitted_charge",
-    "reconcile_charge",
-    "reconcile_now",
-    "settle_with_entry",
-    "withdraw_draft_charge",
-    "write_off_charge",
-]

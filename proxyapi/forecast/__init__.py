@@ -20,27 +20,3 @@ from proxyapi.forecast.replay import (
 from proxyapi.forecast.run_out import ForecastBand, ForecastStart, RunOutForecast, forecast_run_out
 from proxyapi.forecast.spending_pattern import SpendingPattern, build_spending_pattern
 from proxyapi.forecast.top_up_rules import SimulatedAccount, SpendOutcome, TopUpOffer
-
-__all__ = [
-    "BatchAnswer",
-    "BatchForecast",
-    "CreditMovement",
-    "DailyCredits",
-    "DayResult",
-    "ForecastBand",
-    "ForecastStart",
-    "ReplayPoint",
-    "RunOutForecast",
-    "SimulatedAccount",
-    "SpendOutcome",
-    "SpendingPattern",
-    "TopUpOffer",
-    "TopUpReplay",
-    "UncoveredSpend",
-    "build_spending_pattern",
-    "forecast_batch",
-    "forecast_run_out",
-    "replay_days",
-    "replay_movements",
-    "simulate_day",
-]

@@ -25,29 +25,3 @@ from proxyapi.ledger.matching import link_entry_to_charge, match_entries
 from proxyapi.ledger.mirror import mirror_entries
 from proxyapi.ledger.reconciliation import Reconciliation, build_reconciliation
 from proxyapi.ledger.sync_schedule import accounts_due_for_sync, sync_account
-
-__all__ = [
-    "LedgerDifference",
-    "MirrorCoverage",
-    "OpenConflicts",
-    "Reconciliation",
-    "accept_all_upstream_versions",
-    "accept_upstream_version",
-    "accounts_due_for_sync",
-    "build_reconciliation",
-    "count_open_conflicts",
-    "find_charge_debit",
-    "find_late_debit",
-    "find_proving_debit",
-    "has_possible_debit",
-    "is_still_covered",
-    "link_entry_to_charge",
-    "link_late_debit",
-    "link_settling_debit",
-    "match_entries",
-    "mirror_charge_period",
-    "mirror_entries",
-    "rebase_balance",
-    "sync_account",
-    "take_checkpoint",
-]

@@ -20,30 +20,6 @@ from proxyapi.operations.operation import (
 from proxyapi.operations.row_builders import DEFAULT_SCRIPT_PRICE, SCRIPT_PRICE
 from proxyapi.operations.table import OPERATIONS, get_operation
 
-__all__ = [
-    "CHARGED_CREATE_OPERATIONS",
-    "CHARGING_OPERATIONS",
-    "DEFAULT_SCRIPT_PRICE",
-    "ESTIMATED_RENDER_OPERATIONS",
-    "EVIDENCE_READS",
-    "FACELESS_RENDER_OPERATIONS",
-    "JOB_STARTING_OPERATIONS",
-    "OPERATIONS",
-    "REFUNDABLE_OPERATIONS",
-    "RENDER_OPERATIONS",
-    "SCRIPT_OPERATIONS",
-    "SCRIPT_PRICE",
-    "ExecutionEvidence",
-    "JobKind",
-    "Operation",
-    "Price",
-    "PriceRule",
-    "RatePool",
-    "get_operation",
-    "retry_operation_of",
-    "status_read_of",
-]
-
 
 def _names(has: Callable[[Operation], bool]) -> tuple[str, ...]:
     return tuple(row.name for row in OPERATIONS.values() if has(row))

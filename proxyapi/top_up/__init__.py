@@ -28,24 +28,3 @@ from proxyapi.top_up.setting import (
     TopUpSetting,
     is_legal_unit_count,
 )
-
-__all__ = [
-    "CREDITS_PER_UNIT",
-    "MAX_TOP_UP_UNITS",
-    "UNIT_PRESETS",
-    "InferredTopUpState",
-    "PreferenceReading",
-    "TopUpSetting",
-    "accounts_due_for_preference_read",
-    "infer_from_entries",
-    "infer_top_up_state",
-    "is_legal_unit_count",
-    "is_stopped_by_failures",
-    "is_top_up_entry",
-    "mentions_top_up",
-    "pick_account_token",
-    "process_change",
-    "refresh_preference",
-    "request_change",
-    "utc_midnight",
-]

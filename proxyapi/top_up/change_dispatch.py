@@ -52,7 +52,9 @@ def request_change(
     if account.pause_reason:
         raise NotReady(f"Not saved. {account.pause_reason}")
     if account.plan != AccountPlan.PAID:
-        raise NotReady(f"Not saved. {messages.PLAN_REQUIRED_MESSAGES[AccountPlan(account.plan)]}")
+        raise NotReady(
+            f"Not saved. {preference_sync.PLAN_REQUIRED_MESSAGES[AccountPlan(account.plan)]}"
+        )
     if account.top_up_changes.open().exists():
         raise AlreadyInProgress(messages.CHANGE_IN_PROGRESS)
     change = TopUpChange.objects.create(

@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 from proxyapi.models import TopUpType
-from proxyapi.top_up.preference_sync import PLAN_REQUIRED_MESSAGES
 from proxyapi.top_up.setting import TopUpSetting
 from proxyapi.upstream import errors
-
-__all__ = [
-    "CHANGE_IN_PROGRESS",
-    "CHANGE_OUTCOME_UNKNOWN",
-    "CHANGE_TOO_OLD",
-    "PLAN_REQUIRED_MESSAGES",
-    "REREAD_FAILED",
-]
 
 CHANGE_TOO_OLD = (
     "Not saved. For a quarter of an hour no worker took it up, so it was given up. Nothing was "

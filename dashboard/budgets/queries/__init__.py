@@ -10,14 +10,3 @@ from dashboard.budgets.queries.approval_requests import (
 )
 from dashboard.budgets.queries.page import BudgetsPage, build_budgets_page
 from dashboard.shared.budget_impact import BudgetImpact, build_budget_impact
-
-__all__ = [
-    "ApprovalConfirmation",
-    "ApprovalRequestRow",
-    "BudgetImpact",
-    "BudgetsPage",
-    "build_approval_confirmation",
-    "build_approval_request_rows",
-    "build_budget_impact",
-    "build_budgets_page",
-]

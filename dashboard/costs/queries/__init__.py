@@ -9,11 +9,3 @@ from dashboard.costs.queries.page import (
     build_costs_page,
     load_estimate_accuracy,
 )
-
-__all__ = [
-    "CostsPage",
-    "EstimateAccuracy",
-    "accounts_with_cost_maps",
-    "build_costs_page",
-    "load_estimate_accuracy",
-]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from dashboard.overview.queries.page import PART_BUILDERS, Overview, build_overview
-
-__all__ = ["PART_BUILDERS", "Overview", "build_overview"]

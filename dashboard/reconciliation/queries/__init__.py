@@ -12,15 +12,3 @@ from dashboard.reconciliation.queries.decision_dialogs import (
     build_write_off_question,
 )
 from dashboard.reconciliation.queries.page import ReconciliationPage, build_reconciliation_page
-
-__all__ = [
-    "ReconciliationPage",
-    "accepted_conflicts_text",
-    "build_all_conflicts_question",
-    "build_conflict_question",
-    "build_match_dialog",
-    "build_rebase_dialog",
-    "build_reconciliation_page",
-    "build_write_off_question",
-    "load_accepted_differences",
-]

@@ -13,21 +13,3 @@ from dashboard.shared.charts.line import (
 )
 from dashboard.shared.charts.scale import AxisTick, ChartScale, build_chart_scale
 from dashboard.shared.charts.series_colors import OTHERS_TONE, OUTSIDE_TONE, assign_member_tones
-
-__all__ = [
-    "OTHERS_TONE",
-    "OUTSIDE_TONE",
-    "AxisTick",
-    "BarChart",
-    "BarColumn",
-    "BarSeries",
-    "ChartMark",
-    "ChartScale",
-    "HoverTarget",
-    "LineChart",
-    "LinePoint",
-    "assign_member_tones",
-    "build_bar_chart",
-    "build_chart_scale",
-    "build_line_chart",
-]

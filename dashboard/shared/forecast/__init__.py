@@ -13,13 +13,3 @@ from dashboard.shared.forecast.inputs import (
     credits_per_top_up,
     load_credit_packs,
 )
-
-__all__ = [
-    "DailyHistory",
-    "build_simulated_account",
-    "build_top_up_offer",
-    "credits_per_top_up",
-    "load_credit_packs",
-    "load_daily_history",
-    "round_to_whole_credits",
-]

@@ -20,18 +20,6 @@ from dashboard.studio.flows.declaration import (
 )
 from proxyapi.models import Job
 
-__all__ = [
-    "DEFAULT_FLOW",
-    "FLOWS",
-    "Flow",
-    "FlowStep",
-    "OptionSetting",
-    "Precondition",
-    "StepSlug",
-    "flow_of",
-    "settings_put_aside",
-]
-
 FLOWS: Mapping[str, Flow] = {flow.type: flow for flow in (AI_VISUALS, B_ROLL)}
 DEFAULT_FLOW = AI_VISUALS
 

@@ -5,5 +5,3 @@ from __future__ import annotations
 from dashboard.studio.forms.new_draft import NewVideoForm
 from dashboard.studio.forms.steps import StepForm, build_step_form
 from dashboard.studio.forms.write_script import WriteScriptForm
-
-__all__ = ["NewVideoForm", "StepForm", "WriteScriptForm", "build_step_form"]

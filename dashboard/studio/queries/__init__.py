@@ -19,25 +19,3 @@ from dashboard.studio.queries.render_confirmation import (
 )
 from dashboard.studio.queries.script import ScriptRequestStatus, script_request_status
 from dashboard.studio.queries.voices import VoiceFilter, VoiceList, load_voice_list
-
-__all__ = [
-    "DraftList",
-    "DraftPrice",
-    "FacelessOptions",
-    "RenderButton",
-    "RenderConfirmation",
-    "ScriptRequestStatus",
-    "StepSlug",
-    "StudioPage",
-    "VoiceFilter",
-    "VoiceList",
-    "build_draft_price",
-    "build_render_button",
-    "build_render_confirmation",
-    "has_active_render",
-    "load_draft_list",
-    "load_studio_page",
-    "load_voice_list",
-    "parse_faceless_options",
-    "script_request_status",
-]

@@ -6,5 +6,3 @@ from dashboard.studio.views.drafts import create_draft, studio
 from dashboard.studio.views.renders import draft_price, render_draft
 from dashboard.studio.views.scripts import request_script
 from dashboard.studio.views.steps import draft_step
-
-__all__ = ["create_draft", "draft_price", "draft_step", "render_draft", "request_script", "studio"]

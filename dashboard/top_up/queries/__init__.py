@@ -10,24 +10,3 @@ from dashboard.top_up.queries.page_data import TopUpFacts, displayed_setting, lo
 from dashboard.top_up.queries.received_credits import CreditArrival, build_credit_arrivals
 from dashboard.top_up.queries.state import TopUpStatus, build_top_up_status, setting_digest
 from dashboard.top_up.queries.what_if import UNFINISHED_WHAT_IF, TopUpWhatIf, build_what_if
-
-__all__ = [
-    "UNFINISHED_WHAT_IF",
-    "CreditArrival",
-    "CreditPackRow",
-    "TopUpConfirmation",
-    "TopUpFacts",
-    "TopUpHistoryRow",
-    "TopUpPage",
-    "TopUpStatus",
-    "TopUpWhatIf",
-    "build_credit_arrivals",
-    "build_top_up_confirmation",
-    "build_top_up_history",
-    "build_top_up_page",
-    "build_top_up_status",
-    "build_what_if",
-    "displayed_setting",
-    "load_top_up_facts",
-    "setting_digest",
-]

@@ -1,0 +1,368 @@
+"""The error tree of the upstream API (spec, "Errors"): `NotSent`, `RateLimited`, `Refused` and
+`OutcomeUnknown`, and what each covers.
+
+`outcome` says what is known about the work and the money, `retry_safe` whether a program may send
+the same call again, `user_message` what to tell a person. The text of an exception consists of our
+own words, the operation's name, the code and the status. It never quotes the upstream or the
+transport, whose words can contain the token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+
+from proxyapi.upstream.endpoint import Endpoint, RetryPolicy
+from proxyapi.upstream.reply import RateLimitStatus, RawResponse
+
+MAX_FIELD_NAME_CHARS = 40  # characters of a field's name in a sentence
+
+
+class ErrorOutcome(StrEnum):
+    NOT_SENT = "not_sent"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorDetails:
+    """What an error answer says, as far as it can be read, in the upstream's own words."""
+
+    status: int | None = None
+    code: str = ""
+    message: str = ""
+    fields: Mapping[str, list[str]] = field(default_factory=dict)
+    required: Decimal | None = None
+    available: Decimal | None = None
+    retry_after: float | None = None
+    rate_limit: RateLimitStatus | None = None
+    allowed_methods: tuple[str, ...] = ()
+    raw_response: RawResponse | None = None
+
+
+NO_DETAILS = ErrorDetails()
+
+
+class UpstreamError(Exception):
+    """Base of everything a call can raise. `retry_after` is in seconds, amounts in credits."""
+
+    code: str = "UPSTREAM-ERROR"
+    outcome: ErrorOutcome = ErrorOutcome.UNKNOWN
+    sentence: str = "The service could not do this."
+
+    def __init__(self, operation: Endpoint | None = None, said: ErrorDetails = NO_DETAILS) -> None:
+        super().__init__()
+        self.operation = operation
+        self.code = said.code or type(self).code
+        self.status = said.status
+        self.detail = said.message
+        self.fields = said.fields
+        self.required = said.required
+        self.available = said.available
+        self.retry_after = said.retry_after
+        self.allowance = said.rate_limit
+        self.answer = said.raw_response
+
+    @property
+    def retry_safe(self) -> bool:
+        """Whether sending it again costs nothing and makes sense."""
+        return False
+
+    @property
+    def user_message(self) -> str:
+        """What happened and what it cost; `detail` may be quoted beside it, escaped."""
+        return self.sentence
+
+    def retry_delay_s(self, otherwise: float) -> float:
+        """Seconds until it makes sense to ask again: as told, 1 at least; `otherwise` if untold."""
+        return otherwise if self.retry_after is None else max(1.0, self.retry_after)
+
+    def __str__(self) -> str:
+        name = self.operation.name if self.operation else "call"
+        status = f" ({self.status})" if self.status else ""
+        return f"{name}: {self.code}{status}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+
+class NotSent(UpstreamError):
+    code = "UNREACHABLE"
+    outcome = ErrorOutcome.NOT_SENT
+    sentence = "The service could not be reached. Nothing was sent."
+
+    @property
+    def retry_safe(self) -> bool:
+        return True
+
+
+class ConnectionRefused(NotSent):
+    code = "CONNECTION-REFUSED"
+    sentence = "The service takes no connections at the moment. Nothing was sent."
+
+
+class DnsFailed(NotSent):
+    code = "NAME-UNKNOWN"
+    sentence = "The service's address could not be found. Nothing was sent."
+
+
+class TlsFailed(NotSent):
+    code = "TLS-FAILED"
+    sentence = "The service's certificate could not be verified. Nothing was sent."
+
+
+class ConnectTimedOut(NotSent):
+    code = "CONNECT-TIMEOUT"
+    sentence = "The service took too long to take the connection. Nothing was sent."
+
+
+class PoolTimedOut(NotSent):
+    code = "POOL-TIMEOUT"
+    sentence = "Too many calls to the service are open already. Nothing was sent."
+
+
+class UnsendableRequest(NotSent):
+    """The request cannot be made. `reason` is for developers and quotes no value."""
+
+    code = "UNSENDABLE"
+    sentence = "This cannot be sent to the service in this form. Nothing was sent."
+
+    def __init__(self, operation: Endpoint | None = None, reason: str = "") -> None:
+        super().__init__(operation)
+        self.reason = reason
+
+    @property
+    def retry_safe(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}: {self.reason}"
+
+
+class RateLimited(UpstreamError):
+    """429. `is_token_wide` tells the token's window from a limit of this operation alone."""
+
+    code = "RATE-LIMITED"
+    outcome = ErrorOutcome.NOT_SENT
+
+    @property
+    def is_token_wide(self) -> bool:
+        """False where requests are left: then the scraping pool or the preview limit is out."""
+        return self.allowance is None or self.allowance.remaining <= 0
+
+    @property
+    def retry_safe(self) -> bool:
+        return True
+
+    @property
+    def user_message(self) -> str:
+        wait = f" It takes the next one in {self.retry_after:.0f} s." if self.retry_after else ""
+        if self.is_token_wide:
+            return f"The service has had its fill of requests.{wait} Nothing was charged."
+        return f"The service does no more of this kind for now.{wait} Nothing was charged."
+
+
+class Refused(UpstreamError):
+    code = "REFUSED"
+    outcome = ErrorOutcome.REFUSED
+    sentence = "The service refused this. Nothing was charged."
+
+
+class BadRequest(Refused):
+    code = "GEN-WRONG-ARGS"
+    sentence = "The service did not understand the request. Nothing was charged."
+
+
+class Unauthorized(Refused):
+    code = "GEN-UNAUTHORIZED"
+    sentence = "The service does not know this token, or no longer. Nothing was charged."
+
+
+class ProxyUnauthorized(Refused):
+    """A 401 without the service's code: it says nothing of the token (spec, Authentication 7)."""
+
+    code = "TURNED-AWAY"
+    sentence = (
+        "Something on the way to the service asked for a sign-in of its own (401). "
+        "Nothing was charged, and the token stays as it is."
+    )
+
+
+class InsufficientCredits(Refused):
+    code = "INSUFFICIENT-CREDITS"
+
+    @property
+    def user_message(self) -> str:
+        if self.required is None or self.available is None:
+            return "The account has not enough credits for this. Nothing was charged."
+        need, has = (f"{x.normalize():,f}" for x in (self.required, self.available))
+        return f"It needs {need} cr, the account has {has}. Nothing was charged."
+
+
+class Forbidden(Refused):
+    code = "GEN-FORBIDDEN"
+    sentence = "The service does not allow this to this account. Nothing was charged."
+
+
+class SubscriptionRequired(Refused):
+    code = "SUBSCRIPTION-REQUIRED"
+    sentence = (
+        "The account has no active plan. Nothing was charged. "
+        "The balance and the ledger can be read meanwhile."
+    )
+
+
+class PaidSubscriptionRequired(Refused):
+    code = "PAID-SUBSCRIPTION-REQUIRED"
+    sentence = (
+        "The service allows its API on paid plans only, not on trials. Nothing was charged. "
+        "The balance and the ledger can be read meanwhile."
+    )
+
+
+class EmailNotVerified(Refused):
+    code = "EMAIL-NOT-VERIFIED"
+    sentence = (
+        "The account's e-mail address is not verified. Nothing was charged. "
+        "Verify it at the service first."
+    )
+
+
+class FeatureNotAllowed(Refused):
+    code = "FEATURE-NOT-ALLOWED"
+    sentence = "The account's plan does not include this. Nothing was charged."
+
+
+class PlanLimitReached(Refused):
+    """The code tells which: REACH-PLAN-LIMIT, -STORAGE-LIMIT or -PUBLISH-LIMIT."""
+
+    code = "REACH-PLAN-LIMIT"
+    sentence = "A limit of the account's plan is reached. Nothing was charged."
+
+
+class ResourceBusy(Refused):
+    """It may be the trace of our own render whose answer was lost (pitfall 83)."""
+
+    code = "BUSY"
+    sentence = "The service is working on this video already. Nothing was charged."
+
+
+class PreconditionFailed(Refused):
+    code = "PRECONDITION"
+    sentence = "Something is missing before this can be rendered. Nothing was charged."
+
+
+class ScriptMissing(PreconditionFailed):
+    code = "SCRIPT-MISSING"
+    sentence = "The video has no script yet. Nothing was charged."
+
+
+class VoiceMissing(PreconditionFailed):
+    code = "VOICE-MISSING"
+    sentence = "No voice is chosen yet. Nothing was charged."
+
+
+class VoiceNotFound(PreconditionFailed):
+    code = "VOICE-UNKNOWN"
+    sentence = "The service no longer has the chosen voice. Nothing was charged."
+
+
+class NotFound(Refused):
+    code = "GEN-NOT-FOUND"
+    sentence = "The service shows no such thing to this account. Nothing was charged."
+
+
+class MethodNotAllowed(Refused):
+    """`allow` holds the methods that the answer names (pitfall 91)."""
+
+    code = "METHOD-NOT-ALLOWED"
+    sentence = "The service does not do this in this way. Nothing was charged."
+
+    def __init__(self, operation: Endpoint | None = None, said: ErrorDetails = NO_DETAILS) -> None:
+        super().__init__(operation, said)
+        self.allow = said.allowed_methods
+
+
+class Conflict(Refused):
+    code = "CONFLICT"
+    sentence = "This does not fit the present state at the service. Nothing was charged."
+
+
+class ValidationFailed(Refused):
+    """`fields` holds the upstream's sentences by field name."""
+
+    code = "INVALID"
+    sentence = "The service does not accept one of the values. Nothing was charged."
+
+    @property
+    def user_message(self) -> str:
+        """Quotes what the service says of the first field, where we have no sentence for it."""
+        name, said = next(iter(self.field_messages.items()), ("", ""))
+        if not said or type(self) is not ValidationFailed:
+            return self.sentence
+        field = name.replace("_", " ")[:MAX_FIELD_NAME_CHARS]
+        return f"The service does not accept the {field}: “{said}” Nothing was charged."
+
+    @property
+    def field_messages(self) -> dict[str, str]:
+        """The upstream's first sentence of each field."""
+        return {name: lines[0] for name, lines in self.fields.items() if lines}
+
+
+class GenreMissing(ValidationFailed):
+    code = "GENRE-MISSING"
+    sentence = "No genre is chosen yet. Nothing was charged."
+
+
+class AssetsMissing(ValidationFailed):
+    code = "ASSETS-MISSING"
+    sentence = "The images of the page are not fetched yet. Nothing was charged."
+
+
+class PaymentMethodMissing(ValidationFailed):
+    code = "PAYMENT-METHOD-MISSING"
+    sentence = "The account has no saved payment method. Save one at the service first."
+
+
+class OutcomeUnknown(UpstreamError):
+    code = "OUTCOME-UNKNOWN"
+    outcome = ErrorOutcome.UNKNOWN
+    happened = "The answer of the service got lost."
+
+    @property
+    def retry_safe(self) -> bool:
+        return self.operation is not None and self.operation.retry is RetryPolicy.SAFE
+
+    @property
+    def user_message(self) -> str:
+        if self.retry_safe:
+            return f"{self.happened} Nothing was charged."
+        if self.operation is not None and not self.operation.charging:
+            return f"We do not know whether this was done. {self.happened}"
+        return (
+            f"We do not know whether credits were spent. {self.happened} "
+            "It will not be sent again; the ledger decides."
+        )
+
+
+class ServerError(OutcomeUnknown):
+    code = "GEN-API-ERROR"
+    happened = "The service answered with a fault of its own."
+
+
+class ResponseLost(OutcomeUnknown):
+    """`status` is set where the answer began well and only its body could not be read."""
+
+    code = "ANSWER-LOST"
+
+
+class UnexpectedStatus(OutcomeUnknown):
+    code = "UNEXPECTED-ANSWER"
+    happened = "The service gave an answer that we do not know."
+
+
+class UnexpectedRedirect(UnexpectedStatus):
+    code = "REDIRECTED"
+    happened = "The service pointed to another address, where the token is not sent."
