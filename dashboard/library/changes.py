@@ -8,14 +8,14 @@ from django.utils import timezone
 
 from dashboard.library.queries.video_page import build_video_page
 from dashboard.shared.videos.cards import build_video_context
-from dashboard.shared.videos.typical_durations import load_usual_durations
 from proxyapi.models import Job, Tenant
+from proxyapi.polling.duration_history import DurationHistory
 
 CHANGES_TEMPLATE = "library/_changes.html"
 
 
 def changed_videos_context(tenant: Tenant, jobs: Sequence[Job]) -> Mapping[str, object]:
     """`videos` of the template; one query."""
-    usual, now = load_usual_durations(tenant.pk), timezone.now()
+    usual, now = DurationHistory(tenant_id=tenant.pk), timezone.now()
     pages = [build_video_page(build_video_context(job, usual, now), usual) for job in jobs]
     return {"videos": pages}

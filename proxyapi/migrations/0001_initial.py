@@ -77,21 +77,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='RenderDurations',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('environment', models.CharField(help_text='Base address of the upstream.', max_length=200)),
-                ('kind', models.CharField(choices=[('faceless', 'Faceless'), ('clip', 'Clip'), ('storyboard', 'Storyboard'), ('clone', 'Clone'), ('character', 'Character')], max_length=10)),
-                ('subtype', models.CharField(blank=True, help_text='Type or engine, as sent.', max_length=60)),
-                ('length', models.PositiveSmallIntegerField(default=0, help_text='Upper end of the class of asked lengths, in seconds; 0: unknown.')),
-                ('seconds', models.JSONField(default=list, help_text='The newest durations, oldest first.')),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('environment', 'kind', 'subtype', 'length'), name='pace_once')],
-            },
-        ),
-        migrations.CreateModel(
             name='ApiKey',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
@@ -472,6 +457,22 @@ class Migration(migrations.Migration):
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('account', 'day'), name='stale_ledger_day_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='RenderDurations',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('environment', models.CharField(help_text='Base address of the upstream.', max_length=200)),
+                ('kind', models.CharField(choices=[('faceless', 'Faceless'), ('clip', 'Clip'), ('storyboard', 'Storyboard'), ('clone', 'Clone'), ('character', 'Character')], max_length=10)),
+                ('subtype', models.CharField(blank=True, help_text='Type or engine, as sent.', max_length=60)),
+                ('length', models.PositiveSmallIntegerField(default=0, help_text='Upper end of the class of asked lengths, in seconds; 0: unknown.')),
+                ('seconds', models.JSONField(default=list, help_text='The newest durations, oldest first.')),
+                ('updated_at', models.DateTimeField(auto_now=True)),
+                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.tenant')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('tenant', 'environment', 'kind', 'subtype', 'length'), name='pace_once')],
             },
         ),
         migrations.CreateModel(

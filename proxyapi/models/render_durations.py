@@ -1,4 +1,4 @@
-"""How long renders of one kind, type and length take here: the last durations, in seconds."""
+"""How long a tenant's renders of one kind, type and length take: the last durations, in seconds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Self
 from django.db import models, transaction
 
 from proxyapi.models.job import Job
+from proxyapi.models.tenant import Tenant
 from proxyapi.operations import JobKind
 
 MAX_KEPT_DURATIONS = 64  # the newest; what a service did last month says little of today
@@ -15,6 +16,7 @@ MAX_KEPT_DURATIONS = 64  # the newest; what a service did last month says little
 class RenderDurationsQuerySet(models.QuerySet["RenderDurations"]):
     def for_job(self, job: Job) -> Self:
         return self.filter(
+            tenant_id=job.tenant_id,
             environment=job.account.environment,
             kind=job.kind,
             subtype=job.subtype,
@@ -25,17 +27,19 @@ class RenderDurationsQuerySet(models.QuerySet["RenderDurations"]):
     def add_duration(self, job: Job, seconds: float) -> None:
         """Note how long a run took. Two workers that learn at once both leave their figure."""
         self.get_or_create(
+            tenant_id=job.tenant_id,
             environment=job.account.environment,
             kind=job.kind,
             subtype=job.subtype,
             length=job.length,
         )
-        pace = self.for_job(job).select_for_update().get()
-        pace.seconds = [*pace.seconds, round(seconds, 1)][-MAX_KEPT_DURATIONS:]
-        pace.save(update_fields=["seconds", "updated_at"])
+        row = self.for_job(job).select_for_update().get()
+        row.seconds = [*row.seconds, round(seconds, 1)][-MAX_KEPT_DURATIONS:]
+        row.save(update_fields=["seconds", "updated_at"])
 
 
 class RenderDurations(models.Model):
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="+")
     environment = models.CharField(max_length=200, help_text="Base address of the upstream.")
     kind = models.CharField(max_length=10, choices=JobKind)
     subtype = models.CharField(max_length=60, blank=True, help_text="Type or engine, as sent.")
@@ -50,7 +54,7 @@ class RenderDurations(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["environment", "kind", "subtype", "length"], name="pace_once"
+                fields=["tenant", "environment", "kind", "subtype", "length"], name="pace_once"
             ),
         ]
 

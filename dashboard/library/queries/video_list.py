@@ -36,8 +36,8 @@ from dashboard.shared.videos.cards import (
     build_video_context,
     with_card_relations,
 )
-from dashboard.shared.videos.typical_durations import load_usual_durations
 from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.polling.duration_history import DurationHistory
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -98,7 +98,7 @@ def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPag
     shelved = annotate_tabs(apply_library_filters(Job.objects.filter(tenant_id=tenant_id), filters))
     counts = dict(shelved.order_by().values_list("shelf").annotate(count=Count("pk")))
     page = list(with_card_relations(select_library_jobs(shelved, filters))[: LIBRARY_PAGE_SIZE + 1])
-    usual, now = load_usual_durations(tenant_id), timezone.now()
+    usual, now = DurationHistory(tenant_id=tenant_id), timezone.now()
     seats = []
     for job in page[:LIBRARY_PAGE_SIZE]:
         told = build_video_context(job, usual, now)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +22,8 @@ from dashboard.shared.videos.cards import (
 from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.labels import job_type_label, operation_label
 from dashboard.shared.videos.status_text import VideoContext, status_detail
-from dashboard.shared.videos.typical_durations import (
-    RenderClass,
-    UsualDuration,
-    load_usual_durations,
-)
 from proxyapi.models import Job, JobState
+from proxyapi.polling.duration_history import DurationHistory
 
 OPTION_LABELS = {
     "genre_id": "Genre",
@@ -86,14 +81,14 @@ def load_video_page_with_actions(
     return build_video_page(told, usual), actions_for_reader(told, reader, head=head)
 
 
-def load_video_context(job: Job) -> tuple[VideoContext, Mapping[RenderClass, UsualDuration]]:
-    usual = load_usual_durations(job.tenant_id)
+def load_video_context(job: Job) -> tuple[VideoContext, DurationHistory]:
+    usual = DurationHistory(tenant_id=job.tenant_id)
     return build_video_context(
         with_card_relations(Job.objects.filter(pk=job.pk)).get(), usual, timezone.now()
     ), usual
 
 
-def build_video_page(told: VideoContext, usual: Mapping[RenderClass, UsualDuration]) -> VideoPage:
+def build_video_page(told: VideoContext, usual: DurationHistory) -> VideoPage:
     job, options = told.job, parse_faceless_options(told.job.account.options)
     script = str(job.wanted.get("script") or "")
     card = build_video_card(told, usual)

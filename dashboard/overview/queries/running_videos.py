@@ -13,8 +13,8 @@ from dashboard.shared.videos.cards import (
     build_video_context,
     with_card_relations,
 )
-from dashboard.shared.videos.typical_durations import load_usual_durations
 from proxyapi.models import Job, JobState
+from proxyapi.polling.duration_history import DurationHistory
 
 MAX_RUNNING_CARDS = 6
 
@@ -37,7 +37,7 @@ def load_running_renders(tenant_id: UUID, count: int) -> RunningRenders:
         return RunningRenders((), 0)
     jobs = Job.objects.visible().filter(tenant_id=tenant_id, state=JobState.RUNNING)
     page = list(with_card_relations(jobs.order_by("started_at", "pk")[:MAX_RUNNING_CARDS]))
-    usual, now = load_usual_durations(tenant_id), timezone.now()
+    usual, now = DurationHistory(tenant_id=tenant_id), timezone.now()
     return RunningRenders(
         tuple(build_video_card(build_video_context(job, usual, now), usual) for job in page), count
     )

@@ -1,3 +1,3 @@
-"""Videos as several areas show them: `cards`, `status_text`, `progress`, `typical_durations`."""
+"""Videos as several areas show them: `cards`, `status_text`, `progress`."""
 
 from __future__ import annotations

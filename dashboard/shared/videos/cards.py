@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -28,10 +27,10 @@ from dashboard.shared.videos.status_text import (
     completion_announcement,
     status_summary,
 )
-from dashboard.shared.videos.typical_durations import RenderClass, UsualDuration, job_render_class
 from proxyapi import pricing
 from proxyapi.models import Charge, Job, JobState
 from proxyapi.operations import retry_operation_of
+from proxyapi.polling.duration_history import DurationHistory
 
 JobT = TypeVar("JobT", bound=Job)
 
@@ -76,13 +75,11 @@ def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
     )
 
 
-def build_video_context(
-    job: Job, usuals: Mapping[RenderClass, UsualDuration], now: datetime
-) -> VideoContext:
+def build_video_context(job: Job, durations: DurationHistory, now: datetime) -> VideoContext:
     """Everything known about one of the `with_card_relations`, judged as of now."""
     charges = list(job.charges.all())
     standing = select_open_charge(charges)
-    late = job.state == JobState.RUNNING and usuals[job_render_class(job)].is_late(
+    late = job.state == JobState.RUNNING and durations.usual_for(job).is_late(
         render_elapsed_s(job, now)
     )
     state = display_state(job, standing, job.token, late=late)
@@ -98,7 +95,7 @@ def build_video_context(
     )
 
 
-def build_video_card(told: VideoContext, usuals: Mapping[RenderClass, UsualDuration]) -> VideoCard:
+def build_video_card(told: VideoContext, durations: DurationHistory) -> VideoCard:
     job = told.job
     return VideoCard(
         id=job.pk,
@@ -108,7 +105,7 @@ def build_video_card(told: VideoContext, usuals: Mapping[RenderClass, UsualDurat
         subtitle=f"{job_type_label(job)}, {job.member.first_name}",
         cost=video_cost(told.charges, told.open_charge),
         status_text=status_summary(told),
-        bar=build_progress_bar(job, told.state, usuals[job_render_class(job)], told.now),
+        bar=build_progress_bar(job, told.state, durations.usual_for(job), told.now),
         freshness=build_freshness(job, told.state, told.open_charge, told.now),
         length=playtime(job.seconds) if job.seconds else "",
         is_portrait=is_portrait_ratio(str(job.wanted.get("aspect_ratio") or "")),

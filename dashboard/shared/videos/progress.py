@@ -7,13 +7,14 @@ from datetime import datetime
 
 from dashboard.shared.formatting import clock, duration
 from dashboard.shared.videos.display_state import DisplayState
-from dashboard.shared.videos.typical_durations import UsualDuration
+from dashboard.shared.videos.labels import duration_range_text
 from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.polling.duration_history import UsualDuration
 
 # The bar never fills up: its end lies beyond the usual, and moves once elapsed time comes near.
 USUAL_SCALE_FACTOR, ELAPSED_SCALE_FACTOR = 1.3, 1.12
 DEFAULT_SCALE_S = 60.0  # seconds; the scale of a render that nothing is known about yet
-LATE_NOTE = "longer than 19 in 20"
+LATE_NOTE, FIRST_OF_KIND_NOTE = "longer than 19 in 20", "first of its kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ def build_progress_bar(
     elapsed = render_elapsed_s(job, now)
     end = max(elapsed * ELAPSED_SCALE_FACTOR, (usual.high or DEFAULT_SCALE_S) * USUAL_SCALE_FACTOR)
     low, high = usual.low or 0.0, usual.high or 0.0
+    note = usual_duration_note(usual)
     out_of_sight = state.name == "paused" or bool(job.poll_error)
     return RenderProgressBar(
         state="waiting" if out_of_sight else state.name,
@@ -68,9 +70,15 @@ def build_progress_bar(
         fill=100 * elapsed / end,
         usual_start=100 * low / end,
         usual_width=100 * (high - low) / end,
-        note=LATE_NOTE if state.name == "late" else usual.note,
-        usual_note=usual.note,
+        note=LATE_NOTE if state.name == "late" else note,
+        usual_note=note,
     )
+
+
+def usual_duration_note(usual: UsualDuration) -> str:
+    if usual.low is not None and usual.high is not None:
+        return f"usually {duration_range_text(usual.low, usual.high)}"
+    return FIRST_OF_KIND_NOTE if usual.last is None else f"last time {duration(usual.last)}"
 
 
 def build_freshness(

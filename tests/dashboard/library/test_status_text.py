@@ -9,9 +9,10 @@ import pytest
 from django.utils import timezone
 
 from dashboard.library.queries import video_page
-from dashboard.shared.videos.typical_durations import usual_duration
-from proxyapi.models import AccountPlan, Job, TokenState
+from dashboard.shared.videos.progress import usual_duration_note
+from proxyapi.models import AccountPlan, Job, RenderDurations, TokenState
 from proxyapi.models.job import MAX_JOB_CRASHES
+from proxyapi.polling.duration_history import UsualDuration
 from proxyapi.polling.job_quarantine import POLLING_QUARANTINED_TEXT
 from tests.dashboard.library.conftest import ago
 from tests.factories import AccountFactory, TokenFactory
@@ -21,6 +22,12 @@ pytestmark = pytest.mark.django_db
 
 def video_of(job: Job) -> Any:
     return video_page.load_video_page(job)
+
+
+def learn_durations(job: Job, *durations_s: float) -> None:
+    """What the polling learns from the ends of renders like this one."""
+    for seconds in durations_s:
+        RenderDurations.objects.add_duration(job, seconds)
 
 
 def state(video: Any) -> tuple[str, str]:
@@ -98,8 +105,7 @@ def test_the_bar_of_the_first_of_its_kind_starts_empty_and_never_fills_up(
 
 
 def test_the_band_is_where_eight_of_ten_finished(make_video_job):
-    for took in range(60, 160, 10):
-        make_video_job("completed", started_at=ago(1000), finished_at=ago(1000 - took))
+    learn_durations(make_video_job("completed"), *range(60, 160, 10))
     bar = video_of(make_video_job("running", started_at=ago(50))).card.bar
     assert bar.note == "usually 1–2 min"
     assert 0 < bar.usual_start < bar.usual_start + bar.usual_width < 100
@@ -107,8 +113,7 @@ def test_the_band_is_where_eight_of_ten_finished(make_video_job):
 
 
 def test_past_nineteen_in_twenty_it_is_late_and_not_failed(make_video_job):
-    for _ in range(5):
-        make_video_job("completed", started_at=ago(1000), finished_at=ago(940))
+    learn_durations(make_video_job("completed"), *[60] * 5)
     video = video_of(
         make_video_job("running", started_at=ago(365), polled_at=ago(11), next_poll_at=ago(-19))
     )
@@ -121,8 +126,7 @@ def test_past_nineteen_in_twenty_it_is_late_and_not_failed(make_video_job):
 
 
 def test_a_quarantined_video_says_why_it_is_not_polled_any_more(make_video_job):
-    for _ in range(5):
-        make_video_job("completed", started_at=ago(1000), finished_at=ago(940))
+    learn_durations(make_video_job("completed"), *[60] * 5)
     parked = {
         "failures": MAX_JOB_CRASHES,
         "poll_error": POLLING_QUARANTINED_TEXT,
@@ -134,25 +138,15 @@ def test_a_quarantined_video_says_why_it_is_not_polled_any_more(make_video_job):
 
 
 def test_another_length_is_another_class(make_video_job):
-    for _ in range(5):
-        make_video_job("completed", wanted={"script": "word " * 900})
+    learn_durations(make_video_job("completed", length=900), *[300] * 5)
     assert video_of(make_video_job("running")).card.bar.note == "first of its kind"
-
-
-def test_the_time_that_reelroom_slept_is_not_usual(make_video_job):
-    """Started 400 s before; the last look before the end was 5 s or hours earlier."""
-    for _ in range(4):
-        make_video_job("completed", started_at=ago(400), polled_at=ago(105), finished_at=ago(100))
-        make_video_job("completed", started_at=ago(9000), polled_at=ago(8940), finished_at=ago(100))
-    assert video_of(make_video_job("running")).card.bar.note == "usually 5 min"
 
 
 def test_other_tenants_do_not_say_what_is_usual_here(make_video_job, otto):
     elsewhere = TokenFactory.create(
         account=AccountFactory.create(tenant=otto.team.tenant), owner=otto.user
     )
-    for _ in range(5):
-        make_video_job("completed", token=elsewhere)
+    learn_durations(make_video_job("completed", token=elsewhere), *[300] * 5)
     assert video_of(make_video_job("running")).card.bar.note == "first of its kind"
 
 
@@ -167,7 +161,14 @@ def test_other_tenants_do_not_say_what_is_usual_here(make_video_job, otto):
     ],
 )
 def test_the_usual_in_words(seconds, note):
-    assert usual_duration(seconds).note == note
+    assert usual_duration_note(UsualDuration.of_durations(seconds)) == note
+
+
+def test_of_few_durations_the_newest_is_told_and_none_is_late():
+    few = UsualDuration.of_durations([50.0, 41.0])
+    assert (few.last, few.low, few.is_late(1e6)) == (41.0, None, False)
+    assert not UsualDuration.of_durations([60.0] * 4).is_late(1e6)
+    assert UsualDuration.of_durations([60.0] * 5).is_late(61)
 
 
 def test_a_failed_poll_ages_what_we_know_and_changes_no_state(make_video_job):

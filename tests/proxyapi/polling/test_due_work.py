@@ -46,9 +46,8 @@ def test_experience_puts_the_one_that_is_about_to_end_first(
 ):
     informed_rate_limiter()
     new, near, old = make_running_job(age=30), make_running_job(age=100), make_running_job(age=900)
-    RenderDurations.objects.create(
-        environment=new.account.environment, kind=JobKind.FACELESS, seconds=[98.0] * 9 + [99.0] * 9
-    )
+    for seconds in [98.0] * 9 + [99.0] * 9:
+        RenderDurations.objects.add_duration(new, seconds)
     assert taken()[0] == near.pk
     assert old.pk not in taken() or new.pk not in taken()
 

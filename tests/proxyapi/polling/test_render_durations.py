@@ -15,6 +15,7 @@ from proxyapi.models.render_durations import MAX_KEPT_DURATIONS
 from proxyapi.polling import poller as looking
 from proxyapi.polling.duration_history import DurationHistory, DurationKey
 from proxyapi.polling.duration_model import PRIOR_MEDIAN_S
+from tests.factories import TokenFactory
 from tests.proxyapi.scripted_upstream import make_response
 
 DONE = make_response(
@@ -95,6 +96,18 @@ def test_few_of_a_length_are_helped_by_the_other_lengths_of_the_type(make_runnin
         RenderDurations.objects.add_duration(job, 20)
     assert middle_of(job) == 20
     assert middle_of(make_running_job(subtype="b-roll", length=60)) == PRIOR_MEDIAN_S
+
+
+@pytest.mark.django_db
+def test_polling_learns_from_all_tenants_and_a_page_from_its_own(make_running_job):
+    job = make_running_job()
+    other = make_running_job(of=TokenFactory.create())
+    for mine, theirs in [(10, 90)] * 5:
+        RenderDurations.objects.add_duration(job, mine)
+        RenderDurations.objects.add_duration(other, theirs)
+    assert middle_of(job) == middle_of(other) == 50
+    assert DurationHistory(tenant_id=job.tenant_id).usual_for(job).high == 10
+    assert DurationHistory(tenant_id=other.tenant_id).usual_for(other).high == 90
 
 
 def middle_of(job: Job) -> float:
