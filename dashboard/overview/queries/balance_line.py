@@ -92,25 +92,21 @@ def day_hover_text(one: BalanceDay) -> str:
 
 
 def iter_balance_days(now: Decimal, sums: OverviewSums, first: date) -> Iterator[BalanceDay]:
-    went: dict[date, Decimal] = defaultdict(Decimal)
     came: dict[date, Decimal] = defaultdict(Decimal)
     refunded: dict[date, Decimal] = defaultdict(Decimal)
     words: dict[date, list[str]] = defaultdict(list)
-    for row in sums.team_days:
-        if row.day is None or row.day < first:
-            continue
-        if not row.is_credit:
-            went[row.day] -= row.amount
-        else:
-            came[row.day] += row.amount
-            refunded[row.day] += row.amount if row.is_matched else ZERO_CREDITS
-    for row in sums.received_rows:
-        if row.day is not None:
-            words[row.day].append(row.label)
-    began = now + sum(went.values(), ZERO_CREDITS) - sum(came.values(), ZERO_CREDITS)
+    began = now
+    for day, rows in sums.days.items():
+        for row in rows if day >= first else ():
+            began -= row.amount
+            if row.is_credit:
+                came[day] += row.amount
+                refunded[day] += row.amount if row.is_matched else ZERO_CREDITS
+                words[day].append(row.label)
     day = first
     while day <= sums.window.today:
-        one = BalanceDay(day, began, went[day], came[day], refunded[day], tuple(words[day]))
+        went = sums.debits.get(day, ZERO_CREDITS)
+        one = BalanceDay(day, began, went, came[day], refunded[day], tuple(words[day]))
         yield one
         began, day = one.closing_balance, day + ONE_DAY
 

@@ -21,10 +21,10 @@ from dashboard.overview.queries.sums import ZERO_CREDITS, MemberSpend, OverviewS
 from dashboard.shared.charts import (
     OTHERS_TONE,
     OUTSIDE_TONE,
+    SERIES_TONES,
     BarChart,
     BarColumn,
     BarSeries,
-    assign_member_tones,
     build_bar_chart,
 )
 from dashboard.shared.feature_labels import OUTSIDE_LABEL as ELSEWHERE_NAME
@@ -32,6 +32,7 @@ from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import credits
 
 OTHERS_KEY, OUTSIDE_KEY = "others", "outside"
+MAX_LISTED_MEMBERS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,50 +123,54 @@ def ordinal(number: int) -> str:
 
 
 def build_spend_bars(sums: OverviewSums, total: Decimal) -> BarChart:
-    """The members who spent most in their own colours; what nobody of ours spent on top."""
+    """The members who joined first in their own colours; what nobody of ours spent on top."""
     window = sums.window
-    days: dict[date, dict[str, Decimal]] = {day: defaultdict(Decimal) for day in window.days}
-    for row in sums.team_days:
-        if row.day in days and not row.is_credit:
-            days[row.day][OTHERS_KEY if row.is_matched else OUTSIDE_KEY] -= row.amount
-    for row in sums.coloured_member_days:
-        if row.day in days:
-            days[row.day][str(row.member)] -= row.amount
-            days[row.day][OTHERS_KEY] += row.amount
+    coloured = sorted(
+        (member for member in sums.members if member.place is not None),
+        key=lambda member: member.place or 0,
+    )
     return build_bar_chart(
-        spend_series(sums.coloured_members),
+        [
+            BarSeries(OTHERS_KEY, "others", OTHERS_TONE),
+            *(BarSeries(str(one.id), one.first_name, member_tone(one)) for one in coloured),
+            BarSeries(OUTSIDE_KEY, "outside the portal", OUTSIDE_TONE),
+        ],
         [
             BarColumn(
                 weekday_date_text(day),
                 "today" if day == window.today else day_month_text(day),
-                amounts,
+                day_amounts(sums, coloured, day),
                 is_now=day == window.today,
             )
-            for day, amounts in days.items()
+            for day in window.days
         ],
         f"Credits spent per day and member {window.period_text}, {credits(total)} in all",
     )
 
 
-def spend_series(coloured: Sequence[MemberSpend]) -> list[BarSeries]:
-    colours = assign_member_tones(one.id for one in coloured)
-    own = [BarSeries(str(one.id), one.first_name, colours[one.id]) for one in coloured]
-    return [
-        BarSeries(OTHERS_KEY, "others", OTHERS_TONE),
-        *own,
-        BarSeries(OUTSIDE_KEY, "outside the portal", OUTSIDE_TONE),
-    ]
+def day_amounts(
+    sums: OverviewSums, coloured: Sequence[MemberSpend], day: date
+) -> dict[str, Decimal]:
+    """Of a day, by the keys of the series."""
+    own = {str(member.id): member.spent_by_day.get(day, ZERO_CREDITS) for member in coloured}
+    outside = sums.outside.get(day, ZERO_CREDITS)
+    others = sums.debits.get(day, ZERO_CREDITS) - outside - sum(own.values(), ZERO_CREDITS)
+    return {OTHERS_KEY: others, **own, OUTSIDE_KEY: outside}
+
+
+def member_tone(member: MemberSpend) -> str:
+    return OTHERS_TONE if member.place is None else SERIES_TONES[member.place]
 
 
 def member_spend_shares(sums: OverviewSums, total: Decimal) -> Iterator[SpendShare]:
     """Who spent most first; then everybody else together, and what came from outside."""
-    colours = assign_member_tones(one.id for one in sums.coloured_members)
-    found = [(one.name, colours.get(one.id, OTHERS_TONE), one.spent) for one in sums.spenders]
-    if sums.others.member_count:
-        found.append((others_label(sums.others.member_count), OTHERS_TONE, sums.others.spent))
-    outside = sums.outside_spend_between(sums.window.first, sums.window.today)
-    if outside:
-        found.append((ELSEWHERE_NAME, OUTSIDE_TONE, outside))
+    listed, others = sums.members[:MAX_LISTED_MEMBERS], sums.members[MAX_LISTED_MEMBERS:]
+    found = [(member.name, member_tone(member), member.spent) for member in listed]
+    if others:
+        spent = sum((member.spent for member in others), ZERO_CREDITS)
+        found.append((others_label(len(others)), OTHERS_TONE, spent))
+    if sums.outside_in_window:
+        found.append((ELSEWHERE_NAME, OUTSIDE_TONE, sums.outside_in_window))
     most = max((spent for _, _, spent in found), default=ZERO_CREDITS)
     for name, tone, spent in found:
         yield build_spend_share(name, tone, spent, most, total)
@@ -178,7 +183,10 @@ def others_label(people: int) -> str:
 def feature_spend_shares(sums: OverviewSums, total: Decimal) -> Iterator[SpendShare]:
     spent: dict[str, Decimal] = defaultdict(Decimal)
     count: dict[str, int] = defaultdict(int)
-    for row in sums.feature_rows:
+    window_rows = (row for day in sums.window.days for row in sums.days.get(day, ()))
+    for row in window_rows:
+        if row.is_credit:
+            continue
         name = feature_label(row.operation) if row.is_matched else ELSEWHERE_NAME
         spent[name] -= row.amount
         count[name] += row.entries

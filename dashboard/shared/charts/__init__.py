@@ -12,4 +12,9 @@ from dashboard.shared.charts.line import (
     build_line_chart,
 )
 from dashboard.shared.charts.scale import AxisTick, ChartScale, build_chart_scale
-from dashboard.shared.charts.series_colors import OTHERS_TONE, OUTSIDE_TONE, assign_member_tones
+from dashboard.shared.charts.series_colors import (
+    OTHERS_TONE,
+    OUTSIDE_TONE,
+    SERIES_TONES,
+    assign_member_tones,
+)
