@@ -7,8 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.forecast.forms import BatchForecastForm
-from dashboard.forecast.queries.affordability import BatchInput
-from dashboard.forecast.queries.page import build_forecast_page
+from dashboard.forecast.queries import BatchInput, build_forecast_page
 from dashboard.shared.access import check_permission, fetch_account
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.ledger_agreement import accounts_with_ledger

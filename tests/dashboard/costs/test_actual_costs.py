@@ -9,7 +9,7 @@ from statistics import median
 
 import pytest
 
-from dashboard.costs.queries.actual_costs import (
+from dashboard.costs.queries import (
     CostCountRow,
     build_actual_costs,
     build_estimate_errors,

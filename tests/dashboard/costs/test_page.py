@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from dashboard.costs.queries.price_list import build_list_prices
+from dashboard.costs.queries import build_list_prices
 from tests.factories import AccountFactory, TokenFactory
 
 URL = "/costs/"

@@ -1,25 +1,96 @@
-"""What the team really paid: each feature's costs, and each estimate against its cost.
-
-How often each price was taken is counted by month; the rest is arithmetic on the counts.
-"""
+"""The costs page of a team."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import ROUND_CEILING, Decimal
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Sum
+from django.conf import settings
+from django.db.models import QuerySet, Sum
+from django.utils import timezone
 
+from dashboard.shared.account_tabs import AccountTab, build_account_tabs
 from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.team_balance import all_team_accounts
 from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS
-from proxyapi.models import MonthlyPriceCount
+from proxyapi.models import Account, MonthlyPriceCount, Tenant
 from proxyapi.operations import FACELESS_RENDER_OPERATIONS, get_operation
-from proxyapi.rollups.price_counts import PRICE_COLUMNS
+from proxyapi.rollups.price_counts import PRICE_COLUMNS, previous_month, utc_month_of
+from proxyapi.upstream import response_parsing
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateAccuracy:
+    """`ends`: percent at both ends of the estimates' scale; `margin`: percent held above one;
+    `since`: the first day, of UTC."""
+
+    estimates: tuple[EstimateError, ...]
+    scale_percent: int
+    margin: int
+    since: date
+
+
+@dataclass(frozen=True, slots=True)
+class CostsPage:
+    """The list is one account's, what was paid is the team's."""
+
+    tabs: tuple[AccountTab, ...]
+    prices: tuple[ListPrice, ...]
+    read_at: datetime | None
+    paid: tuple[ActualCost, ...]
+    estimate_accuracy: EstimateAccuracy
+
+    @property
+    def has_free(self) -> bool:
+        return any(price.free for price in self.prices)
+
+    @property
+    def total(self) -> Decimal:
+        return sum((one.total for one in self.paid), Decimal(0))
+
+
+def accounts_with_cost_maps(tenant: Tenant) -> QuerySet[Account]:
+    """The team's accounts with their cost maps."""
+    return all_team_accounts(tenant).defer(None).defer("options")
+
+
+def build_costs_page(accounts: Sequence[Account], wanted: str) -> CostsPage | None:
+    """One query. `wanted` is an account's id, for its list; what was paid is the team's."""
+    if not accounts:
+        return None
+    account = next((one for one in accounts if str(one.pk) == wanted), accounts[0])
+    since = costs_period_start()
+    rows = load_cost_counts([one.pk for one in accounts], since)
+    return CostsPage(
+        tabs=build_account_tabs("costs", accounts, account),
+        prices=tuple(build_list_prices(account.costs)),
+        read_at=account.refreshed_at,
+        paid=tuple(build_actual_costs(rows)),
+        estimate_accuracy=build_estimate_accuracy(rows, since),
+    )
+
+
+def costs_period_start() -> date:
+    """The first day of the last month: on the first of a month there is something to tell, too."""
+    return previous_month(utc_month_of(timezone.now()))
+
+
+def load_estimate_accuracy(accounts: Sequence[Account]) -> EstimateAccuracy:
+    """How close the estimates were, alone. One query."""
+    since = costs_period_start()
+    return build_estimate_accuracy(load_cost_counts([one.pk for one in accounts], since), since)
+
+
+def build_estimate_accuracy(rows: Sequence[CostCountRow], since: date) -> EstimateAccuracy:
+    estimates, ends = build_estimate_errors(rows)
+    return EstimateAccuracy(estimates, ends, round(100 * (float(settings.HOLD_MARGIN) - 1)), since)
+
 
 SCALE_STEP_PERCENT, MIN_SCALE_PERCENT = (
     10,
@@ -186,3 +257,48 @@ def signed_percent_text(percent: int) -> str:
     if percent == 0:
         return "0"
     return f"+{percent}" if percent > 0 else f"\N{MINUS SIGN}{-percent}"
+
+
+COST_KEY_NAMES = {
+    "CONTENT_PROMPT_REQUESTED": "Script",
+    "IDEA_DISCOVERY": "Idea search",
+    "IDEAS_DISCOVER": "Idea search",
+    "CHARACTER_TRAIN": "Character training",
+    "CHARACTER_TRAINING": "Character training",
+    "CHARACTER_PREVIEW": "Character preview",
+    "VOICE_CLONE_SLOT": "Voice clone slot",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ListPrice:
+    """`credits` per use; None where the service's word cannot be read. `free` uses come first."""
+
+    name: str
+    key: str
+    credits: Decimal | None
+    free: int
+
+
+def build_list_prices(costs: Mapping[str, object]) -> Iterator[ListPrice]:
+    """In the order of their names, whatever case the keys are in (pitfall 59)."""
+    found = []
+    for key, value in costs.items():
+        row = response_parsing.as_mapping(value)
+        free = response_parsing.parse_credit_amount(row.get("free"))
+        found.append(
+            ListPrice(
+                cost_key_name(key),
+                key,
+                response_parsing.parse_credit_amount(row.get("credits")),
+                int(free) if free else 0,
+            )
+        )
+    yield from sorted(found, key=lambda price: price.name.casefold())
+
+
+def cost_key_name(key: str) -> str:
+    words = re.split(r"[\s_-]+", key.strip(" _-").capitalize())
+    return COST_KEY_NAMES.get(key.upper()) or " ".join(
+        "AI" if it in ("Ai", "ai") else it for it in words
+    )

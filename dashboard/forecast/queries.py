@@ -1,0 +1,349 @@
+"""The forecast page: when the credits of an account run out, what that assumes, and a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+from django.utils import timezone
+
+from dashboard.shared.account_tabs import AccountTab, build_account_tabs
+from dashboard.shared.charts import (
+    AxisTick,
+    ChartMark,
+    HoverTarget,
+    LineChart,
+    LinePoint,
+    build_line_chart,
+)
+from dashboard.shared.forecast.inputs import (
+    build_simulated_account,
+    build_top_up_offer,
+    load_credit_packs,
+)
+from dashboard.shared.forecast.outlook import AccountForecast, build_account_forecast
+from dashboard.shared.forecast.wording import (
+    RunOutRange,
+    build_run_out_range,
+    forecast_note,
+    run_out_span_text,
+    short_date,
+)
+from dashboard.shared.formatting import clock, credits
+from proxyapi.forecast import (
+    BatchAnswer,
+    BatchForecast,
+    ForecastBand,
+    RunOutForecast,
+    SimulatedAccount,
+    TopUpOffer,
+    forecast_batch,
+)
+from proxyapi.forecast.run_out import SIMULATION_RUNS
+from proxyapi.models import Account, AutoTopUp
+from proxyapi.top_up import TopUpSetting, infer_top_up_state, utc_midnight
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastPage:
+    account_id: UUID
+    name: str
+    note: str
+    tabs: tuple[AccountTab, ...]
+    range: RunOutRange
+    balance: Decimal
+    held: Decimal
+    held_by_others: Decimal
+    as_of: datetime | None
+    chart: LineChart | None
+    bands: tuple[ForecastBand, ...]
+    assumptions: tuple[str, ...]
+    verdict: BatchVerdict | None
+
+    @property
+    def free(self) -> Decimal:
+        return max(Decimal(0), self.balance - self.held)
+
+
+def build_forecast_page(
+    account: Account, accounts: Sequence[Account], wish: BatchInput | None = None
+) -> ForecastPage:
+    """Four queries; the account comes with its tenant, its ledger and its top-up."""
+    now, (held, held_by_others) = timezone.now(), account.held_by_all_and_others()
+    row = getattr(account, "top_up", None)
+    known = row if isinstance(row, AutoTopUp) and row.read_at else None
+    setting = TopUpSetting.from_row(known) if known else TopUpSetting()
+    inferred = infer_top_up_state(account, known, now)
+    offer = build_top_up_offer(account, setting, load_credit_packs(account))
+    standing = build_simulated_account(account, known, inferred, account.balance - held, now)
+    outlook = build_account_forecast(account, standing, offer, inferred, now)
+    return ForecastPage(
+        account_id=account.pk,
+        name=account.label,
+        note=forecast_note(account, outlook),
+        tabs=build_account_tabs("forecast", accounts, account),
+        range=build_run_out_range(outlook),
+        balance=account.balance,
+        held=held,
+        held_by_others=held_by_others,
+        as_of=account.balance_as_of,
+        chart=build_forecast_chart(account, outlook, offer),
+        bands=sample_table_bands(outlook),
+        assumptions=build_forecast_assumptions(account, outlook, setting, offer),
+        verdict=build_batch_verdict(standing, offer, now, wish) if wish else None,
+    )
+
+
+def sample_table_bands(outlook: AccountForecast) -> tuple[ForecastBand, ...]:
+    """For the table: every third day."""
+    return outlook.forecast.bands[::3] if outlook.forecast else ()
+
+
+HOLDS_TEXT = "What open charges hold counts as spent already, and today as a whole day to come."
+RENEWAL_TEXT = (
+    "Credits that the plan brings at its renewal are not counted, nor are packs bought by hand."
+)
+EVEN_CHARGES_TEXT = (
+    "The charges of one day are taken to be even. One large job can meet its limit sooner."
+)
+TOP_UP_TEXT = (
+    "Top-up buys {each} credits after a spend through the API that leaves less than {tenth}, "
+    "and every payment is taken to succeed."
+)
+UNKNOWN_PACK_TEXT = (
+    "Top-up buys pack {pack}, and nobody has said what that holds, so it is not counted."
+)
+UTC_DAY_TEXT = (
+    "The three top-ups a day count by the UTC day at the service, here by the team's day."
+)
+
+
+def build_forecast_assumptions(
+    account: Account, outlook: AccountForecast, setting: TopUpSetting, offer: TopUpOffer | None
+) -> tuple[str, ...]:
+    if outlook.forecast is None:
+        return ()
+    return (
+        sampling_assumption_text(outlook),
+        HOLDS_TEXT,
+        RENEWAL_TEXT,
+        EVEN_CHARGES_TEXT,
+        *top_up_assumption_texts(account, setting, offer),
+    )
+
+
+def sampling_assumption_text(outlook: AccountForecast) -> str:
+    known = outlook.pattern.known_days
+    if outlook.pattern.knows_weekdays:
+        drawn = f"a day of the same weekday out of the last {known}"
+    else:
+        drawn = f"a workday or a weekend day out of the last {known}: weekdays need three weeks"
+    return f"{SIMULATION_RUNS} futures are drawn. Each day to come is {drawn}, whole as it was."
+
+
+def top_up_assumption_texts(
+    account: Account, setting: TopUpSetting, offer: TopUpOffer | None
+) -> tuple[str, ...]:
+    if offer is None:
+        return (UNKNOWN_PACK_TEXT.format(pack=setting.plan_id),)
+    if not offer.enabled:
+        return ("Automatic top-up is off, or was never read.",)
+    buys = TOP_UP_TEXT.format(each=credits(offer.credits), tenth=credits(offer.threshold))
+    return (buys, UTC_DAY_TEXT)
+
+
+HISTORY_DAYS = 28  # days
+MIN_DAYS_AHEAD, MAX_DAYS_AHEAD = 14, 42  # days that are looked ahead
+MAX_DAYS_WITH_WEEKLY_TICKS = 56  # days that have room for the name of each seventh
+DAYS_AFTER_RUN_OUT = 5  # days that are shown after the latest end
+
+
+def build_forecast_chart(
+    account: Account, outlook: AccountForecast, offer: TopUpOffer | None
+) -> LineChart | None:
+    """Nothing without a pattern: then there is nothing to expect."""
+    forecast = outlook.forecast
+    if forecast is None:
+        return None
+    past = dict(iter_past_balances(account, outlook))
+    ahead = count_days_ahead(outlook.today, forecast)
+    first = min(past)
+    days = (outlook.today - first).days + ahead
+
+    def x(day: date) -> float:
+        return 100 * (day - first).days / days
+
+    bands, now = forecast.bands[:ahead], LinePoint(x(outlook.today), account.balance)
+    ends = [band.on + timedelta(days=1) for band in bands]
+    today, last = outlook.today, outlook.today + timedelta(days=ahead - 1)
+    ticks = [
+        AxisTick(x(day), short_date(day) if day != today else "today", is_strong=day == today)
+        for day in tick_days(first, today, last)
+    ]
+    threshold = (
+        (offer.threshold, f"tops up under {credits(offer.threshold)}")
+        if offer and offer.enabled
+        else None
+    )
+    return build_line_chart(
+        [*(LinePoint(x(day), amount) for day, amount in sorted(past.items())), now],
+        forecast_chart_text(account, (outlook.today - first).days, forecast),
+        ticks=ticks,
+        marks=[ChartMark(now, "now", "now", credits(account.balance))],
+        expected=[
+            now,
+            *(LinePoint(x(e), Decimal(b.median)) for e, b in zip(ends, bands, strict=True)),
+        ],
+        band=[
+            (now, now),
+            *(
+                (LinePoint(x(end), Decimal(band.low)), LinePoint(x(end), Decimal(band.high)))
+                for end, band in zip(ends, bands, strict=True)
+            ),
+        ],
+        threshold=threshold,
+        stops=[
+            HoverTarget(x(day) - 50 / days, 100 / days, says)
+            for day, says in iter_day_texts(past, account, outlook.today, forecast, ahead)
+        ],
+        says="The dashed line is the median of the simulated futures; the band holds 80 % of them.",
+    )
+
+
+def tick_days(first: date, today: date, last: date) -> list[date]:
+    """Days with a name under the chart: today and each seventh or fourteenth before and after."""
+    step = 7 if (last - first).days < MAX_DAYS_WITH_WEEKLY_TICKS else 14
+    days = (today + timedelta(days=step * number) for number in range(-4, 7))
+    return [day for day in days if first <= day <= last]
+
+
+def iter_day_texts(
+    past: Mapping[date, Decimal],
+    account: Account,
+    today: date,
+    forecast: RunOutForecast,
+    ahead: int,
+) -> Iterator[tuple[date, str]]:
+    """What is told of each day: what it began with, or what may be left when it ends."""
+    for day, amount in sorted(past.items()):
+        if day < today:
+            yield day, f"{short_date(day)}: began with {credits(amount)} cr."
+    yield today, f"Today: {credits(account.balance)} cr now."
+    for band in forecast.bands[: ahead - 1]:
+        low, middle, high = (credits(amount) for amount in (band.low, band.median, band.high))
+        yield (
+            band.on + timedelta(days=1),
+            f"End of {short_date(band.on)}: {low} to {high} cr, the middle is {middle}.",
+        )
+
+
+def iter_past_balances(
+    account: Account, outlook: AccountForecast
+) -> Iterator[tuple[date, Decimal]]:
+    """The balance at the beginning of each day, walked back from today's."""
+    day, balance = outlook.today, account.balance
+    first = max(outlook.history.first_full_day or day, day - timedelta(days=HISTORY_DAYS))
+    while day >= first:
+        balance -= outlook.history.net_by_day.get(day, Decimal(0))
+        yield day, balance
+        day -= timedelta(days=1)
+
+
+def count_days_ahead(today: date, forecast: RunOutForecast) -> int:
+    """Days to look ahead: past the latest end, where one is near enough."""
+    end = forecast.late or forecast.early
+    days = (end - today).days + DAYS_AFTER_RUN_OUT if end else MAX_DAYS_AHEAD
+    return min(MAX_DAYS_AHEAD, max(MIN_DAYS_AHEAD, days), len(forecast.bands))
+
+
+def forecast_chart_text(account: Account, days: int, forecast: RunOutForecast) -> str:
+    lasts = run_out_span_text(forecast)
+    return (
+        f"Balance of the last {days} days, {credits(account.balance)} credits now, "
+        f"expected to run out: {lasts[:1].lower()}{lasts[1:]}."
+    )
+
+
+NOW_WITHIN_S = 60  # seconds: a batch that goes within a minute goes now
+
+
+@dataclass(frozen=True, slots=True)
+class BatchInput:
+    """So many charges of about so many credits each."""
+
+    count: int
+    credits_each: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        return self.count * self.credits_each
+
+
+@dataclass(frozen=True, slots=True)
+class BatchVerdict:
+    """`state` of a banner."""
+
+    state: str
+    title: str
+    text: str
+
+
+def build_batch_verdict(
+    standing: SimulatedAccount, offer: TopUpOffer | None, now: datetime, wish: BatchInput
+) -> BatchVerdict:
+    """A pack that nobody described is no top-up here."""
+    known = offer or TopUpOffer(False, Decimal(0), Decimal(0))
+    batch = forecast_batch(standing, known, now, wish.count, wish.credits_each)
+    total, free = credits(wish.total), credits(standing.balance)
+    asks = f"{wish.count} × {credits(wish.credits_each)} = {total} cr, {free} are free."
+    if batch.answer is BatchAnswer.NO:
+        return BatchVerdict(
+            "failed",
+            unaffordable_title(batch, wish),
+            f"{asks} {batch_shortfall_text(batch, known)}",
+        )
+    bought = batch_top_ups_text(batch, known)
+    if batch.answer is BatchAnswer.YES:
+        left = f"It leaves {credits(batch.credits_left)}."
+        return BatchVerdict("good", "Yes, all of it now.", f"{asks} {left}{bought}")
+    when = (
+        "now"
+        if (batch.finished_at - now).total_seconds() < NOW_WITHIN_S
+        else f"by {clock(batch.finished_at)}"
+    )
+    return BatchVerdict(
+        "late", f"Only with top-up, {when}.", f"{asks}{bought}{batch_delay_text(batch, now)}"
+    )
+
+
+def unaffordable_title(batch: BatchForecast, wish: BatchInput) -> str:
+    if not batch.sent_count:
+        return "No, not even the first one."
+    return f"No, {batch.sent_count} of {wish.count} go."
+
+
+def batch_shortfall_text(batch: BatchForecast, offer: TopUpOffer) -> str:
+    said = f"The next one lacks {credits(batch.missing_credits)}."
+    if not offer.enabled:
+        return f"{said} Automatic top-up is off."
+    tenth = credits(offer.threshold)
+    return f"{said} A top-up comes only after a spend through the API, under {tenth}."
+
+
+def batch_top_ups_text(batch: BatchForecast, offer: TopUpOffer) -> str:
+    if not batch.top_ups:
+        return ""
+    times = "One top-up" if batch.top_ups == 1 else f"{batch.top_ups} top-ups"
+    together = credits(batch.top_ups * offer.credits)
+    return f" {times} on the way, {together} credits bought with the saved card."
+
+
+def batch_delay_text(batch: BatchForecast, now: datetime) -> str:
+    if (batch.finished_at - now).total_seconds() < NOW_WITHIN_S:
+        return ""
+    days = (utc_midnight(batch.finished_at) - utc_midnight(now)).days
+    why = "three top-ups a UTC day are the most" if days else "the service waits after a failure"
+    return f" It takes until {clock(batch.finished_at)}, because {why}."

@@ -1,3 +1,0 @@
-"""What the forecast page shows."""
-
-from __future__ import annotations
