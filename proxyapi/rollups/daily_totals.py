@@ -37,8 +37,7 @@ from proxyapi.models import (
     MonthlyTotalByOperation,
     StaleLedgerDay,
 )
-from proxyapi.models.daily_rollup import COMMON_COLUMNS
-from proxyapi.models.monthly_total_by_operation import MONTHLY_GROUP_COLUMNS
+from proxyapi.models.ledger_sums import COMMON_COLUMNS, MONTHLY_GROUP_COLUMNS
 from proxyapi.redis_client import connect_redis
 from proxyapi.rollups.price_counts import next_month
 

@@ -19,7 +19,7 @@ from proxyapi.models import (
     DailyTotalByOperation,
     LedgerEntry,
 )
-from proxyapi.models.daily_rollup import COMMON_COLUMNS
+from proxyapi.models.ledger_sums import COMMON_COLUMNS
 from proxyapi.rollups.daily_totals import (
     DAILY_TABLES,
     CreditSum,

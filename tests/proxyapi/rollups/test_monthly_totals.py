@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 
 from proxyapi.ledger.audit import SUM_TABLES
 from proxyapi.models import Account, LedgerEntry, LedgerMirror, MonthlyTotalByOperation
-from proxyapi.models.monthly_total_by_operation import MONTHLY_GROUP_COLUMNS
+from proxyapi.models.ledger_sums import MONTHLY_GROUP_COLUMNS
 from proxyapi.rollups.daily_totals import days_in_account_zone, rebuild_all_days, rebuild_days
 from tests.factories import AccountFactory, EntryFactory
 
