@@ -16,11 +16,18 @@ from dashboard.shared.roles import (
     assignable_roles,
     grantable_roles,
 )
-from proxyapi.charges import evidence
 from proxyapi.models.charge import CHARGE_TRANSITIONS, HOLDING_STATES
-from proxyapi.operations import EVIDENCE_READS, OPERATIONS, Operation
+from proxyapi.operations import EVIDENCE_READS, OPERATIONS, ExecutionEvidence, Operation
 
 GENERATED_NOTICE = "<!-- Written by `manage.py write_docs`; change the code instead. -->"
+EVIDENCE_DESCRIPTIONS = {
+    ExecutionEvidence.STATUS: "another status, or another part, than before; from a last status "
+    "on, a debit alone",
+    ExecutionEvidence.SCRIPT: "another script than before",
+    ExecutionEvidence.LEDGER: "a debit alone",
+    ExecutionEvidence.IDEAS: "ideas that were not there; searched before, a debit alone",
+    ExecutionEvidence.SLOTS: "one free slot fewer; without one before, a debit alone",
+}
 
 
 def build_reference_pages() -> dict[str, str]:
@@ -94,7 +101,7 @@ def evidence_page() -> str:
             ""
             if row.is_charged_create and row.evidence == "ledger"
             else separate_evidence_read(row) or "itself",
-            evidence.PROBES[row.evidence].description,
+            EVIDENCE_DESCRIPTIONS[row.evidence],
             "kept" if row.keeps_result else "",
             "lost: an orphan" if row.is_charged_create else "",
         )
@@ -103,8 +110,8 @@ def evidence_page() -> str:
     ]
     heads = ("operation", "read before and after", "proves it", "its answer", "its id")
     lead = (
-        "The table is `TABLE` in `proxyapi/charges/evidence.py`: what becomes of a charge whose "
-        "answer got lost. Its cost is always its debit's."
+        "What becomes of a charge whose answer got lost: `proxyapi/charges/evidence.py`, and what "
+        "differs between kinds in `proxyapi/kinds/`. Its cost is always its debit's."
     )
     return markdown_page("What proves a charge", lead, markdown_table(heads, rows))
 

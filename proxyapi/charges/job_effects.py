@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from proxyapi import drafts
 from proxyapi.charges import evidence
-from proxyapi.charges.evidence import UpstreamRecord
 from proxyapi.events import EventType, publish_event
+from proxyapi.kinds import StatusReading, UpstreamRecord, script_digest
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from proxyapi.operations import (
     CHARGED_CREATE_OPERATIONS,
@@ -23,7 +23,6 @@ from proxyapi.operations import (
     get_operation,
 )
 from proxyapi.polling import FIRST_POLL_DELAY
-from proxyapi.polling.status_reading import StatusReading
 from proxyapi.upstream import errors
 
 MAYBE_LOST_RENDER_SENTENCE = (
@@ -124,7 +123,7 @@ def mark_script_unread(charge: Charge) -> None:
     for job in Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk):
         page = job.wanted.get("script") or ""
         job.sent = {name: value for name, value in job.sent.items() if name != "script"}
-        if not page or evidence.script_digest(page) == charge.before.get("script"):
+        if not page or script_digest(page) == charge.before.get("script"):
             job.sent["script"] = drafts.unread_script_marker(page)
         job.estimate, job.edited_at = None, timezone.now()
         job.quote_due_at = job.edited_at

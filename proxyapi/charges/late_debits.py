@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from proxyapi import ledger
 from proxyapi.charges import evidence, job_effects, transitions
+from proxyapi.kinds import UpstreamRecord, script_digest
 from proxyapi.models import Charge, Job
 from proxyapi.models.account import amount_text
 from proxyapi.operations import SCRIPT_OPERATIONS
@@ -45,9 +46,7 @@ def reconcile_late_debit(charge: Charge) -> None:
     Nothing follows where its resource cannot be asked now: the next reading of the ledger asks.
     """
     try:
-        record: evidence.UpstreamRecord | None = evidence.fetch_evidence(
-            charge, Priority.SETTLEMENT
-        )
+        record: UpstreamRecord | None = evidence.fetch_evidence(charge, Priority.SETTLEMENT)
     except evidence.UNREADABLE_ERRORS:
         record = None
     except (errors.UpstreamError, RateLimitExhausted):
@@ -56,7 +55,7 @@ def reconcile_late_debit(charge: Charge) -> None:
 
 
 @transaction.atomic
-def match_late_debit(charge: Charge, record: evidence.UpstreamRecord | None) -> None:
+def match_late_debit(charge: Charge, record: UpstreamRecord | None) -> None:
     """`record`: the resource, None where it is shown to nobody any more.
 
     A resource that would show the operation and does not says that the debit is somebody else's.
@@ -78,7 +77,7 @@ def match_late_debit(charge: Charge, record: evidence.UpstreamRecord | None) -> 
     ledger.link_late_debit(charge, debit)
 
 
-def apply_late_result(charge: Charge, record: evidence.UpstreamRecord) -> None:
+def apply_late_result(charge: Charge, record: UpstreamRecord) -> None:
     """As of any answer, but for a script where the page has another one by now: that one stays, and
     goes to the service again before the render. What was written late is kept with the charge."""
     if not (charge.operation in SCRIPT_OPERATIONS and has_newer_script(charge)):
@@ -93,4 +92,4 @@ def has_newer_script(charge: Charge) -> bool:
     """Whether somebody wrote, or had written, another script since the charge was sent."""
     job = Job.objects.filter(charges=charge.pk).first()
     page = job.wanted.get("script") if job else ""
-    return bool(page) and evidence.script_digest(page) != charge.before.get("script")
+    return bool(page) and script_digest(page) != charge.before.get("script")

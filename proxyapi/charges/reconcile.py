@@ -25,6 +25,7 @@ from proxyapi.charges import (
 from proxyapi.charges.dispatch import is_sender_dead
 from proxyapi.charges.job_effects import publish_charge_events
 from proxyapi.charges.quarantine import QUARANTINED, quarantine_failing_charge
+from proxyapi.kinds import UpstreamRecord
 from proxyapi.models import Charge, ChargeState, LedgerEntry
 from proxyapi.models.account import amount_text
 from proxyapi.models.charge import NEVER_CHARGED_CODE
@@ -86,7 +87,7 @@ def read_back_charge(charge: Charge) -> None:
 def decide_charge(
     charge: Charge,
     done: bool,
-    record: evidence.UpstreamRecord,
+    record: UpstreamRecord,
     sight: ledger.MirrorCoverage,
     is_shown: bool = True,
 ) -> None:
@@ -123,7 +124,7 @@ def decide_charge(
         )
 
 
-def settle_by_debit(charge: Charge, debit: LedgerEntry, record: evidence.UpstreamRecord) -> None:
+def settle_by_debit(charge: Charge, debit: LedgerEntry, record: UpstreamRecord) -> None:
     job_effects.apply_result(charge, record)
     transitions.mark_charged(charge, ChargeState.MATCHED, -debit.amount, debit.happened_at)
     if charge.state == ChargeState.MATCHED:

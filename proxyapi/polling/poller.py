@@ -15,13 +15,13 @@ from django.utils import timezone
 
 from proxyapi import calls
 from proxyapi.events import EventType, publish_event
+from proxyapi.kinds import KINDS, StatusReading
 from proxyapi.models import Charge, Job, JobState, RenderDurations
 from proxyapi.polling import circuit_breaker
 from proxyapi.polling.duration_history import DurationHistory, DurationKey
 from proxyapi.polling.duration_model import MIN_POLL_INTERVAL_S, DurationModel
 from proxyapi.polling.job_quarantine import quarantine_failing_job
 from proxyapi.polling.poll_failure import MAX_POLLING_AGE, STOPPED_POLL_DELAY, record_poll_failure
-from proxyapi.polling.status_reading import KINDS, StatusReading, parse_status_reading
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 
@@ -81,7 +81,7 @@ def seconds_too_early(job: Job) -> float:
 
 def fetch_and_apply(job: Job, lane: Priority) -> None:
     """The time of a look is that of its sending: waiting for the bucket brings no two nearer."""
-    operation, path = KINDS[job.kind].operation, {"id": str(job.remote_id)}
+    operation, path = KINDS[job.kind].read_operation, {"id": str(job.remote_id)}
     try:
         grant = calls.acquire_permit(job.token, lane, operation=operation)
         asked_at = timezone.now()
@@ -93,7 +93,7 @@ def fetch_and_apply(job: Job, lane: Priority) -> None:
         record_poll_failure(job, error)
     else:
         circuit_breaker.close_circuit(job.account.environment)
-        apply_reading(job, parse_status_reading(job.kind, reply.data), asked_at)
+        apply_reading(job, KINDS[job.kind].read_status(reply.data), asked_at)
 
 
 def current_run(job: Job) -> QuerySet[Job]:
@@ -210,14 +210,14 @@ def refresh_media_url(job: Job) -> bool:
     try:
         reply = calls.call_upstream(
             job.token,
-            KINDS[job.kind].operation,
+            KINDS[job.kind].read_operation,
             Priority.PERSON,
             patience=5,
             path={"id": str(job.remote_id)},
         )
     except (errors.UpstreamError, RateLimitExhausted):
         return False
-    sight = parse_status_reading(job.kind, reply.data)
+    sight = KINDS[job.kind].read_status(reply.data)
     if not sight.media_url:
         return False
     job.media_url, job.media_as_of = sight.media_url, timezone.now()

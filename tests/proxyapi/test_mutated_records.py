@@ -13,10 +13,10 @@ from hypothesis import given, settings
 
 from dashboard.shared.video_options import parse_faceless_options
 from proxyapi import drafts
+from proxyapi.kinds import KINDS
 from proxyapi.ledger.row_parser import parse_row
 from proxyapi.models import Account, AccountPlan, JobKind
 from proxyapi.models.account import parse_timestamp
-from proxyapi.polling.status_reading import parse_status_reading
 from proxyapi.top_up.setting import TopUpSetting
 from tests.proxyapi import spec_oracle
 from tests.proxyapi.mutated_responses import EXAMPLES, mutated_records
@@ -70,7 +70,7 @@ def test_the_specification_is_asked_about_every_kind():
 @pytest.mark.parametrize("kind", JobKind.values)
 def test_a_record_as_the_specification_shows_it_is_completed(kind):
     assert spec_oracle.STATE_READERS[kind](RECORDS[kind]) == "completed"
-    assert parse_status_reading(kind, RECORDS[kind]).state == "completed"
+    assert KINDS[kind].read_status(RECORDS[kind]).state == "completed"
 
 
 @pytest.mark.parametrize("kind", JobKind.values)
@@ -78,7 +78,7 @@ def test_a_mutated_job_is_what_the_specification_says_or_in_progress(kind):
     @settings(max_examples=EXAMPLES)
     @given(mutated_records(RECORDS[kind]))
     def each(record):
-        sight = parse_status_reading(kind, record)
+        sight = KINDS[kind].read_status(record)
         assert (sight.state or "running") == spec_oracle.STATE_READERS[kind](record)
         assert sight.raw_status == spec_oracle.status_of(kind, record)[:60]
         assert len(sight.failure_message) <= 2000

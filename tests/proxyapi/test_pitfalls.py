@@ -17,10 +17,10 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import calls, checks, drafts, ledger, tokens
+from proxyapi.kinds import KINDS
 from proxyapi.models import Account, Job, JobKind, JobState
 from proxyapi.operations import OPERATIONS
 from proxyapi.polling.poller import poll_job
-from proxyapi.polling.status_reading import KINDS, parse_status_reading
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 from tests.proxyapi.scripted_upstream import BASE, ScriptedUpstream, make_response
 
@@ -68,14 +68,14 @@ def test_pitfall_6_one_kinds_last_word_is_under_way_in_another(kind: str) -> Non
         record = {"status": word, KINDS[kind].media_url_key: "https://files.example/a"}
         shown = {KINDS[kind].status_key: record} if KINDS[kind].status_key else record
         wanted = JobState.COMPLETED if word in KINDS[kind].completed_statuses else JobState.RUNNING
-        assert parse_status_reading(kind, shown).state == wanted
+        assert KINDS[kind].read_status(shown).state == wanted
 
 
 @pytest.mark.parametrize("beside", [{}, {"status": 200}, {"status": "completed"}])
 def test_pitfall_12_only_the_status_inside_the_resource_counts(beside: dict[str, Any]) -> None:
-    sight = parse_status_reading(JobKind.FACELESS, {**beside, "video": {"status": "rendering"}})
+    sight = KINDS[JobKind.FACELESS].read_status({**beside, "video": {"status": "rendering"}})
     assert (sight.state, sight.raw_status) == (JobState.RUNNING, "rendering")
-    assert parse_status_reading(JobKind.FACELESS, beside).state is None
+    assert KINDS[JobKind.FACELESS].read_status(beside).state is None
 
 
 @pytest.mark.parametrize("told", [4.76, "4.76"])
@@ -115,9 +115,9 @@ def test_pitfall_97_what_was_added_to_an_answer_changes_nothing(kind: str) -> No
     record: dict[str, Any] = {"status": word, way.media_url_key: file}
     more = {**record, "capabilities": {"new": [1]}, "progress": None, "stage": 7}
     shown, added = (({way.status_key: it} if way.status_key else it) for it in (record, more))
-    assert parse_status_reading(
-        kind, {**added, "brand_new": {"status": "failed"}}
-    ) == parse_status_reading(kind, shown)
+    assert KINDS[kind].read_status({**added, "brand_new": {"status": "failed"}}) == KINDS[
+        kind
+    ].read_status(shown)
 
 
 def test_pitfall_98_nothing_that_is_read_asks_for_includes(

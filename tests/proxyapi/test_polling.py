@@ -8,13 +8,10 @@ from typing import Any
 import httpx
 import pytest
 from django.utils import timezone
-from hypothesis import given
-from hypothesis import strategies as st
 
-from proxyapi.models import AccountPlan, Job, JobKind, JobState, TokenState
+from proxyapi.models import AccountPlan, Job, JobState, TokenState
 from proxyapi.polling import due_work
 from proxyapi.polling.poller import poll_job, refresh_media_url
-from proxyapi.polling.status_reading import parse_status_reading
 from tests.factories import JobFactory
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, error_response, make_response
 
@@ -163,57 +160,3 @@ def test_a_finished_film_whose_address_died_is_read_again(
     assert refresh_media_url(job)
     job.refresh_from_db()
     assert job.media_url.endswith("b.mp4")
-
-
-@pytest.mark.parametrize(
-    ("kind", "record"),
-    [
-        (JobKind.CLONE, {"id": 5, "status": "completed", "preview_url": "http://127.0.0.1/a.mp3"}),
-        (JobKind.CHARACTER, {"id": 5, "status": "ready"}),
-    ],
-)
-def test_a_record_is_read_whether_it_stands_alone_or_under_a_name(kind: str, record: Any) -> None:
-    """The spec names its fields and not where they stand (pitfall 5)."""
-    for data in (record, {"record": record}):
-        assert parse_status_reading(kind, data).state == JobState.COMPLETED
-    assert (
-        parse_status_reading(kind, {"status": "pending", "record": record}).state
-        == JobState.RUNNING
-    )
-    assert parse_status_reading(kind, {"a": record, "b": {}}).state is None
-
-
-def test_a_storyboard_whose_file_the_service_does_not_show_is_done() -> None:
-    """The spec names its `completed` and no address; one that is shown empty is still to come."""
-    for video, state in (
-        ({"status": "completed"}, JobState.COMPLETED),
-        ({"status": "completed", "url": "http://127.0.0.1/a.mp4"}, JobState.COMPLETED),
-        ({"status": "completed", "url": None}, JobState.RUNNING),
-    ):
-        assert (
-            parse_status_reading(JobKind.STORYBOARD, {"id": 3, "scenes": [], "video": video}).state
-            == state
-        )
-    assert (
-        parse_status_reading(JobKind.FACELESS, {"video": {"status": "completed"}}).state
-        == JobState.RUNNING
-    )
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["video", "asset", "status", "url", "failure"]), inner)
-    ),
-    max_leaves=10,
-)
-
-
-@given(kind=st.sampled_from(JobKind.values), data=json_values)
-def test_no_answer_makes_reading_fail_or_invents_an_end(kind: str, data: Any) -> None:
-    sight = parse_status_reading(kind, data)
-    if sight.state == JobState.COMPLETED:
-        assert sight.raw_status in {"completed", "success", "ready"}
-    if sight.state == JobState.FAILED:
-        assert sight.raw_status == "failed"

@@ -93,15 +93,15 @@ MUTANTS: Mapping[str, Mutant] = {
         "test_reconcile.py test_reconcile_by_debit.py",
     ),
     "the resource is not looked at": Mutant(
-        "proxyapi/charges/evidence.py",
-        '    return bool(status) and status != charge.before.get("status")',
-        "    return False",
+        "proxyapi/kinds/declaration.py",
+        '        return bool(status) and status != before["status"]',
+        "        return False",
         "test_reconcile.py test_reconcile_by_debit.py test_job_effects.py",
     ),
     "a script proves nothing": Mutant(
-        "proxyapi/charges/evidence.py",
-        '    return bool(script) and script_digest(script) != charge.before.get("script")',
-        "    return False",
+        "proxyapi/kinds/faceless.py",
+        '            return bool(script) and script_digest(script) != before.get("script")',
+        "            return False",
         "test_reconcile.py test_reconcile_by_debit.py test_kept_responses.py test_job_effects.py",
     ),
     "no trace is enough at once": Mutant(

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from proxyapi import rate_limiter, redis_client
 from proxyapi.events import EventType
+from proxyapi.kinds import KindSpec
 from proxyapi.models import Job, JobState
 from proxyapi.models.job import MAX_JOB_CRASHES
 from proxyapi.polling import circuit_breaker, due_work, job_quarantine
@@ -259,7 +260,7 @@ def test_a_poison_row_is_quarantined_after_five_tries_and_the_others_go_on(
     def broken(*_: object) -> None:
         raise RuntimeError("a row that nobody foresaw")
 
-    monkeypatch.setattr(looking, "parse_status_reading", broken)
+    monkeypatch.setattr(KindSpec, "read_status", broken)
     for _ in range(MAX_JOB_CRASHES):
         with pytest.raises(RuntimeError):
             poll_due_job(poison)

@@ -1,0 +1,21 @@
+"""Kinds: one module per kind of job with what differs from kind to kind. All use the same names,
+those of `KindSpec`; what a kind does not have is absent.
+
+Others use what is listed here: `KINDS[job.kind]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from proxyapi.kinds.character import CHARACTER
+from proxyapi.kinds.clip import CLIP
+from proxyapi.kinds.declaration import KindSpec, StatusReading, UpstreamRecord
+from proxyapi.kinds.faceless import FACELESS, script_digest
+from proxyapi.kinds.storyboard import STORYBOARD
+from proxyapi.kinds.voice_clone import VOICE_CLONE
+
+KINDS: Mapping[str, KindSpec] = MappingProxyType(
+    {spec.kind: spec for spec in (FACELESS, CLIP, STORYBOARD, VOICE_CLONE, CHARACTER)}
+)

@@ -1,0 +1,169 @@
+"""What a kind of job declares, and how most kinds do it. Pure functions of what was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from proxyapi.models import Charge, JobState
+from proxyapi.operations import ExecutionEvidence, JobKind, Operation, get_operation, status_read_of
+from proxyapi.upstream import response_parsing
+
+UpstreamRecord = dict[str, Any]
+
+IN_PROGRESS_STATUSES = frozenset({"rendering", "syncing"})  # spec, States and transitions
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReading:
+    """What one read showed. `state` is None when the answer says nothing that we can read."""
+
+    state: JobState | None
+    raw_status: str = ""
+    media_url: str = ""
+    failure_code: str = ""
+    failure_message: str = ""
+
+
+@dataclass(frozen=True)
+class KindSpec:
+    """Where a kind keeps its status, and which words end it. Every other word is "in progress"."""
+
+    kind: JobKind
+    status_key: str  # the object in `data` that carries the status, or "" for `data` itself
+    completed_statuses: frozenset[str]
+    failed_statuses: frozenset[str] = frozenset()  # none where the spec shows none
+    media_url_key: str = "url"  # "" where it has no file
+    may_hide_media_url: bool = False  # it may be done without showing its file
+    shows_start: bool = True  # its status tells whether it was started
+
+    @cached_property
+    def read_operation(self) -> str:
+        """The read that a job of this kind is polled by."""
+        return status_read_of(self.kind)
+
+    @cached_property
+    def final_statuses(self) -> frozenset[str]:
+        return self.completed_statuses | self.failed_statuses
+
+    @cached_property
+    def started_statuses(self) -> frozenset[str]:
+        """The words that only a start leads to."""
+        return IN_PROGRESS_STATUSES | self.final_statuses
+
+    def read_status(self, data: Any) -> StatusReading:
+        """Read a resource's answer. Never raises: what is not understood is not known (rule 6)."""
+        holder = find_status_object(data, self.status_key)
+        raw = holder.get("status")
+        if not isinstance(raw, str) or not raw:
+            return StatusReading(None)
+        raw = raw[:60]
+        url = holder.get(self.media_url_key)
+        media_url = url if isinstance(url, str) else ""
+        if raw in self.completed_statuses:
+            # Done without its file is not done yet (pitfall 10).
+            is_hidden = self.may_hide_media_url and self.media_url_key not in holder
+            is_whole = media_url or not self.media_url_key or is_hidden
+            state = JobState.COMPLETED if is_whole else JobState.RUNNING
+            return StatusReading(state, raw, media_url)
+        if raw in self.failed_statuses:
+            return StatusReading(JobState.FAILED, raw, "", *parse_failure(holder.get("failure")))
+        return StatusReading(JobState.RUNNING, raw)
+
+    def resource_in(self, data: Any) -> UpstreamRecord:
+        """The resource in an answer."""
+        return dict(response_parsing.as_mapping(data))
+
+    def created_id(self, record: UpstreamRecord) -> str:
+        """The id of what a creating call made; empty where the record shows none."""
+        ids = (holder.get("id") for holder in self.holders(record))
+        return next((str(id) for id in ids if response_parsing.is_resource_id(id)), "")
+
+    def reported_status(self, operation: Operation, record: UpstreamRecord) -> str:
+        """A read shows its status in one place; another word beside it is not its own (pitfall
+        5)."""
+        holders = self.holders(record)
+        words = (
+            it.get("status") for it in (holders if operation.is_charged_create else holders[:1])
+        )
+        return next((word for word in words if isinstance(word, str) and word), "")
+
+    def holders(self, record: UpstreamRecord) -> list[UpstreamRecord]:
+        """Where what a creating call made may stand, as the spec does not show its body: as the
+        reads show it, in the record itself, or in the one object that it holds."""
+        return [find_status_object(record, self.status_key), record, unwrap_single_object(record)]
+
+    def evidence_read(self, charge: Charge) -> tuple[str, dict[str, Any]] | None:
+        """The free read that shows whether a charge was carried out, with its parameters; None
+        where there is none, such as for a clip whose id is only in the lost answer."""
+        job = charge.job
+        if job is None or job.remote_id is None or get_operation(charge.operation).creates:
+            return None
+        return self.read_operation, {"path": {"id": job.remote_id}}
+
+    def snapshot(self, operation: Operation, record: UpstreamRecord) -> UpstreamRecord:
+        """What to keep of the evidence as it was just before sending."""
+        reading = self.read_status(record)
+        failure = {"code": reading.failure_code, "message": reading.failure_message}
+        return {
+            "status": self.reported_status(operation, record),
+            # A retry clears it, and people ask for it later.
+            "failure": failure if reading.state == JobState.FAILED else None,
+            "part": part_ids(operation, record),
+        }
+
+    def proves(self, operation: Operation, before: UpstreamRecord, record: UpstreamRecord) -> bool:
+        """Whether the evidence, read again, proves that the operation was carried out."""
+        if operation.part_list or operation.evidence is ExecutionEvidence.LEDGER:
+            part = part_ids(operation, record)
+            return part is not None and part != before.get("part")
+        return self.has_status_changed(operation, before, record)
+
+    def has_status_changed(
+        self, operation: Operation, before: UpstreamRecord, record: UpstreamRecord
+    ) -> bool:
+        status = self.reported_status(operation, record)
+        if not before.get("status"):  # it was not shown, and may have been any
+            return status in self.started_statuses
+        return bool(status) and status != before["status"]
+
+    def is_debit_enough(self, operation: Operation, before: UpstreamRecord) -> bool:
+        """Whether a debit proves it alone, as the resource may look afterwards as it did before."""
+        is_by_ledger = operation.evidence is ExecutionEvidence.LEDGER or bool(operation.part_list)
+        return is_by_ledger or before.get("status") in self.final_statuses
+
+
+def part_ids(operation: Operation, record: UpstreamRecord) -> list[str] | None:
+    """The ids in the list that the operation adds to, and whether each has a clip."""
+    rows = record.get(operation.part_list)
+    if not isinstance(rows, list):
+        return None
+    return [f"{row.get('id')} {bool(row.get('clip'))}" for row in rows if isinstance(row, dict)]
+
+
+def find_status_object(data: Any, name: str) -> dict[str, Any]:
+    """The object that carries the status, whether the record stands in `data` or one level down."""
+    if not isinstance(data, dict):
+        return {}
+    if not name:
+        return data if "status" in data else unwrap_single_object(data)
+    inner = data.get(name)
+    if isinstance(inner, dict):
+        return inner
+    nested = [value[name] for value in data.values() if isinstance(value, dict) and name in value]
+    return nested[0] if nested and isinstance(nested[0], dict) else {}
+
+
+def unwrap_single_object(data: dict[str, Any]) -> dict[str, Any]:
+    """The one object in `data`, under whatever name, where `data` is no record itself."""
+    nested = [value for value in data.values() if isinstance(value, dict)]
+    is_record = "id" in data or "status" in data
+    return nested[0] if len(nested) == 1 and not is_record else data
+
+
+def parse_failure(value: Any) -> tuple[str, str]:
+    """Code and message: an object for faceless videos, a bare reason for clips (pitfall 11)."""
+    if isinstance(value, dict):
+        return str(value.get("code") or "")[:100], str(value.get("message") or "")[:2000]
+    return "", str(value or "")[:2000]

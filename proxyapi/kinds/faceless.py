@@ -1,0 +1,41 @@
+"""Faceless videos of every type."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from proxyapi.kinds.declaration import KindSpec, UpstreamRecord
+from proxyapi.operations import JobKind, Operation
+from proxyapi.upstream import response_parsing
+
+
+class FacelessKind(KindSpec):
+    def resource_in(self, data: Any) -> UpstreamRecord:
+        """The record, whether it stands in `data` itself or one level down."""
+        record = response_parsing.as_mapping(data)
+        return dict(response_parsing.as_mapping(record.get("faceless")) or record)
+
+    def snapshot(self, operation: Operation, record: UpstreamRecord) -> UpstreamRecord:
+        kept = super().snapshot(operation, record)
+        return {**kept, "script": script_digest(record.get("script"))}
+
+    def proves(self, operation: Operation, before: UpstreamRecord, record: UpstreamRecord) -> bool:
+        if operation.writes_script:
+            script = record.get("script")
+            return bool(script) and script_digest(script) != before.get("script")
+        if operation.restarts_failed:
+            # It starts from `failed`: that again proves nothing, nor what it was sent in spite of.
+            is_failed = self.reported_status(operation, record) in self.failed_statuses
+            return not is_failed and self.has_status_changed(operation, before, record)
+        return super().proves(operation, before, record)
+
+    def is_debit_enough(self, operation: Operation, before: UpstreamRecord) -> bool:
+        return not operation.writes_script and super().is_debit_enough(operation, before)
+
+
+def script_digest(script: object) -> str:
+    return hashlib.sha256(str(script or "").encode()).hexdigest()
+
+
+FACELESS = FacelessKind(JobKind.FACELESS, "video", frozenset({"completed"}), frozenset({"failed"}))
