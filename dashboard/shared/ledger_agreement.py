@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from dashboard.shared.formatting import clock, credits
 from dashboard.shared.ledger_balance import annotate_newer_entries
 from dashboard.shared.team_balance import all_team_accounts
-from proxyapi.ledger.differences import balance_difference
+from proxyapi.ledger.reconciliation import balance_difference
 from proxyapi.models import Account, LedgerMirror, Tenant
 
 ZERO_CREDITS = Decimal(0)

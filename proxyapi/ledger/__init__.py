@@ -9,7 +9,6 @@ from proxyapi.ledger.conflicts import (
     accept_upstream_version,
     count_open_conflicts,
 )
-from proxyapi.ledger.differences import LedgerDifference
 from proxyapi.ledger.lost_charge_lookup import (
     MirrorCoverage,
     find_charge_debit,
@@ -23,5 +22,4 @@ from proxyapi.ledger.lost_charge_lookup import (
 )
 from proxyapi.ledger.matching import link_entry_to_charge, match_entries
 from proxyapi.ledger.mirror import mirror_entries
-from proxyapi.ledger.reconciliation import Reconciliation, build_reconciliation
 from proxyapi.ledger.sync_schedule import accounts_due_for_sync, sync_account

@@ -8,8 +8,7 @@ from typing import Any
 
 from django.db.models import F, Model, Q, QuerySet
 
-from proxyapi.ledger import balance_checkpoint, differences
-from proxyapi.ledger.reconciliation import conditional_credit_sum
+from proxyapi.ledger import balance_checkpoint, reconciliation
 from proxyapi.models import (
     Account,
     Charge,
@@ -92,7 +91,7 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
     spent = Charge.objects.filter(account_id=ledger.pk, state__in=CHARGED_STATES)
     charged, awaited = (
         sum_credit_field(spent, "cost"),
-        sum_credit_field(differences.charges_awaiting_debit(ledger), "cost"),
+        sum_credit_field(reconciliation.charges_awaiting_debit(ledger), "cost"),
     )
     parts = {
         "matched": IS_DEBIT & IS_MATCHED,
@@ -103,7 +102,7 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
         "credited": IS_CREDIT & ~IS_MATCHED,
     }
     sums = rows.aggregate(
-        **{name: conditional_credit_sum("amount", q) for name, q in parts.items()}
+        **{name: reconciliation.conditional_credit_sum("amount", q) for name, q in parts.items()}
     )
     sums = {name: amount or ZERO_CREDITS for name, amount in sums.items()}
     total = sum_credit_field(rows)
@@ -122,8 +121,11 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
     result.check(charged - awaited == -sums["matched"], "Charges and their debits do not add up.")
     if unlike := rows.filter(IS_DEBIT, IS_MATCHED).exclude(amount=-F("charge__cost")).count():
         result.problems.append(f"{unlike} debits are not what their charges cost.")
-    for one in differences.missing_debit_differences(ledger):
-        result.problems.append(one.description)
+    for charge in reconciliation.charges_missing_debit(ledger).order_by("sent_at"):
+        result.problems.append(
+            f"{amount_text(charge.cost or ZERO_CREDITS)} cr were told for {charge.operation}, "
+            "and no row of the ledger fits."
+        )
     unknown = Charge.objects.filter(account_id=ledger.pk, state=ChargeState.UNKNOWN).count()
     result.lines.append(("charges whose outcome is not known", unknown))
 

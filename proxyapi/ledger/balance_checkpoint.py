@@ -15,8 +15,8 @@ from django.utils import timezone
 from proxyapi import calls
 from proxyapi.events import EventType, publish_event
 from proxyapi.ledger import backfill, entry_changes, mirror_range
-from proxyapi.ledger.differences import balance_difference
 from proxyapi.ledger.page_reader import open_ledger_reader
+from proxyapi.ledger.reconciliation import balance_difference
 from proxyapi.models import Account, BalanceRebase, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import StaleData, format_credits

@@ -18,7 +18,7 @@ from dashboard.shared.roles import Permission
 from dashboard.shared.videos.cost import CreditAmount
 from dashboard.shared.videos.labels import quote_text
 from dashboard.shared.videos.status_text import SETTLEMENT_DEADLINE, is_long_unknown
-from proxyapi.ledger.differences import balance_difference, charges_missing_debit
+from proxyapi.ledger.reconciliation import balance_difference, charges_missing_debit
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, TokenState
 
 MAX_ODD_ENTRIES = 60  # rows that are odd; there are never so many unless something is very wrong

@@ -1,7 +1,6 @@
 """The two sums of an account: balance = opening + entries, and entries = charges + outside.
 
-The same figures as `proxyapi.ledger.reconciliation`, in two queries: a page of twelve has no room
-for its ten. tests/dashboard/reconciliation/test_statement.py holds one against the other.
+Two queries. tests/dashboard/reconciliation/test_statement.py holds them against sums of all rows.
 """
 
 from __future__ import annotations
@@ -12,8 +11,11 @@ from decimal import Decimal
 
 from django.db.models import DecimalField, F, OuterRef, QuerySet, Subquery, Sum
 
-from proxyapi.ledger.differences import balance_difference
-from proxyapi.ledger.reconciliation import compute_opening_balance, sum_entries_by_kind
+from proxyapi.ledger.reconciliation import (
+    balance_difference,
+    compute_opening_balance,
+    sum_entries_by_kind,
+)
 from proxyapi.models import Account, Charge, LedgerEntry, LedgerMirror
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS, quantize_credits
 from proxyapi.models.charge import UNDECIDED_STATES

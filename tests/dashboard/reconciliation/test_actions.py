@@ -13,6 +13,7 @@ from dashboard.reconciliation import actions
 from proxyapi import ledger
 from proxyapi.models import ChargeState, LedgerConflict, LedgerEntry, LedgerMirror
 from proxyapi.refusals import Refusal, StaleData
+from tests.reconciliation import build_reconciliation
 
 
 def address(charge, what):
@@ -242,7 +243,7 @@ def test_the_opening_balance_is_rebased_and_the_ledger_reconciles(
     client_of, mira, unexplained_gap, account
 ):
     assert client_of(mira).post(unexplained_gap, FORM).status_code == 302
-    kept = ledger.build_reconciliation(account)
+    kept = build_reconciliation(account)
     assert (kept.opening_balance, kept.difference) == (696, 0)
     assert (kept.entries_sum, kept.balance_exact) == (-96, 600)
     event = AuditEvent.objects.get(action="ledger.rebase")
@@ -266,7 +267,7 @@ def test_a_difference_is_not_let_go_without_a_reason(client_of, mira, unexplaine
     answer = client_of(mira).post(unexplained_gap, {**FORM, "reason": " "})
     assert answer.status_code == 422
     assert actions.REBASE_REASON_REQUIRED in answer.content.decode()
-    assert ledger.build_reconciliation(account).difference == -4
+    assert build_reconciliation(account).difference == -4
 
 
 @pytest.mark.parametrize("seen", ["-3.0000", "4", "", "much", "NaN", "-4e99"])
@@ -276,7 +277,7 @@ def test_only_the_difference_that_was_seen_is_let_go(
     answer = client_of(mira).post(unexplained_gap, {**FORM, "difference": seen})
     assert answer.status_code == 422
     assert "Nothing was changed" in answer.content.decode()
-    assert ledger.build_reconciliation(account).difference == -4
+    assert build_reconciliation(account).difference == -4
     assert not AuditEvent.objects.exists()
 
 

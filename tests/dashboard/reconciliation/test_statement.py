@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.reconciliation.queries.statement import load_balance_statement
-from proxyapi.ledger import build_reconciliation
+from tests.reconciliation import build_reconciliation
 
 
 @pytest.fixture

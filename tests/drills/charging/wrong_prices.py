@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import httpx
 
-from proxyapi import ledger
 from proxyapi.charges import ChargeIntent
 from proxyapi.charges.transitions import PRICE_DIFFERS
 from proxyapi.models import Charge, LedgerEntry
@@ -25,6 +24,7 @@ from tests.proxyapi.money.sandbox_account import (
     open_sandbox_account,
     work_until_settled,
 )
+from tests.reconciliation import build_reconciliation
 
 CLIP, RENDER = "text_to_video.create", "faceless.render"
 # Where the told cost lies, against the price that was shown and what was held for it.
@@ -69,7 +69,7 @@ class WrongPrice(NamedTuple):
     @property
     def is_shown(self) -> bool:
         """Whether the ledger's page tells of it."""
-        found = ledger.build_reconciliation(self.stage.token.account).differences
+        found = build_reconciliation(self.stage.token.account).differences
         return any(one.charge == self.charge for one in found)
 
     def check_accounts(self, verdict: ChargeAudit) -> None:

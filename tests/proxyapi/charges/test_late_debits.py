@@ -25,6 +25,7 @@ from tests.proxyapi.scripted_upstream import (
     history_page,
     make_response,
 )
+from tests.reconciliation import build_reconciliation
 
 Held = Callable[..., Charge]
 LEDGER = ("GET", "/credits/history")
@@ -93,8 +94,8 @@ def test_a_render_that_arrived_late_has_its_debit_its_cost_and_its_video(
     assert entry.reason.startswith("Probably its own: exactly its 96 cr, booked 10 min after")
     assert job.state == JobState.RUNNING
     assert (
-        ledger.build_reconciliation(job.account).outside
-        == ledger.build_reconciliation(job.account).unexplained
+        build_reconciliation(job.account).outside
+        == build_reconciliation(job.account).unexplained
         == 0
     )
 

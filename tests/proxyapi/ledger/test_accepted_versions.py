@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.ledger import differences, recheck_old_pages, sync_schedule
+from proxyapi.ledger import recheck_old_pages, reconciliation, sync_schedule
 from proxyapi.models import Account, Charge, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import StaleData
@@ -20,7 +20,7 @@ from tests.proxyapi.ledger.conftest import MakeConfirmedCharge, ScriptedLedger, 
 def balance_difference(account: Account) -> Decimal:
     """What the balance differs by from the rows, weighed just now."""
     assert ledger.take_checkpoint(account)
-    return differences.balance_difference(LedgerMirror.objects.get())
+    return reconciliation.balance_difference(LedgerMirror.objects.get())
 
 
 def accept_upstream_rows(account: Account) -> None:

@@ -14,6 +14,7 @@ from proxyapi.models import Account, LedgerConflict, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Priority
 from tests.factories import UserFactory
 from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row, mirrored_amounts
+from tests.reconciliation import build_reconciliation
 
 
 @pytest.fixture
@@ -205,4 +206,4 @@ def test_an_anchor_whose_rows_are_gone_is_forgotten_though_another_row_waits(
         )
     assert ledger.mirror_entries(account)
     assert ledger.take_checkpoint(account)
-    assert ledger.build_reconciliation(account).difference == 0
+    assert build_reconciliation(account).difference == 0

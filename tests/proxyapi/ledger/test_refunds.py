@@ -18,6 +18,7 @@ from tests.proxyapi.ledger.conftest import (
     ledger_row,
     matched_positions,
 )
+from tests.reconciliation import build_reconciliation
 
 CREATE = "text_to_video.create"
 
@@ -37,7 +38,7 @@ def test_a_refund_is_of_what_was_booked_where_another_price_was_told(
     assert matched_positions() == [(0, "weak"), (1, "likely")]
     told = "Gives back the 96 cr that were booked for it, though 94 cr were told."
     assert LedgerEntry.objects.get(position=1).reason == told
-    assert ledger.build_reconciliation(account).refunds_owed == []
+    assert build_reconciliation(account).refunds_owed == []
 
 
 def test_a_refund_may_be_of_what_was_told(
@@ -84,7 +85,7 @@ def test_pitfall_15_the_refund_of_a_clip_whose_id_was_lost_is_no_top_up(
     charge.refresh_from_db()
     assert charge.refunded_at == LEDGER_START + timedelta(minutes=5)
     assert matched_positions() == [(0, "certain"), (1, "likely")]
-    kept = ledger.build_reconciliation(account)
+    kept = build_reconciliation(account)
     assert (kept.matched, kept.refunded, kept.credited) == (30, 30, 30)
 
 

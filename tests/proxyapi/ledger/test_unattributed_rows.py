@@ -24,6 +24,7 @@ from tests.proxyapi.ledger.conftest import (
     matched_positions,
 )
 from tests.proxyapi.scripted_upstream import ScriptedUpstream
+from tests.reconciliation import build_reconciliation
 
 LATER = 1 + 10 / 60  # minutes: ten seconds after a charge of the first minute
 
@@ -122,9 +123,9 @@ def test_while_it_waits_it_is_no_difference(
     make_mirrored_row(account, 0, seconds=61, via_api=None)
     make_mirrored_row(account, 1, seconds=70)
     matching.match_entries(account)
-    assert ledger.build_reconciliation(account).differences == []
+    assert build_reconciliation(account).differences == []
     LedgerEntry.objects.all().delete()
-    assert len(ledger.build_reconciliation(account).differences) == 1
+    assert len(build_reconciliation(account).differences) == 1
 
 
 def test_a_service_without_the_view_holds_nothing_up(

@@ -11,6 +11,7 @@ from proxyapi.models import Account, Charge, ChargeState
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.rate_limiter import Priority
 from tests.proxyapi.money.sandbox_account import FINAL_STATES, SandboxAccount
+from tests.reconciliation import build_reconciliation
 
 NOTHING = Decimal(0)
 
@@ -70,7 +71,7 @@ class ChargeAudit:
         self.double += [f"{what}: {charge}" for charge in books["double_charges"]]
         account = Account.objects.get(pk=stage.token.account_id)
         ledger.mirror_entries(account, Priority.PERSON, 5)
-        ours = ledger.build_reconciliation(account)
+        ours = build_reconciliation(account)
         told = f"{what}: ledger {books['ledger_sum']}, mirrored {ours.entries_sum}"
         if not books["balanced"] or Decimal(str(books["ledger_sum"])) != ours.entries_sum:
             self.unexplained.append(told)

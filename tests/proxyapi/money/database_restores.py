@@ -34,6 +34,7 @@ from tests.admission import admit_charge
 from tests.proxyapi.money.in_process_sandbox import InProcessSandbox, sandbox_with_account
 from tests.proxyapi.money.operations import INTENT_MAKERS
 from tests.proxyapi.money.sandbox_account import FINAL_STATES, SandboxAccount
+from tests.reconciliation import build_reconciliation
 
 # In the order in which a charge passes them; "made" is before its draft, "pressed" before the
 # worker, "done" a while after it was settled.
@@ -214,7 +215,7 @@ def judge_restore(
     account = stage.token.account
     account.refresh_from_db()
     ledger.mirror_entries(account, Priority.PERSON, 5)
-    outside = ledger.build_reconciliation(account).outside - stage.aside
+    outside = build_reconciliation(account).outside - stage.aside
     told = f"{what}: the sandbox took {taken}, settled {costs}, outside {outside}, open {left}"
     if taken > price or stage.account_money()["same_intent"]:
         found.wrong.append(f"{told}: paid twice")

@@ -54,6 +54,7 @@ from tests.proxyapi.money.operations import (
     path_pattern,
 )
 from tests.proxyapi.money.sandbox_account import FINAL_STATES, OPERATION_PRICES, SandboxAccount
+from tests.reconciliation import build_reconciliation
 
 # Shrinking takes minutes; the seed repeats a life that broke a law, and then it may be shrunk.
 MONTHLY = 1000
@@ -335,7 +336,7 @@ class PortalStateMachine(RuleBasedStateMachine):
             assert ledger.take_checkpoint(self.account, Priority.PERSON), "the balance was not read"
             whole = ledger.mirror_entries(self.account, Priority.PERSON, 5, newest=False)
             assert whole, "the mirror is not whole"
-            theirs, ours = self.money(), ledger.build_reconciliation(self.account)
+            theirs, ours = self.money(), build_reconciliation(self.account)
         assert theirs["balanced"], theirs
         sums = (ours.opening_balance, ours.entries_sum, ours.balance_exact, ours.difference)
         wanted = (theirs["opening"], theirs["ledger_sum"], theirs["balance"], 0)

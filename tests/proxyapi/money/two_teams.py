@@ -25,6 +25,7 @@ from tests.proxyapi.money.ambiguous_charges import decide_ambiguous
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import FINAL_STATES, SandboxAccount, work_until_settled
+from tests.reconciliation import build_reconciliation
 
 # But for the one that is made ready by a preview outside the portal, whose debit may be anybody's.
 DRAWN = sorted(set(INTENT_MAKERS) - {"characters.train"})
@@ -110,7 +111,7 @@ def check_mirrors(teams: tuple[SandboxAccount, SandboxAccount], verdict: ChargeA
     for team in teams:
         account = Account.objects.get(pk=team.token.account_id)
         ledger.mirror_entries(account, Priority.PERSON, 5)
-        found = ledger.build_reconciliation(account)
+        found = build_reconciliation(account)
         if found.entries_sum != Decimal(str(books["ledger_sum"])) or found.unexplained:
             verdict.unexplained.append(
                 f"mirrored {found.entries_sum}, {found.unexplained} without rows"

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from proxyapi import ledger, tasks, tokens, top_up
 from proxyapi.charges import dispatch_charge
-from proxyapi.ledger import differences
+from proxyapi.ledger import reconciliation
 from proxyapi.models import (
     Account,
     AccountPlan,
@@ -82,10 +82,10 @@ def test_a_charge_of_now_is_not_missed_in_a_ledger_that_was_read_then(
         account=account, read_at=ahead(), due_at=timezone.now() + SOON
     )
     settled(token, timezone.now())
-    assert differences.charges_missing_debit(row).exists()
+    assert reconciliation.charges_missing_debit(row).exists()
     due_work.reschedule_after_clock_rollback()
     row.refresh_from_db()
-    assert not differences.charges_missing_debit(row).exists()
+    assert not reconciliation.charges_missing_debit(row).exists()
     assert ledger.accounts_due_for_sync(timezone.now()) == [account.pk]
 
 

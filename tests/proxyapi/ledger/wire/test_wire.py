@@ -19,6 +19,7 @@ from proxyapi.models import Charge, ChargeState, Job, LedgerMirror
 from tests.factories import UserFactory
 from tests.proxyapi.ledger.wire import volume_checks
 from tests.proxyapi.ledger.wire.sandbox_service import SandboxService, mirrored_texts
+from tests.reconciliation import build_reconciliation
 
 ROWS = 620
 
@@ -57,7 +58,7 @@ def test_the_mirror_agrees_with_the_services_ledger(
     sandbox_service.spend_by_script()
     out = StringIO()
     call_command("verify_ledger", "--reread", stdout=out)
-    kept, theirs = ledger.build_reconciliation(sandbox_service.account), sandbox_service.money()
+    kept, theirs = build_reconciliation(sandbox_service.account), sandbox_service.money()
     assert kept.balance_exact == theirs["balance"]
     assert (kept.opening_balance, kept.entries_sum) == (theirs["opening"], theirs["ledger_sum"])
     assert (kept.charged, kept.matched, kept.outside, kept.credited) == (8, 8, 34, 500)
