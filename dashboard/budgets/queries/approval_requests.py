@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -23,6 +23,7 @@ from dashboard.shared.budget_usage import (
     most_constrained,
 )
 from dashboard.shared.formatting import credits
+from dashboard.shared.price_question import HOLD_LABEL, AmountRow
 from dashboard.shared.query_params import video_page_url
 from dashboard.shared.roles import Permission
 from dashboard.shared.team_balance import credit_shortfall_text
@@ -48,35 +49,20 @@ class ApprovalRequestRow:
 
 
 @dataclass(frozen=True, slots=True)
-class AffectedBudget:
-    """What is left of a budget before an approval, and how far above it goes."""
-
-    label: str
-    left: Decimal
-    exceeded_by: Decimal
-
-
-@dataclass(frozen=True, slots=True)
 class ApprovalConfirmation:
-    """The question before an approval. `budgets`: all that it goes above, else the tightest;
-    `raised` is the least limit that it would fit under, where only one is in the way; `drawn`
-    names those that are."""
+    """The question before an approval. The rows name all budgets that it goes above, else the most
+    constrained; `required_limit` is the least limit that it would fit under, where only one is in
+    the way; `drawn` names those that are."""
 
     id: UUID
     who: str
     title: str
-    quote: Decimal | None
     amount: Decimal
-    free: Decimal
     note: str
-    budgets: tuple[AffectedBudget, ...]
+    rows: tuple[AmountRow, ...]
+    unmet: tuple[str, ...]  # why it cannot be sent now; no button then
     required_limit: int | None
     drawn: str
-
-    @property
-    def unmet(self) -> tuple[str, ...]:
-        """Why it cannot be sent now; no button then."""
-        return tuple(filter(None, [credit_shortfall_text(self.free, self.amount)]))
 
 
 def build_approval_request_rows(reader: Membership) -> tuple[ApprovalRequestRow, ...]:
@@ -156,27 +142,32 @@ def build_approval_confirmation(ask: ApprovalRequest) -> ApprovalConfirmation:
     asker = Membership.objects.filter(team=ask.team_id, user=ask.member_id).first()
     found = filter_binding_usage(load_hard_budget_usage(asker), ask.member_id) if asker else []
     hold, account = ask.charge.hold, Account.objects.get(pk=ask.charge.account_id)
+    free = account.available_balance()
     over, short = exceeded_by(found, hold), most_constrained(found)
     shown = over or ([short] if short else [])
     return ApprovalConfirmation(
         id=ask.pk,
         who=ask.member.first_name,
         title=requested_action_text(ask.charge),
-        quote=ask.charge.quote,
         amount=hold,
-        free=account.available_balance(),
         note=ask.note,
-        budgets=tuple(build_affected_budget(ask, standing) for standing in shown),
+        rows=tuple(amount_rows(ask, free, shown)),
+        unmet=tuple(filter(None, [credit_shortfall_text(free, hold)])),
         required_limit=ceil(over[0].used + hold) if len(over) == 1 else None,
         drawn=budget_usages_version(over),
     )
 
 
-def build_affected_budget(ask: ApprovalRequest, standing: BudgetUsage) -> AffectedBudget:
-    whose = f"{ask.member.first_name}’s" if standing.budget.member_id else "the team’s"
-    hard, left = credits(standing.budget.hard), standing.remaining or ZERO_CREDITS
-    return AffectedBudget(
-        label=f"Left of {whose} {hard} until {standing.resets_at_label}",
-        left=left,
-        exceeded_by=max(ask.charge.hold - left, ZERO_CREDITS),
-    )
+def amount_rows(
+    ask: ApprovalRequest, free: Decimal, shown: Iterable[BudgetUsage]
+) -> Iterator[AmountRow]:
+    if ask.charge.quote is not None:
+        yield AmountRow("Estimate", ask.charge.quote, "about", "As it was when it was requested")
+    yield AmountRow(HOLD_LABEL, ask.charge.hold, "held")
+    yield AmountRow("Free to spend on the account", free)
+    for usage in shown:
+        whose = f"{ask.member.first_name}’s" if usage.budget.member_id else "the team’s"
+        hard, left = credits(usage.budget.hard), usage.remaining or ZERO_CREDITS
+        yield AmountRow(f"Left of {whose} {hard} until {usage.resets_at_label}", left)
+        exceeded = max(ask.charge.hold - left, ZERO_CREDITS)
+        yield AmountRow("Above the budget", exceeded, is_total=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,12 +15,12 @@ from django_htmx.http import push_url
 
 from dashboard.library import actions
 from dashboard.library.queries.filters import parse_library_filters
-from dashboard.library.queries.retry_dialog import build_retry_confirmation
+from dashboard.library.queries.retry_question import build_retry_question
 from dashboard.library.queries.video_list import load_library_page
 from dashboard.library.queries.video_page import load_video_page, load_video_page_with_actions
 from dashboard.shared.access import fetch_hidden_job, fetch_job
-from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
@@ -31,26 +30,12 @@ from proxyapi.refusals import Refusal
 
 LIST_TEMPLATE, PAGE_TEMPLATE = "library/list.html", "library/video/page.html"
 DIALOG_PAGE_TEMPLATE = "library/video/dialog_page.html"
-RETRY_TEMPLATE, HIDING_TEMPLATE = "library/video/_retry.html", "library/video/_hide.html"
+QUESTION_TEMPLATE, HIDING_TEMPLATE = "components/price_question.html", "library/video/_hide.html"
 FILTER_FORM_ID = "library-filters"
 VIDEO_HIDDEN_TEXT = "“{title}” is hidden."
 CHECK_QUEUED_TEXT = (
     "It is looked at as soon as its token has a request to spare. What is seen shows here."
 )
-INVISIBLE_CHARACTER_TEXT = (
-    "A character that cannot be seen is in your message. Type it anew; nothing was sent."
-)
-
-
-class RetryForm(PortalForm):
-    """`price`: the one that was shown. `note` comes with the button that asks for it instead."""
-
-    hidden_field_names = {"nonce": "its own number", "price": "the price"}
-    nonce = forms.UUIDField()
-    price = forms.DecimalField(max_digits=14)
-    note = forms.CharField(
-        required=False, error_messages={"null_characters_not_allowed": INVISIBLE_CHARACTER_TEXT}
-    )
 
 
 @require_safe
@@ -90,31 +75,21 @@ def retry_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
     job = fetch_job(request, job_id, Permission.RENDER)
     if retry_operation_of(job.kind) is None:
         raise Http404("The service has no retry for this kind of video.")
-    if request.method != "POST":
-        return render_video_dialog(
-            request,
-            job,
-            RETRY_TEMPLATE,
-            {"retry": build_retry_confirmation(job, request.membership)},
-        )
-    form = RetryForm(request.POST)
-    try:
-        if not form.is_valid():
-            raise Refusal(form.first_error())
-        words = form.cleaned_data["note"] if "ask" in request.POST else None
-        actions.retry_video(
-            by=request.membership,
-            job=job,
-            nonce=form.cleaned_data["nonce"],
-            seen=form.cleaned_data["price"],
-            failed_at=request.POST.get("failed_at", ""),  # compared, never read
-            words=words,
-        )
-    except Refusal as refusal:
-        fresh = fetch_job(request, job_id)
-        retry = build_retry_confirmation(fresh, request.membership, refusal.sentence)
-        return render_video_dialog(request, fresh, RETRY_TEMPLATE, {"retry": retry})
-    return redirect_to(request, "video", job.pk)
+    refusal = ""
+    if request.method == "POST":
+        try:
+            actions.retry_video(
+                by=request.membership,
+                job=job,
+                failed_at=request.POST.get("failed_at", ""),  # compared, never read
+                **ConfirmForm(request.POST).charge_arguments(),
+            )
+        except Refusal as refused:
+            job, refusal = fetch_job(request, job_id), refused.sentence
+        else:
+            return redirect_to(request, "video", job.pk)
+    question = build_retry_question(job, request.membership, refusal)
+    return render_video_dialog(request, job, QUESTION_TEMPLATE, {"question": question})
 
 
 @allow_get_or_post

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from dashboard.shared.forms import PortalForm
+from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.video_options import FacelessOptions
 from dashboard.studio.forms.fields import TopicField
 from dashboard.studio.queries.script import SCRIPT_DURATIONS_S, spoken_duration_text
@@ -17,11 +17,7 @@ SCRIPT_TONES = ("Calm", "Cheerful", "Serious", "Dramatic", "Curious")
 NO_PREFERENCE = [("", "As the topic suggests")]
 
 
-class WriteScriptForm(PortalForm):
-    hidden_field_names = {"nonce": "its own number", "price": "the price"}
-    nonce = forms.UUIDField(widget=forms.HiddenInput)
-    # The one on the button, drawn anew with it.
-    price = forms.DecimalField(max_digits=14)
+class WriteScriptForm(ConfirmForm):
     topic = TopicField(required=True)
     duration = forms.TypedChoiceField(
         label="Length",
@@ -46,6 +42,6 @@ class WriteScriptForm(PortalForm):
         self.fields["language"] = forms.ChoiceField(required=False, choices=choices)
 
     def script_request(self) -> dict[str, Any]:
-        """As `actions.studio.write_script` takes it."""
-        chosen = dict(self.cleaned_data)
-        return {"seen": chosen.pop("price"), **chosen}
+        """The settings, as `write_script` takes them."""
+        names = ("topic", "duration", "style", "tone", "language")
+        return {name: self.cleaned_data[name] for name in names}

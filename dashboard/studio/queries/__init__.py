@@ -13,9 +13,6 @@ from dashboard.studio.queries.price import (
     build_render_button,
     has_active_render,
 )
-from dashboard.studio.queries.render_confirmation import (
-    RenderConfirmation,
-    build_render_confirmation,
-)
+from dashboard.studio.queries.render_question import build_render_question
 from dashboard.studio.queries.script import ScriptRequestStatus, script_request_status
 from dashboard.studio.queries.voices import VoiceFilter, VoiceList, load_voice_list

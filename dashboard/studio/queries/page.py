@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +9,7 @@ from uuid import UUID
 
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
+from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
 from dashboard.studio.flows import FlowStep, StepSlug, flow_of
@@ -23,11 +23,10 @@ from dashboard.studio.queries.price import (
 )
 from dashboard.studio.queries.script import (
     ScriptLength,
-    ScriptPrice,
     ScriptRequestStatus,
+    build_script_question,
     last_script_request,
     script_length,
-    script_price,
     script_request_status,
 )
 from dashboard.studio.queries.steps import (
@@ -57,9 +56,7 @@ class StudioPage:
     length: ScriptLength
     writing: ScriptRequestStatus
     last_script_request: dict[str, Any]
-    script_price: ScriptPrice
-    script_blocked_reason: str  # no script can be asked for
-    nonce: UUID
+    script_question: PriceQuestion
 
     @property
     def step(self) -> str:
@@ -100,9 +97,8 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
         length=script_length(job.wanted.get("script")),
         writing=script_request_status(job),
         last_script_request=last_script_request(job),
-        script_price=script_price(job.account),
-        script_blocked_reason=f"It opens when {need.label[:1].lower()}{need.label[1:]}."
-        if need
-        else "",
-        nonce=uuid.uuid4(),
+        script_question=build_script_question(
+            job.account,
+            f"It opens when {need.label[:1].lower()}{need.label[1:]}." if need else "",
+        ),
     )

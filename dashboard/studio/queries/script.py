@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 
+from dashboard.shared.price_question import PriceQuestion
 from dashboard.studio.flows import flow_of
 from proxyapi import pricing
 from proxyapi.models import Account, Charge, ChargeState, Job
@@ -41,23 +41,6 @@ class ScriptLength:
     @property
     def duration_text(self) -> str:
         return spoken_duration_text(self.seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptPrice:
-    """Credits for one written script. `free` uses come first; how many are left is not shown.
-
-    `read` tells whether the service's own cost map says so; before that it is an estimate.
-    """
-
-    credits: Decimal
-    free_uses: int
-    is_exact: bool
-
-    @property
-    def amount_kind(self) -> str:
-        """How sure the number is (look, amounts)."""
-        return "exact" if self.is_exact else "about"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +75,14 @@ def spoken_duration_text(seconds: int) -> str:
     return f"{minutes} min {rest:02} s" if rest else f"{minutes} min"
 
 
-def script_price(account: Account) -> ScriptPrice:
-    return ScriptPrice(
-        pricing.script_credits(account), pricing.free_script_uses(account), bool(account.costs)
+def build_script_question(account: Account, blocked_reason: str) -> PriceQuestion:
+    """What one written script costs: exact where the service's cost map says so."""
+    return PriceQuestion(
+        label="Write the script",
+        price=pricing.script_credits(account),
+        is_exact=bool(account.costs),
+        free_uses=pricing.free_script_uses(account),
+        unmet=(blocked_reason,) if blocked_reason else (),
     )
 
 

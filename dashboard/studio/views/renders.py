@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from uuid import UUID
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from dashboard.shared.access import fetch_job
 from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.query_params import clean_text_param, parse_credits
+from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
 from dashboard.studio.queries import (
     StepSlug,
     build_draft_price,
     build_render_button,
-    build_render_confirmation,
+    build_render_question,
 )
 from dashboard.studio.views.responses import has_left_studio, redirect_to_video, render_step_page
 from proxyapi.refusals import Refusal
@@ -46,46 +45,18 @@ def draft_price(request: TeamRequest, job_id: UUID) -> HttpResponse:
 def render_draft(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """The question with the price; POST holds the credits, sends, and goes to the video."""
     job = fetch_job(request, job_id, Permission.RENDER)
-    refusal, nonce = "", None
+    form, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
     if request.method == "POST":
-        nonce, seen, words = (
-            parse_render_nonce(request),
-            parse_shown_price(request),
-            parse_approval_note(request),
-        )
         try:
-            actions.render_video(
-                by=request.membership, job=job, nonce=nonce, seen=seen, words=words
-            )
+            actions.render_video(by=request.membership, job=job, **form.charge_arguments())
         except Refusal as refused:
             refusal = refused.sentence
         else:
             return redirect_to_video(request, job)
     elif has_left_studio(job):
         return redirect_to_video(request, job)
-    confirm = build_render_confirmation(job, request.membership, refusal, nonce)
+    question = build_render_question(job, request.membership, refusal, form.idempotency_key)
     if request.htmx:
-        context = {"confirm": confirm, "fragment": True}
-        return render(request, "studio/_confirm.html", context)
-    return render_step_page(request, job, StepSlug.REVIEW, None, confirm.refusal, confirm=confirm)
-
-
-def parse_approval_note(request: TeamRequest) -> str | None:
-    """What was written to those who decide, if it is asked for instead of sent."""
-    return clean_text_param(request.POST, "note") if "ask" in request.POST else None
-
-
-def parse_shown_price(request: TeamRequest) -> Decimal:
-    """The price the person saw when they pressed."""
-    seen = parse_credits(request.POST.get("price", ""))
-    if seen is None:
-        raise Http404("This form is too old. Open the draft again.")
-    return seen
-
-
-def parse_render_nonce(request: TeamRequest) -> UUID:
-    """A form without its nonce is not ours: it could charge twice."""
-    try:
-        return UUID(request.POST.get("nonce", ""))
-    except ValueError:
-        raise Http404("This form is too old. Open the draft again.") from None
+        context = {"question": question, "fragment": True}
+        return render(request, "components/price_question.html", context)
+    return render_step_page(request, job, StepSlug.REVIEW, None, refusal, question=question)

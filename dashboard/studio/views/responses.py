@@ -80,7 +80,12 @@ def build_write_form(page: StudioPage, job: Job) -> WriteScriptForm:
     """Drawn with what the last script was asked for with, if one was."""
     first = {"topic": job.wanted.get("topic") or job.title, "duration": 60}
     return WriteScriptForm(
-        page.options, initial={**first, **page.last_script_request, "nonce": page.nonce}
+        page.options,
+        initial={
+            **first,
+            **page.last_script_request,
+            "nonce": page.script_question.idempotency_key,
+        },
     )
 
 

@@ -37,8 +37,8 @@ def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
     refusal, over = write.form_error(), False
     if write.is_valid():
         try:
-            words, asked = "" if "ask" in request.POST else None, write.script_request()
-            actions.write_script(by=request.membership, job=job, words=words, **asked)
+            settings = write.charge_arguments() | write.script_request()
+            actions.write_script(by=request.membership, job=job, **settings)
         except Refusal as refused:
             refusal, over = refused.sentence, isinstance(refused, BudgetExceeded)
         else:

@@ -106,7 +106,7 @@ def test_the_question_has_no_button_while_the_token_does_not_open(
     type(token).objects.update(sealed=b"not ours")
     html = page_of(client_of(priya), job, "retries/").content.decode()
     assert "The token it was made with does not open any more." in html
-    assert "btn--primary" not in html.partition('id="retry"')[2]
+    assert "btn--primary" not in html.partition('id="confirm"')[2]
 
 
 def test_without_script_the_question_is_a_page_with_the_dialog_open(

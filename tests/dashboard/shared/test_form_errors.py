@@ -133,7 +133,7 @@ def test_without_a_price_the_question_before_a_render_holds_none(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     html = html_of(client_of(priya).get(reverse("studio-renders", args=[draft.pk]), headers=HTMX))
-    assert "There is no price for the draft as it stands" in html
+    assert "There is no price for it as it stands" in html
     assert 'name="price"' not in html
 
 

@@ -10,10 +10,8 @@ import pytest
 from django.test import Client
 
 from dashboard.models import Membership
-from dashboard.studio.queries.render_confirmation import (
-    build_price_range,
-    build_render_confirmation,
-)
+from dashboard.shared.charts.price_range import build_price_range
+from dashboard.studio.queries import build_render_question
 from proxyapi.models import Charge, ChargeState, Job
 from tests.dashboard.studio.conftest import Browser, get_page, job_url
 from tests.factories import ChargeFactory
@@ -58,7 +56,7 @@ def test_a_price_that_is_none_was_not_drawn_by_us_and_nothing_is_held(
     answer = client_of(priya).post(
         job_url(ready, "renders"), {"nonce": uuid.uuid4(), "price": price}
     )
-    assert answer.status_code == 404
+    assert "the price in this form is missing or damaged" in answer.content.decode()
     assert not Charge.objects.exists()
 
 
@@ -143,7 +141,10 @@ def test_a_draft_without_a_price_is_not_sent(
 def test_a_form_without_its_nonce_is_nobodys(
     priya: Membership, ready: Job, client_of: Browser, nonce: str
 ) -> None:
-    assert client_of(priya).post(job_url(ready, "renders"), form(ready, nonce)).status_code == 404
+    answer = client_of(priya).post(job_url(ready, "renders"), form(ready, nonce))
+    assert answer.status_code == 422
+    assert "its own number in this form is missing or damaged" in answer.content.decode()
+    assert not Charge.objects.exists()
 
 
 def test_only_some_may_render(
@@ -178,7 +179,7 @@ def test_equal_prices_stand_on_each_other() -> None:
 
 
 def test_without_earlier_prices_nothing_is_drawn(priya: Membership, ready: Job) -> None:
-    assert build_render_confirmation(ready, priya).price_range is None
+    assert build_render_question(ready, priya, "", uuid.uuid4()).price_range is None
 
 
 def test_a_price_that_nobody_in_this_tab_saw_is_not_paid(

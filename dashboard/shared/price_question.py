@@ -1,0 +1,114 @@
+"""The question before a charge: what it costs, what is held and what is left, and its answer.
+
+Each charge that a person confirms is a `PriceQuestion`; those that open as a dialog are drawn by
+`components/price_question.html`. A `ConfirmForm` is what comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+from uuid import UUID, uuid4
+
+from django import forms
+
+from dashboard.shared.budget_impact import BudgetImpact
+from dashboard.shared.charts.price_range import PriceRange
+from dashboard.shared.forms import PortalForm
+from proxyapi.refusals import Refusal
+
+HOLD_LABEL = "Held until the exact price is known"
+NOTE_HAS_INVISIBLE_CHARACTER = (
+    "A character that cannot be seen is in your message. Type it anew; nothing was sent."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AmountRow:
+    """One line of the sums; `kind` as `{% amount %}` takes it."""
+
+    label: str
+    amount: Decimal
+    kind: str = "exact"
+    note: str = ""
+    is_total: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceQuestion:
+    """Amounts in credits. Without a price, or with anything `unmet`, nothing can be sent."""
+
+    label: str  # what the button does: "Render"
+    price: Decimal | None
+    is_exact: bool = False
+    free_uses: int = 0  # they come first; how many are left is not known
+    title: str = ""  # of the video
+    summary: str = ""
+    price_note: str = ""
+    hold: Decimal = Decimal(0)
+    available: Decimal = Decimal(0)
+    available_note: str = ""
+    budget: BudgetImpact | None = None
+    price_range: PriceRange | None = None
+    unmet: tuple[str, ...] = ()  # a sentence each
+    refusal: str = ""  # why the last answer was not accepted
+    notice: str = ""
+    url: str = ""
+    cancel_url: str = ""
+    sent_url: str = ""  # the page of what was sent meanwhile: there is nothing to confirm any more
+    hidden_fields: Mapping[str, str] = field(default_factory=dict)
+    idempotency_key: UUID = field(default_factory=uuid4)
+
+    @property
+    def can_confirm(self) -> bool:
+        return self.price is not None and not self.unmet and not self.sent_url
+
+    @property
+    def needs_approval(self) -> bool:
+        """Whether the budget refuses it, so that approval can only be requested."""
+        return self.can_confirm and self.budget is not None and bool(self.budget.refusal)
+
+    @property
+    def rows(self) -> Iterator[AmountRow]:
+        """What the hold leaves is at least that: it is an upper bound."""
+        if self.price is None:
+            return
+        yield AmountRow("Estimate", self.price, "about", self.price_note)
+        yield AmountRow(HOLD_LABEL, self.hold, "held")
+        yield AmountRow("Free to spend", self.available, note=self.available_note)
+        if (remaining := self.available - self.hold) >= 0:
+            yield AmountRow("Left on the account, at least", remaining, is_total=True)
+        if self.budget is not None:
+            yield AmountRow(self.budget.label, self.budget.left, note=self.budget.note)
+            if not self.budget.refusal:
+                yield AmountRow("Left of the budget, at least", self.budget.after, is_total=True)
+
+
+class ConfirmForm(PortalForm):
+    """The question's key, the price that was shown, and a message if approval is requested."""
+
+    hidden_field_names = {"nonce": "its own number", "price": "the price"}
+    nonce = forms.UUIDField(widget=forms.HiddenInput)
+    price = forms.DecimalField(max_digits=14)
+    note = forms.CharField(
+        required=False, error_messages={"null_characters_not_allowed": NOTE_HAS_INVISIBLE_CHARACTER}
+    )
+
+    @property
+    def idempotency_key(self) -> UUID:
+        """The key that came, or a new one: a form without its key charges nothing."""
+        return getattr(self, "cleaned_data", {}).get("nonce") or uuid4()
+
+    def charge_arguments(self) -> dict[str, Any]:
+        """Key, shown price and message, as actions take them. Raises `Refusal` for a damaged
+        form."""
+        if not self.is_valid():
+            raise Refusal(self.first_error())
+        words = self.cleaned_data["note"] if "ask" in self.data else None
+        return {
+            "nonce": self.cleaned_data["nonce"],
+            "seen": self.cleaned_data["price"],
+            "words": words,
+        }

@@ -1,0 +1,64 @@
+"""The question before a render: its price among earlier real ones, what is held, what is left."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from uuid import UUID
+
+from django.urls import reverse
+
+from dashboard.models import Membership
+from dashboard.shared.budget_impact import build_budget_impact
+from dashboard.shared.charts.price_range import build_price_range
+from dashboard.shared.formatting import credits
+from dashboard.shared.price_question import PriceQuestion
+from dashboard.shared.video_options import parse_faceless_options
+from dashboard.studio.flows import StepSlug
+from dashboard.studio.queries.price import build_draft_price, has_active_render
+from dashboard.studio.queries.steps import draft_summary
+from proxyapi import pricing
+from proxyapi.models import Job, JobState
+
+RENDER_NOTICE = (
+    "If the render fails, the service does not refund it by itself, and a retry is charged again."
+)
+
+
+def build_render_question(
+    job: Job, reader: Membership, refusal: str, idempotency_key: UUID
+) -> PriceQuestion:
+    """At most ten queries, five of them where budgets bind. A refused form keeps its key: it
+    charged nothing and cannot charge twice."""
+    price, (held, held_by_others) = build_draft_price(job), job.account.held_by_all_and_others()
+    hold = pricing.hold_for_estimate(price.estimate) if price.estimate is not None else Decimal(0)
+    is_sent = job.state != JobState.DRAFT or has_active_render(job)
+    return PriceQuestion(
+        label="Render",
+        title=job.title,
+        summary=draft_summary(job, parse_faceless_options(job.account.options)),
+        price=price.estimate,
+        price_note="The service calls it approximate",
+        hold=hold,
+        available=job.account.balance - held,
+        available_note=held_text(job.account.balance, held, held_by_others),
+        budget=build_budget_impact(reader, hold),
+        price_range=build_price_range(price.past_prices.costs, price.estimate, hold),
+        unmet=tuple(need.label for need in price.requirements if not need.done),
+        refusal=refusal,
+        notice=RENDER_NOTICE,
+        url=reverse("studio-renders", args=[job.pk]),
+        cancel_url=reverse("studio-step", args=[job.pk, StepSlug.REVIEW]),
+        sent_url=reverse("video", args=[job.pk]) if is_sent else "",
+        idempotency_key=idempotency_key,
+    )
+
+
+def held_text(balance: Decimal, held: Decimal, held_by_others: Decimal) -> str:
+    if not held:
+        return ""
+    others = (
+        f", {credits(held_by_others)} of them by another team that uses this account"
+        if held_by_others
+        else ""
+    )
+    return f"{credits(balance)} less {credits(held)} held{others}"
