@@ -90,9 +90,7 @@ def watch_tokens(patch: pytest.MonkeyPatch) -> Iterator[Canaries]:
                 told.add(kind)
                 canaries.scan("an error of a call and its variables", render_error_report(error))
             raise
-        canaries.scan(
-            "an answer as the client gives it", repr(reply.raw_response), reply.raw_response.body
-        )
+        canaries.scan("an answer as the client gives it", repr(reply))
         return reply
 
     patch.setattr(token_vault, "encrypt_token_into", planted)

@@ -38,7 +38,7 @@ from proxyapi.models.charge import CHARGED_STATES, UNDECIDED_STATES
 from proxyapi.models.top_up_change import OPEN_CHANGE_STATES
 from proxyapi.rate_limiter import RateLimiterUnavailable
 from proxyapi.redis_client import connect_redis
-from proxyapi.upstream.reply import RawResponse, Reply, ReplyCredits
+from proxyapi.upstream.reply import Reply, ReplyCredits
 
 RESTORED_CODE = "RESTORED"
 ALREADY_SENT_REASON = (
@@ -299,9 +299,6 @@ def logged_reply(answer: ChargeLogRecord) -> Reply:
         credits=credits,
         rate_limit=None,
         status=200,
-        message="",
-        links={},
-        raw_response=RawResponse(200, {}, b""),
     )
 
 

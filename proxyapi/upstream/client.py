@@ -1,13 +1,12 @@
-"""Two thin shells that send what `envelope.build_request` makes and hand `envelope.parse_response`
-what comes.
+"""The client: it sends what `envelope.build_request` makes, and `envelope.parse_response` reads the
+answer.
 
 Contract: one call, one request. Nothing is ever repeated here, GETs neither: a repeat would be
 a request past the token's allowance, and who repeats must know what it costs. `retry_safe` of
 the error says whether it may be. Redirects are errors; cookies, proxies and `.netrc` are off;
 the exceptions hold no text of the transport's. Spec: "Authentication", "Limits".
 
-A client is safe to share between threads, not between processes: make it after the fork. When a
-task is cancelled while `AsyncUpstreamClient.call` runs, the outcome of the call is unknown.
+A client is safe to share between threads, not between processes: make it after the fork.
 """
 
 from __future__ import annotations
@@ -42,19 +41,6 @@ NO_KEEPALIVE_LIMITS = httpx.Limits(max_connections=50, max_keepalive_connections
 EndpointTable = Mapping[str, Endpoint]  # by name
 
 
-class _BaseClient:
-    """What both clients have in common: the address, and the endpoints they may send to."""
-
-    def __init__(self, base_url: str, endpoints: EndpointTable, methods: Mapping[str, str]) -> None:
-        envelope.parse_base_url(base_url)
-        self._base_url = base_url
-        self._rows = {**endpoints, **override_methods(endpoints, methods)}
-
-    def get_endpoint(self, name: str) -> Endpoint:
-        """The row as this client sends it; KeyError outside the table."""
-        return self._rows[name]
-
-
 def override_methods(endpoints: EndpointTable, methods: Mapping[str, str]) -> dict[str, Endpoint]:
     """The rows with these methods, by name; `ValueError` where the spec shows the method, or there
     is no such row."""
@@ -70,11 +56,9 @@ def _with_method(endpoints: EndpointTable, name: str, method: str) -> Endpoint:
     return replace(row, method=method)
 
 
-class UpstreamClient(_BaseClient):
-    """Calls the upstream from a worker or a thread.
-
-    `base_url` ends in /v2; `endpoints` is all that may be sent. `methods` overrides the method of
-    the three rows whose method the spec does not show. `transport` replaces the network in tests.
+class UpstreamClient:
+    """`base_url` ends in /v2; `endpoints` is all that may be sent. `methods` overrides the method
+    of the three rows whose method the spec does not show. `transport` stands in for the network.
     """
 
     def __init__(
@@ -85,11 +69,17 @@ class UpstreamClient(_BaseClient):
         transport: httpx.BaseTransport | None = None,
         methods: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(base_url, endpoints, methods or {})
+        envelope.parse_base_url(base_url)
+        self._base_url = base_url
+        self._rows = {**endpoints, **override_methods(endpoints, methods or {})}
         self._kept, self._fresh = (
             _make_http_client(transport, KEEPALIVE_LIMITS),
             _make_http_client(transport, NO_KEEPALIVE_LIMITS),
         )
+
+    def get_endpoint(self, name: str) -> Endpoint:
+        """The row as this client sends it; KeyError outside the table."""
+        return self._rows[name]
 
     def call(
         self,
@@ -156,82 +146,6 @@ class UpstreamClient(_BaseClient):
         self.close()
 
 
-class AsyncUpstreamClient(_BaseClient):
-    """Calls the upstream from the gateway; the same contract as `UpstreamClient`."""
-
-    def __init__(
-        self,
-        base_url: str,
-        endpoints: EndpointTable,
-        *,
-        transport: httpx.AsyncBaseTransport | None = None,
-        methods: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(base_url, endpoints, methods or {})
-        self._kept, self._fresh = (
-            _make_async_http_client(transport, KEEPALIVE_LIMITS),
-            _make_async_http_client(transport, NO_KEEPALIVE_LIMITS),
-        )
-
-    async def call(
-        self,
-        name: str,
-        token: Secret,
-        *,
-        path: PathParams | None = None,
-        query: QueryParams | None = None,
-        json: Any = None,
-        data: FormFields | None = None,
-        files: UploadFiles | None = None,
-    ) -> Reply:
-        """One request of that name. Raises UpstreamError; KeyError outside the table."""
-        row = self.get_endpoint(name)
-        request = envelope.build_request(
-            self._base_url,
-            row,
-            token,
-            path=path,
-            query=query,
-            json=json,
-            data=data,
-            files=files,
-        )
-        request.extensions["timeout"] = _build_timeout(row)
-        exchange = Exchange(row, token)
-        http = self._kept if row.retry is RetryPolicy.SAFE else self._fresh
-        await self._execute(exchange, http, request)
-        return exchange.result()
-
-    async def _execute(
-        self, exchange: Exchange, http: httpx.AsyncClient, request: httpx.Request
-    ) -> None:
-        try:
-            response = await http.send(request, stream=True)
-            try:
-                exchange.on_response(response)
-                async for chunk in cast(httpx.AsyncByteStream, response.stream):
-                    exchange.on_chunk(chunk)
-            finally:
-                await response.aclose()
-        except Exception as error:
-            exchange.on_error(error)
-
-    async def aclose(self) -> None:
-        await self._kept.aclose()
-        await self._fresh.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
-
-
 def _make_http_client(transport: httpx.BaseTransport | None, limits: httpx.Limits) -> httpx.Client:
     return httpx.Client(
         transport=transport,
@@ -239,19 +153,6 @@ def _make_http_client(transport: httpx.BaseTransport | None, limits: httpx.Limit
         limits=limits,
         cookies=_no_cookies(),
         trust_env=False,
-    )
-
-
-def _make_async_http_client(
-    transport: httpx.AsyncBaseTransport | None, limits: httpx.Limits
-) -> httpx.AsyncClient:
-    return httpx.AsyncClient(
-        transport=transport,
-        verify=shared_ssl_context(),
-        limits=limits,
-        cookies=_no_cookies(),
-        trust_env=False,
-        follow_redirects=False,
     )
 
 

@@ -20,7 +20,7 @@ from proxyapi.upstream import response_parsing
 from proxyapi.upstream.endpoint import Endpoint, RequestBody
 from proxyapi.upstream.error_mapping import error_from_response
 from proxyapi.upstream.errors import ErrorDetails, ResponseLost, UnsendableRequest
-from proxyapi.upstream.reply import RawResponse, Reply, ReplyCredits
+from proxyapi.upstream.reply import Reply, ReplyCredits
 from proxyapi.upstream.secret import Secret
 
 USER_AGENT = "reelroom/0.1"
@@ -166,12 +166,9 @@ def parse_response(
     except response_parsing.UnreadableBody:
         readable, top = False, None
     if not readable or not isinstance(top, dict) or envelope_reports_error(top):
-        answer = RawResponse(status, response_parsing.select_forwarded_headers(headers), body)
         allowance = response_parsing.parse_rate_limit(headers)
-        raise ResponseLost(
-            operation, ErrorDetails(status=status, rate_limit=allowance, raw_response=answer)
-        )
-    return _build_reply(status, headers, body, top)
+        raise ResponseLost(operation, ErrorDetails(status=status, rate_limit=allowance))
+    return _build_reply(status, headers, top)
 
 
 def envelope_reports_error(top: Mapping[str, Any]) -> bool:
@@ -181,23 +178,17 @@ def envelope_reports_error(top: Mapping[str, Any]) -> bool:
     return is_other or bool(response_parsing.as_mapping(top.get("error")).get("code"))
 
 
-def _build_reply(
-    status: int, headers: Mapping[str, str], body: bytes, top: Mapping[str, Any]
-) -> Reply:
+def _build_reply(status: int, headers: Mapping[str, str], top: Mapping[str, Any]) -> Reply:
     meta = response_parsing.as_mapping(top.get("meta"))
     money = response_parsing.as_mapping(meta.get("credits"))
     cost, remaining = (
         response_parsing.parse_credit_amount(money.get("cost")),
         response_parsing.parse_credit_amount(money.get("remaining")),
     )
-    message = top.get("message")
     return Reply(
         data=top.get("data"),
         meta=meta,
         credits=ReplyCredits(cost, remaining) if (cost, remaining) != (None, None) else None,
         rate_limit=response_parsing.parse_rate_limit(headers),
         status=status,
-        message=message if isinstance(message, str) else "",
-        links=response_parsing.as_mapping(top.get("links")),
-        raw_response=RawResponse(status, response_parsing.select_forwarded_headers(headers), body),
     )

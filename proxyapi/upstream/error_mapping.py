@@ -14,7 +14,6 @@ from typing import Any
 from proxyapi.upstream import errors, response_parsing
 from proxyapi.upstream.endpoint import Endpoint
 from proxyapi.upstream.errors import ErrorDetails, UpstreamError
-from proxyapi.upstream.reply import RawResponse
 
 # GEN-FORBIDDEN and GEN-WRONG-ARGS are not here: they also carry prose that says more, though
 # nothing of the plan or the e-mail address, which have codes of their own.
@@ -120,8 +119,6 @@ def _parse_error_details(status: int, headers: Mapping[str, str], body: bytes) -
         available=_find_amount("available", error, top),
         retry_after=response_parsing.parse_retry_after(headers),
         rate_limit=response_parsing.parse_rate_limit(headers),
-        allowed_methods=tuple(re.findall(r"[A-Z]+", headers.get("allow", "").upper())),
-        raw_response=RawResponse(status, response_parsing.select_forwarded_headers(headers), body),
     )
 
 

@@ -15,7 +15,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from proxyapi.upstream.endpoint import Endpoint, RetryPolicy
-from proxyapi.upstream.reply import RateLimitStatus, RawResponse
+from proxyapi.upstream.reply import RateLimitStatus
 
 MAX_FIELD_NAME_CHARS = 40  # characters of a field's name in a sentence
 
@@ -38,8 +38,6 @@ class ErrorDetails:
     available: Decimal | None = None
     retry_after: float | None = None
     rate_limit: RateLimitStatus | None = None
-    allowed_methods: tuple[str, ...] = ()
-    raw_response: RawResponse | None = None
 
 
 NO_DETAILS = ErrorDetails()
@@ -63,7 +61,6 @@ class UpstreamError(Exception):
         self.available = said.available
         self.retry_after = said.retry_after
         self.allowance = said.rate_limit
-        self.answer = said.raw_response
 
     @property
     def retry_safe(self) -> bool:
@@ -275,14 +272,8 @@ class NotFound(Refused):
 
 
 class MethodNotAllowed(Refused):
-    """`allow` holds the methods that the answer names (pitfall 91)."""
-
     code = "METHOD-NOT-ALLOWED"
     sentence = "The service does not do this in this way. Nothing was charged."
-
-    def __init__(self, operation: Endpoint | None = None, said: ErrorDetails = NO_DETAILS) -> None:
-        super().__init__(operation, said)
-        self.allow = said.allowed_methods
 
 
 class Conflict(Refused):

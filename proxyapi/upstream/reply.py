@@ -7,7 +7,7 @@ token in the current window (spec, "Limits").
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -29,18 +29,6 @@ class ReplyCredits:
 
 
 @dataclass(frozen=True, slots=True)
-class RawResponse:
-    """The answer as it came: for the gateway, which passes it on byte for byte.
-
-    `headers` has lower-case names and holds only those of `wire.PASSED_ON`.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Reply:
     """A 2xx answer. Numbers with a fraction in `data` and `meta` are Decimal, never float."""
 
@@ -49,6 +37,3 @@ class Reply:
     credits: ReplyCredits | None
     rate_limit: RateLimitStatus | None
     status: int
-    message: str
-    links: Mapping[str, Any]  # never followed: they are absolute URLs (pitfall 94)
-    raw_response: RawResponse = field(repr=False)

@@ -22,17 +22,6 @@ MAX_RETRY_AFTER_S = 3600.0  # seconds; a Retry-After beyond it is taken for a mi
 MAX_REQUESTS_PER_MINUTE = 10_000  # requests a minute; likewise
 MAX_CREDITS = Decimal(10) ** 9  # credits; likewise, and our tables hold no more
 
-FORWARDED_HEADERS = frozenset(
-    {
-        "allow",
-        "content-type",
-        "retry-after",
-        "x-ratelimit-limit",
-        "x-ratelimit-remaining",
-        "x-ratelimit-reset",
-    }
-)
-
 
 class UnreadableBody(Exception):
     """The body is not JSON, or too large, too deep or packed in a way we did not ask for."""
@@ -98,11 +87,6 @@ def _check_depth(value: Any) -> None:
         if not level:
             return
     raise UnreadableBody
-
-
-def select_forwarded_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """Those headers of an answer that may be shown to a caller of the gateway."""
-    return {name: value for name, value in headers.items() if name in FORWARDED_HEADERS}
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import ssl
 import traceback
@@ -15,7 +14,7 @@ import pytest
 
 from proxyapi.operations import OPERATIONS
 from proxyapi.upstream import client, errors, transport
-from proxyapi.upstream.client import AsyncUpstreamClient, UpstreamClient
+from proxyapi.upstream.client import UpstreamClient
 from proxyapi.upstream.errors import ErrorOutcome, UpstreamError
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
@@ -27,22 +26,13 @@ RENDER: dict[str, Any] = {"name": "faceless.render", "path": {"faceless": 7}}
 GOOD = http_response("202 Accepted", b'{"message": "ok", "status": 202, "data": {"id": 7}}')
 
 
-def sync_call(url: str, **parts: Any) -> Reply:
-    with UpstreamClient(url, OPERATIONS) as door:
-        return door.call(parts.pop("name"), TOKEN, **parts)
+@pytest.fixture
+def call():
+    def send(url: str, **parts: Any) -> Reply:
+        with UpstreamClient(url, OPERATIONS) as client:
+            return client.call(parts.pop("name"), TOKEN, **parts)
 
-
-def async_call(url: str, **parts: Any) -> Reply:
-    async def run() -> Reply:
-        async with AsyncUpstreamClient(url, OPERATIONS) as door:
-            return await door.call(parts.pop("name"), TOKEN, **parts)
-
-    return asyncio.run(run())
-
-
-@pytest.fixture(params=[sync_call, async_call], ids=["sync", "async"])
-def call(request):
-    return request.param
+    return send
 
 
 @pytest.fixture
@@ -105,9 +95,9 @@ def test_once_the_request_is_out_the_outcome_is_unknown(call, answer):
 
 
 @pytest.mark.parametrize("answer", LOST.values(), ids=LOST.keys())
-def test_a_read_that_went_wrong_may_be_repeated(answer):
+def test_a_read_that_went_wrong_may_be_repeated(call, answer):
     with serve_answer(answer) as line:
-        error = failure(sync_call, line.url, name="faceless.get", path={"id": 7})
+        error = failure(call, line.url, name="faceless.get", path={"id": 7})
     assert error.retry_safe
     assert "Nothing was charged" in error.user_message
     assert len(line.requests) == 1
@@ -265,14 +255,14 @@ def test_a_token_quoted_by_the_answer_goes_no_further(call):
     with serve_answer(http_response("401 Unauthorized", body)) as line:
         error = failure(call, line.url)
     assert error.detail == "No such token: " + "*" * len(CANARY)
-    assert CANARY.encode() not in error.answer.body
+    assert CANARY not in repr(vars(error))
 
 
 @pytest.mark.parametrize("name", ["Retry-After", "Content-Type", "Location", "X-RateLimit-Reset"])
 def test_pitfall_92_a_token_quoted_by_a_header_goes_no_further(call, name):
     with serve_answer(http_response("429 Too Many", b"{}", f"{name}: for {CANARY}")) as line:
         error = failure(call, line.url)
-    assert CANARY not in repr(error.answer)
+    assert CANARY not in repr(vars(error))
 
 
 def test_pitfall_92_json_in_another_encoding_is_not_read_and_so_hides_no_token(call):
@@ -316,9 +306,8 @@ def test_a_method_that_the_spec_does_not_show_can_be_set_and_no_other():
 
 
 def test_a_client_refuses_a_bad_address_when_it_is_made():
-    for kind in (UpstreamClient, AsyncUpstreamClient):
-        with pytest.raises(ValueError, match="ends in /v2"):
-            kind("http://upstream.test/", OPERATIONS)
+    with pytest.raises(ValueError, match="ends in /v2"):
+        UpstreamClient("http://upstream.test/", OPERATIONS)
 
 
 class SlowLine(httpx.BaseTransport):

@@ -201,11 +201,6 @@ def test_how_long_to_wait_is_read_without_our_own_clock(headers, seconds):
     assert refused(429, b"", **headers).retry_after == seconds
 
 
-def test_a_405_says_which_methods_there_are():
-    """pitfall_91."""
-    assert refused(405, b"", Allow="GET, patch").allow == ("GET", "PATCH")
-
-
 @pytest.mark.parametrize(
     ("name", "safe"),
     [("faceless.get", True), ("faceless.scrape_images", True), ("faceless.scripts", False)],

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 from unittest.mock import Mock
 
 import pytest
 
 from proxyapi.operations import OPERATIONS
-from proxyapi.upstream.client import AsyncUpstreamClient, UpstreamClient
+from proxyapi.upstream.client import UpstreamClient
 from proxyapi.upstream.tls import shared_ssl_context
 
 API = "https://api.example/v2"
@@ -20,15 +19,9 @@ def test_they_are_read_once_for_all_clients(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(ssl, "create_default_context", read)
     shared_ssl_context.cache_clear()
 
-    async def both() -> None:
-        for _ in range(2):
-            async with AsyncUpstreamClient(API, OPERATIONS):
-                pass
-
     for _ in range(2):
         with UpstreamClient(API, OPERATIONS):
             pass
-    asyncio.run(both())
 
     assert read.call_count == 1
 
