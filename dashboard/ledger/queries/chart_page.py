@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet, Sum
 
-from dashboard.ledger.queries.date_fields import DateFields, build_date_fields
-from dashboard.ledger.queries.feature_shares import FeatureShare, load_feature_shares
 from dashboard.ledger.queries.filters import LedgerFilters
-from dashboard.ledger.queries.granularity import Granularity, choose_granularity
-from dashboard.ledger.queries.notices import LedgerNotice, build_ledger_notices
-from dashboard.ledger.queries.period import build_period_options
+from dashboard.ledger.queries.page import (
+    DateFields,
+    LedgerNotice,
+    build_date_fields,
+    build_ledger_notices,
+)
+from dashboard.ledger.queries.period import Granularity, build_period_options, choose_granularity
 from dashboard.ledger.queries.rows import day_title
 from dashboard.ledger.queries.scope import LedgerScope, load_ledger_scope
-from dashboard.ledger.queries.totals import ZERO_CREDITS
+from dashboard.ledger.queries.totals import ZERO_CREDITS, iter_feature_sums
 from dashboard.models import Membership
 from dashboard.shared.charts import AxisTick, build_chart_scale
 from dashboard.shared.charts.scale import GridLine, thin_axis_ticks
+from dashboard.shared.feature_labels import OUTSIDE_LABEL, feature_label
 from dashboard.shared.filter_chips import FilterChip, build_filter_chip
 from dashboard.shared.formatting import credits
 from dashboard.shared.ledger_balance import ledger_end_balance
@@ -297,3 +301,72 @@ def balance_chart_text(scope: LedgerScope, ends: Mapping[date, Decimal]) -> str:
         f"Highest {credits(ends[high])} on {high.day} {high:%b %Y}, lowest {credits(ends[low])} on "
         f"{low.day} {low:%b %Y}."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureShare:
+    """`width`: of the longest, in percent; `of_all` in words; `tone`: outside or nothing."""
+
+    label: str
+    url: str
+    amount: Decimal
+    rows: int
+    width: float
+    of_all: str
+    tone: str
+
+
+class FeatureSpend(NamedTuple):
+    """Positive credits, and how many entries they were."""
+
+    amount: Decimal = ZERO_CREDITS
+    rows: int = 0
+
+
+def load_feature_shares(scope: LedgerScope) -> tuple[FeatureShare, ...]:
+    """One query: what each feature took, the largest first, what is outside the portal last."""
+    ours, outside = load_feature_spend(scope)
+    largest = sorted(ours, key=lambda name: (-ours[name].amount, name))
+    told = [(feature_label(name), name, "", *ours[name]) for name in largest]
+    if outside.rows:
+        told.append((OUTSIDE_LABEL, "", "outside", *outside))
+    whole = sum((one[3] for one in told), ZERO_CREDITS)
+    longest = max((one[3] for one in told), default=ZERO_CREDITS) or Decimal(1)
+    return tuple(
+        FeatureShare(
+            label=label,
+            url=feature_share_url(scope.filters, operation),
+            amount=amount,
+            rows=count,
+            width=float(100 * amount / longest),
+            of_all=f"{100 * amount / (whole or 1):.1f} %",
+            tone=tone,
+        )
+        for label, operation, tone, amount, count in told
+    )
+
+
+def load_feature_spend(scope: LedgerScope) -> tuple[dict[str, FeatureSpend], FeatureSpend]:
+    """By feature, and what no charge explains."""
+    ours: dict[str, FeatureSpend] = defaultdict(FeatureSpend)
+    outside = FeatureSpend()
+    first, *others = map(sum_debits_by_feature, iter_feature_sums(scope))
+    for operation, is_matched, amount, rows in first.union(*others, all=True):
+        before = ours[operation] if is_matched else outside
+        spent = FeatureSpend(before.amount - amount, before.rows + rows)
+        if is_matched:
+            ours[operation] = spent
+        else:
+            outside = spent
+    return ours, outside
+
+
+def sum_debits_by_feature(sums: QuerySet[Any]) -> QuerySet[Any]:
+    split = sums.filter(is_credit=False).order_by().values_list("operation", "is_matched")
+    parts: QuerySet[Any] = split.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+    return parts
+
+
+def feature_share_url(filters: LedgerFilters, operation: str) -> str:
+    narrowed = {"feature": operation} if operation else {"match": "no", "direction": "out"}
+    return filters.url(**narrowed)

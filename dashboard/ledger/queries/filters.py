@@ -11,8 +11,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from dashboard.ledger.queries.date_input import DateRangeInput, parse_date_range_input
-from dashboard.ledger.queries.period import is_ledger_period
+from dashboard.ledger.queries.period import DateRangeInput, is_ledger_period, parse_date_range_input
 from dashboard.shared import query_params
 
 SORT_OPTIONS = {"": "Newest first", "oldest": "Oldest first"}

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-from dashboard.ledger.queries.date_fields import DateFields, build_date_fields
+from django.urls import reverse
+
 from dashboard.ledger.queries.filters import (
     DIRECTION_OPTIONS,
     MATCH_OPTIONS,
@@ -15,9 +16,8 @@ from dashboard.ledger.queries.filters import (
     STACK_OPTIONS,
     LedgerFilters,
 )
-from dashboard.ledger.queries.notices import LedgerNotice, build_ledger_notices
 from dashboard.ledger.queries.pending import PendingCharges, load_pending_charges
-from dashboard.ledger.queries.period import ALL_TIME, build_period_options
+from dashboard.ledger.queries.period import ALL_TIME, build_period_options, date_range_of_period
 from dashboard.ledger.queries.rows import LedgerRowsPage, build_ledger_rows_page
 from dashboard.ledger.queries.scope import LedgerScope, build_ledger_scope, load_ledger_scope
 from dashboard.ledger.queries.search import apply_ledger_search, load_period_names
@@ -34,9 +34,16 @@ from dashboard.shared.filter_chips import (
     build_hidden_params,
 )
 from dashboard.shared.people import TeamPerson, load_team_people
-from proxyapi.models import Account
+from proxyapi.models import Account, LedgerMirror
 
 MAX_LABEL_OPTIONS = 200  # labels that a select offers
+RECOUNTING_TEXT = (
+    "We are recalculating daily totals for {}. Some totals still use the previous time zone. "
+    "This finishes automatically."
+)
+SHARED_ACCOUNT_TEXT = (
+    "What it spends is marked in the list below. The sums count it as outside the portal."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,3 +231,79 @@ def build_video_chip(filters: LedgerFilters, page: LedgerRowsPage) -> FilterChip
     """A job is chosen by a link, not from a hundred thousand; its rows know its title."""
     says = next((row.job for day in page.days for row in day.rows), "no entry here")
     return FilterChip("job", "Video", says, (), filters.url(job=None))
+
+
+@dataclass(frozen=True, slots=True)
+class DateFields:
+    """`problem`: what is wrong with the days that were typed, and what is shown instead; `wrong`:
+    the field that it is about. `build_hidden_params`: the other filters, as names and values."""
+
+    url: str
+    first: str
+    last: str
+    problem: str
+    problem_field: str
+    zone: str
+    hidden_params: tuple[tuple[str, str], ...]
+
+
+def build_date_fields(page: str, filters: LedgerFilters, scope: LedgerScope) -> DateFields:
+    """`filters` as they were asked for on that page; no query."""
+    typed = filters.dates
+    days = typed if typed.problem else date_range_of_period(filters.period)
+    return DateFields(
+        url=reverse(page),
+        first=days.first,
+        last=days.last,
+        problem=f"{typed.problem} Shown instead: {scope.period.label_in_sentence}."
+        if typed.problem
+        else "",
+        problem_field=typed.problem_field,
+        zone=scope.zone.key.replace("_", " "),
+        hidden_params=build_hidden_params(filters, "period"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerNotice:
+    state: str
+    title: str
+    text: str
+
+
+def build_ledger_notices(scope: LedgerScope) -> tuple[LedgerNotice, ...]:
+    """Of the accounts that are asked for, and of a search; no query."""
+    asked = [one for one in scope.accounts if one.pk in scope.ids]
+    told = [banner for one in asked for banner in iter_account_notices(one)]
+    if scope.first_day and scope.is_recounting:
+        told.append(
+            LedgerNotice(
+                "info", "The days are being counted anew.", RECOUNTING_TEXT.format(scope.zone.key)
+            )
+        )
+    gaps = scope.found.gaps if scope.found else ()
+    return (*told, *(LedgerNotice("info", gap.text, gap.remedy) for gap in gaps))
+
+
+def iter_account_notices(account: Account) -> Iterator[LedgerNotice]:
+    ledger, name = getattr(account, "ledger", None), account.name or account.email
+    if ledger is None or (ledger.high == 0 and ledger.read_at is None):
+        text = "Its entries appear here by themselves, the newest first."
+        yield LedgerNotice("waiting", f"The ledger of {name} has not been read yet.", text)
+        return
+    if ledger.problem:
+        yield LedgerNotice("late", f"The ledger of {name} is not read on.", ledger.problem)
+    if getattr(account, "is_shared", False):
+        yield LedgerNotice(
+            "info", f"Another team of this portal has used {name}, too.", SHARED_ACCOUNT_TEXT
+        )
+    if not ledger.is_complete:
+        yield LedgerNotice(
+            "info", f"The ledger of {name} is still being read.", mirror_progress_text(ledger)
+        )
+
+
+def mirror_progress_text(ledger: LedgerMirror) -> str:
+    have, total = ledger.high - ledger.low, max(ledger.total, ledger.high)
+    told = f"{have:,} of {total:,} entries are here." if ledger.total else f"{have:,} are here."
+    return f"{told} Older ones follow by themselves; sums of their days grow until then."

@@ -1,14 +1,23 @@
-"""Which days a page is about: their first and last in the team's zone, and what they are called."""
+"""Which days a page is about: their first and last in the team's zone, what they are called, if they
+are listed by day, week or month, and the two days that a person typed."""
 
 from __future__ import annotations
 
 import calendar
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import Any
 from zoneinfo import ZoneInfo
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import DateField, Func
+from django.db.models.sql.compiler import SQLCompiler
 
 from proxyapi.rollups.daily_totals import day_bounds
 
+MAX_DAYS_BY_DAY, MAX_DAYS_BY_WEEK = 62, 400  # days of a period that are told as such
 PRESET_PERIODS = {
     "": ("Last 30 days", 30),
     "90d": ("Last 90 days", 90),
@@ -20,6 +29,66 @@ FIRST_LEDGER_DAY, LAST_LEDGER_DAY = (
     date(2000, 1, 1),
     date(2999, 12, 31),
 )  # days that a ledger can have
+MAX_DATE_INPUT_CHARS = 40  # characters of what was typed that are shown again
+
+
+class Granularity(StrEnum):
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+    def first_day(self, day: date) -> date:
+        """The first day of the step that a day belongs to; a week's is its Monday."""
+        if self is Granularity.WEEK:
+            return day - timedelta(days=day.weekday())
+        return day.replace(day=1) if self is Granularity.MONTH else day
+
+    def label(self, start: date) -> str:
+        if self is Granularity.MONTH:
+            return f"{start:%B %Y}"
+        return (
+            f"Week of {start.day} {start:%b %Y}"
+            if self is Granularity.WEEK
+            else f"{start:%a} {start.day} {start:%b}"
+        )
+
+    def short_label(self, start: date) -> str:
+        """As under a chart."""
+        return f"{start:%b %Y}" if self is Granularity.MONTH else f"{start.day} {start:%b}"
+
+
+def choose_granularity(first: date, last: date) -> Granularity:
+    days = (last - first).days + 1
+    if days <= MAX_DAYS_BY_DAY:
+        return Granularity.DAY
+    return Granularity.WEEK if days <= MAX_DAYS_BY_WEEK else Granularity.MONTH
+
+
+class TruncToGranularity(Func):
+    """As `Granularity.first_day`, in the database: years come out of it as a few months."""
+
+    output_field = DateField()
+    MODIFIERS = {
+        Granularity.DAY: "",
+        Granularity.WEEK: ", 'weekday 0', '-6 days'",
+        Granularity.MONTH: ", 'start of month'",
+    }
+
+    def __init__(self, day: str, step: Granularity, **extra: Any) -> None:
+        super().__init__(day, step=step.value, **extra)
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> tuple[str, Any]:
+        modifiers = self.MODIFIERS[Granularity(self.extra["step"])]
+        template = f"DATE(%(expressions)s{modifiers})"
+        return self.as_sql(compiler, connection, template=template, **context)
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> tuple[str, Any]:
+        template = "DATE_TRUNC('%(step)s', %(expressions)s::timestamp)::date"
+        return self.as_sql(compiler, connection, template=template, **context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +194,59 @@ def build_period_options(chosen: str, today: date) -> dict[str, str]:
 
 def full_date(day: date) -> str:
     return f"{day.day} {day:%b %Y}"
+
+
+@dataclass(frozen=True, slots=True)
+class DateRangeInput:
+    """As they were typed, in the order of the fields.
+
+    `period`: what they mean, as in an address; empty where `problem` says what is wrong, and where
+    there are none. `wrong`: the field that the problem is about, from or to.
+    """
+
+    first: str = ""
+    last: str = ""
+    period: str = ""
+    problem: str = ""
+    problem_field: str = ""
+
+
+def parse_date_range_input(query: Mapping[str, str]) -> DateRangeInput:
+    """One of them alone is open at the other end."""
+    first, last = (query.get(name, "").strip()[:MAX_DATE_INPUT_CHARS] for name in ("from", "to"))
+    days = [parse_ledger_day(text) for text in (first, last)]
+    for name, text, day in zip(("from", "to"), (first, last), days, strict=True):
+        if text and day is None:
+            return DateRangeInput(first, last, problem=invalid_day_text(text), problem_field=name)
+    start, end = days
+    if start and end and end < start:
+        said = f"The last day, {full_date(end)}, lies before the first, {full_date(start)}."
+        return DateRangeInput(first, last, problem=said, problem_field="to")
+    if not first and not last:
+        return DateRangeInput()
+    return DateRangeInput(
+        first, last, f"{first}{RANGE_SEPARATOR}{last}" if first != last else first
+    )
+
+
+def date_range_of_period(period: str) -> DateRangeInput:
+    """The days of a period in an address, for the fields; those of a span are none."""
+    if not is_day_range(period):
+        return DateRangeInput()
+    first, between, last = period.partition(RANGE_SEPARATOR)
+    return DateRangeInput(first, last if between else first)
+
+
+def parse_ledger_day(text: str) -> date | None:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if FIRST_LEDGER_DAY <= day <= LAST_LEDGER_DAY and text == day.isoformat() else None
+
+
+def invalid_day_text(text: str) -> str:
+    return (
+        f"“{text}” is no day that a ledger has. Write it as year, month and day, such as "
+        "2026-11-18."
+    )

@@ -1,11 +1,13 @@
-"""Which rows and which sums a page is about: the team's accounts, its zone, and the filters."""
+"""Which rows and which sums a page is about: the team's accounts, its zone, the filters, and what a
+search found."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from decimal import Decimal
+from typing import Any, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -13,15 +15,66 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from dashboard.ledger.queries.filters import LedgerFilters
-from dashboard.ledger.queries.granularity import MAX_DAYS_BY_WEEK, Granularity, choose_granularity
-from dashboard.ledger.queries.period import LedgerPeriod, parse_ledger_period
-from dashboard.ledger.queries.search_result import LedgerSearchResult
+from dashboard.ledger.queries.period import (
+    MAX_DAYS_BY_WEEK,
+    Granularity,
+    LedgerPeriod,
+    choose_granularity,
+    parse_ledger_period,
+)
 from dashboard.models import Team
 from dashboard.shared.ledger_balance import annotate_newer_entries
 from dashboard.shared.team_balance import all_team_accounts
 from proxyapi.models import Account, DailyTotal, LedgerEntry, Tenant
 from proxyapi.models.account import is_shared_with_another_team
 from proxyapi.rollups.daily_totals import narrowest_table
+from proxyapi.rollups.ledger_names import LedgerNames
+
+
+class FoundRow(NamedTuple):
+    key: int
+    at: datetime
+    amount: Decimal
+    is_matched: bool
+
+
+class SearchGap(NamedTuple):
+    """What was not looked for, and how to find it all the same."""
+
+    text: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerSearchResult:
+    """`rows` have none of the other names. `names`: all that the days have."""
+
+    names: LedgerNames
+    labels: frozenset[str] = frozenset()
+    operations: frozenset[str] = frozenset()
+    members: frozenset[int] = frozenset()
+    rows: tuple[FoundRow, ...] = ()
+    gaps: tuple[SearchGap, ...] = ()
+
+    @property
+    def label_or_operation_q(self) -> Q:
+        """Rows, or sums, with one of the labels or features."""
+        return Q(label__in=self.labels) | Q(operation__in=self.operations)
+
+    @property
+    def any_name_q(self) -> Q:
+        return self.label_or_operation_q | Q(member__in=self.members)
+
+    def matches(self, label: str, operation: str, member: int | None) -> bool:
+        """As `named`, of one row."""
+        return label in self.labels or operation in self.operations or member in self.members
+
+    def iter_indexed_conditions(self) -> Iterator[Q]:
+        """Each names rows by another index; with `rows` they are all that was found."""
+        names = {"label": self.labels, "operation": self.operations, "member": self.members}
+        for name, values in names.items():
+            if values:
+                yield Q(**{f"{name}__in": values})
 
 
 @dataclass(frozen=True, slots=True)

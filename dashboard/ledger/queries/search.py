@@ -23,8 +23,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, DenseRank
 
-from dashboard.ledger.queries.scope import LedgerScope
-from dashboard.ledger.queries.search_result import FoundRow, LedgerSearchResult, SearchGap
+from dashboard.ledger.queries.scope import FoundRow, LedgerScope, LedgerSearchResult, SearchGap
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.people import TeamPerson
 from proxyapi.models import Job

@@ -11,10 +11,14 @@ from typing import Any
 
 from django.db.models import F, QuerySet
 
-from dashboard.ledger.queries.feature_sums import iter_feature_sums
-from dashboard.ledger.queries.granularity import Granularity, TruncToGranularity
+from dashboard.ledger.queries.period import Granularity, TruncToGranularity
 from dashboard.ledger.queries.scope import LedgerScope
-from dashboard.ledger.queries.totals import ZERO_CREDITS, LedgerTotals, SplitQueries
+from dashboard.ledger.queries.totals import (
+    ZERO_CREDITS,
+    LedgerTotals,
+    SplitQueries,
+    iter_feature_sums,
+)
 from dashboard.shared.charts import (
     OTHERS_TONE,
     OUTSIDE_TONE,

@@ -1,22 +1,61 @@
-"""What the filtered rows add up to, for each day and together. Amounts are credits."""
+"""What the filtered rows add up to: each day, each feature and together. Amounts are credits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias, cast
 
-from django.db.models import CharField, DecimalField, Field, Q, QuerySet, Sum, Value
+from django.db.models import CharField, DecimalField, F, Field, Q, QuerySet, Sum, Value
 from django.db.models.functions import Cast
 
-from dashboard.ledger.queries.scope import LedgerScope
-from dashboard.ledger.queries.search_result import LedgerSearchResult
+from dashboard.ledger.queries.period import Granularity, LedgerPeriod, TruncToGranularity
+from dashboard.ledger.queries.scope import LedgerScope, LedgerSearchResult, build_column_filters
+from proxyapi.models import MonthlyTotalByOperation
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 from proxyapi.rollups.daily_totals import CreditSum
+from proxyapi.rollups.price_counts import next_month
 
+ONE_DAY = timedelta(days=1)
 ZERO_CREDITS = Decimal(0)
+UNSPLIT_KEY = None  # the key of what is not split
+IS_DEBIT, CREDITS_FIELD = Q(is_credit=False), DecimalField(**CREDIT_FIELD_OPTIONS)
+
+
+def iter_feature_sums(scope: LedgerScope) -> Iterator[QuerySet[Any]]:
+    """Whole months, and the days before and after them; each row's month is its `start`.
+
+    Where a filter asks for what months do not tell of, all of it is days.
+    """
+    period, (start, end) = scope.period, whole_months_within(scope.period)
+    if start >= end or not build_column_filters(scope.filters).keys() <= {"operation"}:
+        yield daily_feature_sums(scope)
+        return
+    months = MonthlyTotalByOperation.objects.filter(
+        **scope.sums_filter(), month__gte=start, month__lt=end
+    )
+    yield months.annotate(start=F("month"))
+    for first, last in ((period.first, start - ONE_DAY), (end, period.last)):
+        if first <= last:
+            # Of two lower bounds SQLite searches an index from the first, so there is one.
+            yield daily_feature_sums(replace(scope, period=replace(period, first=first, last=last)))
+
+
+def daily_feature_sums(scope: LedgerScope) -> QuerySet[Any]:
+    days: QuerySet[Any] = scope.sums("operation").annotate(
+        start=TruncToGranularity("day", Granularity.MONTH)
+    )
+    return days
+
+
+def whole_months_within(period: LedgerPeriod) -> tuple[date, date]:
+    """From the first month on, until before the second; the same, or less, where there is none."""
+    first = period.first.replace(day=1)
+    return first if first == period.first else next_month(first), (period.last + ONE_DAY).replace(
+        day=1
+    )
 
 
 @dataclass(slots=True)
@@ -68,8 +107,6 @@ class LedgerTotals:
 
 
 SplitQueries: TypeAlias = tuple[QuerySet[Any], ...]
-UNSPLIT_KEY = None  # the key of what is not split
-IS_DEBIT, CREDITS_FIELD = Q(is_credit=False), DecimalField(**CREDIT_FIELD_OPTIONS)
 
 
 def load_ledger_totals(scope: LedgerScope, split: SplitQueries = ()) -> LedgerTotals:

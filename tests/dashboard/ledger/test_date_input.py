@@ -6,10 +6,13 @@ from datetime import date
 
 import pytest
 
-from dashboard.ledger.queries.date_input import parse_date_range_input
 from dashboard.ledger.queries.filters import parse_ledger_filters
 from dashboard.ledger.queries.page import build_ledger_page
-from dashboard.ledger.queries.period import build_period_options, parse_ledger_period
+from dashboard.ledger.queries.period import (
+    build_period_options,
+    parse_date_range_input,
+    parse_ledger_period,
+)
 from tests.dashboard.ledger.conftest import days_ago, sum_up
 
 TODAY = date(2026, 11, 20)

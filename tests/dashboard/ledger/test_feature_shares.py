@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import pytest
 
-from dashboard.ledger.queries.feature_shares import FeatureShare, load_feature_shares
-from dashboard.ledger.queries.feature_sums import whole_months_within
+from dashboard.ledger.queries.chart_page import FeatureShare, load_feature_shares
 from dashboard.ledger.queries.filters import parse_ledger_filters
 from dashboard.ledger.queries.period import LedgerPeriod
 from dashboard.ledger.queries.scope import load_ledger_scope
+from dashboard.ledger.queries.totals import whole_months_within
 from proxyapi.models import DailyTotalByOperation, MonthlyTotalByOperation
 from tests.dashboard.ledger.conftest import mark_fully_read, sum_up
 from tests.factories import AccountFactory, EntryFactory

@@ -8,7 +8,7 @@ import pytest
 from django.db.models import F
 
 from dashboard.ledger.queries.filters import parse_ledger_filters
-from dashboard.ledger.queries.granularity import Granularity, TruncToGranularity, choose_granularity
+from dashboard.ledger.queries.period import Granularity, TruncToGranularity, choose_granularity
 from dashboard.ledger.queries.scope import load_ledger_scope
 from proxyapi.models import DailyTotal
 from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up
