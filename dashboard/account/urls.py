@@ -1,11 +1,11 @@
-"""Addresses of a person's account: sign-in, password, preferences."""
+"""Addresses of a person's account: sign-in, password, views."""
 
 from __future__ import annotations
 
 from allauth.account import views as allauth
 from django.urls import include, path, re_path
 
-from dashboard.account.views import passwords, preferences
+from dashboard.account import views
 
 # The pages of allauth that Reelroom uses, under the names by which allauth links them. Its other
 # pages do not exist here: an operator adds people, and they keep their address.
@@ -15,11 +15,11 @@ ACCOUNT_URLS = [
     path("inactive/", allauth.account_inactive, name="account_inactive"),
     path("signup/", allauth.signup, name="account_signup"),
     path("password/change/", allauth.password_change, name="account_change_password"),
-    path("password/reset/", passwords.password_reset, name="account_reset_password"),
+    path("password/reset/", views.password_reset, name="account_reset_password"),
     path("password/reset/done/", allauth.password_reset_done, name="account_reset_password_done"),
     re_path(
         r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
-        passwords.PasswordResetFromKey.as_view(),
+        views.PasswordResetFromKey.as_view(),
         name="account_reset_password_from_key",
     ),
     path(
@@ -31,8 +31,8 @@ ACCOUNT_URLS = [
 
 urlpatterns = [
     path("accounts/", include(ACCOUNT_URLS)),
-    path("preferences/theme/", preferences.set_theme, name="theme"),
-    path("preferences/team/", preferences.switch_team, name="team"),
-    path("session/", preferences.check_session, name="session"),
-    path("service/", preferences.show_service_status, name="service"),
+    path("preferences/theme/", views.set_theme, name="theme"),
+    path("preferences/team/", views.switch_team, name="team"),
+    path("session/", views.check_session, name="session"),
+    path("service/", views.show_service_status, name="service"),
 ]

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.budgets.views import approval_requests, budgets
+from dashboard.budgets import views
 
 urlpatterns = [
-    path("budgets/", budgets.budgets, name="budgets"),
-    path("budgets/new/", budgets.add_budget, name="budget-new"),
-    path("budgets/<uuid:budget_id>/limits/", budgets.change_limits, name="budget-limits"),
-    path("budgets/<uuid:budget_id>/removals/", budgets.end_budget, name="budget-removals"),
+    path("budgets/", views.budgets, name="budgets"),
+    path("budgets/new/", views.add_budget, name="budget-new"),
+    path("budgets/<uuid:budget_id>/limits/", views.change_limits, name="budget-limits"),
+    path("budgets/<uuid:budget_id>/removals/", views.end_budget, name="budget-removals"),
     path(
         "approval-requests/<uuid:ask_id>/approvals/",
-        approval_requests.approve_request,
+        views.approve_request,
         name="approval-request-approvals",
     ),
     path(
         "approval-requests/<uuid:ask_id>/refusals/",
-        approval_requests.decline_request,
+        views.decline_request,
         name="approval-request-refusals",
     ),
     path(
         "approval-requests/<uuid:ask_id>/withdrawals/",
-        approval_requests.withdraw_request,
+        views.withdraw_request,
         name="approval-request-withdrawals",
     ),
 ]

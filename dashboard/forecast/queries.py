@@ -19,12 +19,13 @@ from dashboard.shared.charts import (
     LinePoint,
     build_line_chart,
 )
-from dashboard.shared.forecast.inputs import (
+from dashboard.shared.forecast.outlook import (
+    AccountForecast,
+    build_account_forecast,
     build_simulated_account,
     build_top_up_offer,
     load_credit_packs,
 )
-from dashboard.shared.forecast.outlook import AccountForecast, build_account_forecast
 from dashboard.shared.forecast.wording import (
     RunOutRange,
     build_run_out_range,

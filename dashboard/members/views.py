@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.members.actions.team import change_member_role, set_team_time_zone
+from dashboard.members.actions import change_member_role, set_team_time_zone
 from dashboard.members.forms import TimeZoneForm
 from dashboard.members.queries import build_members_page
 from dashboard.models import Role

@@ -162,7 +162,7 @@ def process_cpu_seconds(pid: int) -> float:
 async def measure_export(team: Any) -> dict[str, float]:
     """The whole ledger as a file: rows in a second, and how much the memory grew over it."""
     from dashboard.ledger.queries.filters import LedgerFilters
-    from dashboard.ledger.views.export import stream_csv
+    from dashboard.ledger.views import stream_csv
 
     memory, rows, parts = [], -1, 0  # without the head
     beside = sync_to_async(database_cpu_seconds)

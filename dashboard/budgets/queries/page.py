@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
@@ -14,20 +15,31 @@ from dashboard.budgets.queries.approval_requests import (
     ApprovalRequestRow,
     build_approval_request_rows,
 )
-from dashboard.budgets.queries.history import BudgetHistoryRow, build_budget_history
-from dashboard.budgets.queries.meter import (
-    BudgetMeter,
-    budget_limits_text,
-    budget_share_text,
-    build_budget_meter,
+from dashboard.models import (
+    ApprovalDecision,
+    ApprovalRequest,
+    Budget,
+    BudgetChange,
+    BudgetPeriod,
+    Membership,
 )
-from dashboard.models import Budget, BudgetPeriod, Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.budget_usage import PERIOD_NAMES, BudgetUsage, load_budget_usages
+from dashboard.shared.formatting import credits, percent
 from dashboard.shared.roles import Permission
 
 PERIOD_ORDER = {period.value: number for number, period in enumerate(BudgetPeriod)}
 MEMBER_COLOUR_COUNT = 6  # marks of members in order of joining; from the seventh on, "others"
+MAX_BUDGET_HISTORY_ROWS = 12
+LISTED_DECISIONS = (ApprovalDecision.APPROVED, ApprovalDecision.DECLINED, ApprovalDecision.STALE)
+PERIOD_PHRASES = {
+    BudgetPeriod.DAY: "a day",
+    BudgetPeriod.WEEK: "a week",
+    BudgetPeriod.MONTH: "a month",
+}
+ZERO_CREDITS = Decimal(0)
+# A budget that only warns has room after its alert.
+ALERT_ONLY_SCALE_FACTOR = Decimal("1.25")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,3 +172,109 @@ def budgets_summary_text(found: Sequence[BudgetUsage], *, may_edit: bool) -> str
 
 def budget_count_text(number: int) -> str:
     return "One budget is" if number == 1 else f"{number} budgets are"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetHistoryRow:
+    """`state` chooses the glyph; `text` has no name in front: `who` is it."""
+
+    state: str
+    who: str
+    text: str
+    quote: str
+    happened_at: datetime
+
+
+def build_budget_history(reader: Membership) -> tuple[BudgetHistoryRow, ...]:
+    """The newest, for those who decide; two queries."""
+    if not has_permission(reader, Permission.MANAGE_MONEY):
+        return ()
+    changes = BudgetChange.objects.filter(budget__team=reader.team)
+    changes = changes.select_related("budget__member", "changed_by").order_by("-happened_at", "-pk")
+    decided = ApprovalRequest.objects.filter(team=reader.team, decision__in=LISTED_DECISIONS)
+    decided = decided.select_related("charge", "member", "decided_by").order_by("-decided_at")
+    rows = [build_budget_change_row(it) for it in changes[:MAX_BUDGET_HISTORY_ROWS]]
+    rows += [build_decision_row(it) for it in decided[:MAX_BUDGET_HISTORY_ROWS]]
+    rows.sort(key=lambda row: row.happened_at, reverse=True)
+    return tuple(rows[:MAX_BUDGET_HISTORY_ROWS])
+
+
+def build_budget_change_row(change: BudgetChange) -> BudgetHistoryRow:
+    """ "gave Priya Raman 2,500 cr a month, warned at 2,000"."""
+    whose = str(change.budget.member or "the whole team")
+    period = PERIOD_PHRASES[BudgetPeriod(change.budget.period)]
+    before = limits_text(change.soft_before, change.hard_before)
+    after = limits_text(change.soft_after, change.hard_after)
+    if change.is_addition:
+        state, text = "completed", f"limited {whose} {period}: {after}."
+    elif change.is_end:
+        state, text = "paused", f"ended {whose}’s budget {period}, {before}."
+    else:
+        text = f"changed {whose}’s limits {period}: {after} instead of {before}."
+        state = "completed"
+    return BudgetHistoryRow(state, change.changed_by.first_name, text, "", change.happened_at)
+
+
+def limits_text(soft: Decimal | None, hard: Decimal | None) -> str:
+    words = (("{} cr at most", hard), ("an alert at {}", soft))
+    parts = [text.format(credits(limit)) for text, limit in words if limit is not None]
+    return " and ".join(parts)
+
+
+def build_decision_row(request: ApprovalRequest) -> BudgetHistoryRow:
+    who, hold = request.member.first_name, credits(request.charge.hold)
+    quote = ""
+    match request.decision:
+        case ApprovalDecision.APPROVED:
+            state, text = "completed", f"approved {hold} cr for {who}."
+        case ApprovalDecision.DECLINED:
+            state, text, quote = "failed", f"declined {hold} cr for {who}:", request.answer
+        case _:
+            text = f"could not send {hold} cr for {who}: it had changed meanwhile."
+            state = "paused"
+    if request.decided_by is None or request.decided_at is None:
+        raise ValueError(f"request {request.pk} is not decided")  # the database refuses it too
+    return BudgetHistoryRow(state, request.decided_by.first_name, text, quote, request.decided_at)
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetMeter:
+    """Lengths in percent of the whole, `alert` empty without one. `state`: late, failed or ""."""
+
+    state: str
+    spent: str
+    held: str
+    alert: str
+    sentence: str
+
+
+def build_budget_meter(standing: BudgetUsage) -> BudgetMeter:
+    budget = standing.budget
+    scale = budget.hard or (budget.soft or ZERO_CREDITS) * ALERT_ONLY_SCALE_FACTOR
+    spent = min(standing.spent, scale)
+    held = min(standing.held, scale - spent)
+    notch = budget.soft is not None and budget.soft < scale
+    return BudgetMeter(
+        state=standing.state,
+        spent=percent(100 * spent / scale),
+        held=percent(100 * held / scale),
+        alert=percent(100 * (budget.soft or ZERO_CREDITS) / scale) if notch else "",
+        sentence=f"{credits(standing.spent)} spent and {credits(standing.held)} held, "
+        f"{budget_limits_text(standing)}",
+    )
+
+
+def budget_limits_text(standing: BudgetUsage) -> str:
+    """ "of 2,500, alert at 2,000"."""
+    budget, words = standing.budget, []
+    if budget.hard is not None:
+        words.append(f"of {credits(budget.hard)}")
+    if budget.soft is not None:
+        words.append(f"alert at {credits(budget.soft)}")
+    return ", ".join(words)
+
+
+def budget_share_text(standing: BudgetUsage) -> str:
+    """How much of the limit is gone: "71 %". Never rounded up to a limit that is not reached."""
+    limit = standing.budget.hard or standing.budget.soft or Decimal(1)
+    return f"{int(100 * standing.used / limit)} %"

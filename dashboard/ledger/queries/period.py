@@ -1,5 +1,5 @@
-"""Which days a page is about: their first and last in the team's zone, what they are called, if they
-are listed by day, week or month, and the two days that a person typed."""
+"""Which days a page is about: their first and last in the team's zone, what they are called, what a
+person typed, and whether they are listed by day, week or month."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from dashboard.shared.charts import (
     assign_member_tones,
     build_bar_chart,
 )
-from dashboard.shared.charts.series_colors import SERIES_TONES
+from dashboard.shared.charts.scale import SERIES_TONES
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import credits
 from dashboard.shared.people import TeamPerson

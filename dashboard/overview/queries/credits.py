@@ -1,23 +1,26 @@
-"""What the team has: free to spend, each account with the time it was seen, and what the plan
-says. Whether the books agree stands beneath."""
+"""What the team has: free to spend, each account with the time it was read, what the plan says, and
+the balance of each day, walked back from today's. Whether the books agree stands beneath."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 
 from django.utils import timezone
 
-from dashboard.overview.queries.balance_line import (
-    BalanceDay,
-    build_balance_chart,
-    build_balance_days,
+from dashboard.overview.queries.date_range import ONE_DAY, day_month_text, weekday_date_text
+from dashboard.overview.queries.sums import ZERO_CREDITS, OverviewSums
+from dashboard.shared.charts import (
+    AxisTick,
+    ChartMark,
+    HoverTarget,
+    LineChart,
+    LinePoint,
+    build_line_chart,
 )
-from dashboard.overview.queries.date_range import weekday_date_text
-from dashboard.overview.queries.sums import OverviewSums
-from dashboard.shared.charts import LineChart
 from dashboard.shared.formatting import credits
 from dashboard.shared.ledger_agreement import (
     LedgerAgreement,
@@ -28,7 +31,8 @@ from dashboard.shared.ledger_balance import ledger_end_balance
 from dashboard.shared.team_balance import ActivityCounts, TeamBalance
 from proxyapi.models import Account, AccountPlan
 
-ZERO_CREDITS = Decimal(0)
+MIN_LABEL_GAP_PERCENT = 8.0  # percent of the width between two amounts that are written out
+MIN_LABELLED_FRACTION = Decimal("0.01")  # of the highest balance
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +111,147 @@ def account_plan_sentence(accounts: Sequence[Account]) -> str:
             f"{weekday_date_text(ends)}"
         )
     return f"One shared account: {', '.join(words)}."
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceDay:
+    """Credits: what it began with, what went, what came; `words`: the labels of what came."""
+
+    day: date
+    opening_balance: Decimal
+    debited: Decimal
+    credited: Decimal
+    refunded_credits: Decimal
+    credit_labels: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return weekday_date_text(self.day)
+
+    @property
+    def midday_balance(self) -> Decimal:
+        before = self.opening_balance - self.debited / 2
+        return before if before >= 0 else self.opening_balance
+
+    @property
+    def closing_balance(self) -> Decimal:
+        return self.opening_balance - self.debited + self.credited
+
+
+def build_balance_days(now: Decimal, sums: OverviewSums, *, whole: bool) -> tuple[BalanceDay, ...]:
+    """`now`: credits that go with the sums. No days without a single entry.
+
+    A ledger that is not whole is told from the first day that is here in full.
+    """
+    first = sums.first_day
+    if first is not None and not whole:
+        first += ONE_DAY
+    if first is None or first > sums.window.today:
+        return ()
+    return tuple(iter_balance_days(now, sums, max(first, sums.window.first)))
+
+
+def build_balance_chart(days: Sequence[BalanceDay]) -> LineChart | None:
+    """Nothing to draw without days."""
+    if not days:
+        return None
+    step = 100 / len(days)
+    return build_line_chart(
+        list(balance_points(days, step)),
+        balance_summary_sentence(days),
+        ticks=[
+            AxisTick(place * step, day_month_text(one.day), "start" if place == 0 else "middle")
+            for place, one in enumerate(days)
+        ]
+        + [AxisTick(100, "today", "end", is_strong=True)],
+        marks=balance_markers(days, step),
+        stops=[
+            HoverTarget(place * step, step, day_hover_text(one)) for place, one in enumerate(days)
+        ],
+        says=f"{credits(days[0].opening_balance)} cr before {day_month_text(days[0].day)}, "
+        f"{credits(days[-1].closing_balance)} now.",
+    )
+
+
+def day_hover_text(one: BalanceDay) -> str:
+    """`Thu 20 Nov: 4,318 cr at its end. 96 went, 2,000 came.`"""
+    both = ((one.debited, "went"), (one.credited, "came"))
+    moved = ", ".join(f"{credits(amount)} {verb}" for amount, verb in both if amount)
+    return f"{one.name}: {credits(one.closing_balance)} cr at its end. {moved or 'Nothing moved'}."
+
+
+def iter_balance_days(now: Decimal, sums: OverviewSums, first: date) -> Iterator[BalanceDay]:
+    came: dict[date, Decimal] = defaultdict(Decimal)
+    refunded: dict[date, Decimal] = defaultdict(Decimal)
+    words: dict[date, list[str]] = defaultdict(list)
+    began = now
+    for day, rows in sums.days.items():
+        for row in rows if day >= first else ():
+            began -= row.amount
+            if row.is_credit:
+                came[day] += row.amount
+                refunded[day] += row.amount if row.is_matched else ZERO_CREDITS
+                words[day].append(row.label)
+    day = first
+    while day <= sums.window.today:
+        went = sums.debits.get(day, ZERO_CREDITS)
+        one = BalanceDay(day, began, went, came[day], refunded[day], tuple(words[day]))
+        yield one
+        began, day = one.closing_balance, day + ONE_DAY
+
+
+def balance_points(days: Sequence[BalanceDay], step: float) -> Iterator[LinePoint]:
+    """The end of each day is exact. When in a day credits came is not told by its sum: they are
+    drawn at its middle, with nothing spent before where half of it was not there to spend."""
+    yield LinePoint(0, days[0].opening_balance)
+    for place, day in enumerate(days):
+        if day.credited:
+            x = (place + 0.5) * step
+            yield LinePoint(x, day.midday_balance)
+            yield LinePoint(x, day.midday_balance + day.credited)
+        yield LinePoint((place + 1) * step, day.closing_balance)
+
+
+def balance_markers(days: Sequence[BalanceDay], step: float) -> list[ChartMark]:
+    """Where credits came, the larger ones with their amount, as far as there is room; what is no
+    step in the line to the eye has none."""
+    seen = (
+        max(max(day.opening_balance, day.closing_balance) for day in days) * MIN_LABELLED_FRACTION
+    )
+    written: list[float] = []
+    found: list[ChartMark] = []
+    arrivals = [(place, day) for place, day in enumerate(days) if day.credited]
+    for place, day in sorted(arrivals, key=lambda one: -one[1].credited):
+        point = LinePoint((place + 0.5) * step, day.midday_balance + day.credited)
+        has_room = day.credited >= seen and all(
+            abs(point.x - other) >= MIN_LABEL_GAP_PERCENT for other in written
+        )
+        written += [point.x] if has_room else []
+        label = f"+{credits(day.credited)}" if has_room else ""
+        found.append(ChartMark(point, "in", credits_received_text(day), label))
+    last = days[-1]
+    return [
+        *found,
+        ChartMark(
+            LinePoint(100, last.closing_balance), "now", "now", credits(last.closing_balance)
+        ),
+    ]
+
+
+def credits_received_text(day: BalanceDay) -> str:
+    """`1 Nov: +2,000 credits, Auto top-up`"""
+    words = ", ".join(sorted({word for word in day.credit_labels if word}))
+    return (
+        f"{day_month_text(day.day)}: +{credits(day.credited)} "
+        f"credits{f', {words}' if words else ''}"
+    )
+
+
+def balance_summary_sentence(days: Sequence[BalanceDay]) -> str:
+    came = [day_month_text(day.day) for day in days if day.credited > day.refunded_credits]
+    arrived = f" Credits arrived on {', '.join(came)}." if came else ""
+    return (
+        f"Balance from {weekday_date_text(days[0].day)} to today: from "
+        f"{credits(days[0].opening_balance)} to "
+        f"{credits(days[-1].closing_balance)} credits.{arrived}"
+    )

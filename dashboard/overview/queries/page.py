@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
+from uuid import UUID
 
 from django.utils import timezone
 
@@ -13,7 +14,6 @@ from dashboard.overview.queries.attention_items import AttentionList, build_atte
 from dashboard.overview.queries.attention_rows import load_attention_rows
 from dashboard.overview.queries.credits import CreditsOverview, build_credits_overview
 from dashboard.overview.queries.date_range import ReportWindow, window_for_span
-from dashboard.overview.queries.running_videos import RunningRenders, load_running_renders
 from dashboard.overview.queries.spend import SpendOverview, build_spend_overview
 from dashboard.overview.queries.sums import OverviewSums, load_overview_sums
 from dashboard.shared.access import has_permission
@@ -21,7 +21,16 @@ from dashboard.shared.ledger_agreement import accounts_with_ledger
 from dashboard.shared.roles import Permission
 from dashboard.shared.shell import AppShell
 from dashboard.shared.team_balance import ActivityCounts, build_team_balance, load_holds_and_counts
-from proxyapi.models import Account
+from dashboard.shared.videos.cards import (
+    VideoCard,
+    build_video_card,
+    build_video_context,
+    with_card_relations,
+)
+from proxyapi.models import Account, Job, JobState
+from proxyapi.polling.duration_history import DurationHistory
+
+MAX_RUNNING_CARDS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,4 +109,28 @@ def load_attention_list(reader: Membership, accounts: Sequence[Account]) -> Atte
     concerns = load_attention_rows(reader.team, [account.pk for account in accounts], month, now)
     return build_attention_list(
         accounts, concerns, now, top_up=has_permission(reader, Permission.MANAGE_MONEY)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RunningRenders:
+    """`count` of all that run; the cards of those that are shown."""
+
+    cards: tuple[VideoCard, ...]
+    count: int
+
+    @property
+    def more_count(self) -> int:
+        return self.count - len(self.cards)
+
+
+def load_running_renders(tenant_id: UUID, count: int) -> RunningRenders:
+    """Three queries; none when nothing runs."""
+    if not count:
+        return RunningRenders((), 0)
+    jobs = Job.objects.visible().filter(tenant_id=tenant_id, state=JobState.RUNNING)
+    page = list(with_card_relations(jobs.order_by("started_at", "pk")[:MAX_RUNNING_CARDS]))
+    usual, now = DurationHistory(tenant_id=tenant_id), timezone.now()
+    return RunningRenders(
+        tuple(build_video_card(build_video_context(job, usual, now), usual) for job in page), count
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dashboard.reconciliation.queries.accepted_differences import load_accepted_differences
 from dashboard.reconciliation.queries.decision_dialogs import (
     accepted_conflicts_text,
     build_all_conflicts_question,
@@ -11,4 +10,8 @@ from dashboard.reconciliation.queries.decision_dialogs import (
     build_rebase_dialog,
     build_write_off_question,
 )
-from dashboard.reconciliation.queries.page import ReconciliationPage, build_reconciliation_page
+from dashboard.reconciliation.queries.page import (
+    ReconciliationPage,
+    build_reconciliation_page,
+    load_accepted_differences,
+)

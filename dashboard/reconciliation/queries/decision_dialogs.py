@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from dashboard.reconciliation.queries.differences import charge_title
-from dashboard.reconciliation.queries.page import conflict_versions
-from dashboard.reconciliation.queries.statement import load_balance_statement
+from dashboard.reconciliation.queries.page import conflict_versions, load_balance_statement
 from dashboard.shared.formatting import clock, credits, day
 from dashboard.shared.ledger_agreement import ledger_or_none
 from proxyapi.ledger import OpenConflicts, count_open_conflicts

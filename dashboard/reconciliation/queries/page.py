@@ -1,4 +1,8 @@
-"""One account's books as their page shows them."""
+"""One account's books as their page shows them.
+
+Its two sums are balance = opening + entries and entries = charges + outside, in two queries:
+tests/dashboard/reconciliation/test_statement.py holds them against sums of all rows.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
+from django.db.models import DecimalField, F, OuterRef, QuerySet, Subquery, Sum
 from django.urls import reverse
 from django.utils import timezone
 
@@ -22,7 +27,6 @@ from dashboard.reconciliation.queries.differences import (
     load_differing_charges,
     load_differing_entries,
 )
-from dashboard.reconciliation.queries.statement import BalanceStatement, load_balance_statement
 from dashboard.shared.access import has_permission
 from dashboard.shared.account_tabs import AccountTab, build_account_tabs
 from dashboard.shared.formatting import clock
@@ -33,11 +37,25 @@ from dashboard.shared.ledger_agreement import (
     ledger_sync_progress,
 )
 from dashboard.shared.roles import Permission
-from proxyapi.models import Account, LedgerConflict, LedgerMirror
-from proxyapi.models.account import parse_timestamp
+from proxyapi.ledger.reconciliation import (
+    balance_difference,
+    compute_opening_balance,
+    sum_entries_by_kind,
+)
+from proxyapi.models import (
+    Account,
+    BalanceRebase,
+    Charge,
+    LedgerConflict,
+    LedgerEntry,
+    LedgerMirror,
+)
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS, parse_timestamp, quantize_credits
+from proxyapi.models.charge import UNDECIDED_STATES
 
 MAX_CONFLICTS_SHOWN = 60
 MIN_CONFLICTS_FOR_BULK = 2
+MAX_ACCEPTED_DIFFERENCES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,3 +182,83 @@ def entry_version_text(row: object) -> str:
     written = str(row.get("created_at") or "")
     when = parse_timestamp(written)
     return ", ".join(filter(None, (f"{amount} {label}".strip(), clock(when) or written)))
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceStatement:
+    """Credits, positive but for `opening`, `difference` and `unexplained`, which are signed.
+
+    `newer`: what came in less what went out since the balance was read.
+    """
+
+    opening: Decimal | None
+    received: Decimal
+    refunded: Decimal
+    spent: Decimal
+    newer: Decimal
+    reported_balance: Decimal | None
+    as_of: datetime | None
+    difference: Decimal
+    matched: Decimal
+    outside: Decimal
+    charged: Decimal
+    unexplained: Decimal
+    at_risk: Decimal
+
+    @property
+    def computed_balance(self) -> Decimal | None:
+        """What the ledger says the balance was when it was read."""
+        if self.opening is None:
+            return None
+        return self.opening + self.received + self.refunded - self.spent - self.newer
+
+
+def load_balance_statement(account: Account, ledger: LedgerMirror) -> BalanceStatement:
+    debits, matched, credits, refunded = sum_entries_by_kind(account)
+    charged, at_risk, newer = load_charge_sums(account, -matched)
+    return BalanceStatement(
+        opening=compute_opening_balance(ledger, debits + credits - newer),
+        received=credits - refunded,
+        refunded=refunded,
+        spent=-debits,
+        newer=newer,
+        reported_balance=ledger.balance_exact,
+        as_of=ledger.checkpoint_at,
+        difference=balance_difference(ledger),
+        matched=-matched,
+        outside=matched - debits,
+        charged=charged,
+        unexplained=charged + matched,
+        at_risk=at_risk,
+    )
+
+
+def load_charge_sums(account: Account, matched: Decimal) -> tuple[Decimal, Decimal, Decimal]:
+    """What charges took, what hangs on those without an answer, and the rows after the weighing.
+
+    Charges took what their debits say, but for those that have none, and by what others are off.
+    """
+    charges = Charge.objects.filter(account=OuterRef("pk"))
+    bare = Charge.objects.without_debit().filter(account=OuterRef("pk"))
+    rows = LedgerEntry.objects.filter(account=OuterRef("pk"))
+    parts = (
+        (bare, "cost"),
+        (rows.filter(off__isnull=False), "off"),
+        (charges.filter(state__in=UNDECIDED_STATES), "hold"),
+        (rows.filter(position__gte=OuterRef("ledger__checkpoint_high")), "amount"),
+    )
+    summed = [sum_by_account(*part) for part in parts]
+    found = Account.objects.filter(pk=account.pk).values_list(*summed).get()
+    alone, off, at_risk, newer = map(quantize_credits, found)
+    return matched + alone + off, at_risk, newer
+
+
+def sum_by_account(rows: QuerySet[Charge] | QuerySet[LedgerEntry], field: str) -> Subquery:
+    summed = rows.order_by().values("account").annotate(sum=Sum(F(field))).values("sum")
+    return Subquery(summed, output_field=DecimalField(**CREDIT_FIELD_OPTIONS))
+
+
+def load_accepted_differences(account: Account) -> list[BalanceRebase]:
+    """The newest first, with their members. One query."""
+    rows = account.rebases.select_related("member").order_by("-happened_at", "-pk")
+    return list(rows[:MAX_ACCEPTED_DIFFERENCES])

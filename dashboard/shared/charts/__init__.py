@@ -11,10 +11,12 @@ from dashboard.shared.charts.line import (
     LinePoint,
     build_line_chart,
 )
-from dashboard.shared.charts.scale import AxisTick, ChartScale, build_chart_scale
-from dashboard.shared.charts.series_colors import (
+from dashboard.shared.charts.scale import (
     OTHERS_TONE,
     OUTSIDE_TONE,
     SERIES_TONES,
+    AxisTick,
+    ChartScale,
     assign_member_tones,
+    build_chart_scale,
 )

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from dashboard.shared.charts.scale import AxisTick, GridLine, build_chart_scale, thin_axis_ticks
-from dashboard.shared.charts.series_colors import OUTSIDE_TONE
+from dashboard.shared.charts.scale import (
+    OUTSIDE_TONE,
+    AxisTick,
+    GridLine,
+    build_chart_scale,
+    thin_axis_ticks,
+)
 from dashboard.shared.formatting import credits
 
 BAR_MARGIN_SHARE = 0.19  # of a column's width, at each side of its bar

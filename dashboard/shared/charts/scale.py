@@ -1,13 +1,17 @@
-"""The upright scale of a chart: always from 0, three or four steps of a round number of credits."""
+"""The upright scale of a chart, always from 0, three or four steps of a round number of credits,
+and the colours of its series."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
 ROUND_STEP_FACTORS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5))
 MIN_LABEL_GAP_PERCENT = 12.0  # percent of the width that a date needs at least
+SERIES_TONES = ("m1", "m2", "m3", "m4", "m6")
+OTHERS_TONE = "m5"  # slate: everybody from the sixth on
+OUTSIDE_TONE = "outside"  # hatched grey, never a colour
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +88,11 @@ def thin_axis_ticks(
         AxisTick(tick.x, tick.label, tick.anchor, tick.is_strong, is_minor=(last - place) % 2 == 1)
         for place, tick in enumerate(kept)
     )
+
+
+def assign_member_tones(user_ids: Iterable[int]) -> dict[int, str]:
+    """Colours in order of joining, for the members a chart tells apart."""
+    return {
+        user_id: SERIES_TONES[place] if place < len(SERIES_TONES) else OTHERS_TONE
+        for place, user_id in enumerate(sorted(user_ids))
+    }

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dashboard.shared.forecast.daily_history import (
+from dashboard.shared.forecast.outlook import (
     DailyHistory,
-    load_daily_history,
-    round_to_whole_credits,
-)
-from dashboard.shared.forecast.inputs import (
     build_simulated_account,
     build_top_up_offer,
     credits_per_top_up,
     load_credit_packs,
+    load_daily_history,
+    round_to_whole_credits,
 )

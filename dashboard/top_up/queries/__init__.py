@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dashboard.top_up.queries.confirmation import TopUpConfirmation, build_top_up_confirmation
-from dashboard.top_up.queries.credit_packs import CreditPackRow
-from dashboard.top_up.queries.history import TopUpHistoryRow, build_top_up_history
-from dashboard.top_up.queries.page import TopUpPage, build_top_up_page
+from dashboard.top_up.queries.page import (
+    CreditArrival,
+    CreditPackRow,
+    TopUpHistoryRow,
+    TopUpPage,
+    build_credit_arrivals,
+    build_top_up_history,
+    build_top_up_page,
+)
 from dashboard.top_up.queries.page_data import TopUpFacts, displayed_setting, load_top_up_facts
-from dashboard.top_up.queries.received_credits import CreditArrival, build_credit_arrivals
 from dashboard.top_up.queries.state import TopUpStatus, build_top_up_status, setting_digest
 from dashboard.top_up.queries.what_if import UNFINISHED_WHAT_IF, TopUpWhatIf, build_what_if

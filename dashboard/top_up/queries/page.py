@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from uuid import UUID
 
 from dashboard.shared.account_tabs import AccountTab, build_account_tabs
-from dashboard.top_up.queries.credit_packs import CreditPackRow, build_credit_pack_rows
-from dashboard.top_up.queries.history import TopUpHistoryRow, build_top_up_history
-from dashboard.top_up.queries.page_data import TopUpFacts
-from dashboard.top_up.queries.received_credits import CreditArrival, build_credit_arrivals
+from dashboard.top_up.queries.page_data import ARRIVALS_WINDOW, TopUpFacts
+from proxyapi.models import CreditPack, TopUpChange, TopUpChangeState
+from proxyapi.top_up import TopUpSetting, is_top_up_entry
 
 TOP_UP_PAGE_NOTE = (
     "A setting of the shared account. Treasurers and the owner may change it; "
     "every change is recorded."
 )
+MAX_ARRIVALS_SHOWN = 10
+MAX_TOP_UP_HISTORY_ROWS = 20
+CHANGE_STATE_LABELS = {
+    TopUpChangeState.ASKED: ("waiting", "Saving"),
+    TopUpChangeState.SENDING: ("running", "Saving"),
+    TopUpChangeState.UNKNOWN: ("unknown", "Not known yet"),
+    TopUpChangeState.SAVED: ("completed", "Saved"),
+    TopUpChangeState.REFUSED: ("failed", "Not saved"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,4 +48,86 @@ def build_top_up_page(facts: TopUpFacts) -> TopUpPage:
         packs=build_credit_pack_rows(facts),
         arrivals=build_credit_arrivals(facts),
         history=build_top_up_history(facts),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CreditPackRow:
+    id: int
+    plan_id: int
+    name: str
+    credits: int
+    price: str
+
+
+def build_credit_pack_rows(facts: TopUpFacts) -> tuple[CreditPackRow, ...]:
+    return tuple(
+        CreditPackRow(one.pk, one.plan_id, one.name, one.credits, pack_price_text(one))
+        for one in facts.packs
+    )
+
+
+def pack_price_text(pack: CreditPack) -> str:
+    return "" if pack.price is None else f"{pack.price:,.2f} {pack.currency}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class CreditArrival:
+    """`known`: how we know. A failure has no credits."""
+
+    at: datetime
+    what: str
+    source: str
+    credits: Decimal | None
+
+
+def build_credit_arrivals(facts: TopUpFacts) -> tuple[CreditArrival, ...]:
+    """The newest first."""
+    found = [
+        CreditArrival(
+            row.happened_at,
+            row.label or row.content_type or "Credits",
+            "Ledger, by its own words" if is_top_up_entry(row) else "Ledger",
+            row.amount,
+        )
+        for row in facts.credit_entries[:MAX_ARRIVALS_SHOWN]
+    ]
+    failed_at = facts.row.failure_seen_at
+    if failed_at and failed_at >= facts.now - ARRIVALS_WINDOW:
+        known = "The count of failures went up; seen then, it failed before"
+        found.append(CreditArrival(failed_at, "Automatic top-up failed", known, None))
+    return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MAX_ARRIVALS_SHOWN])
+
+
+@dataclass(frozen=True, slots=True)
+class TopUpHistoryRow:
+    """`state`, `word`: of a pill. `why`: where it was not saved."""
+
+    at: datetime
+    who: str
+    before: str
+    after: str
+    state: str
+    word: str
+    why: str
+
+
+def build_top_up_history(facts: TopUpFacts) -> tuple[TopUpHistoryRow, ...]:
+    """The newest first. No query."""
+    return tuple(build_top_up_history_row(it) for it in facts.changes[:MAX_TOP_UP_HISTORY_ROWS])
+
+
+def build_top_up_history_row(change: TopUpChange) -> TopUpHistoryRow:
+    state, word = CHANGE_STATE_LABELS[TopUpChangeState(change.state)]
+    refused = change.state == TopUpChangeState.REFUSED
+    before = TopUpSetting.from_mapping(change.seen)
+    after = TopUpSetting.from_mapping(change.wanted).applied_to(before)
+    return TopUpHistoryRow(
+        at=change.asked_at,
+        who=str(change.member),
+        before=before.describe(),
+        after=after.describe(),
+        state=state,
+        word=word,
+        why=change.reason.removeprefix("Not saved. ") if refused else "",
     )

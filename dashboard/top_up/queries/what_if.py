@@ -26,13 +26,15 @@ from dashboard.shared.forecast import (
     round_to_whole_credits,
 )
 from dashboard.shared.formatting import credits
-from dashboard.top_up.queries.next_top_up import next_top_up_text
 from proxyapi.forecast import (
     CreditMovement,
     DailyCredits,
+    ForecastStart,
     ReplayPoint,
     TopUpOffer,
     TopUpReplay,
+    build_spending_pattern,
+    forecast_run_out,
     replay_days,
     replay_movements,
 )
@@ -264,3 +266,20 @@ def replay_chart_text(played: TopUpReplay, days: int) -> str:
         spends = "1 spend" if len(played.gaps) == 1 else f"{len(played.gaps):,} spends"
         gaps = f", {spends} not covered"
     return f"Balance {over} as it would have run: topped up {times}{gaps}, {end} credits today."
+
+
+def next_top_up_text(account: Account, ledger: DailyHistory, today: date) -> str:
+    """In words. As if nothing were held: a top-up asks for the balance, not for what is free."""
+    pattern = build_spending_pattern(ledger.days, ledger.first_full_day or today, today)
+    if not pattern.has_enough_days:
+        return "too few days to say"
+    above = account.balance - TopUpOffer(True, account.balance, account.monthly_credits).threshold
+    if above < 0:
+        return "with the next spend through the API"
+    # Run out of what is above the threshold: that is the day.
+    found = forecast_run_out(
+        ForecastStart(today, round_to_whole_credits(above)), pattern, f"{account.pk} {today}"
+    )
+    if found.median is None:
+        return f"not before {found.until.day} {found.until:%b}"
+    return f"{found.median:%a} {found.median.day} {found.median:%b}"

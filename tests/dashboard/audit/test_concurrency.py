@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 
 from dashboard.maintenance.audit_chain import verify_audit_chains
-from dashboard.members.actions import team as team_actions
+from dashboard.members import actions as team_actions
 from dashboard.models import AuditAction, AuditEvent, Membership, Role
 from dashboard.shared.audit_log import record_audit_event
 

@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.budgets.actions import approval_requests
+from dashboard.budgets import actions as budget_actions
 from dashboard.library.actions import retry_video
 from dashboard.models import (
     ApprovalDecision,
@@ -87,7 +87,7 @@ def test_approved_it_is_sent_once_above_the_budget(approval_request, thea, clien
 
 
 def test_this_once_lets_nothing_else_through(approval_request, mira, priya, video, enqueued):
-    approval_requests.approve_request(by=mira, ask=approval_request)
+    budget_actions.approve_request(by=mira, ask=approval_request)
     with pytest.raises(BudgetExceeded, match="0 of your 2,500 are left"):
         charge_within_budget(priya, make_intent(video(priya), 1))
 
@@ -99,7 +99,7 @@ def test_what_is_approved_in_a_later_period_counts_in_that_one(
     budget = approval_request.team.budgets.get()
     Budget.objects.update(period=period, hard=110)
     time_machine.move_to(NOON.replace(month=12, day=2), tick=False)
-    approval_requests.approve_request(by=thea, ask=approval_request)
+    budget_actions.approve_request(by=thea, ask=approval_request)
     budget.refresh_from_db()
     assert load_budget_usages(approval_request.team, [budget], timezone.now())[0].held == 106
     assert load_budget_usages(approval_request.team, [budget], NOON)[0].held == 0
@@ -226,7 +226,7 @@ def test_the_lower_price_and_the_consent_are_one_change_under_the_accounts_lock(
     ask, costs = priced_request
     costs(50)
     with CaptureQueriesContext(connection) as asked:
-        approval_requests.approve_request(by=thea, ask=ask)
+        budget_actions.approve_request(by=thea, ask=ask)
     said = [query["sql"] for query in asked]
     (changed,) = [sql for sql in said if sql.startswith('UPDATE "proxyapi_charge"')]
     assert '"state" = ' in changed
@@ -244,7 +244,7 @@ def test_who_left_or_renders_no_more_gets_nothing_sent(approval_request, thea, p
     priya.role = Role.VIEWER
     priya.save()
     assert (
-        approval_requests.approve_request(by=thea, ask=approval_request).decision
+        budget_actions.approve_request(by=thea, ask=approval_request).decision
         == ApprovalDecision.STALE
     )
     assert enqueued == []
@@ -259,7 +259,7 @@ def test_an_account_without_the_credits_leaves_it_waiting(
     assert answer.status_code == 422
     assert "Not sent. It needs 106 cr" in answer.content.decode()
     with pytest.raises(NotEnoughCredits):
-        approval_requests.approve_request(by=thea, ask=approval_request)
+        budget_actions.approve_request(by=thea, ask=approval_request)
     approval_request.refresh_from_db()
     assert approval_request.is_pending
 
@@ -274,11 +274,11 @@ def test_without_the_credits_the_question_has_no_button(approval_request, thea, 
 
 
 def test_it_is_decided_once(approval_request, mira, thea, priya, enqueued):
-    approval_requests.decline_request(by=thea, ask=approval_request, words="No.")
+    budget_actions.decline_request(by=thea, ask=approval_request, words="No.")
     for again in (
-        lambda: approval_requests.approve_request(by=mira, ask=approval_request),
-        lambda: approval_requests.decline_request(by=mira, ask=approval_request, words="No."),
-        lambda: approval_requests.withdraw_request(by=priya, ask=approval_request),
+        lambda: budget_actions.approve_request(by=mira, ask=approval_request),
+        lambda: budget_actions.decline_request(by=mira, ask=approval_request, words="No."),
+        lambda: budget_actions.withdraw_request(by=priya, ask=approval_request),
     ):
         with pytest.raises(StaleData, match="decided already"):
             again()
@@ -319,7 +319,7 @@ def test_a_price_asked_again_by_hand_does_not_end_what_waits_for_a_word(
 ):
     """Nothing of it changed: it is approved at the price it was asked for at."""
     actions.request_draft_price(by=priya, job=Job.objects.get(pk=approval_request.charge.job_id))
-    approval_requests.approve_request(by=thea, ask=approval_request)
+    budget_actions.approve_request(by=thea, ask=approval_request)
     approval_request.refresh_from_db()
     assert (approval_request.decision, approval_request.charge.state) == (
         "approved",
@@ -329,7 +329,7 @@ def test_a_price_asked_again_by_hand_does_not_end_what_waits_for_a_word(
 
 def test_dearer_by_then_it_is_not_sent(approval_request, thea, priya, enqueued):
     Job.objects.filter(pk=approval_request.charge.job_id).update(estimate=Decimal(120))
-    approval_requests.approve_request(by=thea, ask=approval_request)
+    budget_actions.approve_request(by=thea, ask=approval_request)
     approval_request.refresh_from_db()
     assert (approval_request.decision, approval_request.charge.state) == (
         "stale",

@@ -11,7 +11,7 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
-from dashboard.budgets.actions import approval_requests
+from dashboard.budgets import actions
 from dashboard.models import ApprovalRequest, AuditAction, AuditEvent
 from dashboard.shared.budget_usage import BudgetExceeded
 from dashboard.shared.charging import charge_within_budget, request_approval
@@ -48,8 +48,7 @@ def approval_request(priya, budget, video):
 
 def test_pitfall_40_an_ask_approved_by_several_at_once_is_sent_once(approval_request, mira, thea):
     works = [
-        partial(approval_requests.approve_request, by=by, ask=approval_request)
-        for by in (mira, thea) * 3
+        partial(actions.approve_request, by=by, ask=approval_request) for by in (mira, thea) * 3
     ]
     assert at_once(works).count(None) == 1
     assert Charge.objects.get().state == ChargeState.HELD
@@ -61,9 +60,9 @@ def test_approved_declined_and_taken_back_at_once_one_word_counts(
     approval_request, mira, thea, priya
 ):
     works = [
-        lambda: approval_requests.approve_request(by=mira, ask=approval_request),
-        lambda: approval_requests.decline_request(by=thea, ask=approval_request, words="No."),
-        lambda: approval_requests.withdraw_request(by=priya, ask=approval_request),
+        lambda: actions.approve_request(by=mira, ask=approval_request),
+        lambda: actions.decline_request(by=thea, ask=approval_request, words="No."),
+        lambda: actions.withdraw_request(by=priya, ask=approval_request),
     ]
     assert at_once(works).count(None) == 1
     sent = ApprovalRequest.objects.get().decision == "approved"
@@ -78,9 +77,7 @@ def test_approving_and_charging_at_once_do_not_deadlock(
     works = [
         partial(charge_within_budget, who, make_intent(video(who))) for who in (luca, priya) * 3
     ]
-    found = at_once(
-        [lambda: approval_requests.approve_request(by=mira, ask=approval_request), *works]
-    )
+    found = at_once([lambda: actions.approve_request(by=mira, ask=approval_request), *works])
     assert found[0] is None
     assert found[1:] == [None, BudgetExceeded] * 3
     assert Account.objects.get().held_credits() == Decimal(106 * 4)

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from dashboard.budgets.actions.budgets import change_budget
+from dashboard.budgets.actions import change_budget
 from dashboard.models import AuditEvent, Budget, BudgetPeriod
 from proxyapi.refusals import StaleData
 from tests.dashboard.budgets.conftest import NOON, drawn_form_fields

@@ -21,7 +21,7 @@ from dashboard.ledger.queries.csv_export import (
     export_csv_chunk,
 )
 from dashboard.ledger.queries.filters import parse_ledger_filters
-from dashboard.ledger.views.export import export_filename
+from dashboard.ledger.views import export_filename
 from proxyapi.models import LedgerEntry
 from tests.dashboard.ledger.conftest import days_ago
 from tests.factories import EntryFactory

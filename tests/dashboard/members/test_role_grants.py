@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client
 from django.urls import reverse
 
-from dashboard.members.actions.team import change_member_role
+from dashboard.members.actions import change_member_role
 from dashboard.models import AlertEvent, AuditEvent, Delivery, Membership, Role, Team
 from tests.factories import MembershipFactory
 

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Team
-from dashboard.overview.queries.balance_line import build_balance_chart, build_balance_days
+from dashboard.overview.queries.credits import build_balance_chart, build_balance_days
 from dashboard.overview.queries.date_range import (
     first_of_previous_month,
     same_day_previous_month,

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from dashboard.reconciliation.queries.statement import load_balance_statement
+from dashboard.reconciliation.queries.page import load_balance_statement
 from tests.reconciliation import build_reconciliation
 
 

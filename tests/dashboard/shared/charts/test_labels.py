@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import combinations, pairwise
 
 from dashboard.shared.charts import ChartMark, LineChart, LinePoint, build_line_chart
-from dashboard.shared.charts.labels import LabelBox, percent_to_px
+from dashboard.shared.charts.line import LabelBox, percent_to_px
 
 
 def chart(*amounts: int, jumps: dict[int, int] | None = None) -> LineChart:

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from uuid import UUID
 
-from django.http import HttpResponse
+from asgiref.sync import sync_to_async
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import push_url
 
 from dashboard.ledger.queries.chart_page import build_ledger_charts_page
+from dashboard.ledger.queries.csv_export import (
+    build_export_source,
+    export_csv_chunk,
+    export_csv_header,
+)
 from dashboard.ledger.queries.entry import build_entry_page
-from dashboard.ledger.queries.filters import parse_ledger_filters
+from dashboard.ledger.queries.filters import LedgerCursor, LedgerFilters, parse_ledger_filters
 from dashboard.ledger.queries.page import (
     build_ledger_page,
     load_entries_section,
     load_totals_section,
 )
 from dashboard.ledger.queries.scope import load_ledger_accounts
+from dashboard.models import Team
 from dashboard.shared.access import check_permission, fetch_ledger_entry
+from dashboard.shared.connections import release_connections, release_request_thread
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.live.event_stream import run_in_thread
 from dashboard.shared.roles import Permission
 from dashboard.shared.shell import build_app_shell
 
@@ -69,3 +79,45 @@ def charts(request: TeamRequest) -> HttpResponse:
 def entry(request: TeamRequest, account_id: UUID, position: int) -> HttpResponse:
     found = fetch_ledger_entry(request, account_id, position)
     return render(request, "ledger/entry.html", {"entry": build_entry_page(found)})
+
+
+@require_safe
+async def export_ledger(request: TeamRequest) -> HttpResponseBase:
+    check_permission(request.membership, Permission.VIEW)
+    filters = parse_ledger_filters(request.GET.dict())
+    # It may last for minutes: the connection that the middleware used goes back before.
+    await sync_to_async(release_connections)()
+    lines = empty_stream() if request.method == "HEAD" else stream_csv(request.team, filters)
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{export_filename(filters)}"'
+    response["X-Accel-Buffering"] = "no"
+    # GZipMiddleware makes each part of a stream a gzip of its own, and browsers read the first one.
+    response["Content-Encoding"] = "identity"
+    return response
+
+
+async def stream_csv(team: Team, filters: LedgerFilters) -> AsyncIterator[str]:
+    release_request_thread()
+    source = await run_in_thread(build_export_source, team, filters)
+    yield export_csv_header()
+    place: LedgerCursor | None = None
+    while True:
+        text, place = await run_in_thread(export_csv_chunk, source, place)
+        yield text
+        if place is None:
+            return
+
+
+async def empty_stream() -> AsyncIterator[str]:
+    """The body of an answer to HEAD."""
+    for _ in ():
+        yield ""
+
+
+def export_filename(filters: LedgerFilters) -> str:
+    first, between, last = filters.period.partition("..")
+    days = (
+        f"{first}-to-{last}" if first and last else f"since-{first}" if first else f"until-{last}"
+    )
+    period = days if between else first or "30-days"
+    return f"ledger-{period}{'-filtered' if filters.is_narrowed else ''}.csv"

@@ -11,20 +11,32 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from dashboard.budgets.actions import budgets as actions
-from dashboard.budgets.forms import BudgetLimitsForm, NewBudgetForm
-from dashboard.budgets.queries import build_budgets_page
-from dashboard.models import BudgetPeriod
-from dashboard.shared.access import check_permission, fetch_budget
+from dashboard.budgets import actions
+from dashboard.budgets.forms import ApprovalForm, BudgetLimitsForm, NewBudgetForm
+from dashboard.budgets.queries import build_approval_confirmation, build_budgets_page
+from dashboard.models import ApprovalDecision, ApprovalRequest, BudgetPeriod
+from dashboard.shared.access import (
+    check_permission,
+    fetch_approval_request,
+    fetch_budget,
+    fetch_own_approval_request,
+)
 from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.query_params import clean_text_param, video_page_url
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
+from proxyapi.refusals import format_credits as in_words
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "budgets/page.html", "budgets/_body.html"
 NEW_BUDGET_TEMPLATE, LIMITS_TEMPLATE = (
     "budgets/_new_budget.html",
     "budgets/_limits.html",
 )
+APPROVAL_TEMPLATE, REFUSAL_TEMPLATE = (
+    "budgets/approval_requests/_approve.html",
+    "budgets/approval_requests/_decline.html",
+)
+WITHDRAWAL_TEMPLATE = "budgets/approval_requests/_withdraw.html"
 
 
 @require_safe
@@ -98,3 +110,69 @@ def render_budget_dialog(
         return render(request, dialog, {**context, "fragment": True})
     page = {"page": build_budgets_page(request.membership), "dialog": dialog}
     return render(request, PAGE_TEMPLATE, {**page, **context}, status=422 if bad else 200)
+
+
+@allow_get_or_post
+def approve_request(request: TeamRequest, ask_id: UUID) -> HttpResponse:
+    """What it costs whom; a POST sends it, this once or under a higher limit."""
+    ask, refusal = fetch_approval_request(request, ask_id), ""
+    answer = build_approval_confirmation(ask)
+    form = ApprovalForm(request.POST if request.method == "POST" else None, answer)
+    if request.method == "POST" and form.is_valid():
+        hard, drawn = form.cleaned_data["hard"], form.cleaned_data["drawn"]
+        try:
+            ask = actions.approve_request(by=request.membership, ask=ask, hard=hard, drawn=drawn)
+        except Refusal as refused:
+            answer, refusal = build_approval_confirmation(ask), refused.sentence
+            form = form.with_current_version(answer)
+        else:
+            add_decision_message(request, ask)
+            return redirect("budgets")
+    context = {"answer": answer, "form": form, "refusal": refusal}
+    return render_budget_dialog(
+        request, APPROVAL_TEMPLATE, context, bad=bool(refusal or form.errors)
+    )
+
+
+@allow_get_or_post
+def decline_request(request: TeamRequest, ask_id: UUID) -> HttpResponse:
+    ask, error, words = (
+        fetch_approval_request(request, ask_id),
+        "",
+        clean_text_param(request.POST, "answer"),
+    )
+    if request.method == "POST":
+        try:
+            actions.decline_request(by=request.membership, ask=ask, words=words)
+        except Refusal as refused:
+            error = refused.sentence
+        else:
+            messages.success(request, f"{ask.member.first_name} reads why it was declined.")
+            return redirect("budgets")
+    context = {"answer": build_approval_confirmation(ask), "error": error, "words": words}
+    return render_budget_dialog(request, REFUSAL_TEMPLATE, context, bad=bool(error))
+
+
+@allow_get_or_post
+def withdraw_request(request: TeamRequest, ask_id: UUID) -> HttpResponse:
+    """One's own ask, taken back before it was decided."""
+    ask = fetch_own_approval_request(request, ask_id)
+    if request.method != "POST":
+        return render_budget_dialog(
+            request, WITHDRAWAL_TEMPLATE, {"answer": build_approval_confirmation(ask)}
+        )
+    try:
+        actions.withdraw_request(by=request.membership, ask=ask)
+    except Refusal as refused:
+        messages.error(request, refused.sentence)
+    else:
+        messages.success(request, "It waits no more. Nothing was sent.")
+    return redirect(video_page_url(ask.charge.job) or "budgets")
+
+
+def add_decision_message(request: TeamRequest, ask: ApprovalRequest) -> None:
+    if ask.decision == ApprovalDecision.STALE:
+        messages.error(request, ask.answer)
+    else:
+        hold = in_words(ask.charge.hold)
+        messages.info(request, f"{hold} cr are held for {ask.member.first_name}, it is sent now.")

@@ -1,12 +1,18 @@
-"""A person's own choices: light or dark, and which of their teams they look at."""
+"""A person's own choices, light or dark and which of their teams they look at, and the pages of
+allauth that Reelroom changes."""
 
 from __future__ import annotations
 
-from django.http import HttpResponse, HttpResponseRedirect
+from allauth.account import views as allauth
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import rotate_token
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
+from dashboard.account.sign_in_limits import remember_client
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.middleware import TEAM_SESSION_KEY
 from dashboard.shared.query_params import parse_uuid
@@ -54,3 +60,20 @@ def show_service_status(request: TeamRequest) -> HttpResponse:
     if left is None:
         return HttpResponse()
     return render(request, "components/remaining_requests.html", {"allowance": left})
+
+
+@login_not_required
+def password_reset(request: HttpRequest) -> HttpResponse:
+    """Without a mail server no link is made: it would stand in the log."""
+    if not settings.PASSWORD_RESET_BY_EMAIL:
+        return render(request, "account/password_reset_unavailable.html")
+    response: HttpResponse = allauth.password_reset(request)
+    return response
+
+
+class PasswordResetFromKey(allauth.PasswordResetFromKeyView):  # type: ignore[misc]
+    def form_valid(self, form: Form) -> HttpResponse:
+        """The link proves the mailbox: guesses of others do not hold this browser up."""
+        response: HttpResponse = super().form_valid(form)
+        remember_client(response, self.reset_user.email)
+        return response

@@ -1,6 +1,7 @@
-"""Asks: approved once, with more budget or above it; declined with a sentence; taken back.
+"""Budgets: set, changed and ended by those who manage the money, who decide approval requests too.
 
-Budgets are locked before the ask, the ask before the account (see `charging`).
+Each is recorded with what it was before. Budgets are locked before the request, the request before
+the account (see `charging`).
 """
 
 from __future__ import annotations
@@ -8,23 +9,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
-from dashboard.budgets.actions.budgets import change_budget
-from dashboard.models import ApprovalDecision, ApprovalRequest, Membership
+from dashboard.models import (
+    ApprovalDecision,
+    ApprovalRequest,
+    AuditAction,
+    Budget,
+    BudgetChange,
+    BudgetPeriod,
+    Membership,
+    User,
+)
+from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission, has_permission
 from dashboard.shared.approvals import close_request, lock_pending_request, save_request_decision
+from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.budget_usage import BudgetUsage, budget_usages_version, exceeded_by
 from dashboard.shared.charging import lock_budget_usages
 from dashboard.shared.roles import Permission
 from dashboard.shared.text_validation import clean_line
 from proxyapi import pricing, tasks
 from proxyapi.charges import approve_draft_charge
+from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge
 from proxyapi.models.account import amount_text
 from proxyapi.operations import PriceRule, get_operation
 from proxyapi.refusals import Refusal, StaleData, format_credits
 
+BUDGET_EXISTS = "There is a budget for that already. Change it instead of adding another one."
+LIMIT_REQUIRED = "Set one of the two limits."
+LIMITS_REVERSED = "The limit that refuses is not below the one that warns."
+LIMIT_NOT_POSITIVE = "A limit is above 0."
+BUDGET_CHANGED_MEANWHILE = (
+    "Somebody changed this budget meanwhile: it is {now} now. Save again to set what is below."
+)
+BUDGET_ENDED_MEANWHILE = "Somebody ended this budget meanwhile. Add it again to set its limits."
+LIMIT_FIELDS = ("soft", "hard")
+Limits = tuple[Decimal | None, Decimal | None]  # in the order of LIMIT_FIELDS
 REQUEST_CHANGED = "The video or its price changed since it was asked for. Nothing was sent."
 PRICE_INCREASED = (
     "It was asked for at {seen} cr and costs {now} cr now. Nothing was sent. Ask again."
@@ -41,6 +63,118 @@ BLOCKING_BUDGETS_CHANGED = (
 RAISED_LIMIT_TOO_LOW = "A raised limit is above {limit} cr. Nothing was sent."
 DECLINE_REASON_REQUIRED = "Say in a sentence why not."
 WITHDRAWN_BY_REQUESTER = "Taken back before it was decided. Nothing was sent."
+
+
+@transaction.atomic
+def add_budget(
+    *,
+    by: Membership,
+    member: User | None,
+    period: BudgetPeriod,
+    soft: Decimal | None,
+    hard: Decimal | None,
+) -> Budget:
+    """A new one, for a member or (None) for the whole team. An ended one begins again."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    check_limits(soft, hard)
+    same = Budget.objects.select_for_update().filter(team=by.team, member=member, period=period)
+    budget = same.first() or Budget(team=by.team, member=member, period=period, active=False)
+    if budget.active:
+        raise Refusal(BUDGET_EXISTS, field="period")
+    budget.soft, budget.hard, budget.active = soft, hard, True
+    try:
+        with transaction.atomic():
+            budget.save()
+    except IntegrityError:
+        raise Refusal(BUDGET_EXISTS, field="period") from None
+    record_budget_change(by, AuditAction.BUDGET_ADD, budget, (None, None))
+    return budget
+
+
+@transaction.atomic
+def change_budget(
+    *,
+    by: Membership,
+    budget: Budget,
+    soft: Decimal | None,
+    hard: Decimal | None,
+    drawn: str = "",
+) -> bool:
+    """Other limits; False when they are the same. `drawn` names those the form was drawn with,
+    as `Budget.limits_version` does; somebody else's change meanwhile wins once."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    check_limits(soft, hard)
+    row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
+    if not row.active:
+        raise StaleData(BUDGET_ENDED_MEANWHILE)
+    if drawn not in ("", row.limits_version):
+        raise StaleData(BUDGET_CHANGED_MEANWHILE.format(now=describe_budget_limits(row)))
+    if (row.soft, row.hard) == (soft, hard):
+        return False
+    before = (row.soft, row.hard)
+    row.soft, row.hard = soft, hard
+    row.save(update_fields=LIMIT_FIELDS)
+    record_budget_change(by, AuditAction.BUDGET_CHANGE, row, before)
+    return True
+
+
+@transaction.atomic
+def end_budget(*, by: Membership, budget: Budget) -> None:
+    """It binds nobody any more. The row stays: what it was is part of the history."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
+    if row.active:
+        row.active = False
+        row.save(update_fields=["active"])
+        record_budget_change(by, AuditAction.BUDGET_END, row, (row.soft, row.hard))
+
+
+def check_limits(soft: Decimal | None, hard: Decimal | None) -> None:
+    if soft is None and hard is None:
+        raise Refusal(LIMIT_REQUIRED, field="hard")
+    if any(limit is not None and limit <= 0 for limit in (soft, hard)):
+        raise Refusal(LIMIT_NOT_POSITIVE, field="hard")
+    if soft is not None and hard is not None and hard < soft:
+        raise Refusal(LIMITS_REVERSED, field="hard")
+
+
+def record_budget_change(
+    by: Membership, action: AuditAction, budget: Budget, before: Limits
+) -> None:
+    """The row of the budgets page and the one of the audit log."""
+    after = (budget.soft, budget.hard) if budget.active else (None, None)
+    BudgetChange.objects.create(
+        budget=budget,
+        changed_by=by.user,
+        soft_before=before[0],
+        hard_before=before[1],
+        soft_after=after[0],
+        hard_after=after[1],
+    )
+    record_audit_event(
+        by,
+        action,
+        budget.pk,
+        before=limits_by_name(before),
+        after=limits_by_name(after),
+        member=str(budget.member or ""),
+        period=budget.period,
+    )
+    publish_event(by.team.tenant_id, EventType.BUDGET, budget.pk)
+    enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
+
+
+def limits_by_name(limits: Limits) -> dict[str, str]:
+    named = zip(LIMIT_FIELDS, limits, strict=True)
+    return {name: amount_text(limit) for name, limit in named if limit is not None}
+
+
+def describe_budget_limits(budget: Budget) -> str:
+    """ "2,500 cr at most and an alert at 2,000"."""
+    hard, soft = budget.hard, budget.soft
+    most = "" if hard is None else f"{format_credits(hard)} cr at most"
+    alert = "" if soft is None else f"an alert at {format_credits(soft)}"
+    return " and ".join(filter(None, (most, alert)))
 
 
 @transaction.atomic

@@ -1,3 +1,0 @@
-"""What changes a budget or decides an approval request."""
-
-from __future__ import annotations

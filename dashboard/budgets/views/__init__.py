@@ -1,3 +1,0 @@
-"""Views of budgets and of approval requests."""
-
-from __future__ import annotations
