@@ -34,6 +34,17 @@ FORWARDED_RESPONSE_HEADERS = (
     "etag",
     "last-modified",
 )
+# What is passed on as that; by file name. Of all else the kind of job says what it is.
+MEDIA_EXTENSIONS = {
+    "video/mp4": "mp4",
+    "video/quicktime": "mov",
+    "video/webm": "webm",
+    "audio/mpeg": "mp3",
+    "audio/mp4": "m4a",
+    "audio/ogg": "ogg",
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+}
 SINGLE_RANGE = re.compile(r"bytes=\d*-\d*")  # several would be answered as another content type
 ACCEPTED_STATUSES = frozenset({200, 206, 304, 416})
 GONE_STATUSES = frozenset({401, 403, 404, 410})
@@ -62,11 +73,13 @@ class MediaUnavailable(MediaError):
 
 @dataclass(frozen=True, slots=True)
 class MediaStream:
-    """An answer on its way: status and headers to pass on, and the bytes."""
+    """An answer on its way: status and headers to pass on, and the bytes. `content_type` is one of
+    `MEDIA_EXTENSIONS`, or empty."""
 
     status: int
     headers: dict[str, str]
     body: AsyncIterator[bytes]
+    content_type: str = ""
 
 
 async def open_media_stream(
@@ -99,7 +112,8 @@ async def open_media_stream(
             raise MediaUnavailable("the film's host does not answer") from error
         stack.push_async_callback(response.aclose)
         headers = check_response_headers(response)
-        return MediaStream(response.status_code, headers, stream_bytes(response, stack.pop_all()))
+        body = stream_bytes(response, stack.pop_all())
+        return MediaStream(response.status_code, headers, body, known_media_type(response))
 
 
 def parse_media_url(address: str) -> httpx.URL:
@@ -187,6 +201,12 @@ def check_response_headers(response: httpx.Response) -> dict[str, str]:
     if not length.isdigit() or int(length) > MAX_MEDIA_BYTES:
         raise MediaUnavailable("the film is too large to be passed on")
     return headers
+
+
+def known_media_type(response: httpx.Response) -> str:
+    """What the host says it is; empty where that is no film and no recording, or several."""
+    named = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return named if named in MEDIA_EXTENSIONS else ""
 
 
 async def stream_bytes(response: httpx.Response, stack: AsyncExitStack) -> AsyncIterator[bytes]:

@@ -35,8 +35,13 @@ class KindSpec:
     completed_statuses: frozenset[str]
     failed_statuses: frozenset[str] = frozenset()  # none where the spec shows none
     media_url_key: str = "url"  # "" where it has no file
+    media_type: str = "video/mp4"  # where the file's own host names none that is known
     may_hide_media_url: bool = False  # it may be done without showing its file
     shows_start: bool = True  # its status tells whether it was started
+
+    @property
+    def is_audio(self) -> bool:
+        return self.media_type.startswith("audio/")
 
     @cached_property
     def read_operation(self) -> str:

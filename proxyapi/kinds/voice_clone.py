@@ -32,5 +32,9 @@ def free_slot_count(record: UpstreamRecord) -> int | None:
 
 
 VOICE_CLONE = VoiceCloneKind(
-    JobKind.CLONE, "", frozenset({"completed"}), media_url_key="preview_url"
+    JobKind.CLONE,
+    "",
+    frozenset({"completed"}),
+    media_url_key="preview_url",
+    media_type="audio/mpeg",
 )

@@ -22,6 +22,7 @@ from dashboard.shared.videos.cards import (
 from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.labels import job_type_label, operation_label
 from dashboard.shared.videos.status_text import VideoContext, status_detail
+from proxyapi.kinds import KINDS
 from proxyapi.models import Job, JobState
 from proxyapi.polling.duration_history import DurationHistory
 
@@ -61,6 +62,7 @@ class VideoPage:
     history_steps: tuple[HistoryStep, ...]
     spent: CreditAmount
     media_url: str
+    is_audio: bool
     media_version: str
 
     @property
@@ -111,6 +113,7 @@ def build_video_page(told: VideoContext, usual: DurationHistory) -> VideoPage:
         history_steps=build_video_history(told),
         spent=video_cost(told.charges, told.open_charge),
         media_url=film,
+        is_audio=KINDS[job.kind].is_audio,
         media_version=f"film {job.finished_at:%H%M%S%f}"
         if film and job.finished_at
         else told.state.name,

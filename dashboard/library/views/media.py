@@ -16,7 +16,14 @@ from redis import RedisError
 from dashboard.shared.access import fetch_job
 from dashboard.shared.connections import release_connections
 from dashboard.shared.http import TeamRequest
-from proxyapi.media_proxy import MediaError, MediaGone, MediaStream, open_media_stream
+from proxyapi.kinds import KINDS
+from proxyapi.media_proxy import (
+    MEDIA_EXTENSIONS,
+    MediaError,
+    MediaGone,
+    MediaStream,
+    open_media_stream,
+)
 from proxyapi.models import Job, JobState
 from proxyapi.polling.poller import refresh_media_url
 from proxyapi.redis_client import connect_redis
@@ -76,7 +83,8 @@ def claim_media_refresh(job: Job) -> bool:
 
 
 def film_response(request: TeamRequest, job: Job, film: MediaStream) -> HttpResponseBase:
-    response = StreamingHttpResponse(film.body, status=film.status, content_type="video/mp4")
+    type_ = film.content_type or KINDS[job.kind].media_type
+    response = StreamingHttpResponse(film.body, status=film.status, content_type=type_)
     for name, value in film.headers.items():
         response[name] = value
     # Kept by the browser, asked for again under the reader's own session each time.
@@ -87,6 +95,6 @@ def film_response(request: TeamRequest, job: Job, film: MediaStream) -> HttpResp
         "identity"  # ranges are of these bytes: nothing may compress them
     )
     if "download" in request.GET:
-        name = f"{slugify(job.title)[:80] or 'video'}.mp4"
+        name = f"{slugify(job.title)[:80] or 'video'}.{MEDIA_EXTENSIONS[type_]}"
         response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
     return response

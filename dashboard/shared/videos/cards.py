@@ -28,6 +28,7 @@ from dashboard.shared.videos.status_text import (
     status_summary,
 )
 from proxyapi import pricing
+from proxyapi.kinds import KINDS
 from proxyapi.models import Charge, Job, JobState
 from proxyapi.operations import retry_operation_of
 from proxyapi.polling.duration_history import DurationHistory
@@ -123,8 +124,10 @@ def is_actionable(job: Job, state: DisplayState) -> bool:
 
 
 def still_url(job: Job, state: DisplayState) -> str:
-    """Where the card's picture comes from: a moment of the film; the service has no posters."""
-    if state.name != "completed" or not job.media_url or job.hidden_at is not None:
+    """Where the card's picture comes from: a moment of the film; the service has no posters.
+    A recording has none."""
+    is_hidden = job.hidden_at is not None or KINDS[job.kind].is_audio
+    if state.name != "completed" or not job.media_url or is_hidden:
         return ""
     return f"{reverse('video-media', args=[job.pk])}?still=1#t=1.2"
 

@@ -300,6 +300,43 @@ def test_a_download_has_a_safe_file_name(make_video_job, vera, upstream, client_
     assert answer["Content-Disposition"] == 'attachment; filename="evil-x-umlaut.mp4"'
 
 
+@pytest.mark.parametrize(
+    ("kind", "told", "type_", "name"),
+    [
+        ("faceless", "", "video/mp4", "glacier.mp4"),
+        ("faceless", "video/webm", "video/webm", "glacier.webm"),
+        ("clone", "", "audio/mpeg", "glacier.mp3"),
+        ("clone", "audio/wav", "audio/wav", "glacier.wav"),
+    ],
+)
+def test_type_and_file_name_are_those_of_the_answer_or_else_of_the_kind(
+    kind, told, type_, name, make_video_job, vera, upstream, client_of
+):
+    upstream(MediaStream(200, {}, flowing(), told))
+    job = make_video_job("completed", kind=kind, title="Glacier")
+    answer = client_of(vera).get(f"/videos/{job.pk}/media/?download=1")
+    assert answer["Content-Type"] == type_
+    assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
+
+
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        ("audio/mpeg", "audio/mpeg"),
+        ("Video/MP4; codecs=avc1", "video/mp4"),
+        ("text/html", ""),
+        ("image/svg+xml", ""),
+        ("binary/octet-stream", ""),
+        ("", ""),
+    ],
+)
+def test_only_a_film_or_a_recording_is_passed_on_as_what_the_host_calls_it(
+    told, known, sandbox, resolved_names, media_host
+):
+    media_host[1].append(httpx.Response(200, headers={"content-type": told}, content=flowing()))
+    assert fetched("http://127.0.0.1:8001/x")[0].content_type == known
+
+
 def test_an_expired_address_is_read_again_once(
     make_video_job, vera, upstream, client_of, monkeypatch
 ):
