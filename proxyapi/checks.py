@@ -110,13 +110,13 @@ def close_unusable_connection(database: str) -> None:
 
 
 def encrypted_models() -> Iterator[type[Model]]:
-    """A model with sealed rows names each by `seal_row` and keeps its envelope in `sealed`."""
-    return (model for model in apps.get_models() if hasattr(model, "seal_row"))
+    """Yield the models with a `ciphertext` field, whose rows have an `encryption_context`."""
+    return (model for model in apps.get_models() if hasattr(model, "encryption_context"))
 
 
 def missing_keys_message(model: type[Model], database: str, ring: encryption.KeyRing) -> str:
     """What to say of rows whose key is not in the ring; nothing when each has its own."""
-    blobs = model._default_manager.using(database).values_list("sealed", flat=True)
+    blobs = model._default_manager.using(database).values_list("ciphertext", flat=True)
     names = filter(
         None, (encryption.envelope_key_id_or_blank(bytes(blob)) for blob in blobs.iterator())
     )

@@ -70,11 +70,11 @@ def store_token(
     again = next(filter(is_token_unusable, same.filter(owner=owner_id)), None)
     if again is None and same.exists():
         raise TokenRefused(ALREADY_STORED, field="token")
-    asked_at = timezone.now()
+    requested_at = timezone.now()
     profile = fetch_profile_throttled(token, secret)
     try:
         with transaction.atomic():
-            token.account = get_or_create_account(tenant, profile, asked_at)
+            token.account = get_or_create_account(tenant, profile, requested_at)
             token.checked_at = timezone.now()
             token.state = token_state_for(token.account)
             token_vault.encrypt_token_into(token, secret)
@@ -130,7 +130,9 @@ def fetch_profile(token: Token, secret: Secret) -> dict[str, Any]:
     return reply.data
 
 
-def get_or_create_account(tenant: Tenant, profile: dict[str, Any], asked_at: datetime) -> Account:
+def get_or_create_account(
+    tenant: Tenant, profile: dict[str, Any], requested_at: datetime
+) -> Account:
     """The one row of this upstream account; two members' tokens of one account share it.
 
     Of a sandbox that had another port the row of before: its address stays as it was sealed.
@@ -144,7 +146,7 @@ def get_or_create_account(tenant: Tenant, profile: dict[str, Any], asked_at: dat
     Account.objects.lock_upstream_account(
         account.pk
     )  # before it is written: other rows are locked after it
-    account.save_profile(profile, asked_at)
+    account.save_profile(profile, requested_at)
     return account
 
 
@@ -160,8 +162,8 @@ def token_state_for(account: Account) -> TokenState:
 def destroy_token(token: Token) -> None:
     """Destroy the sealed value at once; the row stays for what it made."""
     calls.change_token_state(token, TokenState.REMOVED)
-    token.sealed = b""
-    token.save(update_fields=["sealed"])
+    token.ciphertext = b""
+    token.save(update_fields=["ciphertext"])
 
 
 def refresh_account_profile(account: Account) -> None:
@@ -178,13 +180,13 @@ def refresh_account_profile(account: Account) -> None:
     # in ten minutes go before the looks: behind them, on a busy token, the last would never come.
     lane = Priority.SETTLEMENT if account.options else Priority.PERSON
     grant = calls.acquire_permit(token, lane, PERMIT_TIMEOUT_S)
-    asked_at = timezone.now()  # after the wait: what was charged during it is in the answer
+    requested_at = timezone.now()  # after the wait: what was charged during it is in the answer
     profile = dict(
         response_parsing.as_mapping(calls.send_request(token, PROFILE_OPERATION, grant).data)
     )
     if is_profile_of_other_account(profile, account):
         return
-    account.save_profile(profile, asked_at)
+    account.save_profile(profile, requested_at)
     for one in account.tokens.usable():
         calls.change_token_state(one, token_state_for(account))
         reassign_work(one)

@@ -88,8 +88,8 @@ def find_book_differences(ledger: LedgerMirror) -> Iterator[BookDifference]:
         yield BookDifference("view of the API", None)
     for charge in charges_missing_debit(ledger):
         yield BookDifference("no entry", charge.cost, charge)
-    for entry in entries.filter(off__isnull=False):
-        yield BookDifference("other cost", -(entry.off or Decimal(0)), entry.charge)
+    for entry in entries.filter(cost_difference__isnull=False):
+        yield BookDifference("other cost", -(entry.cost_difference or Decimal(0)), entry.charge)
     for charge in charges.filter(state=ChargeState.UNKNOWN):
         yield BookDifference("unknown outcome", charge.hold, charge)
     for charge in charges.filter(refund_owed_at__isnull=False, refunded_at__isnull=True):

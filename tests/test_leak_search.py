@@ -63,7 +63,9 @@ def in_json(token: Token, value: str) -> None:
 PUT: dict[str, Place] = {
     "the table proxyapi_apicall": in_a_call,
     "the table proxyapi_job": in_json,
-    "the table proxyapi_token": lambda token, value: Token.objects.update(sealed=value.encode()),
+    "the table proxyapi_token": lambda token, value: Token.objects.update(
+        ciphertext=value.encode()
+    ),
     "the table proxyapi_account": lambda token, value: Account.objects.update(
         name=base64.b64encode(f"Bearer {value}".encode()).decode()
     ),

@@ -88,7 +88,7 @@ def update_alert_rules(*, by: Membership, wanted: Iterable[AlertRuleChange]) -> 
             by,
             AuditAction.ALERT_RULE_CHANGE,
             rule.pk,
-            watch=rule.watch,
+            kind=rule.kind,
             before=before,
             after=alert_rule_audit_details(rule),
         )
@@ -103,24 +103,24 @@ def order_without_conflicts(
     """So that none takes a threshold that another one is about to leave."""
     left = list(meant)
     while left:
-        held = {(rule.watch, rule.threshold): rule for rule, _ in left}
-        free = (it for it in left if held.get((it[0].watch, it[1].threshold), it[0]) is it[0])
+        held = {(rule.kind, rule.threshold): rule for rule, _ in left}
+        free = (it for it in left if held.get((it[0].kind, it[1].threshold), it[0]) is it[0])
         turn = next(free, left[0])
         left.remove(turn)
         yield turn
 
 
 @transaction.atomic
-def add_alert_rule(*, by: Membership, watch: AlertKind, threshold: Decimal) -> AlertRule:
+def add_alert_rule(*, by: Membership, kind: AlertKind, threshold: Decimal) -> AlertRule:
     check_permission(by, Permission.MANAGE_MONEY)
-    rule = AlertRule(team=by.team, watch=watch, threshold=threshold)
+    rule = AlertRule(team=by.team, kind=kind, threshold=threshold)
     save_alert_rule(rule)
     record_audit_event(
         by,
         AuditAction.ALERT_RULE_ADD,
         rule.pk,
         after=alert_rule_audit_details(rule),
-        watch=rule.watch,
+        kind=rule.kind,
     )
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
     return rule
@@ -214,7 +214,7 @@ def describe_alert_rule(rule: AlertRule) -> str:
     named = (("e-mail", rule.by_email), ("webhook", rule.by_webhook))
     ways = " and ".join(name for name, on in named if on)
     told = f", by {ways}" if ways else ", in the portal alone"
-    return f"{rule.get_watch_display()}{start}, {'on' if rule.active else 'off'}{told}"
+    return f"{rule.get_kind_display()}{start}, {'on' if rule.active else 'off'}{told}"
 
 
 def alert_rule_audit_details(rule: AlertRule) -> dict[str, object]:

@@ -11,7 +11,7 @@ from dashboard.models import AlertRule, Team
 def create_default_rules(team: Team) -> None:
     """Safe to repeat: what is there stays as it is."""
     rows = [
-        AlertRule(team=team, watch=spec.kind, threshold=Decimal(threshold))
+        AlertRule(team=team, kind=spec.kind, threshold=Decimal(threshold))
         for spec in ALERT_KINDS.values()
         for threshold in spec.default_thresholds
     ]

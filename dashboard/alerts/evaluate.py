@@ -34,10 +34,10 @@ def evaluate_team(team_id: UUID, *, slow: bool = False) -> list[Delivery]:
 def run_alert_finders(
     team: Team, finders: Mapping[str, AlertFinder], now: datetime
 ) -> Iterator[AlertFinding]:
-    rules = AlertRule.objects.filter(team=team, active=True, watch__in=finders)
-    ordered = rules.order_by("watch", "-threshold")
-    for watch, group in groupby(ordered, key=lambda rule: rule.watch):
-        yield from finders[watch](team, list(group), now)
+    rules = AlertRule.objects.filter(team=team, active=True, kind__in=finders)
+    ordered = rules.order_by("kind", "-threshold")
+    for kind, group in groupby(ordered, key=lambda rule: rule.kind):
+        yield from finders[kind](team, list(group), now)
 
 
 def known_finding_keys(found: Sequence[AlertFinding]) -> set[tuple[object, ...]]:

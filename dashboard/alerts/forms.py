@@ -60,7 +60,7 @@ class AlertRulesForm(PortalForm):
             )
             for way in RULE_CHECKBOXES:
                 self.fields[f"{way}-{rule.pk}"] = forms.BooleanField(required=False)
-            if limits := ALERT_KINDS[rule.watch].threshold:
+            if limits := ALERT_KINDS[rule.kind].threshold:
                 self.fields[f"threshold-{rule.pk}"] = ThresholdField(limits)
 
     def with_current_version(self, rules: list[AlertRule]) -> Self:
@@ -81,7 +81,7 @@ class AlertRulesForm(PortalForm):
             name = f"threshold-{rule.pk}"
             threshold = self[name] if name in self.fields else None
             boxes = tuple(self[f"{way}-{rule.pk}"] for way in RULE_CHECKBOXES)
-            spec = ALERT_KINDS[rule.watch]
+            spec = ALERT_KINDS[rule.kind]
             unit = spec.threshold.unit if spec.threshold else ""
             drawn = self[f"drawn-{rule.pk}"]
             yield AlertRuleRow(spec.sentence, drawn, threshold, unit, *boxes)
@@ -110,7 +110,7 @@ def alert_rule_form_data(rule: AlertRule) -> dict[str, Any]:
 class NewAlertRuleForm(PortalForm):
     """One more threshold of something that has them."""
 
-    watch = forms.ChoiceField(
+    kind = forms.ChoiceField(
         label="Condition",
         choices=[
             (kind, spec.rule_form_label) for kind, spec in ALERT_KINDS.items() if spec.threshold
@@ -129,7 +129,7 @@ class NewAlertRuleForm(PortalForm):
 
     def clean_threshold(self) -> Decimal:
         threshold = Decimal(self.cleaned_data["threshold"])
-        spec = ALERT_KINDS.get(self.cleaned_data.get("watch", ""))
+        spec = ALERT_KINDS.get(self.cleaned_data.get("kind", ""))
         if spec is None or spec.threshold is None:
             return threshold  # the other field says what is wrong
         least, most, _unit = spec.threshold

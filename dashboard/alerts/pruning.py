@@ -47,11 +47,11 @@ def prunable_alert_events() -> QuerySet[AlertEvent]:
         happened_at__gt=OuterRef("happened_at"),
     )
     leaving = Delivery.objects.filter(event=OuterRef("pk"), state=DeliveryState.DUE)
-    is_over = Q(rule__watch__in=ONE_OFF_KINDS) & ~Q(
+    is_over = Q(rule__kind__in=ONE_OFF_KINDS) & ~Q(
         subject__in=[str(pk) for pk in open_subject_ids()]
     )
     old = AlertEvent.objects.filter(~Exists(leaving), happened_at__lt=until)
-    return old.filter(Q(rule=None) | is_over | (~Q(rule__watch__in=ONE_OFF_KINDS) & Exists(newer)))
+    return old.filter(Q(rule=None) | is_over | (~Q(rule__kind__in=ONE_OFF_KINDS) & Exists(newer)))
 
 
 def open_subject_ids() -> Iterator[UUID]:

@@ -25,7 +25,7 @@ from dashboard.shared.formatting import clock
 from dashboard.shared.roles import Permission
 
 MAX_ALERTS_SHOWN, MAX_DELIVERIES_SHOWN = 20, 15
-RULE_ORDER = {watch.value: place for place, watch in enumerate(AlertKind)}
+RULE_ORDER = {kind.value: place for place, kind in enumerate(AlertKind)}
 DELIVERY_STATE_LABELS = {
     DeliveryState.DUE: ("waiting", "Waiting"),
     DeliveryState.DELIVERED: ("completed", "Delivered"),
@@ -122,7 +122,7 @@ def accessible_alert_url(url: str, reader: Membership) -> str:
 def load_alert_rules(reader: Membership) -> list[AlertRule]:
     """In the order of what is watched, high thresholds first."""
     rules = AlertRule.objects.filter(team=reader.team_id)
-    return sorted(rules, key=lambda rule: (RULE_ORDER[rule.watch], -rule.threshold))
+    return sorted(rules, key=lambda rule: (RULE_ORDER[rule.kind], -rule.threshold))
 
 
 def build_delivery_log(reader: Membership) -> tuple[DeliveryLogRow, ...]:
@@ -135,7 +135,7 @@ def build_delivery_log(reader: Membership) -> tuple[DeliveryLogRow, ...]:
 
 def build_delivery_log_row(row: Delivery) -> DeliveryLogRow:
     state, word = DELIVERY_STATE_LABELS[DeliveryState(row.state)]
-    if row.state == DeliveryState.DUE and row.said:
+    if row.state == DeliveryState.DUE and row.error:
         state, word = "late", "Trying again"
     mail = row.channel == DeliveryChannel.EMAIL
     return DeliveryLogRow(
@@ -153,8 +153,8 @@ def build_delivery_log_row(row: Delivery) -> DeliveryLogRow:
 
 def delivery_detail(row: Delivery) -> str:
     if row.state == DeliveryState.DELIVERED:
-        return "" if row.tries == 1 else f"{clock(row.delivered_at)}, at try {row.tries}"
+        return "" if row.attempts == 1 else f"{clock(row.delivered_at)}, at try {row.attempts}"
     if row.state == DeliveryState.DUE:
-        return f"{row.said} Next try {clock(row.due_at)}." if row.said else ""
-    times = "once" if row.tries == 1 else f"{row.tries} times"
-    return f"{row.said} Tried {times}."
+        return f"{row.error} Next try {clock(row.due_at)}." if row.error else ""
+    times = "once" if row.attempts == 1 else f"{row.attempts} times"
+    return f"{row.error} Tried {times}."

@@ -75,9 +75,9 @@ def add_rule(request: TeamRequest) -> HttpResponse:
     check_permission(request.membership, Permission.MANAGE_MONEY)
     form = NewAlertRuleForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        watch, threshold = AlertKind(form.cleaned_data["watch"]), form.cleaned_data["threshold"]
+        kind, threshold = AlertKind(form.cleaned_data["kind"]), form.cleaned_data["threshold"]
         try:
-            actions.add_alert_rule(by=request.membership, watch=watch, threshold=threshold)
+            actions.add_alert_rule(by=request.membership, kind=kind, threshold=threshold)
         except Refusal as refusal:
             form.add_error("threshold", refusal.sentence)
         else:

@@ -179,7 +179,11 @@ def describe_budget_limits(budget: Budget) -> str:
 
 @transaction.atomic
 def approve_request(
-    *, by: Membership, ask: ApprovalRequest, hard: Decimal | None = None, drawn: str | None = None
+    *,
+    by: Membership,
+    approval: ApprovalRequest,
+    hard: Decimal | None = None,
+    drawn: str | None = None,
 ) -> ApprovalRequest:
     """Send what was asked for, this once, also above budgets; `hard` first raises the one that is
     in the way, where it is only one.
@@ -190,27 +194,27 @@ def approve_request(
     `NotEnoughCredits` when the account is short.
     """
     check_permission(by, Permission.MANAGE_MONEY)
-    asker = Membership.objects.filter(team=by.team, user=ask.member_id).first()
-    over = exceeded_by(lock_budget_usages(asker), ask.charge.hold) if asker else []
-    ask = lock_pending_request(ask)
+    asker = Membership.objects.filter(team=by.team, user=approval.member_id).first()
+    over = exceeded_by(lock_budget_usages(asker), approval.charge.hold) if asker else []
+    approval = lock_pending_request(approval)
     if asker is None or not has_permission(asker, Permission.RENDER):
-        return close_request(by, ask, ApprovalDecision.STALE, REQUESTER_CANNOT_RENDER)
+        return close_request(by, approval, ApprovalDecision.STALE, REQUESTER_CANNOT_RENDER)
     check_budgets_as_shown(over, hard, drawn)
     try:
-        approve_draft_charge(ask.charge, check_current_price(ask.charge))
+        approve_draft_charge(approval.charge, check_current_price(approval.charge))
     except StaleData as stale:
-        return close_request(by, ask, ApprovalDecision.STALE, stale.sentence)
+        return close_request(by, approval, ApprovalDecision.STALE, stale.sentence)
     if over and hard is not None:
         check_raised_limit(over, hard)
         raised = over[0].budget
         change_budget(by=by, budget=raised, soft=raised.soft, hard=hard)
-    tasks.enqueue_task_after_commit(tasks.choose_send_task(ask.charge), ask.charge.pk)
+    tasks.enqueue_task_after_commit(tasks.choose_send_task(approval.charge), approval.charge.pk)
     return save_request_decision(
         by,
-        ask,
+        approval,
         ApprovalDecision.APPROVED,
         "",
-        exceeded=exceeded_audit_details(over, ask.charge.hold),
+        exceeded=exceeded_audit_details(over, approval.charge.hold),
     )
 
 
@@ -248,20 +252,20 @@ def exceeded_audit_details(over: Sequence[BudgetUsage], hold: Decimal) -> list[d
 
 
 @transaction.atomic
-def decline_request(*, by: Membership, ask: ApprovalRequest, words: str) -> ApprovalRequest:
+def decline_request(*, by: Membership, approval: ApprovalRequest, words: str) -> ApprovalRequest:
     """Say no, with a sentence that the asker reads. Nothing is sent."""
     check_permission(by, Permission.MANAGE_MONEY)
     words = clean_line(words, max_length=300, field="answer")
     if not words:
         raise Refusal(DECLINE_REASON_REQUIRED, field="answer")
-    return close_request(by, lock_pending_request(ask), ApprovalDecision.DECLINED, words)
+    return close_request(by, lock_pending_request(approval), ApprovalDecision.DECLINED, words)
 
 
 @transaction.atomic
-def withdraw_request(*, by: Membership, ask: ApprovalRequest) -> ApprovalRequest:
+def withdraw_request(*, by: Membership, approval: ApprovalRequest) -> ApprovalRequest:
     """The asker's own: it waits no more, and the draft can be changed again."""
     return close_request(
-        by, lock_pending_request(ask), ApprovalDecision.WITHDRAWN, WITHDRAWN_BY_REQUESTER
+        by, lock_pending_request(approval), ApprovalDecision.WITHDRAWN, WITHDRAWN_BY_REQUESTER
     )
 
 

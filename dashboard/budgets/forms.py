@@ -1,4 +1,4 @@
-"""Forms of budgets and of what is answered to an ask. Limits are whole credits."""
+"""Forms of budgets and approval requests. Limits are whole credits."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class NewBudgetForm(BudgetLimitsForm):
 class ApprovalForm(PortalForm):
     """Once, or with a higher limit from now on; `drawn`: the budgets that were shown in the way."""
 
-    # With room for it by now, the dialog asks neither.
+    # Where the budget has credits left again, the dialog shows neither field.
     how = forms.ChoiceField(
         choices=[("once", "This once"), ("raise", "Raise")], initial="once", required=False
     )

@@ -12,17 +12,17 @@ urlpatterns = [
     path("budgets/<uuid:budget_id>/limits/", views.change_limits, name="budget-limits"),
     path("budgets/<uuid:budget_id>/removals/", views.end_budget, name="budget-removals"),
     path(
-        "approval-requests/<uuid:ask_id>/approvals/",
+        "approval-requests/<uuid:approval_id>/approvals/",
         views.approve_request,
         name="approval-request-approvals",
     ),
     path(
-        "approval-requests/<uuid:ask_id>/refusals/",
+        "approval-requests/<uuid:approval_id>/refusals/",
         views.decline_request,
         name="approval-request-refusals",
     ),
     path(
-        "approval-requests/<uuid:ask_id>/withdrawals/",
+        "approval-requests/<uuid:approval_id>/withdrawals/",
         views.withdraw_request,
         name="approval-request-withdrawals",
     ),

@@ -113,20 +113,22 @@ def render_budget_dialog(
 
 
 @allow_get_or_post
-def approve_request(request: TeamRequest, ask_id: UUID) -> HttpResponse:
+def approve_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
     """What it costs whom; a POST sends it, this once or under a higher limit."""
-    ask, refusal = fetch_approval_request(request, ask_id), ""
-    answer = build_approval_confirmation(ask)
+    approval, refusal = fetch_approval_request(request, approval_id), ""
+    answer = build_approval_confirmation(approval)
     form = ApprovalForm(request.POST if request.method == "POST" else None, answer)
     if request.method == "POST" and form.is_valid():
         hard, drawn = form.cleaned_data["hard"], form.cleaned_data["drawn"]
         try:
-            ask = actions.approve_request(by=request.membership, ask=ask, hard=hard, drawn=drawn)
+            approval = actions.approve_request(
+                by=request.membership, approval=approval, hard=hard, drawn=drawn
+            )
         except Refusal as refused:
-            answer, refusal = build_approval_confirmation(ask), refused.sentence
+            answer, refusal = build_approval_confirmation(approval), refused.sentence
             form = form.with_current_version(answer)
         else:
-            add_decision_message(request, ask)
+            add_decision_message(request, approval)
             return redirect("budgets")
     context = {"answer": answer, "form": form, "refusal": refusal}
     return render_budget_dialog(
@@ -135,44 +137,46 @@ def approve_request(request: TeamRequest, ask_id: UUID) -> HttpResponse:
 
 
 @allow_get_or_post
-def decline_request(request: TeamRequest, ask_id: UUID) -> HttpResponse:
-    ask, error, words = (
-        fetch_approval_request(request, ask_id),
+def decline_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
+    approval, error, words = (
+        fetch_approval_request(request, approval_id),
         "",
         clean_text_param(request.POST, "answer"),
     )
     if request.method == "POST":
         try:
-            actions.decline_request(by=request.membership, ask=ask, words=words)
+            actions.decline_request(by=request.membership, approval=approval, words=words)
         except Refusal as refused:
             error = refused.sentence
         else:
-            messages.success(request, f"{ask.member.first_name} reads why it was declined.")
+            messages.success(request, f"{approval.member.first_name} reads why it was declined.")
             return redirect("budgets")
-    context = {"answer": build_approval_confirmation(ask), "error": error, "words": words}
+    context = {"answer": build_approval_confirmation(approval), "error": error, "words": words}
     return render_budget_dialog(request, REFUSAL_TEMPLATE, context, bad=bool(error))
 
 
 @allow_get_or_post
-def withdraw_request(request: TeamRequest, ask_id: UUID) -> HttpResponse:
+def withdraw_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
     """One's own ask, taken back before it was decided."""
-    ask = fetch_own_approval_request(request, ask_id)
+    approval = fetch_own_approval_request(request, approval_id)
     if request.method != "POST":
         return render_budget_dialog(
-            request, WITHDRAWAL_TEMPLATE, {"answer": build_approval_confirmation(ask)}
+            request, WITHDRAWAL_TEMPLATE, {"answer": build_approval_confirmation(approval)}
         )
     try:
-        actions.withdraw_request(by=request.membership, ask=ask)
+        actions.withdraw_request(by=request.membership, approval=approval)
     except Refusal as refused:
         messages.error(request, refused.sentence)
     else:
         messages.success(request, "It waits no more. Nothing was sent.")
-    return redirect(video_page_url(ask.charge.job) or "budgets")
+    return redirect(video_page_url(approval.charge.job) or "budgets")
 
 
-def add_decision_message(request: TeamRequest, ask: ApprovalRequest) -> None:
-    if ask.decision == ApprovalDecision.STALE:
-        messages.error(request, ask.answer)
+def add_decision_message(request: TeamRequest, approval: ApprovalRequest) -> None:
+    if approval.decision == ApprovalDecision.STALE:
+        messages.error(request, approval.answer)
     else:
-        hold = in_words(ask.charge.hold)
-        messages.info(request, f"{hold} cr are held for {ask.member.first_name}, it is sent now.")
+        hold = in_words(approval.charge.hold)
+        messages.info(
+            request, f"{hold} cr are held for {approval.member.first_name}, it is sent now."
+        )

@@ -148,7 +148,7 @@ def used_sealing_keys() -> list[str]:
     blobs = [
         bytes(blob)
         for model in encrypted_models()
-        for blob in model._default_manager.values_list("sealed", flat=True).iterator()
+        for blob in model._default_manager.values_list("ciphertext", flat=True).iterator()
     ]
     return sorted({name for name in map(encryption.envelope_key_id_or_blank, blobs) if name})
 

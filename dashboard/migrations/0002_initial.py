@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='approvalrequest',
             name='charge',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='ask', to='proxyapi.charge'),
+            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='approval_request', to='proxyapi.charge'),
         ),
         migrations.AddField(
             model_name='approvalrequest',
@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='approvalrequest',
             name='member',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='asks', to=settings.AUTH_USER_MODEL),
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='approval_requests', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddIndex(
             model_name='auditevent',
@@ -91,7 +91,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='approvalrequest',
             name='team',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='asks', to='dashboard.team'),
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='approval_requests', to='dashboard.team'),
         ),
         migrations.AddField(
             model_name='alertwebhook',
@@ -134,7 +134,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='delivery',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['due', 'delivered', 'parked'])), name='delivery_state_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['due', 'delivered', 'failed'])), name='delivery_state_known'),
         ),
         migrations.AddConstraint(
             model_name='delivery',
@@ -182,27 +182,27 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='approvalrequest',
-            index=models.Index(condition=models.Q(('decision', '')), fields=['team', 'asked_at'], name='ask_waiting'),
+            index=models.Index(condition=models.Q(('decision', '')), fields=['team', 'requested_at'], name='approval_request_waiting'),
         ),
         migrations.AddIndex(
             model_name='approvalrequest',
-            index=models.Index(fields=['team', '-decided_at'], name='ask_decided'),
+            index=models.Index(fields=['team', '-decided_at'], name='approval_request_decided'),
         ),
         migrations.AddConstraint(
             model_name='approvalrequest',
-            constraint=models.CheckConstraint(condition=models.Q(('decision__in', ['', 'approved', 'declined', 'stale', 'withdrawn'])), name='ask_decision_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('decision__in', ['', 'approved', 'declined', 'stale', 'withdrawn'])), name='approval_request_decision_known'),
         ),
         migrations.AddConstraint(
             model_name='approvalrequest',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('decided_by__isnull', True), ('decision', '')), models.Q(models.Q(('decision', ''), _negated=True), ('decided_at__isnull', False), ('decided_by__isnull', False)), _connector='OR'), name='ask_decided_by_a_person'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('decided_by__isnull', True), ('decision', '')), models.Q(models.Q(('decision', ''), _negated=True), ('decided_at__isnull', False), ('decided_by__isnull', False)), _connector='OR'), name='approval_request_decided_by_a_person'),
         ),
         migrations.AddConstraint(
             model_name='alertrule',
-            constraint=models.UniqueConstraint(fields=('team', 'watch', 'threshold'), name='alert_rule_once'),
+            constraint=models.UniqueConstraint(fields=('team', 'kind', 'threshold'), name='alert_rule_once'),
         ),
         migrations.AddConstraint(
             model_name='alertrule',
-            constraint=models.CheckConstraint(condition=models.Q(('watch__in', ['balance', 'forecast', 'budget', 'ask', 'top_up_failed', 'top_up_off', 'unknown', 'books'])), name='alert_rule_watch_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['balance', 'forecast', 'budget', 'approval_request', 'top_up_failed', 'top_up_off', 'unknown_charge', 'reconciliation'])), name='alert_rule_kind_known'),
         ),
         migrations.AddConstraint(
             model_name='alertrule',

@@ -22,11 +22,11 @@ class AlertKind(models.TextChoices):
     BALANCE = "balance", "the balance"
     FORECAST = "forecast", "the forecast"
     BUDGET = "budget", "budgets"
-    APPROVAL_REQUEST = "ask", "asks"
+    APPROVAL_REQUEST = "approval_request", "approval requests"
     TOP_UP_FAILED = "top_up_failed", "failed top-ups"
     TOP_UP_OFF = "top_up_off", "top-up switched off"
-    UNKNOWN_CHARGE = "unknown", "unknown charges"
-    RECONCILIATION = "books", "the ledger"
+    UNKNOWN_CHARGE = "unknown_charge", "unknown charges"
+    RECONCILIATION = "reconciliation", "the ledger"
 
 
 class AlertRule(models.Model):
@@ -35,7 +35,7 @@ class AlertRule(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="alert_rules")
-    watch = models.CharField(max_length=13, choices=AlertKind)
+    kind = models.CharField(max_length=16, choices=AlertKind)
     threshold = models.DecimalField(max_digits=14, decimal_places=4, default=0)
     active = models.BooleanField(default=True)
     by_email = models.BooleanField(default=True)
@@ -43,9 +43,9 @@ class AlertRule(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["team", "watch", "threshold"], name="alert_rule_once"),
+            models.UniqueConstraint(fields=["team", "kind", "threshold"], name="alert_rule_once"),
             models.CheckConstraint(
-                condition=Q(watch__in=AlertKind.values), name="alert_rule_watch_known"
+                condition=Q(kind__in=AlertKind.values), name="alert_rule_kind_known"
             ),
             models.CheckConstraint(
                 condition=Q(threshold__gte=0), name="alert_rule_threshold_not_negative"
@@ -53,7 +53,7 @@ class AlertRule(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.watch} from {self.threshold}"
+        return f"{self.kind} from {self.threshold}"
 
 
 class AlertEventQuerySet(models.QuerySet["AlertEvent"]):

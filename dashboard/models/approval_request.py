@@ -27,16 +27,18 @@ class ApprovalDecision(models.TextChoices):
 
 class ApprovalRequestQuerySet(models.QuerySet["ApprovalRequest"]):
     def pending(self) -> Self:
-        return self.filter(decision="").order_by("asked_at")
+        return self.filter(decision="").order_by("requested_at")
 
 
 class ApprovalRequest(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    team = models.ForeignKey(Team, models.CASCADE, related_name="asks")
-    charge = models.OneToOneField(Charge, models.CASCADE, related_name="ask")
-    member = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="asks")
+    team = models.ForeignKey(Team, models.CASCADE, related_name="approval_requests")
+    charge = models.OneToOneField(Charge, models.CASCADE, related_name="approval_request")
+    member = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="approval_requests"
+    )
     note = models.CharField(max_length=300, blank=True)
-    asked_at = models.DateTimeField(default=timezone.now)
+    requested_at = models.DateTimeField(default=timezone.now)
     decision = models.CharField(max_length=9, choices=ApprovalDecision, blank=True)
     answer = models.CharField(max_length=300, blank=True, help_text="The sentence of the decider.")
     decided_by = models.ForeignKey(
@@ -49,17 +51,22 @@ class ApprovalRequest(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(decision__in=["", *ApprovalDecision.values]), name="ask_decision_known"
+                condition=Q(decision__in=["", *ApprovalDecision.values]),
+                name="approval_request_decision_known",
             ),
             models.CheckConstraint(
                 condition=Q(decision="", decided_by__isnull=True, decided_at__isnull=True)
                 | (~Q(decision="") & Q(decided_by__isnull=False, decided_at__isnull=False)),
-                name="ask_decided_by_a_person",
+                name="approval_request_decided_by_a_person",
             ),
         ]
         indexes = [
-            models.Index(fields=["team", "asked_at"], condition=Q(decision=""), name="ask_waiting"),
-            models.Index(fields=["team", "-decided_at"], name="ask_decided"),
+            models.Index(
+                fields=["team", "requested_at"],
+                condition=Q(decision=""),
+                name="approval_request_waiting",
+            ),
+            models.Index(fields=["team", "-decided_at"], name="approval_request_decided"),
         ]
 
     def __str__(self) -> str:

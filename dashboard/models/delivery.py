@@ -1,7 +1,7 @@
-"""Deliveries: one alert to one address, tried until it arrives or is parked; the webhook's secret.
+"""Deliveries: one alert to one address, tried until it arrives or is given up; the webhook secret.
 
 due → delivered
-    → parked     after the last try, or when the address is one that is not connected to
+    → failed     after the last try, or when the address is one that is not connected to
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class DeliveryChannel(models.TextChoices):
 class DeliveryState(models.TextChoices):
     DUE = "due"
     DELIVERED = "delivered"
-    FAILED = "parked"
+    FAILED = "failed"
 
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
@@ -41,10 +41,10 @@ class Delivery(models.Model):
     channel = models.CharField(max_length=7, choices=DeliveryChannel)
     address = models.CharField(max_length=254, help_text="Of a person, or the host of a webhook.")
     state = models.CharField(max_length=9, choices=DeliveryState, default=DeliveryState.DUE)
-    tries = models.PositiveSmallIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(default=timezone.now)
     status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="The last answer's.")
-    said = models.CharField(max_length=200, blank=True, help_text="Why the last try failed.")
+    error = models.CharField(max_length=200, blank=True, help_text="Why the last try failed.")
     created_at = models.DateTimeField(default=timezone.now)
     delivered_at = models.DateTimeField(null=True, blank=True)
 
@@ -81,7 +81,7 @@ class AlertWebhook(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.OneToOneField(Team, models.CASCADE, related_name="webhook")
     url = models.URLField(max_length=500)
-    sealed = models.BinaryField()
+    ciphertext = models.BinaryField()
     created_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
@@ -92,6 +92,6 @@ class AlertWebhook(models.Model):
         """What of the address pages and logs show: the rest may be a secret."""
         return urlsplit(self.url).hostname or ""
 
-    def seal_row(self) -> str:
+    def encryption_context(self) -> str:
         """The name that binds the sealed secret to this row."""
         return f"webhook:{self.pk}"

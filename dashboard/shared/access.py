@@ -111,25 +111,29 @@ def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:
     return budget
 
 
-def fetch_approval_request(request: TeamRequest, ask_id: UUID) -> ApprovalRequest:
+def fetch_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRequest:
     """One to decide about."""
-    ask = find_approval_request(request, ask_id)
+    approval = find_approval_request(request, approval_id)
     check_permission(request.membership, Permission.MANAGE_MONEY)
-    return ask
+    return approval
 
 
-def fetch_own_approval_request(request: TeamRequest, ask_id: UUID) -> ApprovalRequest:
-    ask = find_approval_request(request, ask_id)
-    if ask.member_id != request.user.pk:
-        raise PermissionDenied("An ask is taken back by the member who made it.")
-    return ask
+def fetch_own_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRequest:
+    approval = find_approval_request(request, approval_id)
+    if approval.member_id != request.user.pk:
+        raise PermissionDenied("Only the member who made this request can withdraw it.")
+    return approval
 
 
-def find_approval_request(request: TeamRequest, ask_id: UUID) -> ApprovalRequest:
-    ask = request.team.asks.select_related("member", "charge__job").filter(pk=ask_id).first()
-    if ask is None:
-        raise Http404("There is no such ask in this team.")
-    return ask
+def find_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRequest:
+    approval = (
+        request.team.approval_requests.select_related("member", "charge__job")
+        .filter(pk=approval_id)
+        .first()
+    )
+    if approval is None:
+        raise Http404("This team has no such approval request.")
+    return approval
 
 
 def fetch_account(

@@ -22,12 +22,12 @@ DECISION_ACTIONS = {
 }
 
 
-def lock_pending_request(ask: ApprovalRequest) -> ApprovalRequest:
-    """The ask as it is now, locked. Raises `Stale` when it was decided."""
+def lock_pending_request(approval: ApprovalRequest) -> ApprovalRequest:
+    """Read the request again under a lock. Raises `Stale` if it was decided."""
     row = (
         ApprovalRequest.objects.select_for_update(of=("self",))
         .select_related("charge__job", "member")
-        .get(pk=ask.pk)
+        .get(pk=approval.pk)
     )
     if not row.is_pending:
         raise StaleData(ALREADY_DECIDED)
@@ -36,7 +36,7 @@ def lock_pending_request(ask: ApprovalRequest) -> ApprovalRequest:
 
 def close_request(
     by: Membership,
-    ask: ApprovalRequest,
+    approval: ApprovalRequest,
     decision: ApprovalDecision,
     words: str,
     *,
@@ -49,36 +49,36 @@ def close_request(
         if decision != ApprovalDecision.DECLINED
         else f"{by.user.first_name} declined: “{words}”"
     )
-    withdraw_draft_charge(ask.charge, said)
-    return save_request_decision(by, ask, decision, words, recorded_as=recorded_as)
+    withdraw_draft_charge(approval.charge, said)
+    return save_request_decision(by, approval, decision, words, recorded_as=recorded_as)
 
 
 def save_request_decision(
     by: Membership,
-    ask: ApprovalRequest,
+    approval: ApprovalRequest,
     decision: ApprovalDecision,
     words: str,
     *,
     exceeded: Sequence[Mapping[str, str]] = (),
     recorded_as: AuditActor | None = None,
 ) -> ApprovalRequest:
-    ask.decision, ask.answer = decision, words
-    ask.decided_by, ask.decided_at = by.user, timezone.now()
-    ask.save(update_fields=["decision", "answer", "decided_by", "decided_at"])
-    charge = ask.charge
+    approval.decision, approval.answer = decision, words
+    approval.decided_by, approval.decided_at = by.user, timezone.now()
+    approval.save(update_fields=["decision", "answer", "decided_by", "decided_at"])
+    charge = approval.charge
     record_audit_event(
         recorded_as or by,
         DECISION_ACTIONS[decision],
-        ask.pk,
+        approval.pk,
         before={"decision": ""},
         after={"decision": decision, "answer": words},
-        member=str(ask.member),
+        member=str(approval.member),
         charge=str(charge.pk),
         hold=str(charge.hold),
         exceeded=exceeded,
     )
-    publish_event(charge.tenant_id, EventType.BUDGET, ask.pk)
+    publish_event(charge.tenant_id, EventType.BUDGET, approval.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
     if charge.job_id:
         publish_event(charge.tenant_id, EventType.JOB, charge.job_id)
-    return ask
+    return approval

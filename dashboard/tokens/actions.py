@@ -62,7 +62,10 @@ def record_undecryptable_tokens(team_id: UUID) -> None:
 def record_undecryptable_token(team: Team, token: Token) -> None:
     """A finding of the portal: who changed the ciphertext is not known."""
     Token.objects.select_for_update().get(pk=token.pk)  # two at once write one row
-    action, ciphertext_hash = AuditAction.TOKEN_UNDECRYPTABLE, sha256(token.sealed).hexdigest()[:16]
+    action, ciphertext_hash = (
+        AuditAction.TOKEN_UNDECRYPTABLE,
+        sha256(token.ciphertext).hexdigest()[:16],
+    )
     rows = AuditEvent.objects.filter(team_id=team.pk, action=action, target=str(token.pk))
     if not rows.filter(after__ciphertext_hash=ciphertext_hash).exists():
         after = {"fingerprint": token.fingerprint, "ciphertext_hash": ciphertext_hash}

@@ -100,7 +100,7 @@ def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
             charge,
             ChargeState.SENDING,
             before=before,
-            tries=charge.tries + 1,
+            attempts=charge.attempts + 1,
             reason="",
             sent_at=now,
             heartbeat_at=now,
@@ -153,7 +153,9 @@ def send_charging_request(charge: Charge, grant: Permit) -> None:
 def is_claim_current(charge: Charge) -> bool:
     """Whether it still waits for this very sending. A worker that was frozen since its claim, with
     its machine for example, lost it: it may have been settled as never charged, and done anew."""
-    claimed = Charge.objects.filter(pk=charge.pk, state=ChargeState.SENDING, tries=charge.tries)
+    claimed = Charge.objects.filter(
+        pk=charge.pk, state=ChargeState.SENDING, attempts=charge.attempts
+    )
     return claimed.exists()
 
 

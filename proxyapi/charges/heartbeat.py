@@ -47,6 +47,6 @@ def beat(charge: Charge) -> None:
     """Also when a sweep called it unknown meanwhile, as after a while without the database: as long
     as somebody waits for its answer, it is not called uncharged. When to read it back stays."""
     now = timezone.now()
-    mine = Charge.objects.filter(pk=charge.pk, state__in=UNDECIDED_STATES, tries=charge.tries)
+    mine = Charge.objects.filter(pk=charge.pk, state__in=UNDECIDED_STATES, attempts=charge.attempts)
     still_sending = When(state=ChargeState.SENDING, then=Value(now + timeouts.heartbeat_timeout()))
     mine.update(heartbeat_at=now, due_at=Case(still_sending, default=F("due_at")))

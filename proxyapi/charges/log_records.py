@@ -32,7 +32,7 @@ def log_charge_reply(charge: Charge, reply: Reply) -> None:
 
 def log_charge_end(charge: Charge) -> None:
     """Record after the commit how the charge was settled, if it was ever sent."""
-    if not charge.tries:
+    if not charge.attempts:
         return
     content = {
         "state": charge.state,
@@ -50,4 +50,4 @@ def _build_log_record(
     kind: ChargeLogKind, charge: Charge, content: dict[str, Any]
 ) -> ChargeLogRecord:
     epoch = str(DatabaseEpoch.objects.get_or_create_current().id)
-    return ChargeLogRecord(kind, epoch, str(charge.pk), charge.tries, content=content)
+    return ChargeLogRecord(kind, epoch, str(charge.pk), charge.attempts, content=content)

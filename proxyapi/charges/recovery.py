@@ -117,7 +117,7 @@ def is_unknown_to_database(record: ChargeLogRecord) -> bool:
         return True
     if record.kind is ChargeLogKind.CHECKPOINT:
         return False
-    known = Charge.objects.filter(pk=record.charge, tries__gte=record.attempt)
+    known = Charge.objects.filter(pk=record.charge, attempts__gte=record.attempt)
     return not known.exists()
 
 
@@ -195,7 +195,7 @@ def restore_as_unknown(request: ChargeLogRecord, report: RecoveryReport) -> Char
     cannot be restored."""
     logged, job = deserialize_rows(request)
     here = Charge.objects.filter(pk=logged.pk).first()
-    if here is not None and here.tries >= request.attempt:
+    if here is not None and here.attempts >= request.attempt:
         return here if here.state in UNDECIDED_STATES else None
     if here is not None and not here.is_open:
         return None
@@ -266,7 +266,7 @@ def refuse_unsent_duplicates(charge: Charge) -> None:
         )
     else:
         same = Charge.objects.open().filter(job=charge.job_id, operation=charge.operation)
-    unsent = same.filter(state__in=[ChargeState.DRAFT, ChargeState.HELD], tries=0)
+    unsent = same.filter(state__in=[ChargeState.DRAFT, ChargeState.HELD], attempts=0)
     for twin in unsent.exclude(pk=charge.pk):
         transitions.release_hold(twin, SUPERSEDED_REASON, None)
 

@@ -14,8 +14,8 @@ def encrypt_token_into(token: Token, secret: Secret) -> None:
     """Encrypt the value into its row. The ciphertext is bound to the row's primary key, so the row
     needs one before."""
     # No variable holds it: reports of errors quote those.
-    token.sealed = encryption.encrypt(
-        secret.reveal().encode(), token.seal_row(), encryption.load_key_ring()
+    token.ciphertext = encryption.encrypt(
+        secret.reveal().encode(), token.encryption_context(), encryption.load_key_ring()
     )
     token.fingerprint = token_fingerprint(secret)
     token.last_four = secret.reveal()[-4:]
@@ -25,7 +25,7 @@ def decrypt_token(token: Token) -> Secret:
     """The plain value, for one call. Raises `DecryptionFailed` if the row was moved or changed."""
     return Secret(
         encryption.decrypt(
-            bytes(token.sealed), token.seal_row(), encryption.load_key_ring()
+            bytes(token.ciphertext), token.encryption_context(), encryption.load_key_ring()
         ).decode()
     )
 
@@ -60,7 +60,7 @@ def reencrypt_token(token: Token) -> bool:
     Online and resumable: each row is one conditional update, and a row that is open under an old
     key opens under the ring before and after.
     """
-    old, ring = bytes(token.sealed), encryption.load_key_ring()
-    plain = encryption.decrypt(old, token.seal_row(), ring)
-    new = encryption.encrypt(plain, token.seal_row(), ring)
-    return bool(Token.objects.filter(pk=token.pk, sealed=old).update(sealed=new))
+    old, ring = bytes(token.ciphertext), encryption.load_key_ring()
+    plain = encryption.decrypt(old, token.encryption_context(), ring)
+    new = encryption.encrypt(plain, token.encryption_context(), ring)
+    return bool(Token.objects.filter(pk=token.pk, ciphertext=old).update(ciphertext=new))

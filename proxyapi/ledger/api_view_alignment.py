@@ -138,7 +138,7 @@ def align_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
         told = [*align_older_rows(ledger, page), *align_newer_rows(ledger, page)]
         entry_changes.record_entry_changes(account, told + attribute_beyond_api_view(ledger, page))
         if ledger.api_high == page.total:
-            ledger.api_read_at = page.asked_at
+            ledger.api_read_at = page.requested_at
             if ledger.api_problem != OLDER_API_VIEW_MISMATCH or ledger.api_low == 0:
                 ledger.api_problem = ""
             if ledger.api_low == 0:
@@ -184,7 +184,7 @@ def align_newer_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[dat
         return []
     rows = page.rows[ledger.api_high - page.start :]
     # Those that it did not show for too long, too: so a view that is very late mends itself.
-    again = Q(happened_at__gte=rows[0].happened_at or page.asked_at)
+    again = Q(happened_at__gte=rows[0].happened_at or page.requested_at)
     free = entries_newer_than_api_view(ledger).filter(Q(via_api__isnull=True) | again)
     hits, passed = pair_rows_with_entries(
         rows, free.order_by("position").iterator(chunk_size=500), is_far_after
@@ -337,7 +337,7 @@ def entries_past_lag(
     entries: QuerySet[LedgerEntry], page: UpstreamLedgerPage
 ) -> QuerySet[LedgerEntry]:
     """Those that the view would have shown on this page by then, if it ever did."""
-    return entries.filter(happened_at__lte=page.asked_at - api_view_lag())
+    return entries.filter(happened_at__lte=page.requested_at - api_view_lag())
 
 
 def api_view_lag() -> timedelta:

@@ -40,7 +40,7 @@ def take_checkpoint(
     source = open_ledger_reader(account, lane, patience)
     if source is None or not is_at_ledger_end(before := backfill.catch_up_to_end(source)):
         return False
-    asked_at = timezone.now()
+    requested_at = timezone.now()
     reply = calls.call_upstream(source.token, "me.get", lane, patience=patience)
     credits = response_parsing.as_mapping(response_parsing.as_mapping(reply.data).get("credits"))
     # What `sum_positions` and `extra` have to do with it is not shown (pitfall 52).
@@ -48,7 +48,7 @@ def take_checkpoint(
     after = backfill.catch_up_to_end(source)
     if remaining is None or not is_at_ledger_end(after) or after.high != before.high:
         return False
-    account.update_balance(remaining, asked_at)
+    account.update_balance(remaining, requested_at)
     return store_checkpoint(account, remaining, after.high)
 
 

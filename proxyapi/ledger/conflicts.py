@@ -211,7 +211,7 @@ def apply_upstream_row(ledger: LedgerMirror, rewrite: LedgerConflict) -> None:
     lower_balance_anchor(ledger, entry.position)
     if is_another or entry.amount != row.amount:
         detach_charges(LedgerEntry.objects.filter(pk=entry.pk))
-        entry.charge = entry.job = entry.member = entry.off = None
+        entry.charge = entry.job = entry.member = entry.cost_difference = None
         entry.confidence = entry.reason = entry.operation = ""
     for name, word in zip(ROW_FIELD_NAMES, row.raw_values, strict=True):
         setattr(entry, name, word)

@@ -58,7 +58,7 @@ def mirror_charge_period(charge: Charge, lane: Priority) -> MirrorCoverage:
     While a long history is being filled up, its newest part is enough. Raises
     `errors.UpstreamError` or `AllowanceExhausted`; what was read before is kept.
     """
-    account, asked_at, since = (
+    account, requested_at, since = (
         charge.account,
         timezone.now(),
         charge_sent_at(charge) - LOOKUP_MARGIN,
@@ -71,8 +71,8 @@ def mirror_charge_period(charge: Charge, lane: Priority) -> MirrorCoverage:
         if debits_in_charge_period(charge, since).exclude(via_api=True).exists():
             api_view_sync.sync_api_view(source, since, MAX_LOOKUP_PAGES)
     ledger = mirror_range.get_or_create_ledger(account)
-    is_new = ledger.read_at is not None and ledger.read_at >= asked_at
-    return MirrorCoverage(asked_at, is_new and is_charge_period_covered(ledger, charge, since))
+    is_new = ledger.read_at is not None and ledger.read_at >= requested_at
+    return MirrorCoverage(requested_at, is_new and is_charge_period_covered(ledger, charge, since))
 
 
 def is_still_covered(charge: Charge) -> bool:

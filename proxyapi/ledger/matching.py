@@ -68,9 +68,17 @@ def link_entry_to_charge(
     """Write a match down, in the caller's transaction; the sums of its day are the caller's."""
     entry.charge, entry.confidence, entry.reason = charge, confidence, reason[:200]
     entry.member_id, entry.job_id = charge.member_id, charge.job_id
-    entry.operation, entry.off = charge.operation, price_difference(entry, charge)
+    entry.operation, entry.cost_difference = charge.operation, price_difference(entry, charge)
     entry.save(
-        update_fields=["charge", "confidence", "reason", "member", "job", "operation", "off"]
+        update_fields=[
+            "charge",
+            "confidence",
+            "reason",
+            "member",
+            "job",
+            "operation",
+            "cost_difference",
+        ]
     )
     if entry.amount < 0:
         charge.booked_at = entry.happened_at

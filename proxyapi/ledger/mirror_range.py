@@ -39,10 +39,10 @@ def apply_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
         return ledger
     new = extend_mirror(ledger, page)
     ledger.total = max(page.total, ledger.high)
-    if ledger.high >= page.total and (ledger.read_at is None or ledger.read_at < page.asked_at):
-        ledger.read_at = page.asked_at
+    if ledger.high >= page.total and (ledger.read_at is None or ledger.read_at < page.requested_at):
+        ledger.read_at = page.requested_at
     if ledger.low == 0 and ledger.rechecked_at is None:
-        ledger.rechecked_at = page.asked_at  # every row was read just now
+        ledger.rechecked_at = page.requested_at  # every row was read just now
     ledger.save(update_fields=["low", "high", "total", "read_at", "rechecked_at"])
     if new:
         entry_changes.record_entry_changes(account, [entry.happened_at for entry in new])
@@ -92,7 +92,7 @@ def build_entries(
 ) -> list[LedgerEntry]:
     rows = page.rows[low - page.start : high - page.start]
     times = fill_row_times(
-        rows, page.asked_at if low == 0 else neighbour_time(ledger, low) or page.asked_at
+        rows, page.requested_at if low == 0 else neighbour_time(ledger, low) or page.requested_at
     )
     return [
         LedgerEntry(

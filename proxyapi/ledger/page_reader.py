@@ -32,7 +32,7 @@ class UpstreamLedgerPage:
     start: int  # position of its first row
     rows: tuple[UpstreamLedgerRow, ...]
     total: int  # rows of the whole view
-    asked_at: datetime
+    requested_at: datetime
     known_total: (
         int  # rows of this view that were known before it was asked: no answer may say fewer
     )
@@ -61,13 +61,13 @@ class LedgerReader:
         query: dict[str, str | int] = {"order": "ASC", "per_page": LEDGER_PAGE_SIZE, "page": number}
         if source:
             query["source"] = source
-        asked_at = timezone.now()
+        requested_at = timezone.now()
         reply = calls.call_upstream(
             self.token, HISTORY_OPERATION, self.lane, patience=self.patience, query=query
         )
         rows, total = parse_page_reply(reply, number)
         known, start = of_api if source else mirrored, (number - 1) * LEDGER_PAGE_SIZE
-        return UpstreamLedgerPage(start, rows, total, asked_at, known, mirrored)
+        return UpstreamLedgerPage(start, rows, total, requested_at, known, mirrored)
 
     def fetch_page_at(self, position: int, source: str = "") -> UpstreamLedgerPage:
         return self.fetch_page(position // LEDGER_PAGE_SIZE + 1, source)

@@ -100,7 +100,7 @@ class Migration(migrations.Migration):
             name='Token',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('sealed', models.BinaryField(help_text='proxyapi/credentials/encryption.py; bound to this row.')),
+                ('ciphertext', models.BinaryField(help_text='proxyapi/credentials/encryption.py; bound to this row.')),
                 ('fingerprint', models.CharField(max_length=16)),
                 ('last_four', models.CharField(max_length=4)),
                 ('state', models.CharField(choices=[('working', 'Working'), ('revoked', 'Revoked'), ('paused', 'paused (plan)'), ('removed', 'Removed')], default='working', max_length=8)),
@@ -166,7 +166,7 @@ class Migration(migrations.Migration):
                 ('hold', models.DecimalField(decimal_places=4, default=0, help_text='Upper bound that is reserved.', max_digits=14)),
                 ('cost', models.DecimalField(blank=True, decimal_places=4, help_text='What it really took.', max_digits=14, null=True)),
                 ('before', models.JSONField(blank=True, default=dict, help_text='Evidence read before sending.')),
-                ('tries', models.PositiveSmallIntegerField(default=0)),
+                ('attempts', models.PositiveSmallIntegerField(default=0)),
                 ('status', models.PositiveSmallIntegerField(blank=True, null=True)),
                 ('code', models.CharField(blank=True, max_length=60)),
                 ('reason', models.TextField(blank=True, help_text='Why it was refused or is unknown, for people.')),
@@ -216,7 +216,7 @@ class Migration(migrations.Migration):
                 ('wanted', models.JSONField(help_text='The preference that was asked for.')),
                 ('state', models.CharField(choices=[('asked', 'Asked'), ('sending', 'Sending'), ('unknown', 'Unknown'), ('saved', 'Saved'), ('refused', 'Refused')], default='asked', max_length=7)),
                 ('reason', models.TextField(blank=True, help_text='What became of it, for people.')),
-                ('asked_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('requested_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('due_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('sent_at', models.DateTimeField(blank=True, help_text='When the PUT left, or was about to.', null=True)),
                 ('settled_at', models.DateTimeField(blank=True, null=True)),
@@ -380,10 +380,10 @@ class Migration(migrations.Migration):
                 ('noticed_at', models.DateTimeField(auto_now_add=True)),
                 ('accepted_at', models.DateTimeField(blank=True, null=True)),
                 ('accepted_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rewrites', to='proxyapi.account')),
+                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ledger_conflicts', to='proxyapi.account')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('accepted_at__isnull', True)), fields=('account', 'position'), name='rewrite_once_until_accepted')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('accepted_at__isnull', True)), fields=('account', 'position'), name='ledger_conflict_once_until_accepted')],
             },
         ),
         migrations.CreateModel(
@@ -402,7 +402,7 @@ class Migration(migrations.Migration):
                 ('via_api', models.BooleanField(blank=True, help_text='Whether source=api shows it; null: not read yet.', null=True)),
                 ('confidence', models.CharField(blank=True, choices=[('certain', 'Certain'), ('likely', 'Likely'), ('weak', 'Weak')], max_length=7)),
                 ('reason', models.CharField(blank=True, help_text='Why it was matched so, for people.', max_length=200)),
-                ('off', models.DecimalField(blank=True, decimal_places=4, help_text='What the charge was told to cost less what was booked, where they differ.', max_digits=14, null=True)),
+                ('cost_difference', models.DecimalField(blank=True, decimal_places=4, help_text='What the charge was told to cost less what was booked, where they differ.', max_digits=14, null=True)),
                 ('operation', models.CharField(blank=True, max_length=60)),
                 ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='entries', to='proxyapi.account')),
                 ('charge', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='entries', to='proxyapi.charge')),
@@ -410,7 +410,7 @@ class Migration(migrations.Migration):
                 ('member', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'indexes': [models.Index(fields=['account', '-happened_at', '-position'], name='entry_newest'), models.Index(fields=['account', 'member', '-happened_at', '-position'], name='entry_by_member'), models.Index(fields=['account', 'operation', '-happened_at', '-position'], name='entry_by_feature'), models.Index(fields=['account', 'label', '-happened_at', '-position'], name='entry_by_label'), models.Index(condition=models.Q(('charge__isnull', True)), fields=['account', '-happened_at', '-position', 'amount'], name='entry_outside'), models.Index(condition=models.Q(('amount__gt', 0)), fields=['account', '-happened_at', '-position'], name='entry_credits'), models.Index(condition=models.Q(('via_api', False)), fields=['account', '-happened_at', '-position'], name='entry_not_by_api'), models.Index(condition=models.Q(('via_api__isnull', True)), fields=['account', 'via_api', 'position'], name='entry_view_unknown'), models.Index(condition=models.Q(('off__isnull', False)), fields=['account', 'off'], name='entry_off'), models.Index(condition=models.Q(('trouble__gt', '')), fields=['account', 'trouble'], name='entry_troubled')],
+                'indexes': [models.Index(fields=['account', '-happened_at', '-position'], name='entry_newest'), models.Index(fields=['account', 'member', '-happened_at', '-position'], name='entry_by_member'), models.Index(fields=['account', 'operation', '-happened_at', '-position'], name='entry_by_feature'), models.Index(fields=['account', 'label', '-happened_at', '-position'], name='entry_by_label'), models.Index(condition=models.Q(('charge__isnull', True)), fields=['account', '-happened_at', '-position', 'amount'], name='entry_outside'), models.Index(condition=models.Q(('amount__gt', 0)), fields=['account', '-happened_at', '-position'], name='entry_credits'), models.Index(condition=models.Q(('via_api', False)), fields=['account', '-happened_at', '-position'], name='entry_not_by_api'), models.Index(condition=models.Q(('via_api__isnull', True)), fields=['account', 'via_api', 'position'], name='entry_view_unknown'), models.Index(condition=models.Q(('cost_difference__isnull', False)), fields=['account', 'cost_difference'], name='entry_cost_difference'), models.Index(condition=models.Q(('trouble__gt', '')), fields=['account', 'trouble'], name='entry_troubled')],
                 'constraints': [models.UniqueConstraint(fields=('account', 'position'), name='entry_once_per_position'), models.CheckConstraint(condition=models.Q(models.Q(('charge__isnull', True), ('confidence', '')), ('confidence__in', ['certain', 'likely', 'weak']), _connector='OR'), name='entry_matched_has_confidence'), models.UniqueConstraint(condition=models.Q(('amount__lt', 0), ('charge__isnull', False)), fields=('charge',), name='entry_one_debit_a_charge'), models.UniqueConstraint(condition=models.Q(('amount__gt', 0), ('charge__isnull', False)), fields=('charge',), name='entry_one_refund_a_charge')],
             },
         ),
@@ -472,7 +472,7 @@ class Migration(migrations.Migration):
                 ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.tenant')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('tenant', 'environment', 'kind', 'subtype', 'length'), name='pace_once')],
+                'constraints': [models.UniqueConstraint(fields=('tenant', 'environment', 'kind', 'subtype', 'length'), name='render_durations_once')],
             },
         ),
         migrations.CreateModel(
@@ -584,7 +584,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='charge',
-            index=models.Index(condition=models.Q(('unidentified_at__isnull', False)), fields=['tenant', 'unidentified_at'], name='charge_orphan'),
+            index=models.Index(condition=models.Q(('unidentified_at__isnull', False)), fields=['tenant', 'unidentified_at'], name='charge_unidentified'),
         ),
         migrations.AddConstraint(
             model_name='charge',
@@ -624,7 +624,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='topupchange',
-            index=models.Index(fields=['account', '-asked_at'], name='top_up_change_newest'),
+            index=models.Index(fields=['account', '-requested_at'], name='top_up_change_newest'),
         ),
         migrations.AddConstraint(
             model_name='topupchange',

@@ -241,7 +241,7 @@ class Account(models.Model):
         rows = Account.objects.same_upstream_account(self.pk)
         return rows.filter(Q(pk=self.pk) | Exists(tokens))
 
-    def save_profile(self, me: Mapping[str, Any], asked_at: datetime) -> None:
+    def save_profile(self, me: Mapping[str, Any], requested_at: datetime) -> None:
         """Take what `GET /me` said. Unknown and missing fields leave what was known."""
         self.apply_profile(me)
         # Not the whole row: the balance and the costs may be newer there than here.
@@ -250,7 +250,7 @@ class Account(models.Model):
             response_parsing.as_mapping(me.get("credits")).get("remaining")
         )
         if remaining is not None:
-            self.update_balance(remaining, asked_at)
+            self.update_balance(remaining, requested_at)
 
     def apply_profile(self, me: Mapping[str, Any]) -> None:
         """Whose account it is and on what plan, as far as it can be read; nothing is stored."""

@@ -202,7 +202,7 @@ class Charge(models.Model):
         **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="What it really took."
     )
     before = models.JSONField(default=dict, blank=True, help_text="Evidence read before sending.")
-    tries = models.PositiveSmallIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
     status = models.PositiveSmallIntegerField(null=True, blank=True)
     code = models.CharField(max_length=60, blank=True)
     reason = models.TextField(blank=True, help_text="Why it was refused or is unknown, for people.")
@@ -317,7 +317,7 @@ class Charge(models.Model):
             models.Index(
                 fields=["tenant", "unidentified_at"],
                 condition=Q(unidentified_at__isnull=False),
-                name="charge_orphan",
+                name="charge_unidentified",
             ),
         ]
 

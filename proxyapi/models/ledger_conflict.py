@@ -9,7 +9,7 @@ from proxyapi.models.account import Account
 
 
 class LedgerConflict(models.Model):
-    account = models.ForeignKey(Account, models.CASCADE, related_name="rewrites")
+    account = models.ForeignKey(Account, models.CASCADE, related_name="ledger_conflicts")
     position = models.PositiveIntegerField()
     before = models.JSONField(help_text="The row as it was mirrored, in the upstream's words.")
     after = models.JSONField(null=True, help_text="As it reads now; null: it is gone.")
@@ -24,7 +24,7 @@ class LedgerConflict(models.Model):
             models.UniqueConstraint(
                 fields=["account", "position"],
                 condition=models.Q(accepted_at__isnull=True),
-                name="rewrite_once_until_accepted",
+                name="ledger_conflict_once_until_accepted",
             ),
         ]
 

@@ -79,7 +79,7 @@ class LedgerEntry(models.Model):
     reason = models.CharField(
         max_length=200, blank=True, help_text="Why it was matched so, for people."
     )
-    off = models.DecimalField(
+    cost_difference = models.DecimalField(
         **CREDIT_FIELD_OPTIONS,
         null=True,
         blank=True,
@@ -151,7 +151,9 @@ class LedgerEntry(models.Model):
                 name="entry_view_unknown",
             ),
             models.Index(
-                fields=["account", "off"], condition=Q(off__isnull=False), name="entry_off"
+                fields=["account", "cost_difference"],
+                condition=Q(cost_difference__isnull=False),
+                name="entry_cost_difference",
             ),
             models.Index(
                 fields=["account", "trouble"], condition=Q(trouble__gt=""), name="entry_troubled"

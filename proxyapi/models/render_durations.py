@@ -54,7 +54,8 @@ class RenderDurations(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["tenant", "environment", "kind", "subtype", "length"], name="pace_once"
+                fields=["tenant", "environment", "kind", "subtype", "length"],
+                name="render_durations_once",
             ),
         ]
 

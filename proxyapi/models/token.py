@@ -49,7 +49,9 @@ class Token(models.Model):
     tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="tokens")
     account = models.ForeignKey(Account, models.PROTECT, related_name="tokens")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="tokens")
-    sealed = models.BinaryField(help_text="proxyapi/credentials/encryption.py; bound to this row.")
+    ciphertext = models.BinaryField(
+        help_text="proxyapi/credentials/encryption.py; bound to this row."
+    )
     fingerprint = models.CharField(max_length=16)
     last_four = models.CharField(max_length=4)
     state = models.CharField(max_length=8, choices=TokenState, default=TokenState.WORKING)
@@ -80,6 +82,6 @@ class Token(models.Model):
         many teams, it is stored (rule 5)."""
         return self.fingerprint
 
-    def seal_row(self) -> str:
+    def encryption_context(self) -> str:
         """What the seal is bound to: a sealed value moved to another row does not open."""
         return f"proxyapi_token:{self.pk}"

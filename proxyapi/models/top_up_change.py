@@ -63,7 +63,7 @@ class TopUpChange(models.Model):
     wanted = models.JSONField(help_text="The preference that was asked for.")
     state = models.CharField(max_length=7, choices=TopUpChangeState, default=TopUpChangeState.ASKED)
     reason = models.TextField(blank=True, help_text="What became of it, for people.")
-    asked_at = models.DateTimeField(default=timezone.now)
+    requested_at = models.DateTimeField(default=timezone.now)
     due_at = models.DateTimeField(default=timezone.now)
     sent_at = models.DateTimeField(
         null=True, blank=True, help_text="When the PUT left, or was about to."
@@ -84,7 +84,7 @@ class TopUpChange(models.Model):
                 condition=Q(state__in=TopUpChangeState.values), name="top_up_change_state_known"
             ),
         ]
-        indexes = [models.Index(fields=["account", "-asked_at"], name="top_up_change_newest")]
+        indexes = [models.Index(fields=["account", "-requested_at"], name="top_up_change_newest")]
 
     def __str__(self) -> str:
         return f"{self.state} change of {self.account_id}"

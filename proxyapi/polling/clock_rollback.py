@@ -66,7 +66,7 @@ TIMESTAMP_CLAMPS = (
     TimestampClamp(_LEDGERS, "checkpoint_at", MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET),
     TimestampClamp(_TOP_UPS, "due_at", MAX_SHORT_DELAY, NO_OFFSET),
     TimestampClamp(_TOP_UPS, "read_at", MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET),
-    TimestampClamp(_CHANGES, "asked_at", MAX_CLOCK_ROLLBACK, NO_OFFSET),
+    TimestampClamp(_CHANGES, "requested_at", MAX_CLOCK_ROLLBACK, NO_OFFSET),
     TimestampClamp(_CHANGES, "sent_at", MAX_CLOCK_ROLLBACK, NO_OFFSET),
     # First: who may be sending it just now is left the time to end.
     TimestampClamp(_SENDING, "due_at", MAX_SHORT_DELAY, SENDING_GRACE),

@@ -84,7 +84,7 @@ def fetch_and_apply(job: Job, lane: Priority) -> None:
     operation, path = KINDS[job.kind].read_operation, {"id": str(job.remote_id)}
     try:
         grant = calls.acquire_permit(job.token, lane, operation=operation)
-        asked_at = timezone.now()
+        requested_at = timezone.now()
         reply = calls.send_request(job.token, operation, grant, path=path)
     except RateLimitExhausted as exhausted:
         again_at = timezone.now() + timedelta(seconds=max(1.0, exhausted.wait))
@@ -93,7 +93,7 @@ def fetch_and_apply(job: Job, lane: Priority) -> None:
         record_poll_failure(job, error)
     else:
         circuit_breaker.close_circuit(job.account.environment)
-        apply_reading(job, KINDS[job.kind].read_status(reply.data), asked_at)
+        apply_reading(job, KINDS[job.kind].read_status(reply.data), requested_at)
 
 
 def current_run(job: Job) -> QuerySet[Job]:
@@ -101,37 +101,39 @@ def current_run(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, state=JobState.RUNNING, started_at=job.started_at)
 
 
-def apply_reading(job: Job, sight: StatusReading, asked_at: datetime) -> None:
+def apply_reading(job: Job, sight: StatusReading, requested_at: datetime) -> None:
     """Note what a look saw."""
     durations = DurationHistory({job.kind}).model_for(DurationKey.for_job(job))
     fields: dict[str, object] = {"failures": 0, "poll_error": "", "poll_failing_since": None}
-    fields |= changes_for(job, sight, asked_at, durations)
+    fields |= changes_for(job, sight, requested_at, durations)
     is_new = save_if_current(job, fields)
     publish_event(job.tenant_id, EventType.JOB, job.pk)
     if is_new and "finished_at" in fields:
-        record_run_duration(job, asked_at, durations)  # last: nobody looks again to tell of an end
+        record_run_duration(
+            job, requested_at, durations
+        )  # last: nobody looks again to tell of an end
 
 
 def changes_for(
-    job: Job, sight: StatusReading, asked_at: datetime, durations: DurationModel
+    job: Job, sight: StatusReading, requested_at: datetime, durations: DurationModel
 ) -> dict[str, object]:
     """What a look tells the job's row."""
-    if is_stale_failure(job, sight, asked_at):
-        return next_poll(job, sight, asked_at, durations)
+    if is_stale_failure(job, sight, requested_at):
+        return next_poll(job, sight, requested_at, durations)
     word: dict[str, object] = {"raw_status": sight.raw_status} if sight.raw_status else {}
     if sight.state in (JobState.COMPLETED, JobState.FAILED):
         return word | final_changes(sight)
-    return {**word, "polled_at": asked_at, **next_poll(job, sight, asked_at, durations)}
+    return {**word, "polled_at": requested_at, **next_poll(job, sight, requested_at, durations)}
 
 
-def is_stale_failure(job: Job, sight: StatusReading, asked_at: datetime) -> bool:
+def is_stale_failure(job: Job, sight: StatusReading, requested_at: datetime) -> bool:
     """Whether it is the very failure that this run's retry was paid for, shown once more by a copy
     of the service that lags. It counts as soon as a look saw the run go on, or after a minute."""
     is_first = job.started_at is not None and job.polled_at == job.started_at
     if (
         sight.state != JobState.FAILED
         or not is_first
-        or run_age_s(job, asked_at) > STALE_FAILURE_WINDOW_S
+        or run_age_s(job, requested_at) > STALE_FAILURE_WINDOW_S
     ):
         return False
     began = Charge.objects.filter(job=job, applied_at=job.started_at).first()
@@ -160,26 +162,26 @@ def final_changes(sight: StatusReading) -> dict[str, object]:
 
 
 def next_poll(
-    job: Job, sight: StatusReading, asked_at: datetime, durations: DurationModel
+    job: Job, sight: StatusReading, requested_at: datetime, durations: DurationModel
 ) -> dict[str, object]:
     """When to poll next; after a month only when a person asks (pitfall 18)."""
-    age = run_age_s(job, asked_at)
+    age = run_age_s(job, requested_at)
     if age > MAX_POLLING_AGE.total_seconds():
         said = POLLING_STOPPED_TEXT.format(word=sight.raw_status or job.raw_status or "running")
         return {
-            "next_poll_at": asked_at + STOPPED_POLL_DELAY,
+            "next_poll_at": requested_at + STOPPED_POLL_DELAY,
             "poll_error": said,
-            "poll_failing_since": asked_at,
+            "poll_failing_since": requested_at,
         }
-    return {"next_poll_at": asked_at + timedelta(seconds=durations.next_poll_delay(age))}
+    return {"next_poll_at": requested_at + timedelta(seconds=durations.next_poll_delay(age))}
 
 
-def record_run_duration(job: Job, asked_at: datetime, durations: DurationModel) -> None:
+def record_run_duration(job: Job, requested_at: datetime, durations: DurationModel) -> None:
     """Record how long it ran, if the last poll that saw it running was shortly before this one."""
     if job.started_at is None:
         return
     seen = run_age_s(job, job.polled_at or job.started_at)
-    took = durations.estimate_duration(seen, run_age_s(job, asked_at), rng)
+    took = durations.estimate_duration(seen, run_age_s(job, requested_at), rng)
     if took is not None:
         RenderDurations.objects.add_duration(job, took)
 

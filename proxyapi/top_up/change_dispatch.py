@@ -78,7 +78,7 @@ def process_change(change_id: UUID) -> None:
     if change.state == TopUpChangeState.UNKNOWN:
         settle_unknown_change(change)
     elif change.state == TopUpChangeState.ASKED:
-        if timezone.now() - change.asked_at > MAX_CHANGE_AGE:
+        if timezone.now() - change.requested_at > MAX_CHANGE_AGE:
             refuse_change(change, messages.CHANGE_TOO_OLD)
             return
         due_at = timezone.now() + CHANGE_ABANDONED_AFTER
@@ -116,13 +116,13 @@ def send_change(change: TopUpChange) -> None:
 def reread_setting(change: TopUpChange) -> TopUpSetting | None:
     """The preference as it is now; None when that decides already."""
     try:
-        found, asked_at = preference_sync.fetch_preference(
+        found, requested_at = preference_sync.fetch_preference(
             change.token, Priority.PERSON, CHANGE_PERMIT_WAIT_S
         )
     except errors.OutcomeUnknown:
         refuse_change(change, messages.REREAD_FAILED)
         return None
-    preference_sync.store_preference(change.account, found, asked_at)
+    preference_sync.store_preference(change.account, found, requested_at)
     seen = TopUpSetting.from_mapping(change.seen)
     if found.setting != seen:
         refuse_change(change, messages.changed_meanwhile_message(seen, found.setting))
@@ -161,21 +161,24 @@ def mark_change_unknown(change: TopUpChange) -> None:
 
 def settle_unknown_change(change: TopUpChange) -> None:
     """Reading tells: it is as wanted, or it never arrived. A failed reading tells nothing."""
-    wanted, sent_at = TopUpSetting.from_mapping(change.wanted), change.sent_at or change.asked_at
+    wanted, sent_at = (
+        TopUpSetting.from_mapping(change.wanted),
+        change.sent_at or change.requested_at,
+    )
     try:
         # Its own token may have stopped since; any that opens the account reads the same.
         token = pick_account_token(change.account, change.member_id)
-        found, asked_at = preference_sync.fetch_preference(
+        found, requested_at = preference_sync.fetch_preference(
             token, Priority.PERSON, CHANGE_PERMIT_WAIT_S
         )
     except (errors.UpstreamError, RateLimitExhausted, TokenRefused):
         reschedule_change(change, CHANGE_RECHECK_DELAY)
         return
     if found.setting.satisfies(wanted):
-        mark_change_saved(change, found, asked_at)
+        mark_change_saved(change, found, requested_at)
         return
-    preference_sync.store_preference(change.account, found, asked_at)
-    if asked_at - sent_at > MAX_PUT_ARRIVAL:
+    preference_sync.store_preference(change.account, found, requested_at)
+    if requested_at - sent_at > MAX_PUT_ARRIVAL:
         refuse_change(change, messages.not_applied_message(found.setting))
     else:
         reschedule_change(change, CHANGE_RECHECK_DELAY)
@@ -203,7 +206,7 @@ def finish_change(change: TopUpChange, state: TopUpChangeState, sentence: str) -
 
 def postpone_unsent_change(change: TopUpChange, seconds: float, sentence: str) -> None:
     """Nothing was sent: again soon, unless it has waited long enough."""
-    if timezone.now() - change.asked_at > MAX_PERMIT_WAIT:
+    if timezone.now() - change.requested_at > MAX_PERMIT_WAIT:
         refuse_change(change, f"Not saved. {sentence}")
         return
     due_at = timezone.now() + timedelta(seconds=max(1.0, seconds))

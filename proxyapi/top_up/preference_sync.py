@@ -86,10 +86,10 @@ def fetch_preference(
     token: Token, lane: Priority, patience: float
 ) -> tuple[PreferenceReading, datetime]:
     """The preference and when it was asked for. Raises `UpstreamError`, `AllowanceExhausted`."""
-    asked_at = timezone.now()
+    requested_at = timezone.now()
     return parse_preference(
         calls.call_upstream(token, READ_OPERATION, lane, patience=patience).data
-    ), asked_at
+    ), requested_at
 
 
 def parse_preference(data: Any) -> PreferenceReading:
@@ -105,35 +105,35 @@ def parse_preference(data: Any) -> PreferenceReading:
 
 @transaction.atomic
 def store_preference(
-    account: Account, reading: PreferenceReading, asked_at: datetime, *, ours: bool = False
+    account: Account, reading: PreferenceReading, requested_at: datetime, *, ours: bool = False
 ) -> AutoTopUp:
     """Keep what was read; `ours` when we have just set it so. Announces what changed."""
     AutoTopUp.objects.get_or_create(account=account)
     row = AutoTopUp.objects.select_for_update().get(account=account)
     known, before = row.read_at is not None, displayed_state(row)
-    if row.read_at is None or row.read_at <= asked_at:
-        apply_preference(row, reading, asked_at)
+    if row.read_at is None or row.read_at <= requested_at:
+        apply_preference(row, reading, requested_at)
     if ours:
-        record_own_setting(row, reading.setting, asked_at)
+        record_own_setting(row, reading.setting, requested_at)
     row.save()
     if displayed_state(row) != before or not known:
         publish_event(account.tenant_id, EventType.TOP_UP, account.pk)
     return row
 
 
-def apply_preference(row: AutoTopUp, reading: PreferenceReading, asked_at: datetime) -> None:
+def apply_preference(row: AutoTopUp, reading: PreferenceReading, requested_at: datetime) -> None:
     known = row.read_at is not None
     if reading.setting.enabled:
         row.found_off_at = None
     elif known and row.enabled:
-        row.found_off_at = asked_at
+        row.found_off_at = requested_at
     # Lower, too: a top-up that succeeded began the count anew, and then another one failed.
     if reading.failures and reading.failures != row.consecutive_failures:
-        row.failure_seen_at = asked_at if known else None
+        row.failure_seen_at = requested_at if known else None
     for name, value in reading.setting.to_dict().items():
         setattr(row, name, value)
     row.enabled_at, row.consecutive_failures = reading.enabled_at, reading.failures
-    row.read_at, row.read_error = asked_at, ""
+    row.read_at, row.read_error = requested_at, ""
 
 
 def record_own_setting(row: AutoTopUp, setting: TopUpSetting, at: datetime) -> None:

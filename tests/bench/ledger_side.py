@@ -103,7 +103,7 @@ def page_addresses(team: Any) -> dict[str, str]:
         "charts of everything": "/ledger/charts/?period=all",
         "one entry": f"/ledger/{account.pk}/{entry.position}/",
         "overview": "/",
-        "overview, its questions": "/?part=asks",
+        "overview, its questions": "/?part=attention",
         "overview, how close estimates were": "/costs/estimate-accuracy/",
         "costs": "/costs/",
         "reconciliation": "/reconciliation/",

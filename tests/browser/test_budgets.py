@@ -65,7 +65,7 @@ def test_what_was_asked_for_and_approved_is_rendered(
     """Nobody loads a page again: the ask, the approval and the film come by themselves."""
     thea.goto("/budgets/")
     job = request_approval(priya, "Who owns the Moon?", "For the fair on Tuesday.")
-    asks = thea.locator("#asks")
+    asks = thea.locator("#approval-requests")
     expect(asks).to_contain_text("“For the fair on Tuesday.”", timeout=MINE)
     album.take(thea, "budgets")
     asks.get_by_role("link", name="Approve").click()

@@ -39,11 +39,11 @@ def test_a_lost_answer_is_told_where_it_is_decided(
     sandbox_control.set_fault(lost, "html", "GET", "*/credits/history")
     sandbox_control.set_fault(lost, "reset", "POST", "*/render", times=1)
     luca.make_video("An answer that never came")
-    ask = page.locator("#overview-asks .ask", has_text="An answer that never came")
+    ask = page.locator("#overview-attention .item-row", has_text="An answer that never came")
     expect(ask).to_contain_text("it was not sent again", timeout=PRICED_TIMEOUT_MS)
     assert page.evaluate(MARKED), "it was loaded again"
     ask.get_by_role("link", name="Follow it").click()
-    item = page.locator(".ask--amount", has_text="An answer that never came")
+    item = page.locator(".item-row--amount", has_text="An answer that never came")
     expect(item).to_contain_text("The ledger decides, at the latest by")
 
 

@@ -162,7 +162,7 @@ def run_and_kill_rotation(seconds: float, keys: str) -> float:
 
 def count_under_key(key: str) -> int:
     name = key.partition(":")[0]
-    blobs = Token.objects.values_list("sealed", flat=True).iterator()
+    blobs = Token.objects.values_list("ciphertext", flat=True).iterator()
     return sum(encryption.envelope_key_id(bytes(blob)) == name for blob in blobs)
 
 

@@ -157,7 +157,7 @@ def moved_elsewhere(token: Token) -> None:
 
 
 def damaged(token: Token) -> None:
-    Token.objects.update(sealed=b"not ours")
+    Token.objects.update(ciphertext=b"not ours")
 
 
 @pytest.mark.parametrize("become_unusable", [moved_elsewhere, damaged])

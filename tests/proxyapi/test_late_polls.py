@@ -121,7 +121,7 @@ def test_a_token_that_was_removed_meanwhile_stays_removed(
     upstream.respond(*GET, gone)
     poll_job(job.pk)
     token = Token.objects.get()
-    assert (token.state, bytes(token.sealed)) == (TokenState.REMOVED, b"")
+    assert (token.state, bytes(token.ciphertext)) == (TokenState.REMOVED, b"")
 
 
 def test_a_token_that_was_revoked_meanwhile_is_not_woken_by_an_older_profile(
@@ -216,7 +216,7 @@ def test_odd_costs_and_options_leave_what_was_known(
 def test_a_token_that_cannot_be_decrypted_is_a_failed_poll(
     job: Job, upstream: ScriptedUpstream
 ) -> None:
-    Token.objects.update(sealed=b"not ours")
+    Token.objects.update(ciphertext=b"not ours")
     poll_job(job.pk)
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
@@ -227,7 +227,7 @@ def test_a_token_that_cannot_be_decrypted_is_a_failed_poll(
 def test_a_token_that_does_not_open_is_tried_less_and_less(
     job: Job, upstream: ScriptedUpstream
 ) -> None:
-    Token.objects.update(sealed=b"not ours")
+    Token.objects.update(ciphertext=b"not ours")
     hour_ago = timezone.now() - timedelta(hours=1)
     Job.objects.update(poll_error="It was so.", poll_failing_since=hour_ago)
     poll_due_job(job)
@@ -238,7 +238,7 @@ def test_a_token_that_does_not_open_is_tried_less_and_less(
 def test_a_token_that_does_not_open_for_a_month_is_not_tried_on(
     job: Job, upstream: ScriptedUpstream
 ) -> None:
-    Token.objects.update(sealed=b"not ours")
+    Token.objects.update(ciphertext=b"not ours")
     Job.objects.update(started_at=timezone.now() - timedelta(days=31))
     assert poll_due_job(job).is_polling_stopped
     assert "looking stopped" in job.poll_error

@@ -54,8 +54,8 @@ def take_permit(store: redis.Redis, lane: Priority = Priority.PERSON, *, cost: i
     return rate_limiter.try_acquire(store, TOKEN, lane, cost=cost)
 
 
-def count_granted(store: redis.Redis, lane: Priority, tries: int = 40) -> int:
-    return sum(take_permit(store, lane).is_granted for _ in range(tries))
+def count_granted(store: redis.Redis, lane: Priority, attempts: int = 40) -> int:
+    return sum(take_permit(store, lane).is_granted for _ in range(attempts))
 
 
 def test_thirty_requests_are_granted_and_the_next_waits_for_the_oldest(old_store):
@@ -97,7 +97,7 @@ def test_each_priority_leaves_a_reserve_to_those_above(old_store, lane, at_once)
 def test_the_low_priorities_are_spread_over_the_minute(old_store, lane, burst, most):
     bursts = []
     for _ in range(60):
-        bursts.append(count_granted(old_store, lane, tries=4))
+        bursts.append(count_granted(old_store, lane, attempts=4))
         advance_redis(old_store, 1)
     assert max(bursts) <= burst
     assert most - 2 <= sum(bursts) <= most + 1  # the first of a burst is on credit
@@ -169,7 +169,7 @@ def test_there_is_room_for_as_many_as_are_granted_though_one_is_lent(old_store, 
 def test_a_person_is_served_when_all_lower_priorities_are_exhausted(old_store):
     for _ in range(60):
         for lane in (Priority.GATEWAY, Priority.SETTLEMENT, Priority.POLLING, Priority.LEDGER_SYNC):
-            count_granted(old_store, lane, tries=3)
+            count_granted(old_store, lane, attempts=3)
         advance_redis(old_store, 1)
     count_granted(old_store, Priority.SETTLEMENT)
     assert take_permit(old_store).is_granted
@@ -209,7 +209,7 @@ def test_eight_callers_at_once_get_thirty_between_them(old_store, valkey_url):
 
     def caller(_):
         with redis.Redis.from_url(valkey_url) as mine:
-            return count_granted(mine, Priority.PERSON, tries=20)
+            return count_granted(mine, Priority.PERSON, attempts=20)
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(caller, range(8))) == 30
@@ -225,7 +225,7 @@ def test_the_limit_is_learned_from_the_headers(old_store):
     take_permit(old_store)
     rate_limiter.apply_rate_limit_headers(old_store, TOKEN, 60, 59)
     assert rate_limiter.peek_bucket(old_store, TOKEN).limit == 60
-    assert count_granted(old_store, Priority.PERSON, tries=80) == 59
+    assert count_granted(old_store, Priority.PERSON, attempts=80) == 59
 
 
 def test_what_others_used_is_taken_away(old_store):
@@ -237,7 +237,7 @@ def test_what_others_used_is_taken_away(old_store):
 
 
 def test_an_answer_never_gives_back_what_is_under_way(old_store):
-    count_granted(old_store, Priority.PERSON, tries=20)
+    count_granted(old_store, Priority.PERSON, attempts=20)
     rate_limiter.apply_rate_limit_headers(old_store, TOKEN, 30, 29)
     assert rate_limiter.peek_bucket(old_store, TOKEN).remaining == 10
 
@@ -269,11 +269,11 @@ def test_pitfall_27_the_scraping_pool_stops_scraping_alone(old_store):
 
 def test_pitfall_28_previews_have_five_a_minute_of_their_own(old_store):
     name = RatePool.PREVIEWS.bucket_name("northlight")
-    tries = [
+    attempts = [
         rate_limiter.try_acquire(old_store, name, Priority.PERSON, limit=5).is_granted
         for _ in range(8)
     ]
-    assert tries == [True] * 5 + [False] * 3
+    assert attempts == [True] * 5 + [False] * 3
     assert take_permit(old_store).is_granted
 
 

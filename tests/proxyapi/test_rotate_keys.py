@@ -37,7 +37,7 @@ def rotate(*options: str) -> str:
 
 def keys() -> set[str]:
     return {
-        encryption.envelope_key_id(bytes(token.sealed)) for token in Token.objects.not_removed()
+        encryption.envelope_key_id(bytes(token.ciphertext)) for token in Token.objects.not_removed()
     }
 
 
@@ -73,8 +73,8 @@ def test_a_row_that_changed_meanwhile_is_not_overwritten(tokens: list[Token]) ->
 
 
 def test_a_tampered_row_is_named_and_left_alone(tokens: list[Token]) -> None:
-    blob = bytes(tokens[0].sealed)
-    Token.objects.filter(pk=tokens[0].pk).update(sealed=blob[:-1] + bytes([blob[-1] ^ 1]))
+    blob = bytes(tokens[0].ciphertext)
+    Token.objects.filter(pk=tokens[0].pk).update(ciphertext=blob[:-1] + bytes([blob[-1] ^ 1]))
     with pytest.raises(CommandError, match=str(tokens[0].pk)):
         rotate()
     assert keys() == {"new", "old"}
@@ -84,11 +84,11 @@ def test_a_tampered_row_is_named_and_left_alone(tokens: list[Token]) -> None:
 def test_a_row_without_an_envelope_does_not_stop_the_others(
     blob: bytes, tokens: list[Token]
 ) -> None:
-    Token.objects.filter(pk=tokens[0].pk).update(sealed=blob)
+    Token.objects.filter(pk=tokens[0].pk).update(ciphertext=blob)
     with pytest.raises(CommandError, match=str(tokens[0].pk)):
         rotate()
     others = Token.objects.exclude(pk=tokens[0].pk)
-    assert {encryption.envelope_key_id(bytes(token.sealed)) for token in others} == {"new"}
+    assert {encryption.envelope_key_id(bytes(token.ciphertext)) for token in others} == {"new"}
 
 
 def test_a_key_that_is_still_needed_cannot_be_taken_out(tokens: list[Token], settings: Any) -> None:

@@ -89,7 +89,7 @@ def test_a_token_that_stops_leaves_what_it_made_to_one_that_was_added_before(
 
 
 def damage(token: Token) -> None:
-    Token.objects.filter(pk=token.pk).update(sealed=b"\0" + bytes(token.sealed)[1:])
+    Token.objects.filter(pk=token.pk).update(ciphertext=b"\0" + bytes(token.ciphertext)[1:])
 
 
 def test_a_new_token_goes_on_with_what_is_left_on_one_that_does_not_open(
@@ -139,7 +139,7 @@ def test_a_token_that_was_refused_or_does_not_open_is_added_again_by_its_owner(
     first.refresh_from_db()
     job.refresh_from_db()
     assert (again.state, first.state) == (TokenState.WORKING, TokenState.REMOVED)
-    assert (job.token, bytes(first.sealed)) == (again, b"")
+    assert (job.token, bytes(first.ciphertext)) == (again, b"")
 
 
 def test_a_token_of_another_account_or_member_takes_over_nothing(

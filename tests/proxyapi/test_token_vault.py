@@ -24,7 +24,7 @@ def account(db: None) -> Account:
 def test_a_token_that_does_not_open_leaves_the_account_to_the_next(account: Account) -> None:
     """One that works is asked first, and it was damaged; the other one waits for its plan."""
     TokenFactory.create(account=account)
-    Token.objects.update(sealed=b"not ours")
+    Token.objects.update(ciphertext=b"not ours")
     other = TokenFactory.create(account=account, state=TokenState.PAUSED)
     source = open_ledger_reader(account, Priority.LEDGER_SYNC)
     assert source is not None
@@ -34,7 +34,7 @@ def test_a_token_that_does_not_open_leaves_the_account_to_the_next(account: Acco
 def test_where_none_opens_the_first_says_why(account: Account) -> None:
     first = TokenFactory.create(account=account)
     TokenFactory.create(account=account)
-    Token.objects.update(sealed=b"")
+    Token.objects.update(ciphertext=b"")
     assert token_vault.first_decryptable(account.tokens.order_by("state_since")) == first
     assert token_vault.first_decryptable(account.tokens.none()) is None
 

@@ -44,9 +44,9 @@ def test_a_token_is_sealed_and_opens_for_its_row_only(db: None, upstream: Script
     tenant, user = TenantFactory(), UserFactory()
     token = tokens.store_token(tenant, user.pk, Secret(f"  {value()}\n"))
     other = tokens.store_token(tenant, user.pk, Secret(value("b")))
-    assert value().encode() not in bytes(token.sealed)
+    assert value().encode() not in bytes(token.ciphertext)
     assert token_vault.decrypt_token(token).reveal() == value()
-    other.sealed = token.sealed
+    other.ciphertext = token.ciphertext
     with pytest.raises(DecryptionFailed):
         token_vault.decrypt_token(other)
 
@@ -260,7 +260,7 @@ def test_a_token_that_does_not_open_leaves_the_profile_to_another_members(
     upstream.respond("GET", "/faceless/options", make_response({}))
     account = AccountFactory(upstream_id=5, plan=AccountPlan.NONE)
     TokenFactory(account=account)
-    Token.objects.update(sealed=b"not ours")
+    Token.objects.update(ciphertext=b"not ours")
     other = TokenFactory(account=account, state=TokenState.PAUSED)
     tokens.refresh_account_profile(account)
     other.refresh_from_db()
@@ -272,5 +272,5 @@ def test_a_removed_token_leaves_nothing_to_open(db: None, upstream: ScriptedUpst
     token = tokens.store_token(TenantFactory(), UserFactory().pk, Secret(value()))
     tokens.destroy_token(token)
     token.refresh_from_db()
-    assert bytes(token.sealed) == b""
+    assert bytes(token.ciphertext) == b""
     assert token.state == TokenState.REMOVED

@@ -1,4 +1,4 @@
-"""Deliveries: an alert is brought to each address, tried again with growing pauses, then parked.
+"""Deliveries: an alert is brought to each address, tried again with growing pauses, then given up.
 
 Each try is claimed by one conditional update. A worker that dies in one leaves it due again after
 `ATTEMPT_LEASE`: an address may then hear of it twice, with the same id.
@@ -25,7 +25,7 @@ from proxyapi.events import EventType, publish_event
 
 log = logging.getLogger(__name__)
 
-# Pauses after the first try, the second, and so on; after the last one it is parked.
+# Pauses after the first try, the second, and so on; after the last one it is given up.
 RETRY_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
 ATTEMPT_LEASE = timedelta(minutes=2)
 MAX_DUE_AHEAD = timedelta(hours=7)  # and more than any pause
@@ -40,11 +40,11 @@ def attempt_delivery(delivery_id: UUID) -> None:
     """One try, if it is due and nobody else is at it."""
     now = timezone.now()
     due = Delivery.objects.due(now).filter(pk=delivery_id).order_by()
-    if not due.update(tries=F("tries") + 1, due_at=now + ATTEMPT_LEASE):
+    if not due.update(attempts=F("attempts") + 1, due_at=now + ATTEMPT_LEASE):
         return
     deliveries = Delivery.objects.select_related("event__team__tenant", "event__rule")
     delivery = deliveries.get(pk=delivery_id)
-    if delivery.tries > len(RETRY_DELAYS) + 1:
+    if delivery.attempts > len(RETRY_DELAYS) + 1:
         give_up_delivery(delivery, DeliveryFailed(ATTEMPTS_INTERRUPTED))
         return
     try:
@@ -60,7 +60,7 @@ def attempt_delivery(delivery_id: UUID) -> None:
             delivery, DeliveryFailed(f"It was not sent, for a fault of the portal ({name}).")
         )
     else:
-        delivery.state, delivery.said = DeliveryState.DELIVERED, ""
+        delivery.state, delivery.error = DeliveryState.DELIVERED, ""
         delivery.delivered_at = timezone.now()
         save_delivery(delivery)
 
@@ -73,20 +73,20 @@ def repair_due_times() -> None:
 
 
 def retry_delivery_later(delivery: Delivery, error: DeliveryFailed) -> None:
-    if delivery.tries > len(RETRY_DELAYS):
+    if delivery.attempts > len(RETRY_DELAYS):
         give_up_delivery(delivery, error)
         return
-    delivery.status, delivery.said = error.status, error.sentence[:200]
-    delivery.due_at = timezone.now() + RETRY_DELAYS[delivery.tries - 1]
+    delivery.status, delivery.error = error.status, error.sentence[:200]
+    delivery.due_at = timezone.now() + RETRY_DELAYS[delivery.attempts - 1]
     save_delivery(delivery)
 
 
 def give_up_delivery(delivery: Delivery, error: DeliveryFailed) -> None:
     delivery.state = DeliveryState.FAILED
-    delivery.status, delivery.said = error.status, error.sentence[:200]
+    delivery.status, delivery.error = error.status, error.sentence[:200]
     save_delivery(delivery)
 
 
 def save_delivery(delivery: Delivery) -> None:
-    delivery.save(update_fields=["state", "status", "said", "due_at", "delivered_at"])
+    delivery.save(update_fields=["state", "status", "error", "due_at", "delivered_at"])
     publish_event(delivery.event.team.tenant_id, EventType.ALERT, delivery.event_id)

@@ -50,16 +50,20 @@ def generate_webhook_secret() -> str:
 
 
 def encrypt_webhook_secret(hook: AlertWebhook, secret: str) -> None:
-    hook.sealed = encryption.encrypt(secret.encode(), hook.seal_row(), encryption.load_key_ring())
+    hook.ciphertext = encryption.encrypt(
+        secret.encode(), hook.encryption_context(), encryption.load_key_ring()
+    )
 
 
 def reencrypt_webhook_secret(hook: AlertWebhook) -> bool:
     """Seal the secret again with the current key; False when it was there, or changed meanwhile."""
-    old, ring = bytes(hook.sealed), encryption.load_key_ring()
+    old, ring = bytes(hook.ciphertext), encryption.load_key_ring()
     if encryption.envelope_key_id(old) == ring.current_key_id:
         return False
-    new = encryption.encrypt(encryption.decrypt(old, hook.seal_row(), ring), hook.seal_row(), ring)
-    return bool(AlertWebhook.objects.filter(pk=hook.pk, sealed=old).update(sealed=new))
+    new = encryption.encrypt(
+        encryption.decrypt(old, hook.encryption_context(), ring), hook.encryption_context(), ring
+    )
+    return bool(AlertWebhook.objects.filter(pk=hook.pk, ciphertext=old).update(ciphertext=new))
 
 
 def post_webhook(delivery: Delivery) -> int:
@@ -112,7 +116,7 @@ def close_client_after(seconds: float, client: httpx.Client) -> Iterator[None]:
 def webhook_payload(event: AlertEvent) -> bytes:
     told = {
         "id": str(event.pk),
-        "type": ALERT_KINDS[event.rule.watch].webhook_type if event.rule else TEST_WEBHOOK_TYPE,
+        "type": ALERT_KINDS[event.rule.kind].webhook_type if event.rule else TEST_WEBHOOK_TYPE,
         "happened_at": event.happened_at.isoformat(),
         "team": event.team.name,
         "title": event.title,
@@ -125,7 +129,7 @@ def webhook_payload(event: AlertEvent) -> bytes:
 
 def webhook_headers(hook: AlertWebhook, id: str, at: int, body: bytes) -> dict[str, str]:
     secret = encryption.decrypt(
-        bytes(hook.sealed), hook.seal_row(), encryption.load_key_ring()
+        bytes(hook.ciphertext), hook.encryption_context(), encryption.load_key_ring()
     ).decode()
     key = base64.b64decode(secret.removeprefix(SIGNING_PREFIX))
     digest = hmac.new(key, f"{id}.{at}.".encode() + body, hashlib.sha256).digest()

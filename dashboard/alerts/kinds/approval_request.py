@@ -32,54 +32,56 @@ def find_approval_requests(
         "member", "decided_by", "charge__job"
     )
     for rule in rules:
-        for ask in rows.filter(decision=""):
-            yield pending_request_finding(rule, ask, now)
+        for approval in rows.filter(decision=""):
+            yield pending_request_finding(rule, approval, now)
         answered_since = rows.filter(decided_at__gte=now - ANSWER_MAX_AGE)
-        for ask in answered_since.exclude(decision=ApprovalDecision.WITHDRAWN):
-            yield decided_request_finding(rule, ask)
+        for approval in answered_since.exclude(decision=ApprovalDecision.WITHDRAWN):
+            yield decided_request_finding(rule, approval)
 
 
-def pending_request_finding(rule: AlertRule, ask: ApprovalRequest, now: datetime) -> AlertFinding:
-    note = f" “{ask.note}”" if ask.note else ""
+def pending_request_finding(
+    rule: AlertRule, approval: ApprovalRequest, now: datetime
+) -> AlertFinding:
+    note = f" “{approval.note}”" if approval.note else ""
     return AlertFinding(
         rule,
-        str(ask.pk),
-        f"{ask.member.first_name} asks for {credits(ask.charge.hold)} cr",
-        f"For {request_title(ask)}.{note}"[:400],
+        str(approval.pk),
+        f"{approval.member.first_name} asks for {credits(approval.charge.hold)} cr",
+        f"For {request_title(approval)}.{note}"[:400],
         "waiting",
         page_url_or_empty("budgets"),
-        age_period(ask.asked_at, now),
+        age_period(approval.requested_at, now),
         for_money=True,
     )
 
 
-def decided_request_finding(rule: AlertRule, ask: ApprovalRequest) -> AlertFinding:
+def decided_request_finding(rule: AlertRule, approval: ApprovalRequest) -> AlertFinding:
     """For the asker alone."""
-    who = ask.decided_by.first_name if ask.decided_by else "Somebody"
-    amount, title = f"{credits(ask.charge.hold)} cr", request_title(ask)
+    who = approval.decided_by.first_name if approval.decided_by else "Somebody"
+    amount, title = f"{credits(approval.charge.hold)} cr", request_title(approval)
     state, head, text = {
         ApprovalDecision.APPROVED: ("good", f"{who} approved {amount}", f"{title} is sent."),
         ApprovalDecision.DECLINED: (
             "failed",
             f"{who} declined {amount}",
-            f"{title}: “{ask.answer}”",
+            f"{title}: “{approval.answer}”",
         ),
     }.get(
-        ApprovalDecision(ask.decision),
-        ("paused", f"{amount} were not sent", f"{title}: {ask.answer}"),
+        ApprovalDecision(approval.decision),
+        ("paused", f"{amount} were not sent", f"{title}: {approval.answer}"),
     )
     where = (
-        reverse("video", args=[ask.charge.job_id])
-        if ask.charge.job_id
+        reverse("video", args=[approval.charge.job_id])
+        if approval.charge.job_id
         else page_url_or_empty("budgets")
     )
     return AlertFinding(
-        rule, str(ask.pk), head, text[:400], state, where, "answer", member=ask.member_id
+        rule, str(approval.pk), head, text[:400], state, where, "answer", member=approval.member_id
     )
 
 
-def request_title(ask: ApprovalRequest) -> str:
-    return f"“{ask.charge.job.title}”" if ask.charge.job else "A request"
+def request_title(approval: ApprovalRequest) -> str:
+    return f"“{approval.charge.job.title}”" if approval.charge.job else "A request"
 
 
 SPEC = AlertKindSpec(

@@ -25,7 +25,7 @@ def find_ledger_problems(
 ) -> Iterator[AlertFinding]:
     """Once a week for each row that was found changed: what was mended and stops again is news."""
     rows = LedgerMirror.objects.filter(account__in=accounts_with_token(team)).exclude(problem="")
-    rows = rows.annotate(changed=Max("account__rewrites__pk"))
+    rows = rows.annotate(changed=Max("account__ledger_conflicts__pk"))
     for row in rows.select_related("account"):
         for rule in rules:
             yield AlertFinding(

@@ -1,4 +1,4 @@
-"""Budgets as pages show them: meters, a line beside a price, waiting asks, history."""
+"""Budgets as pages show them: meters, a line beside a price, pending approval requests, history."""
 
 from __future__ import annotations
 

@@ -35,14 +35,14 @@ ZERO_CREDITS = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequestRow:
-    """One ask. `mine`: the reader asked, and may take it back; `may_decide`: the buttons."""
+    """One approval request. `mine`: the reader made it, and may withdraw it."""
 
     id: UUID
     who: str
     amount: Decimal
     line: str
     note: str
-    asked_at: datetime
+    requested_at: datetime
     url: str
     mine: bool
     may_decide: bool
@@ -67,32 +67,32 @@ class ApprovalConfirmation:
 
 def build_approval_request_rows(reader: Membership) -> tuple[ApprovalRequestRow, ...]:
     """The oldest first; of those who may not decide, only their own. At most six queries."""
-    asks = select_request_relations(reader.team.asks.pending())
+    approvals = select_request_relations(reader.team.approval_requests.pending())
     decides = has_permission(reader, Permission.MANAGE_MONEY)
     if not decides:
-        asks = asks.filter(member=reader.user_id)
-    found = list(asks)
+        approvals = approvals.filter(member=reader.user_id)
+    found = list(approvals)
     short = most_constrained_by_member(reader, found)
     return tuple(
-        build_approval_request_row(ask, reader, short.get(ask.member_id), decides=decides)
-        for ask in found
+        build_approval_request_row(approval, reader, short.get(approval.member_id), decides=decides)
+        for approval in found
     )
 
 
-def select_request_relations(asks: QuerySet[ApprovalRequest]) -> QuerySet[ApprovalRequest]:
-    return asks.select_related("member", "charge__job")
+def select_request_relations(approvals: QuerySet[ApprovalRequest]) -> QuerySet[ApprovalRequest]:
+    return approvals.select_related("member", "charge__job")
 
 
 def most_constrained_by_member(
-    reader: Membership, asks: Sequence[ApprovalRequest]
+    reader: Membership, approvals: Sequence[ApprovalRequest]
 ) -> dict[int, BudgetUsage]:
     """By asker, the budget with the least left."""
-    if not asks:
+    if not approvals:
         return {}
     found = load_hard_budget_usage(reader)
     return {
         who: short
-        for who in {ask.member_id for ask in asks}
+        for who in {approval.member_id for approval in approvals}
         if (short := most_constrained(filter_binding_usage(found, who)))
     }
 
@@ -108,18 +108,18 @@ def filter_binding_usage(found: Iterable[BudgetUsage], who: int) -> list[BudgetU
 
 
 def build_approval_request_row(
-    ask: ApprovalRequest, reader: Membership, short: BudgetUsage | None, *, decides: bool
+    approval: ApprovalRequest, reader: Membership, short: BudgetUsage | None, *, decides: bool
 ) -> ApprovalRequestRow:
-    mine = ask.member_id == reader.user_id
+    mine = approval.member_id == reader.user_id
     left = f" {budget_left_sentence(short, mine=mine)}" if short else ""
     return ApprovalRequestRow(
-        id=ask.pk,
-        who="You" if mine else ask.member.first_name,
-        amount=ask.charge.hold,
-        line=f"To {requested_action_text(ask.charge)}.{left}",
-        note=ask.note,
-        asked_at=ask.asked_at,
-        url=video_page_url(ask.charge.job),
+        id=approval.pk,
+        who="You" if mine else approval.member.first_name,
+        amount=approval.charge.hold,
+        line=f"To {requested_action_text(approval.charge)}.{left}",
+        note=approval.note,
+        requested_at=approval.requested_at,
+        url=video_page_url(approval.charge.job),
         mine=mine,
         may_decide=decides,
     )
@@ -132,26 +132,26 @@ def requested_action_text(charge: Charge) -> str:
 
 
 def budget_left_sentence(short: BudgetUsage, *, mine: bool) -> str:
-    """ "61 of 2,500 are left until 1 Dec"; the reader of a colleague's ask is not "you"."""
+    """ "61 of 2,500 are left until 1 Dec"; the reader of a colleague’s request is not "you"."""
     text = budget_left_text(short) if mine else budget_left_text(short).replace("of your", "of the")
     return f"{text.replace(' left ', ' are left ')}."
 
 
-def build_approval_confirmation(ask: ApprovalRequest) -> ApprovalConfirmation:
+def build_approval_confirmation(approval: ApprovalRequest) -> ApprovalConfirmation:
     """What the one who decides reads before it is sent. At most five queries."""
-    asker = Membership.objects.filter(team=ask.team_id, user=ask.member_id).first()
-    found = filter_binding_usage(load_hard_budget_usage(asker), ask.member_id) if asker else []
-    hold, account = ask.charge.hold, Account.objects.get(pk=ask.charge.account_id)
+    asker = Membership.objects.filter(team=approval.team_id, user=approval.member_id).first()
+    found = filter_binding_usage(load_hard_budget_usage(asker), approval.member_id) if asker else []
+    hold, account = approval.charge.hold, Account.objects.get(pk=approval.charge.account_id)
     free = account.available_balance()
     over, short = exceeded_by(found, hold), most_constrained(found)
     shown = over or ([short] if short else [])
     return ApprovalConfirmation(
-        id=ask.pk,
-        who=ask.member.first_name,
-        title=requested_action_text(ask.charge),
+        id=approval.pk,
+        who=approval.member.first_name,
+        title=requested_action_text(approval.charge),
         amount=hold,
-        note=ask.note,
-        rows=tuple(amount_rows(ask, free, shown)),
+        note=approval.note,
+        rows=tuple(amount_rows(approval, free, shown)),
         unmet=tuple(filter(None, [credit_shortfall_text(free, hold)])),
         required_limit=ceil(over[0].used + hold) if len(over) == 1 else None,
         drawn=budget_usages_version(over),
@@ -159,15 +159,17 @@ def build_approval_confirmation(ask: ApprovalRequest) -> ApprovalConfirmation:
 
 
 def amount_rows(
-    ask: ApprovalRequest, free: Decimal, shown: Iterable[BudgetUsage]
+    approval: ApprovalRequest, free: Decimal, shown: Iterable[BudgetUsage]
 ) -> Iterator[AmountRow]:
-    if ask.charge.quote is not None:
-        yield AmountRow("Estimate", ask.charge.quote, "about", "As it was when it was requested")
-    yield AmountRow(HOLD_LABEL, ask.charge.hold, "held")
+    if approval.charge.quote is not None:
+        yield AmountRow(
+            "Estimate", approval.charge.quote, "about", "As it was when it was requested"
+        )
+    yield AmountRow(HOLD_LABEL, approval.charge.hold, "held")
     yield AmountRow("Free to spend on the account", free)
     for usage in shown:
-        whose = f"{ask.member.first_name}’s" if usage.budget.member_id else "the team’s"
+        whose = f"{approval.member.first_name}’s" if usage.budget.member_id else "the team’s"
         hard, left = credits(usage.budget.hard), usage.remaining or ZERO_CREDITS
         yield AmountRow(f"Left of {whose} {hard} until {usage.resets_at_label}", left)
-        exceeded = max(ask.charge.hold - left, ZERO_CREDITS)
+        exceeded = max(approval.charge.hold - left, ZERO_CREDITS)
         yield AmountRow("Above the budget", exceeded, is_total=True)

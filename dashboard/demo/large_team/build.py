@@ -115,7 +115,7 @@ def seed_tokens(tenant: Tenant, users: list[User], accounts: list[Account]) -> d
     ]
     tokens = [
         Token(
-            tenant=tenant, account=seats[number % len(seats)], owner=user, sealed=b"",
+            tenant=tenant, account=seats[number % len(seats)], owner=user, ciphertext=b"",
             fingerprint=f"archive{number:09}", last_four="none", state=TokenState.REMOVED,
         )
         for number, user in enumerate(users)

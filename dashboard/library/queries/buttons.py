@@ -97,21 +97,22 @@ def needs_manual_check(job: Job, charges: Sequence[Charge], state: str) -> bool:
 def approval_actions(charges: Sequence[Charge], reader: Membership) -> list[ActionButton]:
     """What there is to do about a charge that waits for a word; one query where one does."""
     asked = [charge for charge in charges if charge.state == ChargeState.DRAFT]
-    ask = ApprovalRequest.objects.pending().filter(charge__in=asked).first() if asked else None
-    if ask is None:
+    approval = ApprovalRequest.objects.pending().filter(charge__in=asked).first() if asked else None
+    if approval is None:
         return []
     buttons = []
     if has_permission(reader, Permission.MANAGE_MONEY):
         yes, no = (
-            reverse(f"approval-request-{name}", args=[ask.pk]) for name in ("approvals", "refusals")
+            reverse(f"approval-request-{name}", args=[approval.pk])
+            for name in ("approvals", "refusals")
         )
         buttons.append(ActionButton("Decline", no, "x-mark", "quiet", dialog=True))
         price = asked[-1].hold
         buttons.append(
             ActionButton("Approve", yes, "check", "primary", price, dialog=True, exact=True)
         )
-    if ask.member_id == reader.user_id:
-        back = reverse("approval-request-withdrawals", args=[ask.pk])
+    if approval.member_id == reader.user_id:
+        back = reverse("approval-request-withdrawals", args=[approval.pk])
         buttons.append(ActionButton("Take it back", back, "arrow-uturn-left", dialog=True))
     return buttons
 

@@ -38,7 +38,7 @@ class Command(rotate_keys.Command):
 
     def webhooks_under_old_keys(self) -> list[UUID]:
         current = encryption.load_key_ring().current_key_id
-        sealed = AlertWebhook.objects.order_by("pk").values_list("pk", "sealed")
+        sealed = AlertWebhook.objects.order_by("pk").values_list("pk", "ciphertext")
         return [
             pk for pk, blob in sealed if encryption.envelope_key_id_or_blank(bytes(blob)) != current
         ]

@@ -64,8 +64,10 @@ def build_attention_list(
     """`top_up`: whether the reader may open it; else they are shown how long the credits last."""
     found = [ITEM_BUILDERS[concern.kind](concern, now) for concern in concerns]
     stopped = not any(concern.kind == "rewrite" for concern in concerns)
-    found += [ask for account in accounts for ask in build_account_items(account, stopped, top_up)]
-    found.sort(key=lambda ask: KINDS_BY_RISK.index(ask.kind))
+    found += [
+        item for account in accounts for item in build_account_items(account, stopped, top_up)
+    ]
+    found.sort(key=lambda item: KINDS_BY_RISK.index(item.kind))
     return AttentionList(tuple(found[:MAX_VISIBLE_ITEMS]), tuple(found[MAX_VISIBLE_ITEMS:]))
 
 
@@ -168,7 +170,7 @@ def ledger_conflict_item(one: AttentionRow, now: datetime) -> AttentionItem:
         text=f"Noticed at {clock(one.since)}. Nothing more is read of it until somebody has "
         "looked at both versions.",
         link_label="Compare them",
-        url=concern_reconciliation_url(one, "rewrites"),
+        url=concern_reconciliation_url(one, "conflicts"),
     )
 
 

@@ -137,7 +137,7 @@ def attention_approval_requests(team: Team) -> AttentionQuerySet:
         ApprovalRequest.objects.filter(team=team, decision=""),
         "ask",
         ref=Cast("pk", CharField()),
-        since=F("asked_at"),
+        since=F("requested_at"),
         who=F("member__name"),
         what=Coalesce(F("charge__job__title"), Value("")),
         word=F("charge__operation"),

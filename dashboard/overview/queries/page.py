@@ -39,7 +39,7 @@ class Overview:
 
     window: ReportWindow
     credits: CreditsOverview | None = None
-    asks: AttentionList | None = None
+    attention: AttentionList | None = None
     spend: SpendOverview | None = None
     running: RunningRenders | None = None
 
@@ -51,7 +51,7 @@ def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
     return Overview(
         window=window,
         credits=build_credits_overview(accounts, shell.team_balance, shell.counts, sums),
-        asks=load_attention_list(reader, accounts),
+        attention=load_attention_list(reader, accounts),
         spend=build_spend_overview(sums),
         running=load_running_renders(reader.team.tenant_id, shell.counts.running),
     )
@@ -69,7 +69,7 @@ def build_credits_part(reader: Membership, span: str) -> Overview:
 
 def build_attention_part(reader: Membership, span: str) -> Overview:
     accounts = tuple(accounts_with_ledger(reader.team.tenant))
-    return Overview(reader_window(reader, span), asks=load_attention_list(reader, accounts))
+    return Overview(reader_window(reader, span), attention=load_attention_list(reader, accounts))
 
 
 def build_spend_part(reader: Membership, span: str) -> Overview:
@@ -85,7 +85,7 @@ def build_running_part(reader: Membership, span: str) -> Overview:
 
 PART_BUILDERS: Mapping[str, Callable[[Membership, str], Overview]] = {
     "credits": build_credits_part,
-    "asks": build_attention_part,
+    "attention": build_attention_part,
     "spend": build_spend_part,
     "spenders": build_spend_part,
     "running": build_running_part,

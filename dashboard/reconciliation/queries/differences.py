@@ -74,7 +74,7 @@ def load_differing_charges(account: Account, ledger: LedgerMirror) -> list[Charg
     first, *others = (
         part.filter(account=account)
         .select_related("job", "member", "token", "account")
-        .defer("token__sealed", "account__costs", "account__options")
+        .defer("token__ciphertext", "account__costs", "account__options")
         .order_by()
         for part in parts
     )
@@ -87,7 +87,7 @@ def load_differing_entries(account: Account) -> list[LedgerEntry]:
     """Rows that were booked otherwise than told, and rows that cannot be read. One query."""
     rows = LedgerEntry.objects.filter(account=account).order_by()
     # Each along its own index: asked for both at once, SQLite goes through the whole ledger.
-    parts = rows.filter(off__isnull=False), rows.filter(trouble__gt="")
+    parts = rows.filter(cost_difference__isnull=False), rows.filter(trouble__gt="")
     first, second = (part.values("pk") for part in parts)
     found = LedgerEntry.objects.filter(pk__in=first.union(second))
     return list(found.select_related("charge").order_by("position")[:MAX_ODD_ENTRIES])
@@ -111,7 +111,7 @@ def iter_difference_items(
     for entry in entries:
         if entry.trouble:
             yield build_unreadable_entry_item(entry, now)
-        elif entry.charge and entry.off is not None:
+        elif entry.charge and entry.cost_difference is not None:
             yield build_amount_mismatch_item(entry, entry.charge, now)
 
 
@@ -213,7 +213,7 @@ def build_amount_mismatch_item(entry: LedgerEntry, charge: Charge, now: datetime
         f"The service told {credits(charge.cost)} cr and booked {credits(-entry.amount)}. The "
         "balance follows the ledger. Ask the service about it.",
         age_text(entry.happened_at, now),
-        CreditAmount(-(entry.off or Decimal(0))),
+        CreditAmount(-(entry.cost_difference or Decimal(0))),
         url=ledger_entry_url(entry),
     )
 

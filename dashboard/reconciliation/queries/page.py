@@ -243,7 +243,7 @@ def load_charge_sums(account: Account, matched: Decimal) -> tuple[Decimal, Decim
     rows = LedgerEntry.objects.filter(account=OuterRef("pk"))
     parts = (
         (bare, "cost"),
-        (rows.filter(off__isnull=False), "off"),
+        (rows.filter(cost_difference__isnull=False), "cost_difference"),
         (charges.filter(state__in=UNDECIDED_STATES), "hold"),
         (rows.filter(position__gte=OuterRef("ledger__checkpoint_high")), "amount"),
     )

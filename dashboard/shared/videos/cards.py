@@ -71,7 +71,7 @@ def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
     return (
         jobs.select_related("member", "account", "token", "token__owner")  # type: ignore[return-value]
         .annotate(token_owner_left=~Exists(owner))
-        .defer("account__costs", "token__sealed")
+        .defer("account__costs", "token__ciphertext")
         .prefetch_related(Prefetch("charges", queryset=charges))
     )
 

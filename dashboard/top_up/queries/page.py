@@ -123,7 +123,7 @@ def build_top_up_history_row(change: TopUpChange) -> TopUpHistoryRow:
     before = TopUpSetting.from_mapping(change.seen)
     after = TopUpSetting.from_mapping(change.wanted).applied_to(before)
     return TopUpHistoryRow(
-        at=change.asked_at,
+        at=change.requested_at,
         who=str(change.member),
         before=before.describe(),
         after=after.describe(),

@@ -38,7 +38,7 @@ def load_top_up_facts(account: Account, accounts: Sequence[Account]) -> TopUpFac
     # With the setting, which is written together with a change's end: a form that is drawn with
     # that end and the setting from before it would stay so.
     changes = account.top_up_changes.select_related("member", "account__top_up")
-    known = list(changes.order_by("-asked_at")[:MAX_CHANGES_READ])
+    known = list(changes.order_by("-requested_at")[:MAX_CHANGES_READ])
     arrived = account.entries.filter(amount__gt=0, happened_at__gte=now - ARRIVALS_WINDOW)
     return TopUpFacts(
         account,

@@ -118,7 +118,7 @@ def latest_shown_change(facts: TopUpFacts) -> TopUpChange | None:
     change = facts.changes[0] if facts.changes else None
     if change is None or change.is_open:
         return change
-    ended = change.settled_at or change.asked_at
+    ended = change.settled_at or change.requested_at
     return change if facts.now - ended < ENDED_CHANGE_SHOWN_FOR else None
 
 
@@ -204,7 +204,7 @@ def build_top_up_notices(
 def build_change_notice(change: TopUpChange | None) -> TopUpNotice | None:
     if change is None:
         return None
-    who, when = change.member.first_name, clock(change.asked_at)
+    who, when = change.member.first_name, clock(change.requested_at)
     if change.state == TopUpChangeState.UNKNOWN:
         return TopUpNotice("unknown", "We do not know yet whether it was saved.", change.reason)
     if change.is_open:

@@ -65,6 +65,6 @@ def tokens_under_old_keys() -> Iterator[Token]:
         yield from (
             token
             for token in batch
-            if encryption.envelope_key_id_or_blank(bytes(token.sealed)) != current
+            if encryption.envelope_key_id_or_blank(bytes(token.ciphertext)) != current
         )
         last = batch[-1].pk

@@ -40,9 +40,9 @@ def token(account: Account) -> Token:
 
 @pytest.fixture
 def rule(northlight: Team) -> Callable[..., AlertRule]:
-    def make(watch: AlertKind, threshold: int = 0, **fields: Any) -> AlertRule:
+    def make(kind: AlertKind, threshold: int = 0, **fields: Any) -> AlertRule:
         return AlertRule.objects.create(
-            team=northlight, watch=watch, threshold=Decimal(threshold), **fields
+            team=northlight, kind=kind, threshold=Decimal(threshold), **fields
         )
 
     return make

@@ -151,7 +151,7 @@ def test_a_failed_delivery_is_retried_with_backoff_then_quarantined(
     for number, pause in enumerate(RETRY_DELAYS, 1):
         attempt_delivery(webhook_delivery.pk)
         assert again(webhook_delivery).state == "due"
-        assert (webhook_delivery.tries, webhook_delivery.status, webhook_delivery.due_at) == (
+        assert (webhook_delivery.attempts, webhook_delivery.status, webhook_delivery.due_at) == (
             number,
             status,
             timezone.now() + pause,
@@ -160,8 +160,8 @@ def test_a_failed_delivery_is_retried_with_backoff_then_quarantined(
         assert len(webhook_posts) == number
         time_machine.shift(pause)
     attempt_delivery(webhook_delivery.pk)
-    assert (again(webhook_delivery).state, webhook_delivery.said) == (
-        "parked",
+    assert (again(webhook_delivery).state, webhook_delivery.error) == (
+        "failed",
         f"The host answered {status}.",
     )
     time_machine.shift(timedelta(days=9))
@@ -174,14 +174,14 @@ def test_a_failed_delivery_is_retried_with_backoff_then_quarantined(
 def test_an_address_that_is_gone_for_good_is_quarantined_at_once(webhook_delivery, webhook_posts):
     webhook_posts.status = 410
     attempt_delivery(webhook_delivery.pk)
-    assert (again(webhook_delivery).state, webhook_delivery.tries) == ("parked", 1)
+    assert (again(webhook_delivery).state, webhook_delivery.attempts) == ("failed", 1)
 
 
 def test_a_host_that_does_not_answer_is_tried_again(webhook_delivery, team_webhook):
     team_webhook.url = "http://127.0.0.1:9/nobody"
     team_webhook.save()
     attempt_delivery(webhook_delivery.pk)
-    assert (again(webhook_delivery).state, webhook_delivery.said) == (
+    assert (again(webhook_delivery).state, webhook_delivery.error) == (
         "due",
         "The host did not answer (ConnectError).",
     )
@@ -205,9 +205,9 @@ def test_a_worker_that_dies_leaves_it_due(
 
 
 @pytest.mark.parametrize(
-    ("error", "state", "said"),
+    ("raised", "state", "sentence"),
     [
-        (smtplib.SMTPRecipientsRefused({"x": (550, b"no")}), "parked", "this address (550)."),
+        (smtplib.SMTPRecipientsRefused({"x": (550, b"no")}), "failed", "this address (550)."),
         (smtplib.SMTPRecipientsRefused({"x": (451, b"no")}), "due", "this address (451)."),
         (smtplib.SMTPAuthenticationError(535, b"user secret"), "due", "answered 535."),
         (ConnectionRefusedError("secret"), "due", "(ConnectionRefusedError)."),
@@ -215,16 +215,16 @@ def test_a_worker_that_dies_leaves_it_due(
     ],
 )
 def test_what_a_mail_server_says_ends_in_a_sentence_without_secrets(
-    event, thea, monkeypatch, error, state, said
+    event, thea, monkeypatch, raised, state, sentence
 ):
     def send(*_):
-        raise error
+        raise raised
 
     monkeypatch.setattr("django.core.mail.EmailMessage.send", send)
     (row,) = schedule_deliveries(event())
     attempt_delivery(row.pk)
-    assert (again(row).state, row.said.endswith(said)) == (state, True)
-    assert "secret" not in row.said
+    assert (again(row).state, row.error.endswith(sentence)) == (state, True)
+    assert "secret" not in row.error
 
 
 @pytest.mark.parametrize(
@@ -281,8 +281,8 @@ def test_a_name_without_an_address_is_tried_again(monkeypatch):
 
 
 def test_the_secret_is_sealed_and_stands_in_no_row(team_webhook, secret):
-    assert secret.encode() not in bytes(team_webhook.sealed)
-    assert base64.b64decode(secret.removeprefix("whsec_")) not in bytes(team_webhook.sealed)
+    assert secret.encode() not in bytes(team_webhook.ciphertext)
+    assert base64.b64decode(secret.removeprefix("whsec_")) not in bytes(team_webhook.ciphertext)
 
 
 def test_the_tasks_enqueue_what_is_due(webhook_delivery, northlight, monkeypatch):
@@ -316,14 +316,14 @@ def test_a_host_that_drips_its_answer_is_left_in_time(
         monkeypatch.setattr(webhook, "MAX_REQUEST_S", 0.3)
         attempt_delivery(webhook_delivery.pk)
     assert again(webhook_delivery).state == "due"
-    assert webhook_delivery.said.startswith("The host did not answer")
+    assert webhook_delivery.error.startswith("The host did not answer")
 
 
 def test_what_crashes_each_time_is_quarantined_without_another_try(webhook_delivery, webhook_posts):
-    Delivery.objects.update(tries=len(RETRY_DELAYS) + 1)
+    Delivery.objects.update(attempts=len(RETRY_DELAYS) + 1)
     attempt_delivery(webhook_delivery.pk)
-    assert (again(webhook_delivery).state, webhook_delivery.said, webhook_posts) == (
-        "parked",
+    assert (again(webhook_delivery).state, webhook_delivery.error, webhook_posts) == (
+        "failed",
         queue.ATTEMPTS_INTERRUPTED,
         [],
     )
@@ -352,9 +352,9 @@ def test_an_unexpected_error_is_retried_then_quarantined_and_names_only_its_clas
     for _ in range(len(RETRY_DELAYS) + 1):
         attempt_delivery(webhook_delivery.pk)
         time_machine.move_to(again(webhook_delivery).due_at)
-    assert (webhook_delivery.state, webhook_delivery.tries) == ("parked", len(RETRY_DELAYS) + 1)
-    assert "RuntimeError" in webhook_delivery.said and "RuntimeError" in caplog.text
-    assert "whsec_" not in webhook_delivery.said + caplog.text
+    assert (webhook_delivery.state, webhook_delivery.attempts) == ("failed", len(RETRY_DELAYS) + 1)
+    assert "RuntimeError" in webhook_delivery.error and "RuntimeError" in caplog.text
+    assert "whsec_" not in webhook_delivery.error + caplog.text
 
 
 def test_a_line_break_in_a_name_breaks_no_mail(event, mira, northlight):

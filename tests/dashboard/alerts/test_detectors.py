@@ -225,14 +225,15 @@ def test_a_request_alerts_the_approvers_and_its_answer_the_requester(
     northlight, thea, priya, luca, rule, charge
 ):
     rule(AlertKind.APPROVAL_REQUEST)
-    ask = ApprovalRequest.objects.create(
+    approval = ApprovalRequest.objects.create(
         team=northlight, charge=charge(state="draft"), member=priya.user, note="For the fair."
     )
     assert new_alert_titles(northlight) == ["Priya asks for 106 cr"]
     assert visible_alerts(thea, money=True) == ["Priya asks for 106 cr"]
     assert visible_alerts(priya) == []
-    ask.decision, ask.answer, ask.decided_by, ask.decided_at = "declined", "No.", thea.user, NOON
-    ask.save()
+    approval.decision, approval.answer = "declined", "No."
+    approval.decided_by, approval.decided_at = thea.user, NOON
+    approval.save()
     assert new_alert_titles(northlight) == ["Thea declined 106 cr"]
     assert visible_alerts(priya) == ["Thea declined 106 cr"]
     assert visible_alerts(luca) == []
@@ -373,7 +374,7 @@ def test_a_rule_that_rests_finds_nothing(northlight, account, rule):
 
 
 def test_another_teams_accounts_are_nobodys_news(northlight, otto, account, rule):
-    AlertRule.objects.create(team=otto.team, watch=AlertKind.BALANCE, threshold=99_999)
+    AlertRule.objects.create(team=otto.team, kind=AlertKind.BALANCE, threshold=99_999)
     assert new_alert_titles(otto.team) == []
 
 

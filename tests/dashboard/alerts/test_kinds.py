@@ -36,7 +36,7 @@ def test_the_rules_a_team_begins_with_are_ones_that_it_could_make(kind):
 
 
 def test_the_form_for_a_new_rule_offers_the_kinds_that_have_a_threshold():
-    field = NewAlertRuleForm().fields["watch"]
+    field = NewAlertRuleForm().fields["kind"]
     assert isinstance(field, ChoiceField)
     choices = [(str(kind), str(label)) for kind, label in field.widget.choices]
     assert [kind for kind, _label in choices] == WITH_THRESHOLD
@@ -48,15 +48,15 @@ def test_a_threshold_outside_the_range_of_its_kind_is_refused_in_both_forms(kind
     limits = ALERT_KINDS[kind].threshold
     assert limits
     too_high = limits.maximum + 1
-    new = NewAlertRuleForm({"watch": kind, "threshold": str(too_high)})
-    rule = AlertRule(watch=kind, threshold=Decimal(too_high))
+    new = NewAlertRuleForm({"kind": kind, "threshold": str(too_high)})
+    rule = AlertRule(kind=kind, threshold=Decimal(too_high))
     edited = AlertRulesForm([rule], {f"threshold-{rule.pk}": str(too_high), f"drawn-{rule.pk}": ""})
     assert "threshold" in new.errors
     assert f"threshold-{rule.pk}" in edited.errors
 
 
 def test_every_kind_has_its_line_in_the_table_of_rules():
-    rules = [AlertRule(watch=kind, threshold=Decimal(0)) for kind in AlertKind]
+    rules = [AlertRule(kind=kind, threshold=Decimal(0)) for kind in AlertKind]
     sentences = [row.sentence for row in AlertRulesForm(rules).rows()]
     assert sentences == [ALERT_KINDS[kind].sentence for kind in AlertKind]
     assert len(set(sentences)) == len(sentences)

@@ -26,7 +26,7 @@ def page(browser, url="/alerts/", **headers):
 @pytest.fixture
 def rules(northlight):
     create_default_rules(northlight)
-    return {(rule.watch, int(rule.threshold)): rule for rule in northlight.alert_rules.all()}
+    return {(rule.kind, int(rule.threshold)): rule for rule in northlight.alert_rules.all()}
 
 
 def form(rules, **changed):
@@ -124,7 +124,7 @@ def test_rules_are_saved_together_with_what_they_were(rules, thea, client_of):
 
 
 @pytest.mark.parametrize(
-    ("watch", "threshold", "typed"),
+    ("kind", "threshold", "typed"),
     [
         *((AlertKind.BALANCE, 1000, typed) for typed in ("0", "-1", "1.5", "many", "", "10000000")),
         *(
@@ -135,8 +135,8 @@ def test_rules_are_saved_together_with_what_they_were(rules, thea, client_of):
         (AlertKind.BALANCE, 1000, "200"),  # there is one
     ],
 )
-def test_only_thresholds_that_make_sense_are_saved(rules, thea, client_of, watch, threshold, typed):
-    rule = rules[watch, threshold]
+def test_only_thresholds_that_make_sense_are_saved(rules, thea, client_of, kind, threshold, typed):
+    rule = rules[kind, threshold]
     answer = client_of(thea).post("/alerts/rules/", form(rules, **{f"threshold-{rule.pk}": typed}))
     assert answer.status_code == 422
     assert 'aria-invalid="true"' in answer.content.decode()
@@ -164,7 +164,7 @@ def test_an_older_page_changes_only_what_was_changed_in_it(rules, thea, client_o
     balance, books = rules[AlertKind.BALANCE, 1000], rules[AlertKind.RECONCILIATION, 0]
     drawn = form(rules, **{f"by_email-{books.pk}": None})
     AlertRule.objects.filter(pk=balance.pk).update(threshold=2000)
-    AlertRule.objects.create(team=thea.team, watch=AlertKind.BALANCE, threshold=300)
+    AlertRule.objects.create(team=thea.team, kind=AlertKind.BALANCE, threshold=300)
     assert client_of(thea).post("/alerts/rules/", drawn).url == "/alerts/"
     balance.refresh_from_db()
     books.refresh_from_db()
@@ -199,14 +199,14 @@ def test_a_rule_of_another_team_is_not_touched(rules, otto, client_of):
 
 
 @pytest.mark.parametrize(
-    ("watch", "threshold", "status"),
+    ("kind", "threshold", "status"),
     [
         *(("balance", "500", 302), ("balance", "1000", 422), ("balance", "0", 422)),
-        *(("top_up_failed", "3", 302), ("top_up_failed", "4", 422), ("ask", "1", 422)),
+        *(("top_up_failed", "3", 302), ("top_up_failed", "4", 422), ("approval_request", "1", 422)),
     ],
 )
-def test_one_more_threshold(rules, thea, client_of, watch, threshold, status):
-    answer = client_of(thea).post("/alerts/rules/new/", {"watch": watch, "threshold": threshold})
+def test_one_more_threshold(rules, thea, client_of, kind, threshold, status):
+    answer = client_of(thea).post("/alerts/rules/new/", {"kind": kind, "threshold": threshold})
     assert answer.status_code == status
     assert AlertRule.objects.count() == len(rules) + (status == 302)
 
@@ -227,9 +227,9 @@ def test_the_webhooks_secret_is_shown_once(thea, webhook_posts, client_of):
 
 
 def test_a_new_address_gets_a_new_secret(thea, webhook_posts, team_webhook, client_of):
-    old = bytes(team_webhook.sealed)
+    old = bytes(team_webhook.ciphertext)
     client_of(thea).post("/alerts/webhook/", {"url": webhook_posts.url})
-    assert bytes(AlertWebhook.objects.get().sealed) != old
+    assert bytes(AlertWebhook.objects.get().ciphertext) != old
 
 
 @pytest.mark.parametrize("url", ["", "nonsense", "ftp://127.0.0.1/x", "https://10.0.0.1/x"])
@@ -273,10 +273,10 @@ def test_a_test_goes_every_way_and_to_its_sender_alone(mira, thea, team_webhook,
     ("fields", "expected"),
     [
         ({}, ["Waiting"]),
-        ({"state": "delivered", "tries": 1, "delivered_at": NOON}, ["Delivered"]),
-        ({"state": "delivered", "tries": 3, "delivered_at": NOON}, ["12:00, at try 3"]),
-        ({"tries": 1, "said": "It answered 500."}, ["Trying again", "500. Next try 12:00."]),
-        ({"tries": 6, "state": "parked", "said": "No."}, ["Given up", "No. Tried 6 times."]),
+        ({"state": "delivered", "attempts": 1, "delivered_at": NOON}, ["Delivered"]),
+        ({"state": "delivered", "attempts": 3, "delivered_at": NOON}, ["12:00, at try 3"]),
+        ({"attempts": 1, "error": "It answered 500."}, ["Trying again", "500. Next try 12:00."]),
+        ({"attempts": 6, "state": "failed", "error": "No."}, ["Given up", "No. Tried 6 times."]),
     ],
 )
 def test_the_log_says_how_each_went(event, thea, client_of, fields, expected):

@@ -42,7 +42,7 @@ def test_an_old_alert_goes_with_its_deliveries_and_the_newest_stays(
     for days, period in ((900, "first"), (500, "second"), (401, "third")):
         row = make_old_alert(days, rule=low_balance_rule, period=period)
         Delivery.objects.create(
-            event=row, channel="email", address="a@b.example", state="parked", created_at=NOON
+            event=row, channel="email", address="a@b.example", state="failed", created_at=NOON
         )
     assert pruning.prune_alert_events() == 2
     assert kept() == {"third"}
@@ -81,18 +81,20 @@ def test_alerts_of_what_is_open_stay_until_it_is_decided(
     jobs = [JobFactory.create(account=token.account, token=token) for _ in range(2)]
     lost = ChargeFactory.create(job=jobs[0], state=ChargeState.UNKNOWN, sent_at=NOON)
     asked = ChargeFactory.create(job=jobs[1], state=ChargeState.DRAFT)
-    ask = ApprovalRequest.objects.create(team=northlight, charge=asked, member=priya.user)
+    approval = ApprovalRequest.objects.create(team=northlight, charge=asked, member=priya.user)
     make_old_alert(
         500, rule=rule(AlertKind.UNKNOWN_CHARGE, 15), subject=str(lost.pk), period="lost"
     )
-    make_old_alert(500, rule=rule(AlertKind.APPROVAL_REQUEST), subject=str(ask.pk), period="asked")
+    make_old_alert(
+        500, rule=rule(AlertKind.APPROVAL_REQUEST), subject=str(approval.pk), period="asked"
+    )
     assert pruning.prune_alert_events() == 0
     lost.state, lost.cost = ChargeState.MATCHED, Decimal(96)
     lost.save()
     assert pruning.prune_alert_events() == 1
     assert kept() == {"asked"}
-    ask.decision, ask.decided_by, ask.decided_at = "declined", priya.user, NOON
-    ask.save()
+    approval.decision, approval.decided_by, approval.decided_at = "declined", priya.user, NOON
+    approval.save()
     assert pruning.prune_alert_events() == 1
 
 
@@ -100,7 +102,7 @@ def test_one_that_is_still_on_its_way_is_not_cut_off(make_old_alert):
     row = make_old_alert(500, rule=None)
     delivery = Delivery.objects.create(event=row, channel="email", address="a@b.example")
     assert pruning.prune_alert_events() == 0
-    Delivery.objects.filter(pk=delivery.pk).update(state="parked")
+    Delivery.objects.filter(pk=delivery.pk).update(state="failed")
     assert pruning.prune_alert_events() == 1
 
 

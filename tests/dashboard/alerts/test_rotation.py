@@ -40,7 +40,9 @@ def test_a_webhooks_secret_is_sealed_with_the_first_key_and_opens_as_before(
     settings.ENCRYPTION_KEYS = NEW
     row = AlertWebhook.objects.get()
     assert (
-        encryption.decrypt(bytes(row.sealed), row.seal_row(), encryption.load_key_ring())
+        encryption.decrypt(
+            bytes(row.ciphertext), row.encryption_context(), encryption.load_key_ring()
+        )
         == secret.encode()
     )
 
@@ -57,15 +59,15 @@ def test_one_that_does_not_open_is_named_and_keeps_no_token_from_the_new_key(
     """The old one may have leaked: the tokens must not stay under it."""
     token_vault.encrypt_token_into(token, Secret("sbx_" + "a" * 24))
     token.save()
-    *intact, last = bytes(team_webhook.sealed)
-    AlertWebhook.objects.update(sealed=bytes([*intact, last ^ 1]))
+    *intact, last = bytes(team_webhook.ciphertext)
+    AlertWebhook.objects.update(ciphertext=bytes([*intact, last ^ 1]))
     settings.ENCRYPTION_KEYS = f"{NEW},{OLD}"
     with pytest.raises(
         CommandError, match=f"1 webhooks could not be sealed again: {team_webhook.pk}"
     ):
         rotate()
     token.refresh_from_db()
-    assert encryption.envelope_key_id_or_blank(bytes(token.sealed)) == "new"
+    assert encryption.envelope_key_id_or_blank(bytes(token.ciphertext)) == "new"
 
 
 def test_the_key_of_a_webhooks_secret_cannot_be_taken_out(team_webhook, settings):
@@ -77,7 +79,7 @@ def test_the_key_of_a_webhooks_secret_cannot_be_taken_out(team_webhook, settings
 
 def test_a_broken_envelope_hides_no_lost_key(team_webhook, token, settings):
     """Sealed under the old key, one emptied row beside it: the check still finds the other."""
-    type(token).objects.update(sealed=b"")
+    type(token).objects.update(ciphertext=b"")
     settings.ENCRYPTION_KEYS = NEW
     assert "proxyapi.E002" in {one.id for one in run_checks(databases=["default"])}
 
@@ -86,7 +88,7 @@ def test_every_sealed_field_is_one_that_the_check_and_the_rotation_know():
     holders = {
         model
         for model in apps.get_models()
-        if any(field.name.startswith("sealed") for field in model._meta.get_fields())
+        if any(field.name.startswith("ciphertext") for field in model._meta.get_fields())
     }
     assert holders == set(encrypted_models())
     assert {model.__name__ for model in holders} == {"Token", "AlertWebhook"}

@@ -51,18 +51,18 @@ def approval_request(mira, thea, priya, budget, add_spending, video):
     return request_approval(priya, make_intent(video(priya)), "For the fair.")
 
 
-def yes(ask):
-    return f"/approval-requests/{ask.pk}/approvals/"
+def yes(approval):
+    return f"/approval-requests/{approval.pk}/approvals/"
 
 
-def no(ask):
-    return f"/approval-requests/{ask.pk}/refusals/"
+def no(approval):
+    return f"/approval-requests/{approval.pk}/refusals/"
 
 
-def press(browser, ask, how="once", hard="", *, follow=False):
+def press(browser, approval, how="once", hard="", *, follow=False):
     """Answer the dialog as it is drawn."""
-    fields = {"how": how, "hard": hard, "drawn": drawn_form_fields(browser.get(yes(ask)))}
-    return browser.post(yes(ask), fields, follow=follow)
+    fields = {"how": how, "hard": hard, "drawn": drawn_form_fields(browser.get(yes(approval)))}
+    return browser.post(yes(approval), fields, follow=follow)
 
 
 def test_approved_it_is_sent_once_above_the_budget(approval_request, thea, client_of, enqueued):
@@ -87,7 +87,7 @@ def test_approved_it_is_sent_once_above_the_budget(approval_request, thea, clien
 
 
 def test_this_once_lets_nothing_else_through(approval_request, mira, priya, video, enqueued):
-    budget_actions.approve_request(by=mira, ask=approval_request)
+    budget_actions.approve_request(by=mira, approval=approval_request)
     with pytest.raises(BudgetExceeded, match="0 of your 2,500 are left"):
         charge_within_budget(priya, make_intent(video(priya), 1))
 
@@ -99,14 +99,14 @@ def test_what_is_approved_in_a_later_period_counts_in_that_one(
     budget = approval_request.team.budgets.get()
     Budget.objects.update(period=period, hard=110)
     time_machine.move_to(NOON.replace(month=12, day=2), tick=False)
-    budget_actions.approve_request(by=thea, ask=approval_request)
+    budget_actions.approve_request(by=thea, approval=approval_request)
     budget.refresh_from_db()
     assert load_budget_usages(approval_request.team, [budget], timezone.now())[0].held == 106
     assert load_budget_usages(approval_request.team, [budget], NOON)[0].held == 0
     with pytest.raises(BudgetExceeded, match="4 of your 110 are left"):
         charge_within_budget(priya, make_intent(video(priya)))
     approval_request.refresh_from_db()
-    assert approval_request.asked_at == NOON
+    assert approval_request.requested_at == NOON
 
 
 def test_raising_the_budget_sends_it_within(approval_request, thea, client_of, enqueued):
@@ -195,38 +195,38 @@ def priced_request(request, mira, thea, priya, budget, video, account):
 def test_what_costs_more_by_now_is_not_sent_and_both_prices_are_told(
     priced_request, thea, priya, client_of, enqueued, time_machine
 ):
-    ask, costs = priced_request
+    approval, costs = priced_request
     costs(97)
-    html = press(client_of(thea), ask, follow=True).content.decode()
+    html = press(client_of(thea), approval, follow=True).content.decode()
     told = "It was asked for at 96 cr and costs 97 cr now. Nothing was sent. Ask again."
     assert told in html
-    ask.refresh_from_db()
-    assert (ask.decision, ask.charge.state) == ("stale", ChargeState.REFUSED)
-    assert ask.charge.reason == told
+    approval.refresh_from_db()
+    assert (approval.decision, approval.charge.state) == ("stale", ChargeState.REFUSED)
+    assert approval.charge.reason == told
     assert enqueued == []
 
 
 def test_what_costs_less_by_now_is_sent_at_the_lower_price(
     priced_request, thea, client_of, enqueued
 ):
-    ask, costs = priced_request
-    margin = 5 if ask.charge.hold > 96 else 0
+    approval, costs = priced_request
+    margin = 5 if approval.charge.hold > 96 else 0
     costs(50)
-    press(client_of(thea), ask)
-    ask.charge.refresh_from_db()
-    assert (ask.charge.state, ask.charge.quote) == (ChargeState.HELD, 50)
-    assert ask.charge.hold == 50 + margin
-    assert enqueued == [ask.charge.pk]
+    press(client_of(thea), approval)
+    approval.charge.refresh_from_db()
+    assert (approval.charge.state, approval.charge.quote) == (ChargeState.HELD, 50)
+    assert approval.charge.hold == 50 + margin
+    assert enqueued == [approval.charge.pk]
 
 
 def test_the_lower_price_and_the_consent_are_one_change_under_the_accounts_lock(
     priced_request, thea
 ):
     """A charge is changed after its account is locked, as everywhere, or two wait in a ring."""
-    ask, costs = priced_request
+    approval, costs = priced_request
     costs(50)
     with CaptureQueriesContext(connection) as asked:
-        budget_actions.approve_request(by=thea, ask=ask)
+        budget_actions.approve_request(by=thea, approval=approval)
     said = [query["sql"] for query in asked]
     (changed,) = [sql for sql in said if sql.startswith('UPDATE "proxyapi_charge"')]
     assert '"state" = ' in changed
@@ -234,17 +234,17 @@ def test_the_lower_price_and_the_consent_are_one_change_under_the_accounts_lock(
 
 
 def test_what_costs_the_same_is_sent_as_it_was_asked_for(priced_request, thea, client_of, enqueued):
-    ask, _ = priced_request
-    press(client_of(thea), ask)
+    approval, _ = priced_request
+    press(client_of(thea), approval)
     sent = Charge.objects.get()
-    assert (sent.state, sent.quote, sent.hold) == (ChargeState.HELD, 96, ask.charge.hold)
+    assert (sent.state, sent.quote, sent.hold) == (ChargeState.HELD, 96, approval.charge.hold)
 
 
 def test_who_left_or_renders_no_more_gets_nothing_sent(approval_request, thea, priya, enqueued):
     priya.role = Role.VIEWER
     priya.save()
     assert (
-        budget_actions.approve_request(by=thea, ask=approval_request).decision
+        budget_actions.approve_request(by=thea, approval=approval_request).decision
         == ApprovalDecision.STALE
     )
     assert enqueued == []
@@ -259,7 +259,7 @@ def test_an_account_without_the_credits_leaves_it_waiting(
     assert answer.status_code == 422
     assert "Not sent. It needs 106 cr" in answer.content.decode()
     with pytest.raises(NotEnoughCredits):
-        budget_actions.approve_request(by=thea, ask=approval_request)
+        budget_actions.approve_request(by=thea, approval=approval_request)
     approval_request.refresh_from_db()
     assert approval_request.is_pending
 
@@ -274,11 +274,11 @@ def test_without_the_credits_the_question_has_no_button(approval_request, thea, 
 
 
 def test_it_is_decided_once(approval_request, mira, thea, priya, enqueued):
-    budget_actions.decline_request(by=thea, ask=approval_request, words="No.")
+    budget_actions.decline_request(by=thea, approval=approval_request, words="No.")
     for again in (
-        lambda: budget_actions.approve_request(by=mira, ask=approval_request),
-        lambda: budget_actions.decline_request(by=mira, ask=approval_request, words="No."),
-        lambda: budget_actions.withdraw_request(by=priya, ask=approval_request),
+        lambda: budget_actions.approve_request(by=mira, approval=approval_request),
+        lambda: budget_actions.decline_request(by=mira, approval=approval_request, words="No."),
+        lambda: budget_actions.withdraw_request(by=priya, approval=approval_request),
     ):
         with pytest.raises(StaleData, match="decided already"):
             again()
@@ -319,7 +319,7 @@ def test_a_price_asked_again_by_hand_does_not_end_what_waits_for_a_word(
 ):
     """Nothing of it changed: it is approved at the price it was asked for at."""
     actions.request_draft_price(by=priya, job=Job.objects.get(pk=approval_request.charge.job_id))
-    budget_actions.approve_request(by=thea, ask=approval_request)
+    budget_actions.approve_request(by=thea, approval=approval_request)
     approval_request.refresh_from_db()
     assert (approval_request.decision, approval_request.charge.state) == (
         "approved",
@@ -329,7 +329,7 @@ def test_a_price_asked_again_by_hand_does_not_end_what_waits_for_a_word(
 
 def test_dearer_by_then_it_is_not_sent(approval_request, thea, priya, enqueued):
     Job.objects.filter(pk=approval_request.charge.job_id).update(estimate=Decimal(120))
-    budget_actions.approve_request(by=thea, ask=approval_request)
+    budget_actions.approve_request(by=thea, approval=approval_request)
     approval_request.refresh_from_db()
     assert (approval_request.decision, approval_request.charge.state) == (
         "stale",

@@ -82,8 +82,12 @@ def test_what_is_asked_for_waits_with_its_price_and_holds_nothing(job, priya, cl
     assert answer.url == f"/videos/{job.pk}/"
     charge = Charge.objects.get(job=job)
     assert (charge.state, charge.quote, charge.hold) == (ChargeState.DRAFT, 96, 106)
-    ask = ApprovalRequest.objects.get()
-    assert (ask.charge, ask.member, ask.note) == (charge, priya.user, "For the fair.")
+    approval = ApprovalRequest.objects.get()
+    assert (approval.charge, approval.member, approval.note) == (
+        charge,
+        priya.user,
+        "For the fair.",
+    )
     assert AuditEvent.objects.get().action == AuditAction.APPROVAL_REQUEST_CREATE
     (standing,) = load_budget_usages(priya.team, priya.team.budgets.all(), timezone.now())
     assert standing.held == 0
@@ -137,31 +141,33 @@ def test_while_it_waits_the_settings_rest(job, priya, client_of):
 
 
 def test_one_takes_ones_own_back_and_nobody_elses(job, priya, luca, otto, client_of):
-    ask = request_approval(priya, make_intent(job))
-    url = f"/approval-requests/{ask.pk}/withdrawals/"
+    approval = request_approval(priya, make_intent(job))
+    url = f"/approval-requests/{approval.pk}/withdrawals/"
     assert client_of(luca).post(url).status_code == 403
     assert client_of(otto).post(url).status_code == 404
     assert "Take the ask for 106 cr back?" in seen(client_of(priya), url, **HTMX)
     assert client_of(priya).post(url).url == f"/videos/{job.pk}/"
-    ask.refresh_from_db()
-    assert (ask.decision, ask.charge.state) == ("withdrawn", ChargeState.REFUSED)
+    approval.refresh_from_db()
+    assert (approval.decision, approval.charge.state) == ("withdrawn", ChargeState.REFUSED)
     assert client_of(priya).get(f"/studio/{job.pk}/script/").status_code == 200
 
 
 def test_what_was_hidden_since_waits_without_a_link(job, priya, client_of):
-    ask = request_approval(priya, make_intent(job))
-    assert "Look at it" in seen(client_of(priya), "/budgets/")
+    approval = request_approval(priya, make_intent(job))
+    assert "View" in seen(client_of(priya), "/budgets/")
     job.hidden_at = timezone.now()
     job.save()
     html = seen(client_of(priya), "/budgets/")
     assert job.title in html
-    assert "Look at it" not in html
-    assert client_of(priya).post(f"/approval-requests/{ask.pk}/withdrawals/").url == "/budgets/"
+    assert "View" not in html
+    assert (
+        client_of(priya).post(f"/approval-requests/{approval.pk}/withdrawals/").url == "/budgets/"
+    )
 
 
 def test_a_retry_whose_token_does_not_open_is_not_offered_to_be_asked_for(job, priya, client_of):
     type(job).objects.filter(pk=job.pk).update(state=JobState.FAILED)
-    type(job.token).objects.update(sealed=b"not ours")
+    type(job.token).objects.update(ciphertext=b"not ours")
     html = seen(client_of(priya), to(job, "video-retries"), **HTMX)
     assert "The token it was made with does not open any more." in html
     assert "Request approval" not in html

@@ -48,7 +48,8 @@ def approval_request(priya, budget, video):
 
 def test_pitfall_40_an_ask_approved_by_several_at_once_is_sent_once(approval_request, mira, thea):
     works = [
-        partial(actions.approve_request, by=by, ask=approval_request) for by in (mira, thea) * 3
+        partial(actions.approve_request, by=by, approval=approval_request)
+        for by in (mira, thea) * 3
     ]
     assert at_once(works).count(None) == 1
     assert Charge.objects.get().state == ChargeState.HELD
@@ -60,9 +61,9 @@ def test_approved_declined_and_taken_back_at_once_one_word_counts(
     approval_request, mira, thea, priya
 ):
     works = [
-        lambda: actions.approve_request(by=mira, ask=approval_request),
-        lambda: actions.decline_request(by=thea, ask=approval_request, words="No."),
-        lambda: actions.withdraw_request(by=priya, ask=approval_request),
+        lambda: actions.approve_request(by=mira, approval=approval_request),
+        lambda: actions.decline_request(by=thea, approval=approval_request, words="No."),
+        lambda: actions.withdraw_request(by=priya, approval=approval_request),
     ]
     assert at_once(works).count(None) == 1
     sent = ApprovalRequest.objects.get().decision == "approved"
@@ -77,7 +78,7 @@ def test_approving_and_charging_at_once_do_not_deadlock(
     works = [
         partial(charge_within_budget, who, make_intent(video(who))) for who in (luca, priya) * 3
     ]
-    found = at_once([lambda: actions.approve_request(by=mira, ask=approval_request), *works])
+    found = at_once([lambda: actions.approve_request(by=mira, approval=approval_request), *works])
     assert found[0] is None
     assert found[1:] == [None, BudgetExceeded] * 3
     assert Account.objects.get().held_credits() == Decimal(106 * 4)

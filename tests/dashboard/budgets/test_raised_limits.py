@@ -45,8 +45,8 @@ def both_exceeded(approval_request, luca, add_spending):
     return approval_request
 
 
-def url(ask):
-    return f"/approval-requests/{ask.pk}/approvals/"
+def url(approval):
+    return f"/approval-requests/{approval.pk}/approvals/"
 
 
 def limits():

@@ -62,7 +62,7 @@ def test_a_charge_without_an_answer_is_reconciled_and_not_sent(
     charge = add_open_charge(job, "unknown", sent_at=ago(3600), due_at=ago(-500))
     assert press_check_again(client_of(priya), job) == [RECHECK_STARTED]
     charge.refresh_from_db()
-    assert (charge.state, charge.tries) == ("unknown", 0)
+    assert (charge.state, charge.attempts) == ("unknown", 0)
     assert charge.due_at <= timezone.now()
 
 

@@ -103,7 +103,7 @@ def test_the_question_has_no_button_while_the_token_does_not_open(
 ):
     job = make_video_job("failed")
     add_settled_charge(job)
-    type(token).objects.update(sealed=b"not ours")
+    type(token).objects.update(ciphertext=b"not ours")
     html = page_of(client_of(priya), job, "retries/").content.decode()
     assert "The token it was made with does not open any more." in html
     assert "btn--primary" not in html.partition('id="confirm"')[2]

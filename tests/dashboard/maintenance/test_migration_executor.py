@@ -26,11 +26,11 @@ class LockingMigration:
     """In the place of `migrate`: it locks a table, and changes nothing."""
 
     def __init__(self) -> None:
-        self.applied, self.tries = False, 0
+        self.applied, self.attempts = False, 0
         self.tried = Event()
 
     def __call__(self, *_: object, **__: object) -> None:
-        self.tries += 1
+        self.attempts += 1
         try:
             with transaction.atomic(), connection.cursor() as cursor:
                 cursor.execute(f"LOCK TABLE {TABLE}")  # as ALTER TABLE does
@@ -82,7 +82,7 @@ def test_a_migration_gives_way_and_comes_again(
         gone.result()
 
     assert migration.applied
-    assert migration.tries > 1
+    assert migration.attempts > 1
 
 
 def test_a_table_that_is_always_in_use_is_told(
@@ -109,13 +109,13 @@ def test_another_error_of_the_database_is_not_tried_again(
     migration: LockingMigration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(*_: object, **__: object) -> None:
-        migration.tries += 1
+        migration.attempts += 1
         raise OperationalError("gone")
 
     monkeypatch.setattr(migration_executor, "apply_migrations", away)
     with pytest.raises(OperationalError, match="gone"):
         migration_executor.migrate_with_retries()
-    assert migration.tries == 1
+    assert migration.attempts == 1
 
 
 def test_two_who_start_at_once_migrate_once(
@@ -135,7 +135,7 @@ def test_two_who_start_at_once_migrate_once(
         migration_executor.migrate_with_retries(patience=10)
         gone.result()
 
-    assert migration.tries == 0
+    assert migration.attempts == 0
 
 
 def test_afterwards_a_statement_waits_as_long_as_before(migration: LockingMigration) -> None:

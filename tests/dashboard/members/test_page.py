@@ -140,7 +140,7 @@ def test_the_best_token_of_a_member_stands_beside_the_name(
     TokenFactory.create(account=account, owner=team["priya"].user, state=TokenState.REVOKED)
     TokenFactory.create(account=account, owner=team["priya"].user)
     shut = TokenFactory.create(account=account, owner=team["priya"].user)
-    Token.objects.filter(pk=shut.pk).update(sealed=b"")
+    Token.objects.filter(pk=shut.pk).update(ciphertext=b"")
     TokenFactory.create(account=account, owner=team["jonas"].user, state=TokenState.REVOKED)
     page = client_of(team["vera"]).get(reverse("members")).content.decode()
     assert page.count("Working") == 1

@@ -108,7 +108,7 @@ def test_their_tokens_in_that_team_are_destroyed_and_no_others(
         (hers, TokenState.WORKING),
     ):
         one.refresh_from_db()
-        assert (one.state, bool(one.sealed)) == (state, state == TokenState.WORKING)
+        assert (one.state, bool(one.ciphertext)) == (state, state == TokenState.WORKING)
 
 
 def test_what_was_not_sent_is_ended_and_what_was_sent_is_left_to_its_settlement(
@@ -119,17 +119,17 @@ def test_what_was_not_sent_is_ended_and_what_was_sent_is_left_to_its_settlement(
     sending = charged(token, ChargeState.SENDING, sent_at=now)
     unknown = charged(token, ChargeState.UNKNOWN, sent_at=now)
     asked = charged(token, ChargeState.DRAFT)
-    ask = ApprovalRequest.objects.create(team=luca.team, charge=asked, member=luca.user)
+    approval = ApprovalRequest.objects.create(team=luca.team, charge=asked, member=luca.user)
     said = leave(luca)
     assert "Charges not sent, nothing charged: 1." in said
     assert "Requests for approval withdrawn: 1." in said
     assert "Charges sent, outcome not known yet: 2." in said
-    for charge in (held, sending, unknown, asked, ask):
+    for charge in (held, sending, unknown, asked, approval):
         charge.refresh_from_db()
     assert (held.state, asked.state) == (ChargeState.REFUSED, ChargeState.REFUSED)
     assert held.reason == "Luca Moretti left the team before it was sent. Nothing was charged."
     assert (sending.state, unknown.state) == (ChargeState.SENDING, ChargeState.UNKNOWN)
-    assert ask.decision == "withdrawn"
+    assert approval.decision == "withdrawn"
 
 
 def test_what_still_renders_is_named_and_its_page_says_so(

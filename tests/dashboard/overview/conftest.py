@@ -60,7 +60,9 @@ def add_entry(ledger: LedgerMirror) -> AddLedgerEntry:
             **{"label": "Render", "credit_spend": str(amount), **fields},
         )
         if charge is not None:
-            LedgerEntry.objects.filter(pk=entry.pk).update(off=price_difference(entry, charge))
+            LedgerEntry.objects.filter(pk=entry.pk).update(
+                cost_difference=price_difference(entry, charge)
+            )
         if charge is not None and entry.amount < 0:
             Charge.objects.filter(pk=charge.pk).update(booked_at=when)
         ledger.high = ledger.total = ledger.high + 1

@@ -114,9 +114,11 @@ def test_another_team_sees_nothing_of_it(every_concern, account, otto):
 def test_a_trial_is_no_lapsed_plan(plan, title, text, northlight, priya):
     account = AccountFactory.create(tenant=northlight.tenant, name="Northlight Trial", plan=plan)
     TokenFactory.create(account=account, owner=priya.user, state=TokenState.PAUSED)
-    (ask,) = build_attention_list([], found(northlight, account), timezone.now(), top_up=True).shown
-    assert ask.title == title
-    assert text in ask.text
+    (item,) = build_attention_list(
+        [], found(northlight, account), timezone.now(), top_up=True
+    ).shown
+    assert item.title == title
+    assert text in item.text
 
 
 def test_what_was_settled_waits_for_nobody(

@@ -14,7 +14,7 @@ from tests.dashboard.overview.conftest import ago, video
 from tests.factories import AccountFactory, TokenFactory
 
 PART_URLS = {
-    **{part: f"/?part={part}" for part in ("credits", "asks", "spend", "spenders", "running")},
+    **{part: f"/?part={part}" for part in ("credits", "attention", "spend", "spenders", "running")},
     # Parts that other areas answer.
     "forecast": "/forecast/summary/",
     "estimates": "/costs/estimate-accuracy/",

@@ -64,9 +64,9 @@ ROUTES = {
     "budget-new": Route(TREASURERS, TREASURERS),
     "budget-limits": Route(TREASURERS, TREASURERS, of="budget"),
     "budget-removals": Route(None, TREASURERS, of="budget"),
-    "approval-request-approvals": Route(TREASURERS, TREASURERS, of="ask"),
-    "approval-request-refusals": Route(TREASURERS, TREASURERS, of="ask"),
-    "approval-request-withdrawals": Route(MAKERS, MAKERS, of="ask"),
+    "approval-request-approvals": Route(TREASURERS, TREASURERS, of="approval"),
+    "approval-request-refusals": Route(TREASURERS, TREASURERS, of="approval"),
+    "approval-request-withdrawals": Route(MAKERS, MAKERS, of="approval"),
     "ledger": Route(EVERYBODY),
     "ledger-charts": Route(EVERYBODY),
     "ledger-export": Route(None),  # a stream: tests/dashboard/ledger/test_csv_export.py
@@ -111,10 +111,10 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "token": lambda job: job.token_id,
     "account": lambda job: job.account_id,
     "budget": lambda job: job.tenant.team.budgets.get().pk,
-    "ask": lambda job: job.charges.get().ask.pk,
+    "approval": lambda job: job.charges.get().approval_request.pk,
     "pack": lambda job: job.tenant.credit_packs.get().pk,
     "charge": lambda job: job.account.charges.get(state=ChargeState.UNKNOWN).pk,
-    "rewrite": lambda job: job.account.rewrites.get().pk,
+    "rewrite": lambda job: job.account.ledger_conflicts.get().pk,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]

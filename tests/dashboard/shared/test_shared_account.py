@@ -72,7 +72,7 @@ def test_the_pages_say_how_much_another_team_holds_and_nothing_else(
 
 def test_a_low_balance_counts_what_another_team_holds(other_teams_charge, northlight):
     AlertRule.objects.filter(team=northlight).delete()
-    AlertRule.objects.create(team=northlight, watch=AlertKind.BALANCE, threshold=4310)
+    AlertRule.objects.create(team=northlight, kind=AlertKind.BALANCE, threshold=4310)
     evaluate_team(northlight.pk)
     assert AlertEvent.objects.get().title == "4,306 cr are free, less than 4,310"
 

@@ -106,7 +106,7 @@ def test_a_newer_token_that_does_not_open_takes_no_draft(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
     newer = TokenFactory.create(account=token.account, owner=priya.user)
-    Token.objects.filter(pk=newer.pk).update(sealed=b"")
+    Token.objects.filter(pk=newer.pk).update(ciphertext=b"")
     client_of(priya).post(NEW, TOPIC)
     assert Job.objects.get().token == token
 

@@ -53,7 +53,7 @@ def test_a_token_is_added_sealed_and_never_shown(
     assert add(browser, f"  {VALUE}\n")["Location"] == reverse("tokens")
     token = Token.objects.get()
     assert (token.owner, token.last_four) == (priya.user, "5b36")
-    assert VALUE.encode() not in bytes(token.sealed)
+    assert VALUE.encode() not in bytes(token.ciphertext)
     page = browser.get(reverse("tokens")).content.decode()
     assert VALUE not in page
     assert "Your token …5b36 opens Northlight Media." in page
@@ -191,7 +191,7 @@ def test_a_removed_token_is_destroyed_and_written_down(
     browser = client_of(priya)
     assert browser.post(removal(token)).status_code == 302
     token.refresh_from_db()
-    assert (token.state, bytes(token.sealed)) == (TokenState.REMOVED, b"")
+    assert (token.state, bytes(token.ciphertext)) == (TokenState.REMOVED, b"")
     assert AuditEvent.objects.get().action == "token.remove"
     assert "No token yet" in browser.get(reverse("tokens")).content.decode()
     assert browser.post(removal(token)).status_code == 404
@@ -223,7 +223,7 @@ def test_an_owner_or_admin_removes_the_token_of_anybody(
     page = browser.post(removal(token), follow=True).content.decode()
     assert f"Token …{token.last_four} of Priya Raman is removed." in page
     token.refresh_from_db()
-    assert (token.state, bytes(token.sealed)) == (TokenState.REMOVED, b"")
+    assert (token.state, bytes(token.ciphertext)) == (TokenState.REMOVED, b"")
     event = AuditEvent.objects.get()
     assert (event.actor_id, event.action) == (str(manager.user_id), "token.remove")
     assert event.before["owner"] == priya.user.email

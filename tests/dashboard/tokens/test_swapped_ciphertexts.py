@@ -28,7 +28,7 @@ def draft(priya: Membership, luca: Membership) -> Job:
     hers = TokenFactory.create(account=account, owner=priya.user)
     his = TokenFactory.create(account=account, owner=luca.user)
     for token, other in ((hers, his), (his, hers)):
-        Token.objects.filter(pk=token.pk).update(sealed=other.sealed)
+        Token.objects.filter(pk=token.pk).update(ciphertext=other.ciphertext)
     return JobFactory.create(account=account, token=hers)
 
 
@@ -86,6 +86,6 @@ def test_another_change_of_the_same_row_is_written_down_too_and_one_that_opens_i
     team, token = draft.tenant.team, Token.objects.get(pk=draft.token_id)
     tasks.evaluate_alerts(str(team.pk))
     TokenFactory.create(account=draft.account, owner=token.owner)
-    Token.objects.filter(pk=token.pk).update(sealed=bytes(token.sealed)[:-1])
+    Token.objects.filter(pk=token.pk).update(ciphertext=bytes(token.ciphertext)[:-1])
     tasks.evaluate_alerts(str(team.pk))
     assert AuditEvent.objects.filter(action="token.undecryptable").count() == 3

@@ -61,7 +61,7 @@ async def scan_export_file(canaries: Canaries, owner: Membership) -> None:
 
 def send_all_alerts(canaries: Canaries, team: Team) -> None:
     """Alerts as they come of it, and one that quotes what a charge says."""
-    AlertRule.objects.create(team=team, watch=AlertKind.BALANCE, threshold=10**8)
+    AlertRule.objects.create(team=team, kind=AlertKind.BALANCE, threshold=10**8)
     for delivery in evaluate_team(team.pk):
         attempt_delivery(delivery.pk)
     for event in AlertEvent.objects.filter(team=team):

@@ -92,9 +92,9 @@ def test_teams_that_spend_and_read_balances_at_once_do_not_deadlock(
             transitions.mark_charged(charge, ChargeState.CONFIRMED, Decimal(1))
 
     def read(one: Job) -> None:
-        asked_at = timezone.now() - timedelta(minutes=5)
+        requested_at = timezone.now() - timedelta(minutes=5)
         for _ in range(10):
-            Account.objects.get(pk=one.account_id).update_balance(Decimal(1000), asked_at)
+            Account.objects.get(pk=one.account_id).update_balance(Decimal(1000), requested_at)
 
     jobs = (job, other_teams_job)
     together([partial(deed, one) for deed in (spend, read) for one in jobs])

@@ -142,7 +142,7 @@ def test_a_token_that_does_not_open_gives_the_credits_back_in_the_end(
 ) -> None:
     """The row waits its quarter of an hour, then it is parked with its reason."""
     charge = make_held_charge()
-    Token.objects.update(sealed=b"not ours")
+    Token.objects.update(ciphertext=b"not ours")
     assert sent(charge).state == ChargeState.HELD
     assert "token" in charge.reason
     assert upstream.requests == []

@@ -87,7 +87,7 @@ def test_a_charge_that_was_called_uncharged_is_so_again_and_may_have_a_late_debi
 
 def test_a_charge_that_is_held_again_is_not_sent_again(sent_charge, upstream):
     Charge.objects.filter(pk=sent_charge.pk).update(
-        state=ChargeState.HELD, tries=0, sent_at=None, cost=None, applied_at=None
+        state=ChargeState.HELD, attempts=0, sent_at=None, cost=None, applied_at=None
     )
     Job.objects.update(state=JobState.DRAFT)
     dispatch_charge(sent_charge.pk)
@@ -110,7 +110,7 @@ def test_a_second_press_on_the_restored_page_is_refused(sent_charge, make_held_c
 def test_the_same_attempt_is_not_sent_although_nothing_else_tells_of_it(sent_charge, upstream):
     """The newest record was lost with Redis; the record of the attempt was not."""
     Charge.objects.filter(pk=sent_charge.pk).update(
-        state=ChargeState.HELD, tries=0, sent_at=None, cost=None, applied_at=None
+        state=ChargeState.HELD, attempts=0, sent_at=None, cost=None, applied_at=None
     )
     Job.objects.update(state=JobState.DRAFT)
     charge_log.append_checkpoint_record(str(DatabaseEpoch.objects.get_or_create_current().id))

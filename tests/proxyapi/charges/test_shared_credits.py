@@ -68,11 +68,11 @@ def test_a_balance_that_one_team_reads_is_the_balance_of_both(
 def test_a_balance_from_before_the_other_teams_charge_does_not_hide_its_cost(
     job: Job, other_teams_job: Job
 ) -> None:
-    asked_at = timezone.now()
+    requested_at = timezone.now()
     charge = ChargeFactory(job=job, state=ChargeState.SENDING, sent_at=timezone.now())
     transitions.mark_charged(charge, ChargeState.CONFIRMED, Decimal(92))
     Account.objects.update(balance_as_of=None)
-    other_teams_job.account.update_balance(Decimal(1000), asked_at)
+    other_teams_job.account.update_balance(Decimal(1000), requested_at)
     assert other_teams_job.account.available_balance() == 908
 
 

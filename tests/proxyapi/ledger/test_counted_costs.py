@@ -144,5 +144,5 @@ def test_a_debit_that_differs_from_the_cost_says_by_how_much(
     Charge.objects.update(settled_at=LEDGER_START + timedelta(seconds=3))
     scripted_ledger.add_row(ledger_row(-96), ledger_row(-30))
     ledger.mirror_entries(account)
-    off = LedgerEntry.objects.order_by("position").values_list("off", flat=True)
+    off = LedgerEntry.objects.order_by("position").values_list("cost_difference", flat=True)
     assert list(off) == [Decimal(-2), None]

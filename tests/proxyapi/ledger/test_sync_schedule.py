@@ -237,7 +237,7 @@ def test_an_account_that_no_token_opens_is_left(
 def test_a_token_that_does_not_open_leaves_the_ledger_to_another_members(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
-    Token.objects.update(sealed=b"not ours")
+    Token.objects.update(ciphertext=b"not ours")
     TokenFactory(account=account)
     scripted_ledger.add_row(ledger_row(-4))
     ledger.sync_account(account.pk)

@@ -156,7 +156,7 @@ def work_until_settled(charge: Charge, seconds: float = 30.0) -> Charge:
     """Do what workers do with a charge when it is due, until it is settled or the time is over."""
     until = time.monotonic() + seconds
     while charge.state not in FINAL_STATES and time.monotonic() < until:
-        ahead = (charge.due_at - timezone.now()).total_seconds() if charge.tries else 0.0
+        ahead = (charge.due_at - timezone.now()).total_seconds() if charge.attempts else 0.0
         if ahead > 0:
             threading.Event().wait(min(ahead, POLL_INTERVAL_S))
         elif charge.state == ChargeState.HELD:

@@ -144,12 +144,12 @@ def test_a_top_up_is_read_and_what_it_says_is_taken(account: Account) -> None:
 def test_a_change_of_a_top_up_goes_on_and_is_not_sent_beside_its_worker(
     token: Token, state: TopUpChangeState, minutes: int
 ) -> None:
-    change = changing(token, state, asked_at=ahead(), sent_at=ahead(), due_at=ahead())
+    change = changing(token, state, requested_at=ahead(), sent_at=ahead(), due_at=ahead())
     due_work.reschedule_after_clock_rollback()
     change.refresh_from_db()
     now = timezone.now()
     assert change.sent_at is not None
-    assert max(change.asked_at, change.sent_at) <= now
+    assert max(change.requested_at, change.sent_at) <= now
     assert (minutes - 1) * MINUTE < change.due_at - now <= minutes * MINUTE
 
 

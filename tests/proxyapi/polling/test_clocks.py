@@ -18,11 +18,11 @@ from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 NOW, HOUR = 10**13, 3_600_000
 
 
-def taken(store, at, tries=40):
+def taken(store, at, attempts=40):
     rate_limiter.apply_rate_limit_headers(store, "luca", 30, 30, at=at)
     return sum(
         rate_limiter.try_acquire(store, "luca", Priority.PERSON, at=at).is_granted
-        for _ in range(tries)
+        for _ in range(attempts)
     )
 
 

@@ -179,7 +179,7 @@ def test_a_429_is_retried_later_and_not_for_ever(
     change = after(requested_change())
     assert (change.state, change.sent_at) == (TopUpChangeState.ASKED, None)
     assert change.due_at > timezone.now() + timedelta(seconds=5)
-    change = after(change, asked_at=timezone.now() - MAX_PERMIT_WAIT - timedelta(seconds=1))
+    change = after(change, requested_at=timezone.now() - MAX_PERMIT_WAIT - timedelta(seconds=1))
     assert change.state == TopUpChangeState.REFUSED
 
 
@@ -188,7 +188,7 @@ def test_what_no_worker_took_up_for_long_is_not_sent(
 ) -> None:
     """Nobody wants money spent in the morning for a press of the evening before."""
     upstream.respond("PUT", PATH, make_response(preference(MORE)))
-    change = after(requested_change(), asked_at=timezone.now() - timedelta(minutes=16))
+    change = after(requested_change(), requested_at=timezone.now() - timedelta(minutes=16))
     assert (change.state, upstream.request_bodies("PUT", PATH)) == (TopUpChangeState.REFUSED, [])
     assert "Nothing was sent" in change.reason
 

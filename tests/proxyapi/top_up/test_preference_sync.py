@@ -195,7 +195,7 @@ def test_an_account_that_no_token_opens_any_more_is_not_asked(
 def test_a_token_that_does_not_open_leaves_the_reading_to_another_members(
     account: Account, token: Token, upstream: ScriptedUpstream
 ) -> None:
-    Token.objects.update(sealed=b"not ours")
+    Token.objects.update(ciphertext=b"not ours")
     TokenFactory.create(account=account)
     row = read(account, upstream, make_response(preference()))
     assert (TopUpSetting.from_row(row), row.read_error) == (ON, "")
@@ -220,7 +220,7 @@ def test_a_count_that_fell_is_a_failure_since_the_last_reading_too(
 def test_a_token_that_does_not_open_leaves_the_saving_to_another_members(
     account: Account, token: Token
 ) -> None:
-    Token.objects.update(sealed=b"not ours")
+    Token.objects.update(ciphertext=b"not ours")
     other = TokenFactory.create(account=account)
     assert pick_account_token(account, token.owner_id) == other
     assert pick_account_token(account, other.owner_id) == other

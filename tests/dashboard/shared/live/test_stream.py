@@ -324,12 +324,12 @@ def test_the_page_names_its_stream_and_when_it_was_made(vera, client_of):
 
 
 def test_what_comes_while_a_page_is_made_is_news_to_it(vera, client_of, monkeypatch, time_machine):
-    browser, asked_at = client_of(vera), int(time.time())
-    time_machine.move_to(asked_at, tick=False)
+    browser, requested_at = client_of(vera), int(time.time())
+    time_machine.move_to(requested_at, tick=False)
 
     def slowly(*args: Any) -> Any:
         time_machine.shift(5)
         return load_library_page(*args)
 
     monkeypatch.setattr("dashboard.library.queries.video_list.load_library_page", slowly)
-    assert f'data-since="{asked_at}"' in browser.get("/library/").content.decode()
+    assert f'data-since="{requested_at}"' in browser.get("/library/").content.decode()
