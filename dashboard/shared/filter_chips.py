@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
 
-CURSOR_PARAMS = ("after", "before")  # where a page begins; other filters begin at their first one
-
-
-class UrlFilters(Protocol):
-    """The filters of a page, which know the address that asks for them."""
-
-    def url(self, **changes: Any) -> str: ...
-
-
-class NamedUrlFilters(UrlFilters, Protocol):
-    """Those that can tell how they are called there."""
-
-    @property
-    def named(self) -> dict[str, object]: ...
+from dashboard.shared.query_params import PageFilters
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +40,7 @@ class FilterSheet:
 
 
 def build_filter_chip(
-    name: str, label: str, options: Mapping[str, str], filters: UrlFilters, *, plain: bool = False
+    name: str, label: str, options: Mapping[str, str], filters: PageFilters, *, plain: bool = False
 ) -> FilterChip:
     """`options`: value in the URL to what it says; the value "" is no filter."""
     value = str(getattr(filters, name) or "")
@@ -69,15 +55,13 @@ def build_filter_chip(
     )
 
 
-def build_filter_sheet(
-    url: str, chips: Iterable[FilterChip], filters: NamedUrlFilters
-) -> FilterSheet:
+def build_filter_sheet(url: str, chips: Iterable[FilterChip], filters: PageFilters) -> FilterSheet:
     """`url`: the page alone, without any filter."""
     chips = tuple(chips)
     return FilterSheet(url, chips, build_hidden_params(filters, *(one.name for one in chips)))
 
 
-def build_hidden_params(filters: NamedUrlFilters, *asked: str) -> tuple[tuple[str, str], ...]:
+def build_hidden_params(filters: PageFilters, *asked: str) -> tuple[tuple[str, str], ...]:
     """Names and values that a form of `asked` fields sends besides, but for the page's place."""
     values = {name: str(value) for name, value in filters.named.items() if value}
-    return tuple((name, values[name]) for name in values if name not in (*asked, *CURSOR_PARAMS))
+    return tuple((name, values[name]) for name in values if name not in (*asked, filters.CURSOR))

@@ -6,8 +6,10 @@ Anything that an address cannot mean is as if it were not there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -18,6 +20,28 @@ from django.urls import reverse
 from proxyapi.models import Job
 
 MAX_SEARCH_CHARS = 200  # characters of a search
+
+
+@dataclass(frozen=True, slots=True)
+class PageFilters:
+    """What the address of a page asks for; a search is called `q` there.
+
+    `CURSOR` is the field that says where a page begins: other filters begin at their first one.
+    """
+
+    PAGE: ClassVar[str]
+    CURSOR: ClassVar[str]
+
+    @property
+    def named(self) -> dict[str, object]:
+        """As they are called in the address."""
+        names = (it.name for it in fields(self) if it.metadata.get("in_url", True))
+        return {"q" if name == "search" else name: getattr(self, name) for name in names}
+
+    def url(self, page: str = "", **changes: Any) -> str:
+        """The address with these filters; a changed one starts at its first page."""
+        filters = replace(self, **{self.CURSOR: None, **changes})
+        return build_page_url(page or self.PAGE, filters.named)
 
 
 def build_page_url(page: str, named: Mapping[str, object]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -13,22 +13,29 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet, Sum
 
-from dashboard.ledger.queries.filters import LedgerFilters
+from dashboard.ledger.queries.filters import LedgerChartsFilters, LedgerFilters
 from dashboard.ledger.queries.page import (
     DateFields,
     LedgerNotice,
     build_date_fields,
     build_ledger_notices,
+    iter_period_chips,
 )
-from dashboard.ledger.queries.period import Granularity, build_period_options, choose_granularity
+from dashboard.ledger.queries.period import Granularity, choose_granularity
 from dashboard.ledger.queries.rows import day_title
 from dashboard.ledger.queries.scope import LedgerScope, load_ledger_scope
 from dashboard.ledger.queries.totals import ZERO_CREDITS, iter_feature_sums
 from dashboard.models import Membership
-from dashboard.shared.charts import AxisTick, build_chart_scale
-from dashboard.shared.charts.scale import GridLine, thin_axis_ticks
+from dashboard.shared.charts import (
+    AxisTick,
+    ChartMark,
+    HoverTarget,
+    LineChart,
+    LinePoint,
+    build_line_chart,
+)
 from dashboard.shared.feature_labels import OUTSIDE_LABEL, feature_label
-from dashboard.shared.filter_chips import FilterChip, build_filter_chip
+from dashboard.shared.filter_chips import FilterChip
 from dashboard.shared.formatting import credits
 from dashboard.shared.ledger_balance import ledger_end_balance
 from proxyapi.models import DailyTotal
@@ -37,25 +44,6 @@ from proxyapi.rollups.daily_totals import CreditSum
 MAX_MARKS_PER_KIND = 12  # of each kind; of more only the largest are drawn
 MAX_UNTRIMMED_DAYS = 400  # days; of longer periods the chart begins with the first row
 MAX_DAILY_POINTS = 190  # days that are drawn one by one
-
-
-@dataclass(frozen=True, slots=True)
-class BalanceMark:
-    """Credits that came on a day, in percent. `kind`: in, for what was bought or given | refund."""
-
-    x: float
-    y: float
-    kind: str
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class BalanceHoverTarget:
-    """One day under the pointer: its column in percent, and what it says."""
-
-    x: float
-    width: float
-    text: str
 
 
 class BalanceTableRow(NamedTuple):
@@ -70,13 +58,7 @@ class BalanceTableRow(NamedTuple):
 class BalanceChart:
     """`head`: what a row of the table is: Day | Week | Month."""
 
-    sentence: str
-    grid: tuple[GridLine, ...]
-    ticks: tuple[AxisTick, ...]
-    path: str
-    area: str
-    marks: tuple[BalanceMark, ...]
-    stops: tuple[BalanceHoverTarget, ...]
+    line: LineChart
     head: str
     table: tuple[BalanceTableRow, ...]
 
@@ -107,53 +89,21 @@ class ReceivedCredits:
 
 def build_ledger_charts_page(reader: Membership, filters: LedgerFilters) -> LedgerChartsPage:
     """Three queries. The balance knows no members and no features: other filters do not count."""
-    kept = LedgerFilters(period=filters.period, dates=filters.dates, account=filters.account)
+    kept = LedgerChartsFilters(period=filters.period, dates=filters.dates, account=filters.account)
     scope = load_ledger_scope(reader.team, kept)
     shares = load_feature_shares(scope)
     return LedgerChartsPage(
         filters=kept,
-        chips=tuple(build_ledger_charts_chips(scope)),
+        chips=tuple(iter_period_chips(scope)),
         dates=build_date_fields("ledger-charts", kept, scope),
         banners=build_ledger_notices(scope),
         period_label=scope.period.label,
         balance=build_ledger_balance_chart(scope),
         shares=shares,
         spent=sum((one.amount for one in shares), ZERO_CREDITS),
-        url=f"{kept.url('ledger-charts')}{'&' if kept.period or kept.account else '?'}part=charts",
+        url=kept.fragment_url("charts"),
         back_url=filters.url(),
     )
-
-
-def build_ledger_charts_chips(scope: LedgerScope) -> Iterator[FilterChip]:
-    filters = LedgerChartsFilters(scope.filters)
-    yield build_filter_chip(
-        "period",
-        "Period",
-        build_period_options(scope.filters.period, scope.today),
-        filters,
-        plain=True,
-    )
-    if len(scope.accounts) > 1:
-        names = {str(one.pk): one.name or one.email for one in scope.accounts}
-        yield build_filter_chip("account", "Account", {"": "all", **names}, filters)
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerChartsFilters:
-    """The filters as this page's address has them."""
-
-    filters: LedgerFilters
-
-    @property
-    def period(self) -> str:
-        return self.filters.period
-
-    @property
-    def account(self) -> object:
-        return self.filters.account
-
-    def url(self, **changes: object) -> str:
-        return self.filters.url("ledger-charts", **changes)
 
 
 # The balance --------------------------------------------------------------------------------------
@@ -211,42 +161,33 @@ def compute_day_end_balances(
 def draw_balance_chart(
     scope: LedgerScope, ends: Mapping[date, Decimal], came: Mapping[date, ReceivedCredits]
 ) -> BalanceChart:
-    days, scale = list(ends), build_chart_scale(max(*ends.values(), ZERO_CREDITS))
+    days, says = list(ends), balance_chart_text(scope, ends)
     step = choose_granularity(days[0], days[-1])
     width = 100 / len(days)
-    place = {day: (number + 0.5) * width for number, day in enumerate(days)}
     every = max(1, len(days) // MAX_DAILY_POINTS)
-    path = "M" + "L".join(
-        f"{place[day]:.2f} {scale.y(ends[day]):.2f}" for day in [*days[::every], days[-1]]
+    points = {day: LinePoint((number + 0.5) * width, ends[day]) for number, day in enumerate(days)}
+    line = build_line_chart(
+        [points[day] for day in [*days[::every], days[-1]]],
+        says,
+        ticks=[
+            AxisTick(points[day].x, "today" if day == scope.today else step.short_label(day))
+            for day in days
+        ],
+        marks=[
+            ChartMark(
+                points[day],
+                kind,
+                f"{balance_day_title(scope, day)}: {words} {credits(amount)} cr",
+            )
+            for kind, words, day, amount in iter_largest_credits(came, points)
+        ],
+        stops=[
+            HoverTarget(number * width, width * every, balance_day_text(scope, day, ends, came))
+            for number, day in list(enumerate(days))[::every]
+        ],
+        says=says,
     )
-    marks = [
-        BalanceMark(
-            place[day],
-            scale.y(ends[day]),
-            kind,
-            f"{balance_day_title(scope, day)}: {words} {credits(amount)} cr",
-        )
-        for kind, words, day, amount in iter_largest_credits(came, place)
-    ]
-    stops = (
-        BalanceHoverTarget(number * width, width * every, balance_day_text(scope, day, ends, came))
-        for number, day in list(enumerate(days))[::every]
-    )
-    ticks = (
-        AxisTick(place[day], "today" if day == scope.today else step.short_label(day))
-        for day in days
-    )
-    return BalanceChart(
-        sentence=balance_chart_text(scope, ends),
-        grid=scale.grid,
-        ticks=thin_axis_ticks(list(ticks)),
-        path=path,
-        area=f"{path}L{place[days[-1]]:.2f} 100L{place[days[0]]:.2f} 100Z",
-        marks=tuple(marks),
-        stops=tuple(stops),
-        head=step.title(),
-        table=tuple(iter_balance_table_rows(scope, step, ends, came)),
-    )
+    return BalanceChart(line, step.title(), tuple(iter_balance_table_rows(scope, step, ends, came)))
 
 
 def iter_balance_table_rows(
@@ -264,12 +205,12 @@ def iter_balance_table_rows(
 
 
 def iter_largest_credits(
-    came: Mapping[date, ReceivedCredits], place: Mapping[date, float]
+    came: Mapping[date, ReceivedCredits], drawn: Collection[date]
 ) -> Iterator[tuple[str, str, date, Decimal]]:
     """Kind, words, day and amount of what is drawn: of each kind the largest."""
     kinds = (("in", "credits in", "bought"), ("refund", "refunded", "refunded"))
     for kind, told, name in kinds:
-        amounts = {day: getattr(it, name) for day, it in came.items() if day in place}
+        amounts = {day: getattr(it, name) for day, it in came.items() if day in drawn}
         largest = sorted((day for day in amounts if amounts[day]), key=lambda day: -amounts[day])
         for day in largest[:MAX_MARKS_PER_KIND]:
             yield kind, told, day, amounts[day]
@@ -369,4 +310,4 @@ def sum_debits_by_feature(sums: QuerySet[Any]) -> QuerySet[Any]:
 
 def feature_share_url(filters: LedgerFilters, operation: str) -> str:
     narrowed = {"feature": operation} if operation else {"match": "no", "direction": "out"}
-    return filters.url(**narrowed)
+    return filters.url("ledger", **narrowed)

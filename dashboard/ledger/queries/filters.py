@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import MAXYEAR, MINYEAR, datetime
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -21,7 +21,6 @@ MATCH_OPTIONS = {"": "any", "yes": "one of ours", "no": "none of ours"}
 STACK_OPTIONS = {"": "By member", "feature": "By feature"}
 # The account is none of these: what a page leaves of it is whole.
 NARROWING_FIELDS = ("search", "member", "job", "feature", "label", "direction", "source", "match")
-URL_FIELDS = ("account", *NARROWING_FIELDS[1:], "period", "sort", "by", "after")
 
 
 class LedgerCursor(NamedTuple):
@@ -36,12 +35,13 @@ class LedgerCursor(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerFilters:
+class LedgerFilters(query_params.PageFilters):
     """`dates` are those that were typed in; what they mean is the `period`."""
 
+    PAGE: ClassVar[str] = "ledger"
+    CURSOR: ClassVar[str] = "after"
+
     search: str = ""
-    period: str = ""
-    dates: DateRangeInput = field(default_factory=DateRangeInput)
     account: UUID | None = None
     member: int | None = None
     job: UUID | None = None
@@ -50,9 +50,11 @@ class LedgerFilters:
     direction: str = ""
     source: str = ""
     match: str = ""
+    period: str = ""
     sort: str = ""
     by: str = ""
     after: LedgerCursor | None = None
+    dates: DateRangeInput = field(default_factory=DateRangeInput, metadata={"in_url": False})
 
     @property
     def is_narrowed(self) -> bool:
@@ -67,19 +69,15 @@ class LedgerFilters:
     def oldest_first(self) -> bool:
         return self.sort == "oldest"
 
-    @property
-    def named(self) -> dict[str, object]:
-        """As they are called in the address."""
-        return {"q": self.search, **{name: getattr(self, name) for name in URL_FIELDS}}
-
-    def url(self, page: str = "ledger", **changes: Any) -> str:
-        """The address with these filters; a changed one starts at its first page."""
-        return query_params.build_page_url(page, replace(self, **{"after": None, **changes}).named)
-
     def fragment_url(self, part: str, **more: Any) -> str:
         """Where a part of the page fetches itself again."""
         url = self.url(after=self.after)
         return f"{url}{'&' if '?' in url else '?'}{urlencode({'part': part, **more})}"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerChartsFilters(LedgerFilters):
+    PAGE: ClassVar[str] = "ledger-charts"
 
 
 def parse_ledger_filters(query: Mapping[str, str]) -> LedgerFilters:

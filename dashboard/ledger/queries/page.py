@@ -192,15 +192,19 @@ def build_stack_options(filters: LedgerFilters) -> tuple[StackOption, ...]:
     )
 
 
-def build_ledger_chips(scope: LedgerScope, people: Sequence[TeamPerson]) -> Iterator[FilterChip]:
-    """One query: the features and labels of these days, whatever else is asked for."""
-    filters = scope.filters
-    yield build_filter_chip(
-        "period", "Period", build_period_options(filters.period, scope.today), filters, plain=True
-    )
+def iter_period_chips(scope: LedgerScope) -> Iterator[FilterChip]:
+    """The days, and of several accounts which."""
+    filters, days = scope.filters, build_period_options(scope.filters.period, scope.today)
+    yield build_filter_chip("period", "Period", days, filters, plain=True)
     if len(scope.accounts) > 1:
         accounts = {str(one.pk): one.name or one.email for one in scope.accounts}
         yield build_filter_chip("account", "Account", {"": "all", **accounts}, filters)
+
+
+def build_ledger_chips(scope: LedgerScope, people: Sequence[TeamPerson]) -> Iterator[FilterChip]:
+    """One query: the features and labels of these days, whatever else is asked for."""
+    filters = scope.filters
+    yield from iter_period_chips(scope)
     members = {str(one.id): one.name for one in people}
     yield build_filter_chip("member", "Member", {"": "everyone", **members}, filters)
     names = scope.found.names if scope.found else load_period_names(scope)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 from uuid import UUID
 
 from dashboard.shared import query_params
@@ -38,8 +38,9 @@ class LibraryCursor(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LibraryFilters:
-    """What the URL asks for."""
+class LibraryFilters(query_params.PageFilters):
+    PAGE: ClassVar[str] = "library"
+    CURSOR: ClassVar[str] = "before"
 
     state: str = ""
     search: str = ""
@@ -56,24 +57,6 @@ class LibraryFilters:
     @property
     def is_narrowed(self) -> bool:
         return bool(self.search or self.member or self.format)
-
-    @property
-    def named(self) -> dict[str, object]:
-        """As they are called in the address."""
-        return {
-            "state": self.state,
-            "q": self.search,
-            "member": self.member,
-            "format": self.format,
-            "sort": self.sort,
-            "before": self.before,
-        }
-
-    def url(self, **changes: Any) -> str:
-        """The address of the library with these filters; a changed one starts at its first page."""
-        return query_params.build_page_url(
-            "library", replace(self, **{"before": None, **changes}).named
-        )
 
 
 def parse_library_filters(query: Mapping[str, str]) -> LibraryFilters:

@@ -99,7 +99,7 @@ def test_the_balance_walks_back_from_what_is_left(add_entry, account, thea):
         (2000, 4096),
         (0, 2096),
     ]
-    (mark,) = chart.marks
+    (mark,) = chart.line.marks
     assert (mark.kind, mark.title) == ("in", "Wed 18 Nov: credits in 2,000 cr")
 
 
@@ -182,7 +182,7 @@ def test_a_refund_has_a_mark_of_its_own(add_entry, account, thea):
     sum_up(account)
     chart = chart_summary(thea).balance
     assert chart is not None
-    assert [mark.kind for mark in chart.marks] == ["refund"]
+    assert [mark.kind for mark in chart.line.marks] == ["refund"]
 
 
 def test_charts_without_rows_say_so(account, thea, client_of):
