@@ -14,22 +14,19 @@ from typing import Any
 
 import redis
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 from redis.lock import Lock
 
 from proxyapi import calls
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import ChargeState, Job, JobState
-from proxyapi.models.job import UNCONFIRMED_SETTING
+from proxyapi.models import ChargeState, Draft, Job, JobState
+from proxyapi.models.draft import UNCONFIRMED_SETTING
 from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import Priority, RateLimiterUnavailable, RateLimitExhausted
 from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors, response_parsing
 
-DRAFT_FIELDS = (
-    *("remote_id", "wanted", "sent", "edited_at"),
-    *("unanswered_creates", "create_retry_at"),
-)
 DRAFT_LOCK_TTL_S = (
     45.0  # seconds; longer than one request and its waits, and begun anew before the next
 )
@@ -51,12 +48,12 @@ CREATE_FIELDS = ("type", "title", "topic")
 CREATE_RETRY_FACTORS = (3, 30, 60)
 
 
-def missing_render_fields(wanted: dict[str, Any]) -> list[str]:
+def missing_render_fields(chosen: dict[str, Any]) -> list[str]:
     """The render preconditions of the spec that a draft does not meet yet, as field names."""
     needs = ["script", "voice_id"]
-    if wanted.get("type") in TYPES_WITH_GENRE:
+    if chosen.get("type") in TYPES_WITH_GENRE:
         needs.append("genre_id")
-    return [name for name in needs if not wanted.get(name)]
+    return [name for name in needs if not chosen.get(name)]
 
 
 def sync_draft(job: Job, lane: Priority = Priority.PERSON, patience: float = 2) -> dict[str, Any]:
@@ -113,7 +110,8 @@ def draft_lock(job: Job) -> Iterator[Lock]:
     if not held:
         raise DraftBusy(DRAFT_LOCK_WAIT_S)
     try:
-        job.refresh_from_db(fields=DRAFT_FIELDS)
+        job.refresh_from_db(fields=["remote_id"])
+        job.draft.refresh_from_db()
         yield lock
     finally:
         with suppress(redis.RedisError):  # lost or run out: it ends by itself
@@ -125,21 +123,23 @@ def push_draft_changes(job: Job, lane: Priority, patience: float, held: Lock) ->
         create_upstream_draft(job, lane, patience)
         with suppress(redis.RedisError):
             held.reacquire()
-    changes = job.unsent_settings()
+    draft = job.draft
+    changes = draft.unsent_settings()
     if has_unread_script(job):
         changes.pop("script", None)  # it would be put over the one that nobody read
     if not changes:
         return fetch_draft(job, lane, patience)
     # Until the answer is here nobody knows which value the service has: who takes the change back
     # has that told, too.
-    job.sent = {**job.sent, **dict.fromkeys(changes, UNCONFIRMED_SETTING)}
-    job.save(update_fields=["sent"])
+    unconfirmed = dict.fromkeys(changes, UNCONFIRMED_SETTING)
+    draft.sent_settings = {**draft.sent_settings, **unconfirmed}
+    draft.save(update_fields=["sent_settings"])
     path = {"faceless": str(job.remote_id)}
     reply = calls.call_upstream(
         job.token, "faceless.patch", lane, patience=patience, path=path, json=changes
     )
-    job.sent = {**job.sent, **changes}
-    job.save(update_fields=["sent"])
+    draft.sent_settings = {**draft.sent_settings, **changes}
+    draft.save(update_fields=["sent_settings"])
     return faceless_record(reply.data)
 
 
@@ -151,39 +151,44 @@ def fetch_draft(job: Job, lane: Priority, patience: float) -> dict[str, Any]:
 
 
 def create_upstream_draft(job: Job, lane: Priority, patience: float) -> None:
-    check_creation_delay(job)
-    first = {name: job.wanted[name] for name in CREATE_FIELDS if job.wanted.get(name)}
+    draft = job.draft
+    check_creation_delay(draft)
+    first = {name: value for name in CREATE_FIELDS if (value := draft.settings.get(name))}
     try:
         reply = calls.call_upstream(
             job.token, CREATE_OPERATION, lane, patience=patience, json=first
         )
-        job.remote_id, job.sent = created_draft_id(job, faceless_record(reply.data)), first
+        remote_id = created_draft_id(job, faceless_record(reply.data))
     except errors.UpstreamError as error:
         if error.outcome is errors.ErrorOutcome.UNKNOWN:
-            schedule_creation_retry(job)
+            schedule_creation_retry(draft)
         raise
     # The lock may have been lost with Redis. The first one stays: it may be the one that is paid.
     free = Job.objects.filter(pk=job.pk, remote_id__isnull=True)
-    if not free.update(remote_id=job.remote_id, sent=job.sent):
-        job.refresh_from_db(fields=["remote_id", "sent"])
+    with transaction.atomic():
+        if free.update(remote_id=remote_id):
+            Draft.objects.filter(pk=draft.pk).update(sent_settings=first)
+    job.refresh_from_db(fields=["remote_id"])
+    draft.refresh_from_db(fields=["sent_settings"])
 
 
-def check_creation_delay(job: Job) -> None:
-    """Raises `CreationWaits`, and `DraftNotMade` after the last try, until it may be made again."""
-    left = (job.create_retry_at - timezone.now()).total_seconds() if job.create_retry_at else 0
-    if left > 0 and job.unanswered_creates >= len(CREATE_RETRY_FACTORS):
+def check_creation_delay(draft: Draft) -> None:
+    """Raises `DraftCreationDelayed`, and `DraftCreationFailed` after the last try, until it may be
+    created again."""
+    due_at = draft.create_retry_at
+    left = (due_at - timezone.now()).total_seconds() if due_at else 0
+    if left > 0 and draft.unanswered_creates >= len(CREATE_RETRY_FACTORS):
         raise DraftCreationFailed(get_operation(CREATE_OPERATION))
     if left > 0:
         raise DraftCreationDelayed(left)
 
 
-def schedule_creation_retry(job: Job) -> None:
-    wait = CREATE_RETRY_FACTORS[min(job.unanswered_creates, len(CREATE_RETRY_FACTORS) - 1)]
-    job.create_retry_at = timezone.now() + wait * timedelta(
-        seconds=settings.CHARGE_RETRY_INTERVAL_S
-    )
-    job.unanswered_creates += 1
-    job.save(update_fields=["unanswered_creates", "create_retry_at"])
+def schedule_creation_retry(draft: Draft) -> None:
+    factor = CREATE_RETRY_FACTORS[min(draft.unanswered_creates, len(CREATE_RETRY_FACTORS) - 1)]
+    wait = factor * timedelta(seconds=settings.CHARGE_RETRY_INTERVAL_S)
+    draft.create_retry_at = timezone.now() + wait
+    draft.unanswered_creates += 1
+    draft.save(update_fields=["unanswered_creates", "create_retry_at"])
 
 
 def created_draft_id(job: Job, record: dict[str, Any]) -> str:
@@ -202,15 +207,16 @@ def faceless_record(data: Any) -> dict[str, Any]:
 
 
 def unread_script_marker(page: str) -> dict[str, str]:
-    """What stands in `sent` for a script that was ordered and read by nobody; `page`: the script
-    that the page showed then."""
+    """What stands in `sent_settings` for a script that was ordered and read by nobody; `page`: the
+    script that the page showed then."""
     return {"unread beside": page}
 
 
 def has_unread_script(job: Job) -> bool:
     """Whether a script has to be fetched: one was ordered, and the page's is as it was then."""
-    page = job.wanted.get("script") or ""
-    return job.remote_id is not None and job.sent.get("script") == unread_script_marker(page)
+    draft = job.draft
+    marker = unread_script_marker(draft.settings.get("script") or "")
+    return job.remote_id is not None and draft.sent_settings.get("script") == marker
 
 
 def fetch_script(job: Job) -> None:
@@ -224,39 +230,41 @@ def fetch_script(job: Job) -> None:
         found = {"script": ""}
     if "script" not in found:
         raise errors.ResponseLost(get_operation(READ_OPERATION))
-    job.sent = {name: value for name, value in job.sent.items() if name != "script"}
+    draft, now = job.draft, timezone.now()
+    chosen, sent = draft.settings, draft.sent_settings
+    sent = {name: value for name, value in sent.items() if name != "script"}
     if isinstance(script := found["script"], str) and script:
-        job.wanted, job.sent = {**job.wanted, "script": script}, {**job.sent, "script": script}
-    now = timezone.now()
-    fields = {"wanted": job.wanted, "sent": job.sent, "edited_at": now, "quote_due_at": now}
+        chosen, sent = {**chosen, "script": script}, {**sent, "script": script}
+    fields = {"settings": chosen, "sent_settings": sent, "edited_at": now, "quote_due_at": now}
     # Whoever wrote meanwhile keeps the own words.
-    Job.objects.filter(pk=job.pk, edited_at=job.edited_at).update(quote_error="", **fields)
+    unedited = Draft.objects.filter(pk=draft.pk, edited_at=draft.edited_at)
+    unedited.update(quote_error="", **fields)
     publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
 def quote_draft(job: Job) -> None:
     """Ask the price of the draft as it stands; what went wrong is kept as a sentence, not raised.
 
-    Several askings of one change end in one request: who comes second finds the price there. While
-    the account is of another upstream it stays due.
+    A change that is asked for several times costs one request. While the account is of another
+    upstream it stays due.
     """
     if not job.account.is_of_current_upstream:
         return
-    asked_at, edited_at = timezone.now(), job.edited_at
-    found: dict[str, object] = {"estimate": None, "quote_error": "", "quote_due_at": None}
-    found["quote_fields"] = None
-    is_short = bool(missing_render_fields(job.wanted)) and not has_unread_script(job)
-    is_known = job.has_current_estimate and not needs_new_quote(job, asked_at)
+    draft, asked_at, edited_at = job.draft, timezone.now(), job.draft.edited_at
+    found: dict[str, object] = dict.fromkeys(("estimate", "quote_due_at", "quote_fields"))
+    found["quote_error"] = ""
+    is_short = bool(missing_render_fields(draft.settings)) and not has_unread_script(job)
+    is_known = draft.has_current_estimate and not needs_new_quote(job, asked_at)
     if job.state not in (JobState.DRAFT, JobState.FAILED) or is_short or is_known:
-        Job.objects.filter(pk=job.pk, edited_at=edited_at).update(quote_due_at=None)
+        Draft.objects.filter(pk=draft.pk, edited_at=edited_at).update(quote_due_at=None)
         return
     try:
         with draft_lock(job) as held:
             if job.charges.holding().exists():  # what only waits for a consent changes nothing
                 # What it charges for is told from how the draft was before: it stays like that.
-                defer_quote(job, asked_at, QUOTE_RETRY_WHILE_CHARGED_S)
+                defer_quote(draft, asked_at, QUOTE_RETRY_WHILE_CHARGED_S)
                 return
-            edited_at = job.edited_at
+            edited_at = draft.edited_at
             if has_unread_script(job):
                 fetch_script(job)  # the next asking is for its price
                 return
@@ -269,27 +277,28 @@ def quote_draft(job: Job) -> None:
         if found["estimate"] is None:
             found["quote_error"] = "The service gave no price that we can read."
     except RateLimitExhausted as exhausted:
-        defer_quote(job, asked_at, max(1.0, exhausted.wait))
+        defer_quote(draft, asked_at, max(1.0, exhausted.wait))
         return
     except errors.UpstreamError as error:
-        if job.has_current_estimate and not isinstance(error, INVALID_DRAFT_ERRORS):
-            defer_quote(job, asked_at, QUOTE_RETRY_S)  # the price of before keeps its age
+        if draft.has_current_estimate and not isinstance(error, INVALID_DRAFT_ERRORS):
+            defer_quote(draft, asked_at, QUOTE_RETRY_S)  # the price of before keeps its age
             return
         found["quote_error"] = error.user_message
-        found["quote_fields"] = (
-            error.field_messages if isinstance(error, errors.ValidationFailed) else None
-        )
+        if isinstance(error, errors.ValidationFailed):
+            found["quote_fields"] = error.field_messages
         if has_unread_script(job) and not isinstance(error, calls.PERMANENT_ERRORS):
             found["quote_due_at"] = asked_at + timedelta(seconds=QUOTE_RETRY_S)
     # Whoever changed it meanwhile has asked again; this price is not theirs.
-    Job.objects.filter(pk=job.pk, edited_at=edited_at).update(**found, estimate_as_of=asked_at)
+    unedited = Draft.objects.filter(pk=draft.pk, edited_at=edited_at)
+    unedited.update(**found, estimate_as_of=asked_at)
     publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
 def needs_new_quote(job: Job, now: datetime) -> bool:
     """Whether somebody is to consent to a price that is old, or that a person had asked again."""
-    is_old = job.estimate_as_of is not None and job.estimate_as_of < now - MAX_PRICE_AGE
-    return (is_old or job.quote_due_at is not None) and awaits_approval(job)
+    draft = job.draft
+    is_old = draft.estimate_as_of is not None and draft.estimate_as_of < now - MAX_PRICE_AGE
+    return (is_old or draft.quote_due_at is not None) and awaits_approval(job)
 
 
 def awaits_approval(job: Job) -> bool:
@@ -297,8 +306,9 @@ def awaits_approval(job: Job) -> bool:
     return job.charges.filter(state=ChargeState.DRAFT).exists()
 
 
-def defer_quote(job: Job, asked_at: datetime, seconds: float) -> None:
-    Job.objects.filter(pk=job.pk).update(quote_due_at=asked_at + timedelta(seconds=seconds))
+def defer_quote(draft: Draft, asked_at: datetime, seconds: float) -> None:
+    due_at = asked_at + timedelta(seconds=seconds)
+    Draft.objects.filter(pk=draft.pk).update(quote_due_at=due_at)
 
 
 def parse_estimate_credits(data: Any) -> Decimal | None:

@@ -77,10 +77,13 @@ def estimate_retry_price(job: Job) -> Decimal | None:
     None while the settings have no price: a retry renders them as they stand. It is told from
     `job.charges.all()`, which a page has read already.
     """
-    if job.unsent_settings():
+    draft = job.draft_or_none
+    if draft and draft.unsent_settings():
         return None
     last = last_paid_render(job)
-    return last.cost if last else job.estimate
+    if last:
+        return last.cost
+    return draft.estimate if draft else None
 
 
 def last_paid_render(job: Job) -> Charge | None:
@@ -102,9 +105,10 @@ def charge_sent_time(charge: Charge) -> datetime:
 
 def is_repriced_since(job: Job, last: Charge) -> bool:
     """Whether the settings were priced again after that render."""
-    if job.estimate is None or job.estimate_as_of is None:
+    draft = job.draft_or_none
+    if draft is None or draft.estimate is None or draft.estimate_as_of is None:
         return False
-    return job.estimate_as_of > charge_sent_time(last)
+    return draft.estimate_as_of > charge_sent_time(last)
 
 
 def hold_for_estimate(quote: Decimal) -> Decimal:

@@ -111,7 +111,7 @@ def poll_job_task(job_id: str, until: str) -> None:
 
 @shared_task
 def quote_draft_task(job_id: str) -> None:
-    job = Job.objects.select_related("token__account", "account").get(pk=job_id)
+    job = Job.objects.select_related("token__account", "account", "draft").get(pk=job_id)
     with quarantine_failing_job(job):
         drafts.quote_draft(job)
 

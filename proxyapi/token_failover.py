@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from proxyapi.credentials import token_vault
-from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, TokenState
+from proxyapi.models import Account, Charge, ChargeState, Draft, Job, JobState, Token, TokenState
 
 STOPPED_TOKEN_STATES = (TokenState.REVOKED, TokenState.REMOVED)
 
@@ -56,9 +56,10 @@ def reassign_work(token: Token) -> None:
     Account.objects.lock_upstream_account(token.account_id)
     now = timezone.now()
     jobs.filter(state=JobState.RUNNING).update(next_poll_at=now)
-    unpriced = jobs.exclude(quote_error="", quote_due_at=None)
-    unpriced.update(quote_error="", quote_due_at=now)
-    jobs.update(token=token)
+    unpriced = Draft.objects.filter(job__in=jobs).exclude(quote_error="", quote_due_at=None)
+    unpriced_ids = list(unpriced.values_list("pk", flat=True))
+    jobs.update(token=token)  # a job is locked before its draft
+    Draft.objects.filter(pk__in=unpriced_ids).update(quote_error="", quote_due_at=now)
     charges.filter(state=ChargeState.UNKNOWN).update(due_at=now)
     charges.update(token=token)
 

@@ -18,6 +18,7 @@ from proxyapi.models import (
     AccountPlan,
     Charge,
     ChargeState,
+    Draft,
     Job,
     JobKind,
     LedgerEntry,
@@ -105,9 +106,21 @@ class TokenFactory(DjangoModelFactory[Token]):
         return token
 
 
+class DraftFactory(DjangoModelFactory[Draft]):
+    class Meta:
+        model = Draft
+
+    settings = factory.LazyFunction(
+        lambda: {"type": "ai-visuals", "title": "How to read a glacier"}
+    )
+
+
 class JobFactory(DjangoModelFactory[Job]):
+    """A job with a draft (`draft__settings` and so on); without one: `draft=None`."""
+
     class Meta:
         model = Job
+        skip_postgeneration_save = True
 
     account = factory.SubFactory(AccountFactory)
     tenant = factory.SelfAttribute("account.tenant")
@@ -115,7 +128,7 @@ class JobFactory(DjangoModelFactory[Job]):
     member = factory.SelfAttribute("token.owner")
     kind = JobKind.FACELESS
     title = "How to read a glacier"
-    wanted = factory.LazyFunction(lambda: {"type": "ai-visuals", "title": "How to read a glacier"})
+    draft = factory.RelatedFactory(DraftFactory, factory_related_name="job")
 
 
 class ChargeFactory(DjangoModelFactory[Charge]):

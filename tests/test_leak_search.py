@@ -57,7 +57,7 @@ def in_a_call(token: Token, value: str) -> None:
 
 
 def in_json(token: Token, value: str) -> None:
-    JobFactory(token=token, account=token.account, wanted={"title": html.escape(value)})
+    JobFactory(token=token, account=token.account, draft__settings={"title": html.escape(value)})
 
 
 PUT: dict[str, Place] = {

@@ -289,4 +289,4 @@ def current_request_price(charge: Charge) -> Decimal | None:
         return charge.price
     if operation.price.rule is PriceRule.LAST_RENDER:
         return pricing.estimate_retry_price(charge.job)
-    return charge.job.estimate
+    return charge.job.draft.estimate

@@ -55,7 +55,7 @@ def has_permission(membership: Membership, permission: Permission) -> bool:
 
 def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW) -> Job:
     jobs = Job.objects.visible().filter(tenant=request.team.tenant)
-    job = jobs.select_related("member", "account", "token").filter(pk=job_id).first()
+    job = jobs.select_related("member", "account", "token", "draft").filter(pk=job_id).first()
     if job is None:
         raise Http404("There is no such video in this team.")
     check_permission(request.membership, permission)
@@ -127,7 +127,7 @@ def fetch_own_approval_request(request: TeamRequest, approval_id: UUID) -> Appro
 
 def find_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRequest:
     approval = (
-        request.team.approval_requests.select_related("member", "charge__job")
+        request.team.approval_requests.select_related("member", "charge__job__draft")
         .filter(pk=approval_id)
         .first()
     )

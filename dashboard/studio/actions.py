@@ -24,7 +24,7 @@ from dashboard.shared.roles import Permission
 from dashboard.studio.flows import flow_of, settings_put_aside
 from proxyapi import drafts, pricing, tasks
 from proxyapi.credentials import token_vault
-from proxyapi.models import Charge, Job, JobKind, JobState, Token
+from proxyapi.models import Charge, Draft, Job, JobKind, JobState, Token, lock_draft
 from proxyapi.refusals import NotReady, StaleData, TokenRefused
 
 ADD_ONE_FIRST = "You have no token here yet. Add yours, then everything you make runs on it."
@@ -34,7 +34,7 @@ RENDER_ALREADY_SENT = "This video was sent to be rendered already. Nothing was s
 
 
 @transaction.atomic
-def start_draft(*, by: Membership, title: str, wanted: dict[str, Any]) -> Job:
+def start_draft(*, by: Membership, title: str, chosen: dict[str, Any]) -> Job:
     """A new draft on the member's own token. It costs nothing and lives here until it is priced."""
     check_permission(by, Permission.RENDER)
     token = require_member_token(by)
@@ -45,8 +45,8 @@ def start_draft(*, by: Membership, title: str, wanted: dict[str, Any]) -> Job:
         member=by.user,
         kind=JobKind.FACELESS,
         title=title,
-        wanted={**wanted, "title": title},
     )
+    Draft.objects.create(job=job, settings={**chosen, "title": title})
     record_audit_event(by, AuditAction.DRAFT_START, job.pk)
     return job
 
@@ -69,9 +69,10 @@ def save_draft_step(
     once."""
     check_permission(by, Permission.RENDER)
     job = Job.objects.select_for_update().get(pk=job.pk)
-    if changes == {name: job.wanted.get(name) for name in changes}:
+    draft = lock_draft(job) or job.draft
+    if changes == {name: draft.settings.get(name) for name in changes}:
         return job
-    if edited_at and edited_at != job.edited_at.isoformat():
+    if edited_at and edited_at != draft.edited_at.isoformat():
         raise StaleData(
             "Somebody changed this draft meanwhile. Your words are below; look and save again."
         )
@@ -79,11 +80,12 @@ def save_draft_step(
     if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting_jobs().exists():
         raise NotReady("This video is rendering. Its settings can be changed when it has finished.")
     removed = settings_removed_by(job, changes)
-    kept = {name: value for name, value in job.wanted.items() if name not in removed}
-    job.wanted = {**kept, **changes}
-    job.title = str(job.wanted.get("title") or job.title)[:200]
-    job.estimate, job.quote_error, job.edited_at = None, "", timezone.now()
-    job.save()
+    kept = {name: value for name, value in draft.settings.items() if name not in removed}
+    draft.settings = {**kept, **changes}
+    draft.estimate, draft.quote_error, draft.edited_at = None, "", timezone.now()
+    draft.save()
+    job.title = str(draft.settings.get("title") or job.title)[:200]
+    job.save(update_fields=["title"])
     record_audit_event(by, AuditAction.DRAFT_SAVE, job.pk, fields=sorted(changes))
     request_draft_price(by=by, job=job)
     return job
@@ -105,11 +107,12 @@ def request_draft_price(*, by: Membership, job: Job) -> None:
     would end as if the video had changed.
     """
     check_permission(by, Permission.RENDER)
-    if not drafts.missing_render_fields(job.wanted) or drafts.has_unread_script(job):
+    draft = job.draft
+    if not drafts.missing_render_fields(draft.settings) or drafts.has_unread_script(job):
         due_at = timezone.now() + tasks.TICK_DELAY
-        keeps = job.has_current_estimate and drafts.awaits_approval(job)
+        keeps = draft.has_current_estimate and drafts.awaits_approval(job)
         gone = {} if keeps else {"estimate": None}
-        Job.objects.filter(pk=job.pk).update(quote_error="", quote_due_at=due_at, **gone)
+        Draft.objects.filter(pk=draft.pk).update(quote_error="", quote_due_at=due_at, **gone)
         tasks.enqueue_task_after_commit(tasks.quote_draft_task, job.pk)
 
 
@@ -168,9 +171,10 @@ def render_video(
 def quote_render(job: Job, seen: Decimal) -> Decimal:
     require_job_state(job, JobState.DRAFT, RENDER_ALREADY_SENT)
     for need in flow_of(job).preconditions:
-        if not job.wanted.get(need.field):
+        if not job.draft.settings.get(need.field):
             raise NotReady(need.refusal)
-    if not job.has_current_estimate or job.estimate is None:
+    draft = job.draft
+    if not draft.has_current_estimate or draft.estimate is None:
         raise NotReady(PRICE_MISSING)
-    require_shown_price(seen, job.estimate, DRAFT_CHANGED_REASON)
-    return job.estimate
+    require_shown_price(seen, draft.estimate, DRAFT_CHANGED_REASON)
+    return draft.estimate

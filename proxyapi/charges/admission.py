@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -19,7 +19,7 @@ from django.utils import timezone
 from proxyapi import failpoints, pricing
 from proxyapi.charges import transitions
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Account, Charge, ChargeState, Job, Token, Upload
+from proxyapi.models import Account, Charge, ChargeState, Draft, Job, Token, Upload, lock_draft
 from proxyapi.models.charge import HOLDING_STATES
 from proxyapi.operations import JOB_STARTING_OPERATIONS, get_operation
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
@@ -231,9 +231,16 @@ def check_job_unchanged(job: Job, intent: ChargeIntent) -> None:
     """The price is one of these settings, and a job that started meanwhile is not started again,
     not even when it has failed again since."""
     seen, priced = intent.job or job, intent.operation in JOB_STARTING_OPERATIONS
-    as_seen = (job.edited_at, job.finished_at) == (seen.edited_at, seen.finished_at)
+    as_seen = (edited_at(lock_draft(job)), job.finished_at) == (
+        edited_at(seen.draft_or_none),
+        seen.finished_at,
+    )
     if job.state != seen.state or (priced and not as_seen):
         raise StaleData("This video changed meanwhile. Nothing was sent. Look at it again first.")
+
+
+def edited_at(draft: Draft | None) -> datetime | None:
+    return draft.edited_at if draft else None
 
 
 def check_unchanged_since_request(charge: Charge) -> None:
@@ -245,7 +252,7 @@ def check_unchanged_since_request(charge: Charge) -> None:
     if charge.job_id is None:
         return
     job = Job.objects.select_for_update().get(pk=charge.job_id)
-    times = filter(None, (job.edited_at, job.started_at, job.finished_at))
+    times = filter(None, (edited_at(lock_draft(job)), job.started_at, job.finished_at))
     now = timezone.now() + MAX_CLOCK_ROLLBACK
     has_changed = any(charge.created_at < at <= now for at in times)
     if charge.operation in JOB_STARTING_OPERATIONS and has_changed:

@@ -14,7 +14,7 @@ from proxyapi import drafts
 from proxyapi.charges import evidence
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import StatusReading, UpstreamRecord, script_digest
-from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.models import Charge, ChargeState, Job, JobState, lock_draft
 from proxyapi.operations import (
     CHARGED_CREATE_OPERATIONS,
     RENDER_OPERATIONS,
@@ -93,20 +93,24 @@ def build_kept_result(charge: Charge, record: UpstreamRecord, data: Any) -> Any:
 
 
 def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime) -> None:
+    draft = lock_draft(job)
     if charge.operation in CHARGED_CREATE_OPERATIONS:
         if is_superseded(job, charge):
             return  # the draft is what the newer one made of it
-        job.remote_id, job.sent = evidence.created_resource_id(charge, record), job.wanted
+        if draft:
+            draft.sent_settings = draft.settings
+            draft.save(update_fields=["sent_settings"])
+        job.remote_id = evidence.created_resource_id(charge, record)
         job.start(now, FIRST_POLL_DELAY, evidence.reported_status(charge, record)[:60])
     elif charge.operation in RENDER_OPERATIONS and job.state != JobState.RUNNING:
         job.start(now, FIRST_POLL_DELAY)
-    elif charge.operation in SCRIPT_OPERATIONS and (script := script_text(record)):
-        job.wanted = {**job.wanted, "script": script}
-        job.sent = {**job.sent, "script": script}
-        job.estimate, job.edited_at = None, now
-        if not drafts.missing_render_fields(job.wanted):
-            job.quote_due_at = now  # the next tick asks the new price
-        job.save(update_fields=["wanted", "sent", "estimate", "edited_at", "quote_due_at"])
+    elif draft and charge.operation in SCRIPT_OPERATIONS and (script := script_text(record)):
+        draft.settings = {**draft.settings, "script": script}
+        draft.sent_settings = {**draft.sent_settings, "script": script}
+        draft.estimate, draft.edited_at = None, now
+        if not drafts.missing_render_fields(draft.settings):
+            draft.quote_due_at = now  # the next tick asks the new price
+        draft.save()
 
 
 def is_superseded(job: Job, charge: Charge) -> bool:
@@ -120,14 +124,17 @@ def mark_script_unread(charge: Charge) -> None:
     price is asked anew."""
     if charge.operation not in SCRIPT_OPERATIONS:
         return
-    for job in Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk):
-        page = job.wanted.get("script") or ""
-        job.sent = {name: value for name, value in job.sent.items() if name != "script"}
-        if not page or script_digest(page) == charge.before.get("script"):
-            job.sent["script"] = drafts.unread_script_marker(page)
-        job.estimate, job.edited_at = None, timezone.now()
-        job.quote_due_at = job.edited_at
-        job.save(update_fields=["sent", "estimate", "edited_at", "quote_due_at"])
+    job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
+    draft = lock_draft(job) if job else None
+    if draft is None:
+        return
+    page, sent = draft.settings.get("script") or "", draft.sent_settings
+    draft.sent_settings = {name: value for name, value in sent.items() if name != "script"}
+    if not page or script_digest(page) == charge.before.get("script"):
+        draft.sent_settings["script"] = drafts.unread_script_marker(page)
+    draft.estimate, draft.edited_at = None, timezone.now()
+    draft.quote_due_at = draft.edited_at
+    draft.save()
 
 
 def adopt_busy_job(charge: Charge) -> str:

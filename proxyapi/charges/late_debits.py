@@ -16,7 +16,7 @@ from django.utils import timezone
 from proxyapi import ledger
 from proxyapi.charges import evidence, job_effects, transitions
 from proxyapi.kinds import UpstreamRecord, script_digest
-from proxyapi.models import Charge, Job
+from proxyapi.models import Charge, Draft
 from proxyapi.models.account import amount_text
 from proxyapi.operations import SCRIPT_OPERATIONS
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
@@ -90,6 +90,6 @@ def apply_late_result(charge: Charge, record: UpstreamRecord) -> None:
 
 def has_newer_script(charge: Charge) -> bool:
     """Whether somebody wrote, or had written, another script since the charge was sent."""
-    job = Job.objects.filter(charges=charge.pk).first()
-    page = job.wanted.get("script") if job else ""
+    draft = Draft.objects.filter(job__charges=charge.pk).first()
+    page = draft.settings.get("script") if draft else ""
     return bool(page) and script_digest(page) != charge.before.get("script")

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core import serializers
 from django.db import transaction
-from django.db.models import Model
 
 from proxyapi import charge_log
 from proxyapi.charge_log import ChargeLogKind, ChargeLogRecord
@@ -16,8 +15,8 @@ from proxyapi.upstream.reply import Reply
 
 def log_charge_request(charge: Charge) -> bool:
     """Record that the charge is about to be sent; False when this very attempt was sent before."""
-    rows: list[Model] = [charge] if charge.job is None else [charge, charge.job]
-    content = {"rows": serializers.serialize("python", rows)}
+    rows = [charge, charge.job, charge.job.draft_or_none] if charge.job else [charge]
+    content = {"rows": serializers.serialize("python", filter(None, rows))}
     return charge_log.append_request_record(
         _build_log_record(ChargeLogKind.REQUEST, charge, content)
     )

@@ -28,6 +28,7 @@ from proxyapi.models import (
     Charge,
     ChargeState,
     DatabaseEpoch,
+    Draft,
     Job,
     Token,
     TopUpChange,
@@ -193,7 +194,7 @@ def recover_charge(
 def restore_as_unknown(request: ChargeLogRecord, report: RecoveryReport) -> Charge | None:
     """The charge of that request as one whose answer is not known; None when it is settled here, or
     cannot be restored."""
-    logged, job = deserialize_rows(request)
+    logged, job, draft = deserialize_rows(request)
     here = Charge.objects.filter(pk=logged.pk).first()
     if here is not None and here.attempts >= request.attempt:
         return here if here.state in UNDECIDED_STATES else None
@@ -206,7 +207,7 @@ def restore_as_unknown(request: ChargeLogRecord, report: RecoveryReport) -> Char
         return None
     Account.objects.lock_upstream_account(logged.account_id)
     if job is not None:
-        restore_job(job, logged.token_id)
+        restore_job(job, draft, logged.token_id)
     refuse_unsent_duplicates(logged)
     logged.state, logged.code, logged.reason = (
         ChargeState.UNKNOWN,
@@ -220,10 +221,14 @@ def restore_as_unknown(request: ChargeLogRecord, report: RecoveryReport) -> Char
     return Charge.objects.get_with_relations(logged.pk)
 
 
-def deserialize_rows(request: ChargeLogRecord) -> tuple[Charge, Job | None]:
+def deserialize_rows(request: ChargeLogRecord) -> tuple[Charge, Job | None, Draft | None]:
     found = serializers.deserialize("python", request.content["rows"], ignorenonexistent=True)
     rows = {type(row.object): row.object for row in found}
-    return cast(Charge, rows[Charge]), cast("Job | None", rows.get(Job))
+    return (
+        cast(Charge, rows[Charge]),
+        cast("Job | None", rows.get(Job)),
+        cast("Draft | None", rows.get(Draft)),
+    )
 
 
 def missing_reference(charge: Charge) -> str:
@@ -242,9 +247,9 @@ def missing_reference(charge: Charge) -> str:
     return ""
 
 
-def restore_job(logged: Job, token_id: Any) -> None:
+def restore_job(logged: Job, draft: Draft | None, token_id: Any) -> None:
     """The job as it was when its charge was sent: with its id at the service, which an older row
-    may not know, and with the settings that were sent."""
+    may not know, and with its draft, which has the settings that were sent."""
     here = Job.objects.select_for_update(of=("self",)).filter(pk=logged.pk).first()
     if logged.remote_id and logged.is_remote_id_taken(logged.remote_id):
         logged.remote_id = None
@@ -252,10 +257,12 @@ def restore_job(logged: Job, token_id: Any) -> None:
         logged.token_id = token_id
         logged.save(force_insert=True)
     elif here.remote_id is None:
-        fields = ("remote_id", "title", "wanted", "sent", "edited_at")
-        for name in fields:
-            setattr(here, name, getattr(logged, name))
-        here.save(update_fields=fields)
+        here.remote_id, here.title = logged.remote_id, logged.title
+        here.save(update_fields=["remote_id", "title"])
+    else:
+        return
+    if draft is not None:
+        draft.save()
 
 
 def refuse_unsent_duplicates(charge: Charge) -> None:

@@ -121,13 +121,6 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('draft', 'Draft'), ('running', 'Running'), ('completed', 'Completed'), ('failed', 'Failed')], default='draft', max_length=9)),
                 ('raw_status', models.CharField(blank=True, help_text="The upstream's own word, as last read.", max_length=60)),
                 ('title', models.CharField(max_length=200)),
-                ('wanted', models.JSONField(blank=True, default=dict)),
-                ('sent', models.JSONField(blank=True, default=dict)),
-                ('estimate', models.DecimalField(blank=True, decimal_places=4, max_digits=14, null=True)),
-                ('estimate_as_of', models.DateTimeField(blank=True, null=True)),
-                ('quote_due_at', models.DateTimeField(blank=True, help_text='Set while a price is being asked; when to ask again.', null=True)),
-                ('quote_error', models.TextField(blank=True, help_text='Why there is no price now, for people.')),
-                ('quote_fields', models.JSONField(blank=True, help_text='What the service said of single settings then.', null=True)),
                 ('media_url', models.TextField(blank=True)),
                 ('media_as_of', models.DateTimeField(blank=True, null=True)),
                 ('seconds', models.FloatField(blank=True, help_text='Length of the finished film.', null=True)),
@@ -142,11 +135,8 @@ class Migration(migrations.Migration):
                 ('poll_error', models.TextField(blank=True, help_text='Why the last look told nothing, for people.')),
                 ('poll_failing_since', models.DateTimeField(blank=True, null=True)),
                 ('failures', models.PositiveSmallIntegerField(default=0, help_text='Times in a row that handling it raised; parked at five.')),
-                ('unanswered_creates', models.PositiveSmallIntegerField(db_default=0, default=0, help_text='Tries to make the draft upstream without an answer.')),
-                ('create_retry_at', models.DateTimeField(blank=True, help_text='Not before; each lost answer may have left a draft.', null=True)),
                 ('hidden_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('edited_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('account', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='jobs', to='proxyapi.account')),
                 ('member', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='jobs', to=settings.AUTH_USER_MODEL)),
                 ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='proxyapi.tenant')),
@@ -371,6 +361,25 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='Draft',
+            fields=[
+                ('job', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='draft', serialize=False, to='proxyapi.job')),
+                ('settings', models.JSONField(blank=True, default=dict)),
+                ('sent_settings', models.JSONField(blank=True, default=dict)),
+                ('estimate', models.DecimalField(blank=True, decimal_places=4, max_digits=14, null=True)),
+                ('estimate_as_of', models.DateTimeField(blank=True, null=True)),
+                ('quote_due_at', models.DateTimeField(blank=True, help_text='Set while a price is being asked; when to ask again.', null=True)),
+                ('quote_error', models.TextField(blank=True, help_text='Why there is no price now, for people.')),
+                ('quote_fields', models.JSONField(blank=True, help_text='What the service said of single settings then.', null=True)),
+                ('unanswered_creates', models.PositiveSmallIntegerField(default=0, help_text='Tries to create it upstream without an answer.')),
+                ('create_retry_at', models.DateTimeField(blank=True, help_text='Not before; each lost answer may have left a draft.', null=True)),
+                ('edited_at', models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('quote_due_at__isnull', False)), fields=['quote_due_at'], name='draft_quote_due')],
+            },
+        ),
+        migrations.CreateModel(
             name='LedgerConflict',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -521,10 +530,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='job',
             index=models.Index(condition=models.Q(('state', 'running')), fields=['next_poll_at'], name='job_due'),
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('quote_due_at__isnull', False)), fields=['quote_due_at'], name='job_quote_due'),
         ),
         migrations.AddConstraint(
             model_name='job',

@@ -93,9 +93,9 @@ def held_credits_annotation(*, by_others: bool = False) -> Coalesce:
 
 class ChargeQuerySet(models.QuerySet["Charge"]):
     def get_with_relations(self, pk: uuid.UUID) -> Charge:
-        """One charge with what sending and settling ask of it: its job, its token, its account.
+        """One charge with what sending and settling ask of it: job, draft, token, account.
         Raises `Charge.DoesNotExist`."""
-        charge = self.select_related("job", "token", "account").get(pk=pk)
+        charge = self.select_related("job__draft", "token", "account").get(pk=pk)
         if charge.token.account_id == charge.account_id:
             charge.token.account = charge.account  # one row, read once
         return charge

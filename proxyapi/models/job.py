@@ -1,15 +1,15 @@
-"""A job: one upstream resource that the portal makes and watches until it is terminal.
+"""A job: one upstream resource that is polled until it is finished.
 
-A job is born here, as a draft with the settings a person chose; `remote_id` is the upstream's name
-for it, known once the draft was put there. What a look finds is kept apart from what the job is
-(rule 6): a failed look fills `poll_error`, it never touches `state`.
+`remote_id` is the upstream's id, known once the resource was created there; what a person chose for
+it is in its draft (`draft.py`), if it has one. What a poll learns is kept apart from what the job
+is (rule 6): a failed poll fills `poll_error`, it never touches `state`.
 """
 
 from __future__ import annotations
 
 import uuid
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.db import models
@@ -17,16 +17,17 @@ from django.db.models import Q
 from django.utils import timezone
 
 from proxyapi import upstream_address
-from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
+from proxyapi.models.account import Account
 from proxyapi.models.duration_class import duration_class_of
 from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token, TokenState
 from proxyapi.operations import JobKind
 
+if TYPE_CHECKING:
+    from proxyapi.models.draft import Draft
+
 MAX_JOB_CRASHES = 5  # times in a row that handling a row raised; then a person looks at it
 POLLING_STOPPED_HORIZON = timedelta(days=365)
-# In `sent`, instead of a setting that was told the upstream without an answer.
-UNCONFIRMED_SETTING = {"in doubt": True}
 
 
 class JobState(models.TextChoices):
@@ -74,18 +75,6 @@ class Job(models.Model):
         max_length=60, blank=True, help_text="The upstream's own word, as last read."
     )
     title = models.CharField(max_length=200)
-    # What a person chose, in the upstream's field names, and the part of it the upstream has.
-    wanted = models.JSONField(default=dict, blank=True)
-    sent = models.JSONField(default=dict, blank=True)
-    estimate = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
-    estimate_as_of = models.DateTimeField(null=True, blank=True)
-    quote_due_at = models.DateTimeField(
-        null=True, blank=True, help_text="Set while a price is being asked; when to ask again."
-    )
-    quote_error = models.TextField(blank=True, help_text="Why there is no price now, for people.")
-    quote_fields = models.JSONField(
-        null=True, blank=True, help_text="What the service said of single settings then."
-    )
     media_url = models.TextField(blank=True)
     media_as_of = models.DateTimeField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True, help_text="Length of the finished film.")
@@ -104,15 +93,8 @@ class Job(models.Model):
     failures = models.PositiveSmallIntegerField(
         default=0, help_text="Times in a row that handling it raised; parked at five."
     )
-    unanswered_creates = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="Tries to make the draft upstream without an answer."
-    )
-    create_retry_at = models.DateTimeField(
-        null=True, blank=True, help_text="Not before; each lost answer may have left a draft."
-    )
     hidden_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
-    edited_at = models.DateTimeField(default=timezone.now)
 
     objects = JobQuerySet.as_manager()
 
@@ -138,11 +120,6 @@ class Job(models.Model):
             models.Index(fields=["tenant", "-created_at", "-id", "title"], name="job_titles"),
             models.Index(fields=["tenant", "state", "finished_at"], name="job_state_since"),
             models.Index(fields=["next_poll_at"], condition=Q(state="running"), name="job_due"),
-            models.Index(
-                fields=["quote_due_at"],
-                condition=Q(quote_due_at__isnull=False),
-                name="job_quote_due",
-            ),
         ]
 
     def __str__(self) -> str:
@@ -152,7 +129,7 @@ class Job(models.Model):
         """The upstream took it: watch it from now on. The row is read and locked by the caller."""
         self.state = JobState.RUNNING
         self.raw_status = status
-        self.subtype, self.length = duration_class_of(self.wanted)
+        self.subtype, self.length = duration_class_of(self.chosen_settings)
         self.started_at, self.finished_at = now, None
         self.failure_code = self.failure_message = self.media_url = ""
         self.poll_error, self.poll_failing_since = "", None
@@ -165,9 +142,16 @@ class Job(models.Model):
         same = Job.objects.filter(account__in=accounts, kind=self.kind, remote_id=remote_id)
         return same.exclude(pk=self.pk).exists()
 
-    def unsent_settings(self) -> dict[str, Any]:
-        """The settings the upstream does not have yet; never a whole form (pitfall 120)."""
-        return {name: value for name, value in self.wanted.items() if self.sent.get(name) != value}
+    @property
+    def draft_or_none(self) -> Draft | None:
+        draft: Draft | None = getattr(self, "draft", None)
+        return draft
+
+    @property
+    def chosen_settings(self) -> dict[str, Any]:
+        """What a person chose, in the upstream's field names; empty for a job without a draft."""
+        draft = self.draft_or_none
+        return draft.settings if draft else {}
 
     @property
     def is_polling_stopped(self) -> bool:
@@ -177,8 +161,3 @@ class Job(models.Model):
             and self.next_poll_at > timezone.now() + POLLING_STOPPED_HORIZON
         )
         return self.state == JobState.RUNNING and (self.failures >= MAX_JOB_CRASHES or far)
-
-    @property
-    def has_current_estimate(self) -> bool:
-        """Whether the stored estimate is one of the settings as they stand."""
-        return self.estimate is not None and not self.unsent_settings()

@@ -19,7 +19,7 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from proxyapi import drafts, rate_limiter, upstream_address
-from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Tenant
+from proxyapi.models import Charge, ChargeState, Draft, Job, JobKind, JobState, Tenant
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.job import POLLING_STOPPED_HORIZON
 from proxyapi.operations import ESTIMATED_RENDER_OPERATIONS, REFUNDABLE_OPERATIONS
@@ -132,7 +132,9 @@ def requeue_stale_quotes() -> int:
         state=ChargeState.DRAFT,
         operation__in=ESTIMATED_RENDER_OPERATIONS,
     )
-    old = Job.objects.filter(charges__in=waiting, estimate_as_of__lt=now - drafts.MAX_PRICE_AGE)
+    old = Draft.objects.filter(
+        job__charges__in=waiting, estimate_as_of__lt=now - drafts.MAX_PRICE_AGE
+    )
     return old.filter(quote_due_at=None, quote_error="").update(quote_due_at=now)
 
 
@@ -212,12 +214,13 @@ def lease_jobs(now: datetime, ids: list[UUID]) -> list[JobLease]:
 def lease_due_quotes() -> Iterator[UUID]:
     """Drafts whose price was asked and did not come, each leased to the caller."""
     now = timezone.now()
-    due = Job.objects.filter(
-        upstream_address.current_upstream_filter("account__environment"), quote_due_at__lte=now
+    due = Draft.objects.filter(
+        upstream_address.current_upstream_filter("job__account__environment"), quote_due_at__lte=now
     )
     waiting = due.values_list("pk", "quote_due_at")
     for id, due_at in waiting[:LEASE_BATCH_SIZE]:
-        if Job.objects.filter(pk=id, quote_due_at=due_at).update(quote_due_at=now + LEASE_DURATION):
+        mine = Draft.objects.filter(pk=id, quote_due_at=due_at)
+        if mine.update(quote_due_at=now + LEASE_DURATION):
             yield id
 
 

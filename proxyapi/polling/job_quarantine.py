@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Job, JobState
+from proxyapi.models import Draft, Job, JobState
 from proxyapi.models.job import MAX_JOB_CRASHES
 
 CRASH_RETRY_DELAY = timedelta(seconds=10)
@@ -42,9 +42,9 @@ def record_job_crash(job: Job) -> None:
     row.filter(state=JobState.RUNNING).update(next_poll_at=now + CRASH_RETRY_DELAY)
     parked = row.filter(failures__gte=MAX_JOB_CRASHES)
     running = parked.filter(state=JobState.RUNNING)
-    if running.update(poll_error=POLLING_QUARANTINED_TEXT, poll_failing_since=now) or (
-        parked.filter(quote_due_at__isnull=False).update(
-            quote_error=QUOTE_QUARANTINED_TEXT, quote_due_at=None, failures=0
-        )
-    ):
+    unpriced = Draft.objects.filter(job__in=parked, quote_due_at__isnull=False)
+    if running.update(poll_error=POLLING_QUARANTINED_TEXT, poll_failing_since=now):
+        publish_event(job.tenant_id, EventType.JOB, job.pk)
+    elif unpriced.update(quote_error=QUOTE_QUARANTINED_TEXT, quote_due_at=None):
+        row.update(failures=0)
         publish_event(job.tenant_id, EventType.JOB, job.pk)

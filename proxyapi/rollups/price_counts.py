@@ -20,7 +20,7 @@ from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.operations import FACELESS_RENDER_OPERATIONS
 
 PRICE_COLUMNS: Final = ("operation", "type", "quote", "cost")
-WANTED_TYPE = KeyTextTransform("type", "job__wanted")
+CHOSEN_TYPE = KeyTextTransform("type", "job__draft__settings")
 NULL_TYPE = Cast(Value(None), CharField())
 MAX_TYPE_LENGTH = MonthlyPriceCount._meta.get_field("type").max_length or 0
 
@@ -44,7 +44,7 @@ def uncount_charge(charge: Charge) -> None:
 
 def price_key_of(charge: Charge) -> dict[str, Any]:
     told = (
-        charge.job.wanted.get("type")
+        charge.job.chosen_settings.get("type")
         if charge.job and charge.operation in FACELESS_RENDER_OPERATIONS
         else None
     )
@@ -101,7 +101,7 @@ def count_prices_in_month(charges: QuerySet[Charge], month: date) -> list[dict[s
         datetime(day.year, day.month, 1, tzinfo=UTC) for day in (month, next_month(month))
     )
     sent = charges.filter(sent_at__gte=start, sent_at__lt=end).order_by()
-    renders = sent.filter(operation__in=FACELESS_RENDER_OPERATIONS).annotate(type=WANTED_TYPE)
+    renders = sent.filter(operation__in=FACELESS_RENDER_OPERATIONS).annotate(type=CHOSEN_TYPE)
     others = sent.exclude(operation__in=FACELESS_RENDER_OPERATIONS).annotate(type=NULL_TYPE)
     found: Counter[tuple[Any, ...]] = Counter()
     for part in (renders, others):

@@ -36,8 +36,8 @@ def seed_team(members: int) -> dict[str, object]:
         state="running",
         remote_id="1",
         raw_status="rendering",
-        wanted=settings_of_video,
-        sent=settings_of_video,
+        draft__settings=settings_of_video,
+        draft__sent_settings=settings_of_video,
         **times,
     )
     for membership in MembershipFactory.create_batch(members, team=team):

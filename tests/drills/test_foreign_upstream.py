@@ -85,7 +85,7 @@ def begin(token: Token) -> tuple[Job, list[Charge]]:
     ids = {"voice_id": chosen["voices"][0]["id"], "genre_id": chosen["genres"][0]["id"]}
     wanted = {"type": "ai-visuals", "title": "Ice", "script": "Ice moves. Slowly.", **ids}
     running, waiting = (
-        JobFactory(token=token, account=token.account, wanted=wanted) for _ in range(2)
+        JobFactory(token=token, account=token.account, draft__settings=wanted) for _ in range(2)
     )
     for job in (running, waiting):
         drafts.quote_draft(job)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from proxyapi import tasks
 from proxyapi.charges import ChargeIntent
-from proxyapi.models import Charge, Job, JobState
+from proxyapi.models import Charge, Draft, Job, JobState
 from tests.admission import admit_charge
 from tests.drills.charging.test_kills import FIFTEEN
 from tests.drills.figures import Figures
@@ -91,7 +91,7 @@ def prepare_orders(stage: SandboxAccount, chance: Random) -> list[KillOrder]:
         name = "faceless.render" if kind == WEB else chance.choice(FIFTEEN)
         intent = INTENT_MAKERS[name](stage)
         if kind == WEB and intent.job:  # its page shows the price
-            Job.objects.filter(pk=intent.job.pk).update(estimate=intent.quote)
+            Draft.objects.filter(pk=intent.job.pk).update(estimate=intent.quote)
         orders.append(KillOrder(kind, intent))
     return orders
 

@@ -23,7 +23,7 @@ from django.db import connection
 from dashboard.demo.large_team.build import SeedSize, seed_team
 from dashboard.models import Membership
 from proxyapi.charges import ChargeIntent
-from proxyapi.models import Charge, Job
+from proxyapi.models import Charge, Draft
 from tests.drills.deployment import (
     ENDS_WITHIN,
     Deployment,
@@ -160,7 +160,7 @@ def orders(sandbox_account: SandboxAccount, headers: dict[str, str]) -> list[Cha
     made = [INTENT_MAKERS["faceless.render"](sandbox_account) for _ in range(ORDERS)]
     for intent in made:
         assert intent.job
-        Job.objects.filter(pk=intent.job.pk).update(estimate=intent.quote)
+        Draft.objects.filter(pk=intent.job.pk).update(estimate=intent.quote)
     return made
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import drafts, redis_client, tasks
-from proxyapi.models import Charge, ChargeState, Job
+from proxyapi.models import Charge, ChargeState, Draft, Job
 from proxyapi.polling import due_work
 from proxyapi.upstream import errors
 from tests.factories import ChargeFactory, JobFactory
@@ -30,7 +30,7 @@ def upstream(upstream: ScriptedUpstream) -> ScriptedUpstream:
 
 @pytest.fixture
 def job(db: None) -> Job:
-    return JobFactory(wanted=READY)
+    return JobFactory(draft__settings=READY)
 
 
 def test_the_first_price_creates_the_draft_and_sends_what_it_lacks(
@@ -45,8 +45,8 @@ def test_the_first_price_creates_the_draft_and_sends_what_it_lacks(
     assert upstream.request_bodies("PATCH", "/faceless/7") == [
         {"script": "It moves.", "voice_id": 3, "genre_id": 2}
     ]
-    assert job.estimate == Decimal(96)
-    assert job.has_current_estimate
+    assert job.draft.estimate == Decimal(96)
+    assert job.draft.has_current_estimate
 
 
 def test_pitfall_120_a_later_price_sends_only_what_changed(
@@ -54,9 +54,9 @@ def test_pitfall_120_a_later_price_sends_only_what_changed(
 ) -> None:
     upstream.respond(*ESTIMATE, make_response({"credits": 96}))
     drafts.quote_draft(job)
-    job.wanted = {**job.wanted, "voice_id": 4}
-    job.save()
-    assert not job.has_current_estimate
+    job.draft.settings = {**job.draft.settings, "voice_id": 4}
+    job.draft.save()
+    assert not job.draft.has_current_estimate
     drafts.quote_draft(job)
     assert upstream.request_bodies("PATCH", "/faceless/7")[1:] == [{"voice_id": 4}]
     assert len(upstream.request_bodies("POST", "/faceless")) == 1
@@ -65,17 +65,17 @@ def test_pitfall_120_a_later_price_sends_only_what_changed(
 def test_another_type_is_sent_before_the_next_price(job: Job, upstream: ScriptedUpstream) -> None:
     upstream.respond(*ESTIMATE, make_response({"credits": 96}))
     drafts.quote_draft(job)
-    job.wanted = {**job.wanted, "type": "b-roll"}
-    job.save()
+    job.draft.settings = {**job.draft.settings, "type": "b-roll"}
+    job.draft.save()
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert upstream.request_bodies("PATCH", "/faceless/7")[1:] == [{"type": "b-roll"}]
-    assert job.has_current_estimate
+    assert job.draft.has_current_estimate
 
 
 def wish(job: Job, voice: int | None) -> None:
-    job.wanted = {**job.wanted, "voice_id": voice}
-    job.save(update_fields=["wanted"])
+    job.draft.settings = {**job.draft.settings, "voice_id": voice}
+    job.draft.save(update_fields=["settings"])
 
 
 @pytest.mark.parametrize("had", [3, None])
@@ -91,14 +91,14 @@ def test_a_change_whose_answer_got_lost_is_told_the_service_again_when_it_is_tak
     with pytest.raises(errors.ResponseLost):
         drafts.sync_draft(job)
     wish(job, had)
-    assert job.unsent_settings() == {"voice_id": had}
+    assert job.draft.unsent_settings() == {"voice_id": had}
     drafts.sync_draft(job)
     assert upstream.request_bodies("PATCH", "/faceless/7")[1:] == [
         {"voice_id": 4},
         {"voice_id": had},
     ]
     job.refresh_from_db()
-    assert job.sent == job.wanted
+    assert job.draft.sent_settings == job.draft.settings
 
 
 def test_after_a_change_whose_answer_got_lost_the_price_from_before_it_counts_no_more(
@@ -107,13 +107,13 @@ def test_after_a_change_whose_answer_got_lost_the_price_from_before_it_counts_no
     upstream.respond(*ESTIMATE, make_response({"credits": 96}))
     drafts.quote_draft(job)
     job.refresh_from_db()
-    assert job.has_current_estimate
+    assert job.draft.has_current_estimate
     upstream.respond("PATCH", "/faceless/7", httpx.ReadTimeout)
     wish(job, 4)
     with pytest.raises(errors.ResponseLost):
         drafts.sync_draft(job)
     wish(job, 3)
-    assert not job.has_current_estimate
+    assert not job.draft.has_current_estimate
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def draft_awaiting_approval(job: Job, upstream: ScriptedUpstream) -> Job:
     """A render at 96 cr, for which somebody's consent is waited for since more than a day."""
     upstream.respond(*ESTIMATE, make_response({"credits": 96}))
     drafts.quote_draft(job)
-    Job.objects.update(estimate_as_of=timezone.now() - timedelta(hours=25))
+    Draft.objects.update(estimate_as_of=timezone.now() - timedelta(hours=25))
     ChargeFactory(job=job, operation="faceless.render", state=ChargeState.DRAFT)
     upstream.requests.clear()
     return Job.objects.get()
@@ -138,9 +138,9 @@ def test_a_price_that_somebody_decides_on_is_asked_again_when_it_is_a_day_old(
     draft_awaiting_approval: Job, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*ESTIMATE, make_response({"credits": 120}))
-    assert by_the_beat().estimate == 120
+    assert by_the_beat().draft.estimate == 120
     assert len(upstream.requests) == 2
-    assert by_the_beat().quote_due_at is None
+    assert by_the_beat().draft.quote_due_at is None
     assert len(upstream.requests) == 2, "once a day"
 
 
@@ -157,9 +157,9 @@ def test_a_price_that_cannot_be_asked_again_stays_and_is_asked_for_later(
 ) -> None:
     upstream.respond(*ESTIMATE, httpx.Response(503))
     job = by_the_beat()
-    assert (job.estimate, job.quote_error) == (Decimal(96), "")
-    assert job.quote_due_at is not None
-    assert job.quote_due_at > timezone.now() + timedelta(minutes=3)
+    assert (job.draft.estimate, job.draft.quote_error) == (Decimal(96), "")
+    assert job.draft.quote_due_at is not None
+    assert job.draft.quote_due_at > timezone.now() + timedelta(minutes=3)
     due_work.reschedule_after_clock_rollback()
     assert list(due_work.lease_due_quotes()) == []
 
@@ -171,16 +171,16 @@ def test_nobody_goes_on_asking_once_nothing_waits_for_a_consent(
     by_the_beat()
     Charge.objects.update(state=ChargeState.REFUSED)
     upstream.requests.clear()
-    Job.objects.update(quote_due_at=timezone.now())
+    Draft.objects.update(quote_due_at=timezone.now())
     job = by_the_beat()
-    assert (job.estimate, job.quote_due_at) == (Decimal(96), None)
+    assert (job.draft.estimate, job.draft.quote_due_at) == (Decimal(96), None)
     assert upstream.requests == []
 
 
 def test_a_draft_whose_pricing_was_given_up_is_not_taken_up_by_itself(
     draft_awaiting_approval: Job, upstream: ScriptedUpstream
 ) -> None:
-    Job.objects.update(quote_error="Asking for the price failed five times.")
+    Draft.objects.update(quote_error="Asking for the price failed five times.")
     by_the_beat()
     assert upstream.requests == []
 
@@ -190,12 +190,12 @@ def test_a_draft_that_is_gone_there_has_no_price_any_more(
 ) -> None:
     upstream.respond("GET", "/faceless/7", error_response(404, "GEN-NOT-FOUND"))
     job = by_the_beat()
-    assert job.estimate is None
-    assert "no such thing" in job.quote_error
+    assert job.draft.estimate is None
+    assert "no such thing" in job.draft.quote_error
 
 
 def test_an_incomplete_draft_costs_no_request(upstream: ScriptedUpstream, db: None) -> None:
-    drafts.quote_draft(JobFactory(wanted={"type": "ai-visuals", "title": "Ice"}))
+    drafts.quote_draft(JobFactory(draft__settings={"type": "ai-visuals", "title": "Ice"}))
     assert upstream.requests == []
 
 
@@ -203,8 +203,8 @@ def test_a_refused_price_is_a_sentence(job: Job, upstream: ScriptedUpstream) -> 
     upstream.respond(*ESTIMATE, error_response(422, "GEN-WRONG-ARGS", "Voice not found."))
     drafts.quote_draft(job)
     job.refresh_from_db()
-    assert job.estimate is None
-    assert job.quote_error
+    assert job.draft.estimate is None
+    assert job.draft.quote_error
 
 
 def test_a_draft_that_comes_back_without_its_id_is_no_question_of_credits(
@@ -214,7 +214,7 @@ def test_a_draft_that_comes_back_without_its_id_is_no_question_of_credits(
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.remote_id is None
-    assert job.quote_error == (
+    assert job.draft.quote_error == (
         "We do not know whether this was done. The answer of the service got lost."
     )
 
@@ -226,15 +226,15 @@ def test_a_draft_that_comes_back_with_the_id_of_another_is_not_known_to_be_there
     drafts.quote_draft(job)
     job.refresh_from_db()
     assert job.remote_id is None
-    assert job.quote_error.startswith("We do not know whether this was done.")
+    assert job.draft.quote_error.startswith("We do not know whether this was done.")
 
 
 def test_an_upstream_that_is_down_loses_nothing(job: Job, upstream: ScriptedUpstream) -> None:
     upstream.respond("POST", "/faceless", httpx.ConnectError)
     drafts.quote_draft(job)
     job.refresh_from_db()
-    assert job.wanted == READY
-    assert job.quote_error
+    assert job.draft.settings == READY
+    assert job.draft.quote_error
 
 
 @pytest.mark.parametrize(
@@ -297,10 +297,12 @@ def test_a_price_that_somebody_consents_to_is_asked_anew_once_for_each_asking(
     upstream.respond(*ESTIMATE, make_response({"credits": 120}))
     ChargeFactory(job=job, state=ChargeState.DRAFT)
     due_at = timezone.now()
-    Job.objects.update(remote_id="7", sent=READY, estimate=96, quote_due_at=due_at)
+    Job.objects.update(remote_id="7")
+    Draft.objects.update(sent_settings=READY, estimate=96, quote_due_at=due_at)
     for _ in range(2):
         drafts.quote_draft(Job.objects.get())
-    assert (Job.objects.get().estimate, Job.objects.get().quote_due_at) == (120, None)
+    draft = Draft.objects.get()
+    assert (draft.estimate, draft.quote_due_at) == (120, None)
     assert len(upstream.request_bodies(*ESTIMATE)) == 1
 
 
@@ -312,12 +314,12 @@ def test_a_value_that_the_service_does_not_accept_is_named_with_its_limit(
     upstream.respond("PATCH", "/faceless/7", httpx.Response(422, json=body))
     drafts.quote_draft(job)
     job.refresh_from_db()
-    assert job.quote_error == (
+    assert job.draft.quote_error == (
         f"The service does not accept the script: “{said}” Nothing was charged."
     )
-    assert job.quote_fields == {"script": said}
+    assert job.draft.quote_fields == {"script": said}
     upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
     upstream.respond(*ESTIMATE, make_response({"credits": 96}))
     drafts.quote_draft(job)
     job.refresh_from_db()
-    assert (job.quote_error, job.quote_fields) == ("", None)
+    assert (job.draft.quote_error, job.draft.quote_fields) == ("", None)

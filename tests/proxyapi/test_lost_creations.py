@@ -11,7 +11,7 @@ import pytest
 
 from proxyapi import calls, drafts
 from proxyapi.charges import dispatch_charge
-from proxyapi.models import Charge, ChargeState, Job
+from proxyapi.models import Charge, ChargeState, Draft, Job
 from proxyapi.polling import due_work
 from proxyapi.rate_limiter import Permit
 from tests.factories import ChargeFactory, JobFactory
@@ -30,7 +30,7 @@ def _requests_to_spare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def job(db: None) -> Job:
-    return JobFactory.create(wanted=WANTED, remote_id=None)
+    return JobFactory.create(draft__settings=WANTED, remote_id=None)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_service_that_is_not_reached_at_all_leaves_nothing_and_is_tried_on(
     go_on(time_machine, 2)
     assert len(upstream.request_bodies("POST", "/faceless")) >= 10
     job.refresh_from_db()
-    assert job.unanswered_creates == 0
+    assert job.draft.unanswered_creates == 0
 
 
 def test_prices_asked_again_and_again_leave_no_more(
@@ -92,7 +92,7 @@ def test_prices_asked_again_and_again_leave_no_more(
         drafts.quote_draft(Job.objects.get(pk=job.pk))
     job.refresh_from_db()
     assert len(upstream.request_bodies("POST", "/faceless")) == 3
-    assert "did not answer 3 tries" in job.quote_error
+    assert "did not answer 3 tries" in job.draft.quote_error
 
 
 def test_ten_minutes_later_a_person_may_have_it_tried_once_more(
@@ -102,7 +102,7 @@ def test_ten_minutes_later_a_person_may_have_it_tried_once_more(
     upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
     upstream.respond("GET", "/faceless/7/estimate", make_response({"credits": 96}))
     again_at = NOON + timedelta(minutes=10)
-    Job.objects.update(unanswered_creates=3, create_retry_at=again_at)
+    Draft.objects.update(unanswered_creates=3, create_retry_at=again_at)
     for at, tries in ((again_at - timedelta(seconds=1), 0), (again_at, 1)):
         time_machine.move_to(at, tick=False)
         drafts.quote_draft(Job.objects.get(pk=job.pk))

@@ -102,7 +102,7 @@ def job(token: Token) -> Job:
     chosen = token.account.options["mandatory"]
     ids = {"voice_id": chosen["voices"][0]["id"], "genre_id": chosen["genres"][0]["id"]}
     wanted = {"type": "ai-visuals", "title": "Ice", "script": "Ice moves. Slowly.", **ids}
-    job: Job = JobFactory(token=token, account=token.account, wanted=wanted)
+    job: Job = JobFactory(token=token, account=token.account, draft__settings=wanted)
     drafts.quote_draft(job)
     charge = ChargeFactory(job=job, hold=Decimal(100))
     dispatch_charge(charge.pk)
@@ -213,12 +213,14 @@ def test_a_price_is_asked_when_the_upstream_is_back(
 ) -> None:
     now = timezone.now()
     wanted = {"type": "ai-visuals", "title": "Ice", "script": "Ice.", "voice_id": 1, "genre_id": 1}
-    job = JobFactory(token=token, account=token.account, wanted=wanted, quote_due_at=now)
+    job = JobFactory(
+        token=token, account=token.account, draft__settings=wanted, draft__quote_due_at=now
+    )
     home = token.account.environment
     set_upstream_url(second_sandbox.address)
     drafts.quote_draft(job)
     job.refresh_from_db()
-    assert (job.quote_due_at, job.quote_error, job.sent) == (now, "", {})
+    assert (job.draft.quote_due_at, job.draft.quote_error, job.draft.sent_settings) == (now, "", {})
     assert (list(due_work.lease_due_quotes()), second_sandbox.requests()) == ([], 0)
     set_upstream_url(home)
     assert list(due_work.lease_due_quotes()) == [job.pk]

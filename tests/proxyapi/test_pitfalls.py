@@ -82,13 +82,13 @@ def test_pitfall_12_only_the_status_inside_the_resource_counts(beside: dict[str,
 def test_pitfall_55_a_price_of_a_fraction_is_exact(
     told: object, db: None, upstream: ScriptedUpstream
 ) -> None:
-    job: Job = JobFactory(wanted=READY)
+    job: Job = JobFactory(draft__settings=READY)
     upstream.respond("POST", "/faceless", make_response({"id": 7}, 201))
     upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
     upstream.respond("GET", "/faceless/7/estimate", make_response({"credits": told}))
     drafts.quote_draft(job)
     job.refresh_from_db()
-    assert job.estimate == Decimal("4.76")
+    assert job.draft.estimate == Decimal("4.76")
 
 
 def test_pitfall_94_the_links_of_an_answer_are_not_followed(
@@ -138,7 +138,7 @@ def test_pitfall_98_nothing_that_is_read_asks_for_includes(
     upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
     tokens.refresh_account_profile(account)
     ledger.mirror_entries(account)
-    job: Job = JobFactory(wanted=READY, account=account, token=account.tokens.get())
+    job: Job = JobFactory(draft__settings=READY, account=account, token=account.tokens.get())
     drafts.quote_draft(job)
     Job.objects.update(state=JobState.RUNNING, next_poll_at=timezone.now())
     poll_job(job.pk)

@@ -49,7 +49,12 @@ def test_a_render_that_was_free_tells_nothing_of_what_a_retry_takes(
     took: list[int], price: int
 ) -> None:
     wanted, hour_ago = {"type": "ai-visuals"}, timezone.now() - timedelta(hours=1)
-    job = JobFactory(wanted=wanted, sent=wanted, estimate=96, estimate_as_of=hour_ago)
+    job = JobFactory(
+        draft__settings=wanted,
+        draft__sent_settings=wanted,
+        draft__estimate=96,
+        draft__estimate_as_of=hour_ago,
+    )
     for minute, cost in enumerate(took):
         sent_at = hour_ago + timedelta(minutes=1 + minute)
         ChargeFactory(job=job, state=ChargeState.CONFIRMED, cost=cost, sent_at=sent_at)

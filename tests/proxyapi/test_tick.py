@@ -13,7 +13,7 @@ from kombu.exceptions import OperationalError
 
 from dashboard.celery import app
 from proxyapi import drafts, redis_client, tasks
-from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState
+from proxyapi.models import AccountPlan, Charge, ChargeState, Draft, Job, JobState
 from proxyapi.models.job import MAX_JOB_CRASHES
 from proxyapi.polling import job_quarantine
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
@@ -56,7 +56,7 @@ def test_rule_7_one_tick_enqueues_every_row_that_is_due(enqueued):
     job = JobFactory.create(
         remote_id="7", state=JobState.RUNNING, started_at=ago, polled_at=ago, next_poll_at=ago
     )
-    priced = JobFactory.create(quote_due_at=ago)
+    priced = JobFactory.create(draft__quote_due_at=ago)
     held = ChargeFactory.create(due_at=ago)
     lost = ChargeFactory.create(state=ChargeState.UNKNOWN, sent_at=ago, due_at=ago)
     tasks.tick()
@@ -76,19 +76,19 @@ def test_what_nobody_served_is_found_again_within_thirty_seconds(enqueued):
     ago = timezone.now() - timedelta(seconds=9)
     running = {"remote_id": "7", "state": JobState.RUNNING, "started_at": ago, "polled_at": ago}
     JobFactory.create(**running, next_poll_at=ago)
-    JobFactory.create(quote_due_at=ago)
+    JobFactory.create(draft__quote_due_at=ago)
     ChargeFactory.create(due_at=ago)
     tasks.tick()
     soon = timezone.now() + timedelta(seconds=30)
     assert Job.objects.due(soon).count() == 1
-    assert Job.objects.filter(quote_due_at__lte=soon).count() == 1
+    assert Draft.objects.filter(quote_due_at__lte=soon).count() == 1
     assert Charge.objects.due(soon).count() == 1
 
 
 def test_a_draft_whose_price_breaks_us_is_asked_five_times(monkeypatch):
     """Then its page says so, and an edit asks again."""
     ago = timezone.now() - timedelta(seconds=9)
-    draft = JobFactory.create(quote_due_at=ago)
+    draft = JobFactory.create(draft__quote_due_at=ago)
 
     def broken(*_: object) -> None:
         raise RuntimeError("a draft that nobody foresaw")
@@ -96,11 +96,14 @@ def test_a_draft_whose_price_breaks_us_is_asked_five_times(monkeypatch):
     monkeypatch.setattr(drafts, "quote_draft", broken)
     for _ in range(MAX_JOB_CRASHES):
         draft.refresh_from_db()
-        assert draft.quote_due_at is not None
+        assert draft.draft.quote_due_at is not None
         with pytest.raises(RuntimeError):
             tasks.quote_draft_task(str(draft.pk))
     draft.refresh_from_db()
-    assert (draft.quote_due_at, draft.quote_error) == (None, job_quarantine.QUOTE_QUARANTINED_TEXT)
+    assert (draft.draft.quote_due_at, draft.draft.quote_error) == (
+        None,
+        job_quarantine.QUOTE_QUARANTINED_TEXT,
+    )
 
 
 def test_pitfall_85_a_lapsed_account_is_read_again_sooner_so_that_it_resumes_by_itself(

@@ -35,18 +35,18 @@ def test_a_new_token_of_the_account_goes_on_with_what_the_old_one_made(
     later = timezone.now() + timedelta(hours=1)
     running = {"state": JobState.RUNNING, "remote_id": "7", "next_poll_at": later}
     render = ChargeFactory(job=JobFactory(token=old, account=old.account, **running))
-    unpriced = JobFactory(token=old, account=old.account, quote_error="The service is away.")
+    unpriced = JobFactory(token=old, account=old.account, draft__quote_error="The service is away.")
     far = timezone.now() + timedelta(minutes=4)
-    waiting = JobFactory(token=old, account=old.account, quote_due_at=far)
+    waiting = JobFactory(token=old, account=old.account, draft__quote_due_at=far)
     new = tokens.store_token(old.tenant, old.owner_id, Secret(value("b")))
     render.refresh_from_db()
     unpriced.refresh_from_db()
     assert (render.token, render.job.token, unpriced.token) == (new, new, new)
     assert render.job.next_poll_at < later
-    assert (unpriced.quote_error, unpriced.quote_due_at is not None) == ("", True)
+    assert (unpriced.draft.quote_error, unpriced.draft.quote_due_at is not None) == ("", True)
     waiting.refresh_from_db()
-    assert waiting.quote_due_at is not None
-    assert waiting.quote_due_at < far
+    assert waiting.draft.quote_due_at is not None
+    assert waiting.draft.quote_due_at < far
 
 
 def test_what_waits_for_consent_is_sent_with_the_new_token_and_what_ended_stays(

@@ -30,6 +30,7 @@ from proxyapi.models import (
     AccountPlan,
     Charge,
     ChargeState,
+    Draft,
     Job,
     JobState,
     LedgerEntry,
@@ -152,8 +153,9 @@ def seed_jobs(
         *("id", "account_id", "token_id", "member_id", "kind", "remote_id", "state"),
         *("title", "created_at", "started_at", "finished_at"),
     )
-    blank = Job(tenant=tenant, raw_status="completed", wanted={"type": "ai-visuals"})
-    bulk_copy(blank, names, rows)
+    bulk_copy(Job(tenant=tenant, raw_status="completed"), names, rows)
+    drafts = ((row[0], row[-3]) for row in rows)
+    bulk_copy(Draft(settings={"type": "ai-visuals"}), ("job_id", "edited_at"), drafts)
     yield from films
 
 

@@ -90,7 +90,7 @@ def pending_charges_query(scope: LedgerScope) -> QuerySet[Charge]:
     start, end = scope.period.time_bounds(scope.zone)
     rows = Charge.objects.filter(pk__in=unbooked).annotate(at=Coalesce("sent_at", "created_at"))
     rows = rows.filter(charge_filters_q(scope), at__gte=start, at__lt=end).order_by("-at", "pk")
-    return rows.select_related("member", "job")
+    return rows.select_related("member", "job__draft")
 
 
 def charge_filters_q(scope: LedgerScope) -> Q:
@@ -105,7 +105,7 @@ def build_pending_charge_row(charge: Charge, scope: LedgerScope, now: datetime) 
     return PendingChargeRow(
         when=time_or_day(charge.sent_at or charge.created_at, scope),
         what=feature_label(charge.operation),
-        kind=str(job.wanted.get("type", "")) if job else "",
+        kind=str(job.chosen_settings.get("type", "")) if job else "",
         who=str(charge.member),
         initials=charge.member.initials,
         job=job.title if job else "",

@@ -71,7 +71,7 @@ def draft_history_step(told: VideoContext) -> HistoryStep:
 
 
 def own_script_history_steps(told: VideoContext) -> list[HistoryStep]:
-    words = len(str(told.job.wanted.get("script") or "").split())
+    words = len(str(told.job.chosen_settings.get("script") or "").split())
     if not words:
         return []
     return [HistoryStep("completed", f"Script, {words:,} words", FREE_AMOUNT, "Own words")]
@@ -89,7 +89,7 @@ def script_history_step(charge: Charge, told: VideoContext) -> HistoryStep:
             -1
         ]
     ):
-        parts.append(f"{len(str(told.job.wanted.get('script') or '').split()):,} words")
+        parts.append(f"{len(str(told.job.chosen_settings.get('script') or '').split()):,} words")
     meta = f"Written by the service, {clock(charge.settled_at or charge.created_at)}"
     return HistoryStep("completed", ", ".join(parts), charge_amount(charge), meta)
 

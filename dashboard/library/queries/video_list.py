@@ -135,10 +135,12 @@ def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPag
 def apply_library_filters(jobs: QuerySet[Job], filters: LibraryFilters) -> QuerySet[Job]:
     if filters.search:
         text = filters.search
-        jobs = jobs.filter(Q(title__icontains=text) | Q(wanted__script__icontains=text))
+        jobs = jobs.filter(Q(title__icontains=text) | Q(draft__settings__script__icontains=text))
     if filters.member:
         jobs = jobs.filter(member_id=filters.member)
-    return jobs.filter(wanted__aspect_ratio=filters.format) if filters.format else jobs
+    if filters.format:
+        jobs = jobs.filter(draft__settings__aspect_ratio=filters.format)
+    return jobs
 
 
 def annotate_tabs(jobs: QuerySet[Job]) -> QuerySet[JobWithTab]:

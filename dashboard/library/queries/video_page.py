@@ -92,7 +92,7 @@ def load_video_context(job: Job) -> tuple[VideoContext, DurationHistory]:
 
 def build_video_page(told: VideoContext, usual: DurationHistory) -> VideoPage:
     job, options = told.job, parse_faceless_options(told.job.account.options)
-    script = str(job.wanted.get("script") or "")
+    script = str(job.chosen_settings.get("script") or "")
     card = build_video_card(told, usual)
     failed, film = told.state.name == "failed", film_url(job)
     return VideoPage(
@@ -130,8 +130,8 @@ def actions_for_reader(
 def video_subtitle(told: VideoContext, options: FacelessOptions) -> str:
     """`AI visuals, 16:9, 62 s, read by Maren. Made by Priya today.`"""
     job = told.job
-    voice = options.selected_choice("voice_id", job.wanted)
-    parts = [job_type_label(job), str(job.wanted.get("aspect_ratio") or "")]
+    voice = options.selected_choice("voice_id", job.chosen_settings)
+    parts = [job_type_label(job), str(job.chosen_settings.get("aspect_ratio") or "")]
     parts += [
         film_length_text(job.seconds),
         f"read by {voice.name}" if voice else "",
@@ -164,10 +164,10 @@ def build_video_settings(job: Job, options: FacelessOptions) -> tuple[VideoSetti
     """What was chosen, by name; an id that the service names no more is left out."""
     named = [
         VideoSetting("Type", job_type_label(job)),
-        VideoSetting("Format", str(job.wanted.get("aspect_ratio") or "")),
+        VideoSetting("Format", str(job.chosen_settings.get("aspect_ratio") or "")),
     ]
     named += [
-        VideoSetting(label, option_name(field, job.wanted, options))
+        VideoSetting(label, option_name(field, job.chosen_settings, options))
         for field, label in OPTION_LABELS.items()
     ]
     return tuple(fact for fact in named if fact.value)

@@ -69,7 +69,7 @@ def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
         team__tenant=OuterRef("tenant"), user=OuterRef("token__owner")
     )
     return (
-        jobs.select_related("member", "account", "token", "token__owner")  # type: ignore[return-value]
+        jobs.select_related("member", "account", "token__owner", "draft")  # type: ignore[return-value]
         .annotate(token_owner_left=~Exists(owner))
         .defer("account__costs", "token__ciphertext")
         .prefetch_related(Prefetch("charges", queryset=charges))
@@ -109,7 +109,7 @@ def build_video_card(told: VideoContext, durations: DurationHistory) -> VideoCar
         bar=build_progress_bar(job, told.state, durations.usual_for(job), told.now),
         freshness=build_freshness(job, told.state, told.open_charge, told.now),
         length=playtime(job.seconds) if job.seconds else "",
-        is_portrait=is_portrait_ratio(str(job.wanted.get("aspect_ratio") or "")),
+        is_portrait=is_portrait_ratio(str(job.chosen_settings.get("aspect_ratio") or "")),
         still_url=still_url(job, told.state),
         actionable=is_actionable(job, told.state),
         announcement=completion_announcement(told),

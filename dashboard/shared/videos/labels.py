@@ -22,7 +22,7 @@ JOB_KIND_LABELS: dict[str, str] = {
 
 
 def job_type_label(job: Job) -> str:
-    return FACELESS_TYPE_LABELS.get(str(job.wanted.get("type")), JOB_KIND_LABELS[job.kind])
+    return FACELESS_TYPE_LABELS.get(str(job.chosen_settings.get("type")), JOB_KIND_LABELS[job.kind])
 
 
 def operation_label(operation: str) -> str:

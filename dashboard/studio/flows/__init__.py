@@ -26,7 +26,7 @@ DEFAULT_FLOW = AI_VISUALS
 
 def flow_of(job: Job) -> Flow:
     """The flow of a draft; the first one while its type is none that the studio knows."""
-    return FLOWS.get(str(job.wanted.get("type")), DEFAULT_FLOW)
+    return FLOWS.get(str(job.chosen_settings.get("type")), DEFAULT_FLOW)
 
 
 def settings_put_aside(job: Job, type_: str) -> list[OptionSetting]:
@@ -34,4 +34,4 @@ def settings_put_aside(job: Job, type_: str) -> list[OptionSetting]:
     nobody, and it would be sent."""
     kept = FLOWS[type_].settings
     settings = flow_of(job).settings.values()
-    return [it for it in settings if job.wanted.get(it.name) and it.name not in kept]
+    return [it for it in settings if job.chosen_settings.get(it.name) and it.name not in kept]

@@ -51,13 +51,14 @@ class StepForm(PortalForm):
 
     def initial_from_draft(self) -> dict[str, Any]:
         """What the draft holds of this step, and the marks that recognise it."""
-        held = {name: self.job.wanted.get(name) for name in self.saved_fields}
-        return {**held, "edited_at": self.job.edited_at.isoformat(), "seen": step_digest(held)}
+        draft = self.job.draft
+        held = {name: draft.settings.get(name) for name in self.saved_fields}
+        return {**held, "edited_at": draft.edited_at.isoformat(), "seen": step_digest(held)}
 
     def add_setting_fields(self) -> None:
         """A field for each setting; none for an optional one that the service has no values for."""
         for setting in self.step.settings:
-            chosen = self.job.wanted.get(setting.name)
+            chosen = self.job.draft.settings.get(setting.name)
             field = OptionField(setting, self.options, chosen=chosen)
             if setting.is_optional and not field.offered:
                 continue
@@ -88,7 +89,8 @@ class StepForm(PortalForm):
 
     def with_service_errors(self) -> Self:
         """Show at its field what the service said of it when the price was asked last."""
-        said = (self.job.quote_fields or {}) if self.job.quote_error else {}
+        draft = self.job.draft
+        said = (draft.quote_fields or {}) if draft.quote_error else {}
         for name in self.fields.keys() & said.keys():
             self.errors[name] = self.error_class([SERVICE_ERROR.format(said[name])])
         return self
@@ -99,7 +101,7 @@ class StepForm(PortalForm):
         return {
             name: value
             for name, value in chosen.items()
-            if value not in (None, "") and value != self.job.wanted.get(name)
+            if value not in (None, "") and value != self.job.draft.settings.get(name)
         }
 
     def base_edited_at(self) -> str:

@@ -59,9 +59,10 @@ def load_draft_list(reader: Membership) -> DraftList:
     jobs = (
         Job.objects.visible()
         .filter(tenant=reader.team.tenant_id, kind=JobKind.FACELESS, state=JobState.DRAFT)
+        .filter(draft__isnull=False)
         .filter(~Exists(rendering))
-        .select_related("member", "account")
-        .order_by("-edited_at")[: MAX_LISTED_DRAFTS + 1]
+        .select_related("member", "account", "draft")
+        .order_by("-draft__edited_at")[: MAX_LISTED_DRAFTS + 1]
     )
     rows = [build_draft_row(job) for job in jobs]
     may = has_permission(reader, Permission.RENDER)
@@ -81,15 +82,16 @@ def load_draft_list(reader: Membership) -> DraftList:
 
 def build_draft_row(job: Job) -> DraftRow:
     options = parse_faceless_options(job.account.options)
-    step = next(step for step in flow_of(job).steps if not step_state(step, job.wanted, options)[0])
+    draft, steps = job.draft, flow_of(job).steps
+    step = next(step for step in steps if not step_state(step, draft.settings, options)[0])
     return DraftRow(
         job_id=job.pk,
         title=job.title,
         member_name=str(job.member),
         note=f"needs {step.needs}" if step.needs else "ready to render",
         next_step=step.slug,
-        estimate=job.estimate if job.has_current_estimate else None,
-        edited_at=job.edited_at,
+        estimate=draft.estimate if draft.has_current_estimate else None,
+        edited_at=draft.edited_at,
     )
 
 

@@ -78,12 +78,12 @@ class StudioPage:
 def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage:
     """Three queries besides the job with its account and token: charges, holds, earlier prices."""
     options = parse_faceless_options(job.account.options)
-    price = build_draft_price(job)
+    draft, price = job.draft, build_draft_price(job)
     may_edit, need = has_permission(reader, Permission.RENDER), token_requirement(job)
     return StudioPage(
         job_id=job.pk,
         title=job.title,
-        edited_at=job.edited_at,
+        edited_at=draft.edited_at,
         may_edit=may_edit,
         options=options,
         has_paid_plan=job.account.plan == AccountPlan.PAID,
@@ -93,8 +93,8 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
         render_button=build_render_button(price, reader),
         notices=draft_notices(job, reader),
         facts=build_review_facts(job, options, step),
-        script=str(job.wanted.get("script") or ""),
-        length=script_length(job.wanted.get("script")),
+        script=str(draft.settings.get("script") or ""),
+        length=script_length(draft.settings.get("script")),
         writing=script_request_status(job),
         last_script_request=last_script_request(job),
         script_question=build_script_question(

@@ -103,8 +103,8 @@ def build_draft_price(job: Job) -> DraftPrice:
     return DraftPrice(
         job_id=job.pk,
         state=state,
-        estimate=job.estimate if state == "known" else None,
-        as_of=job.estimate_as_of,
+        estimate=job.draft.estimate if state == "known" else None,
+        as_of=job.draft.estimate_as_of,
         reason=reason,
         can_request_again=can_request_price_again(job, state),
         requirements=render_requirements(job, options),
@@ -122,21 +122,22 @@ def build_render_button(price: DraftPrice, reader: Membership) -> RenderButton:
 
 
 def price_state_and_reason(job: Job) -> tuple[str, str]:
-    if missing_render_fields(job.wanted):
+    draft = job.draft
+    if missing_render_fields(draft.settings):
         needed = flow_of(job).needed_text()
         none_yet = f"The service is asked as soon as {needed} are chosen."
-        return "none", job.quote_error or none_yet
-    if job.quote_error:
-        return "none", job.quote_error
-    if not job.has_current_estimate and job.account.pause_reason:
+        return "none", draft.quote_error or none_yet
+    if draft.quote_error:
+        return "none", draft.quote_error
+    if not draft.has_current_estimate and job.account.pause_reason:
         return "none", job.account.pause_reason
-    return ("known", "") if job.has_current_estimate else ("pending", "")
+    return ("known", "") if draft.has_current_estimate else ("pending", "")
 
 
 def can_request_price_again(job: Job, state: str) -> bool:
     """Whether asking again makes sense: it failed, or nobody has answered for a while."""
-    overdue = state == "pending" and timezone.now() - job.edited_at > QUOTE_TIMEOUT
-    return overdue or bool(state == "none" and job.quote_error)
+    overdue = state == "pending" and timezone.now() - job.draft.edited_at > QUOTE_TIMEOUT
+    return overdue or bool(state == "none" and job.draft.quote_error)
 
 
 def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequirement, ...]:
@@ -156,8 +157,8 @@ def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequi
 
 def is_precondition_met(need: Precondition, job: Job, options: FacelessOptions) -> bool:
     if not need.must_be_offered:
-        return bool(job.wanted.get(need.field))
-    return setting_state(flow_of(job).settings[need.field], job.wanted, options)[0]
+        return bool(job.draft.settings.get(need.field))
+    return setting_state(flow_of(job).settings[need.field], job.draft.settings, options)[0]
 
 
 def token_requirement(job: Job) -> RenderRequirement | None:
@@ -184,19 +185,21 @@ def credits_requirement(job: Job) -> RenderRequirement:
     if job.account.balance_as_of is None:
         return RenderRequirement("The balance is not known yet", False)
     free = max(job.account.available_balance(), Decimal(0))
-    lacks = credit_shortfall_text(free, pricing.hold_for_estimate(job.estimate or Decimal(0)))
+    hold = pricing.hold_for_estimate(job.draft.estimate or Decimal(0))
+    lacks = credit_shortfall_text(free, hold)
     return RenderRequirement(lacks or f"{format_credits(free)} cr are free", not lacks and free > 0)
 
 
 def load_past_prices(job: Job) -> PastPrices:
     """What the team's last renders of the same type and about the same length really cost."""
-    seconds = script_length(job.wanted.get("script")).words / WORDS_PER_SECOND
+    chosen = job.draft.settings
+    seconds = script_length(chosen.get("script")).words / WORDS_PER_SECOND
     charges = (
         Charge.objects.filter(
             tenant=job.tenant_id, operation__in=FACELESS_RENDER_OPERATIONS, state__in=CHARGED_STATES
         )
-        .filter(job__wanted__type=job.wanted.get("type"))
-        .select_related("job")
+        .filter(job__draft__settings__type=chosen.get("type"))
+        .select_related("job__draft")
         .order_by("-settled_at", "-created_at")[:60]
     )
     alike = [
@@ -210,6 +213,6 @@ def has_similar_length(charge: Charge, seconds: float) -> bool:
         return False
     other = (
         charge.job.seconds
-        or script_length(charge.job.wanted.get("script")).words / WORDS_PER_SECOND
+        or script_length(charge.job.draft.settings.get("script")).words / WORDS_PER_SECOND
     )
     return bool(other) and max(other, seconds) / min(other, seconds) <= SIMILAR_LENGTH_FACTOR

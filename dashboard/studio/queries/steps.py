@@ -68,7 +68,7 @@ class ReviewFact:
 def build_step_progress(job: Job, options: FacelessOptions, current: StepSlug) -> StepProgress:
     steps: list[StudioStep] = []
     for place, step in enumerate(flow_of(job).steps):
-        done, note = step_state(step, job.wanted, options)
+        done, note = step_state(step, job.draft.settings, options)
         # What lies ahead is not missing yet: only a step that was passed by is.
         is_ahead = any(earlier.current for earlier in steps) or step.slug == current
         missing = not done and not is_ahead
@@ -139,11 +139,12 @@ def script_length_note(wanted: dict[str, Any]) -> str:
 
 def draft_summary(job: Job, options: FacelessOptions) -> str:
     """`AI visuals, 16:9, 60 s, read by Maren.`"""
-    voice = options.selected_choice("voice_id", job.wanted)
+    chosen = job.draft.settings
+    voice = options.selected_choice("voice_id", chosen)
     parts = (
         flow_of(job).label,
-        str(job.wanted.get("aspect_ratio") or ""),
-        script_length(job.wanted.get("script")).duration_text,
+        str(chosen.get("aspect_ratio") or ""),
+        script_length(chosen.get("script")).duration_text,
         f"read by {voice.name}" if voice else "",
     )
     return f"{', '.join(filter(None, parts))}."
@@ -153,17 +154,17 @@ def build_review_facts(
     job: Job, options: FacelessOptions, current: StepSlug
 ) -> tuple[ReviewFact, ...]:
     """Everything that is chosen in a step; in the review, in all of them."""
-    flow = flow_of(job)
+    flow, chosen = flow_of(job), job.draft.settings
     shown = [step for step in flow.steps if current in (StepSlug.REVIEW, step.slug)]
     facts: list[ReviewFact] = []
     for step in shown:
         if step.slug == StepSlug.TYPE:
             facts += [ReviewFact("Title", job.title, step), ReviewFact("Type", flow.label, step)]
         if step.slug == StepSlug.SCRIPT:
-            note = script_length_note(job.wanted) if job.wanted.get("script") else ""
+            note = script_length_note(chosen) if chosen.get("script") else ""
             facts.append(ReviewFact("Script", note, step))
         for setting in step.settings:
-            choice = options.selected_choice(setting.name, job.wanted)
-            value = choice.name if choice else str(job.wanted.get(setting.name) or "")
+            choice = options.selected_choice(setting.name, chosen)
+            value = choice.name if choice else str(chosen.get(setting.name) or "")
             facts.append(ReviewFact(setting.label, value, step, setting.is_optional))
     return tuple(facts)

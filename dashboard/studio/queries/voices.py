@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models.fields.json import KT
+from django.db.models.fields.json import KeyTextTransform
 
 from dashboard.shared.video_options import FacelessOptions, VoiceOption
 from proxyapi.models import Job, JobKind, JobState
@@ -97,7 +97,7 @@ def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
     jobs = (
         Job.objects.visible()
         .filter(tenant=job.tenant_id, kind=JobKind.FACELESS, state=JobState.COMPLETED)
-        .annotate(voice=KT("wanted__voice_id"))
+        .annotate(voice=KeyTextTransform("voice_id", "draft__settings"))
         .order_by("-finished_at")
         .values_list("voice", "pk", "title", "seconds")[:MAX_SAMPLED_VIDEOS]
     )

@@ -33,7 +33,7 @@ def create_draft(request: TeamRequest) -> HttpResponse:
             job = actions.start_draft(
                 by=request.membership,
                 title=form.cleaned_data["title"],
-                wanted=form.draft_settings(),
+                chosen=form.draft_settings(),
             )
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)

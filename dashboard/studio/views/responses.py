@@ -78,7 +78,7 @@ def render_script_part(
 
 def build_write_form(page: StudioPage, job: Job) -> WriteScriptForm:
     """Drawn with what the last script was asked for with, if one was."""
-    first = {"topic": job.wanted.get("topic") or job.title, "duration": 60}
+    first = {"topic": job.draft.settings.get("topic") or job.title, "duration": 60}
     return WriteScriptForm(
         page.options,
         initial={

@@ -56,5 +56,5 @@ def unsaved_script_form(
     if "script" not in request.POST:
         return None
     form = build_step_form(job, StepSlug.SCRIPT, options, request.POST)
-    words = form.fields["script"].to_python
-    return None if words(request.POST["script"]) == words(job.wanted.get("script")) else form
+    words, saved = form.fields["script"].to_python, job.draft.settings.get("script")
+    return None if words(request.POST["script"]) == words(saved) else form

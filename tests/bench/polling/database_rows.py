@@ -73,7 +73,9 @@ class DatabasePoller(MeteredPoller):
         """As it would be when the service has taken the render."""
         wanted = {"type": "ai-visuals", "duration": LENGTHS[job.sort]}
         remote, account = str(len(self._remote)), self._token.account
-        row = JobFactory.build(account=account, token=self._token, remote_id=remote, wanted=wanted)
+        row = JobFactory.build(
+            account=account, token=self._token, remote_id=remote, draft__settings=wanted
+        )
         row.start(self._time(job.started), timedelta(seconds=MIN_POLL_INTERVAL_S))
         self._jobs[row.pk] = job
         self._remote.append(job)

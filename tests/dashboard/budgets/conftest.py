@@ -47,14 +47,15 @@ def video(token: Token) -> Callable[..., Job]:
     """A draft of 96 credits, ready to render."""
 
     def make(member: Membership, title: str = "Who owns the Moon?", **fields: Any) -> Job:
-        wanted = {"type": "ai-visuals", "title": title, "script": "x", "voice_id": 3, "genre_id": 2}
-        fields = {"estimate": Decimal(96), "estimate_as_of": timezone.now(), **fields}
+        chosen = {"type": "ai-visuals", "title": title, "script": "x", "voice_id": 3, "genre_id": 2}
+        priced = {"draft__estimate": Decimal(96), "draft__estimate_as_of": timezone.now()}
+        saved = {"draft__settings": chosen, "draft__sent_settings": chosen}
         return JobFactory.create(
             account=token.account,
             token=token,
             member=member.user,
             title=title,
-            **{"wanted": wanted, "sent": wanted, "remote_id": uuid.uuid4().hex, **fields},
+            **{"remote_id": uuid.uuid4().hex, **saved, **priced, **fields},
         )
 
     return make

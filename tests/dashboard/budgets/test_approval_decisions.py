@@ -25,7 +25,7 @@ from dashboard.shared.budget_usage import BudgetExceeded, load_budget_usages
 from dashboard.shared.charging import charge_within_budget, request_approval
 from dashboard.studio import actions
 from proxyapi import tasks
-from proxyapi.models import Charge, ChargeState, Job
+from proxyapi.models import Charge, ChargeState, Draft, Job
 from proxyapi.refusals import NotEnoughCredits, StaleData
 from tests.dashboard.budgets.conftest import NOON, drawn_form_fields, make_intent
 
@@ -153,12 +153,13 @@ def test_what_changed_since_is_not_sent_and_the_decider_is_told(
     job = approval_request.charge.job
     match change:
         case "edited":
-            job.edited_at = NOON.replace(minute=1)
+            job.draft.edited_at = NOON.replace(minute=1)
         case "unpriced":
-            job.estimate = None
+            job.draft.estimate = None
         case "hidden":
             job.hidden_at = NOON
     job.save()
+    job.draft.save()
     html = press(client_of(thea), approval_request, follow=True).content.decode()
     assert "changed since it was asked for. Nothing was sent." in html
     approval_request.refresh_from_db()
@@ -187,7 +188,7 @@ def priced_request(request, mira, thea, priya, budget, video, account):
     def costs(credits: int) -> None:
         account.costs["CONTENT_PROMPT_REQUESTED"]["credits"] = credits
         account.save()
-        Job.objects.update(estimate=Decimal(credits))
+        Draft.objects.update(estimate=Decimal(credits))
 
     return ApprovalRequest.objects.get(), costs
 
@@ -328,7 +329,7 @@ def test_a_price_asked_again_by_hand_does_not_end_what_waits_for_a_word(
 
 
 def test_dearer_by_then_it_is_not_sent(approval_request, thea, priya, enqueued):
-    Job.objects.filter(pk=approval_request.charge.job_id).update(estimate=Decimal(120))
+    Draft.objects.filter(pk=approval_request.charge.job_id).update(estimate=Decimal(120))
     budget_actions.approve_request(by=thea, approval=approval_request)
     approval_request.refresh_from_db()
     assert (approval_request.decision, approval_request.charge.state) == (

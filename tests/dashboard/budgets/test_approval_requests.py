@@ -38,7 +38,7 @@ def to(job, name="studio-renders"):
 
 
 def form(job, **more):
-    return {"nonce": uuid.uuid4(), "price": job.estimate, **more}
+    return {"nonce": uuid.uuid4(), "price": job.draft.estimate, **more}
 
 
 def seen(browser, url, **headers):

@@ -88,7 +88,7 @@ def test_only_approximate_estimates_are_compared():
 
 
 def test_only_charges_that_exist_are_counted(token, make_charge, ledger):
-    job = video(token, wanted={"type": "ai-visuals"})
+    job = video(token, draft__settings={"type": "ai-visuals"})
     make_charge(96, job=job, quote=Decimal(100))
     make_charge(98, job=job, quote=Decimal(100), operation="faceless.retry")
     make_charge(state="unknown")

@@ -65,14 +65,14 @@ def make_video_job(token: Token) -> MakeVideoJob:
     }
 
     def make(state: str = "draft", **fields: Any) -> Job:
-        wanted = SETTINGS | {"title": "Glacier"} | fields.pop("wanted", {})
+        chosen = SETTINGS | {"title": "Glacier"} | fields.pop("draft__settings", {})
         given: dict[str, Any] = (
             {"remote_id": uuid.uuid4().hex, "token": token} | states[state] | fields
         )
         if state != "draft":
-            given.setdefault("sent", wanted)
+            given.setdefault("draft__sent_settings", chosen)
         account = given["token"].account
-        return JobFactory.create(state=state, account=account, wanted=wanted, **given)
+        return JobFactory.create(state=state, account=account, draft__settings=chosen, **given)
 
     return make
 

@@ -17,7 +17,7 @@ CREATE_CLIP = "text_to_video.create"
 
 @pytest.fixture
 def failed_clip(make_video_job: Callable[..., Job], add_settled_charge: Callable[..., Charge]):
-    job = make_video_job("failed", kind=JobKind.CLIP, wanted={"type": "", "script": ""})
+    job = make_video_job("failed", kind=JobKind.CLIP, draft__settings={"type": "", "script": ""})
     add_settled_charge(job, 6, CREATE_CLIP)
     return job
 

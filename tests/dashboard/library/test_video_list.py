@@ -79,14 +79,14 @@ def test_a_tab_shows_its_state(state, found, one_of_each, vera):
 
 
 def test_the_search_reads_titles_and_scripts(make_video_job, vera):
-    make_video_job(title="Night trains", wanted={"script": "Sleepers cross the border."})
-    make_video_job(title="Bread", wanted={"script": "Flour and time."})
+    make_video_job(title="Night trains", draft__settings={"script": "Sleepers cross the border."})
+    make_video_job(title="Bread", draft__settings={"script": "Flour and time."})
     assert titles(library(vera, q="TRAINS")) == ["Night trains"]
     assert titles(library(vera, q="flour")) == ["Bread"]
 
 
 def test_filters_take_member_and_format(make_video_job, luca, priya, vera):
-    make_video_job(title="Tall", wanted={"aspect_ratio": "9:16"})
+    make_video_job(title="Tall", draft__settings={"aspect_ratio": "9:16"})
     make_video_job(title="Wide of Luca", member=luca.user)
     assert titles(library(vera, member=str(luca.user_id))) == ["Wide of Luca"]
     assert titles(library(vera, format="9:16")) == ["Tall"]

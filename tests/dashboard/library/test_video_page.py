@@ -191,7 +191,7 @@ def test_a_pushed_part_leaves_the_acts_to_the_reader(
 def test_the_acts_come_under_the_readers_own_session(
     at, found, make_video_job, vera, priya, client_of
 ):
-    job = make_video_job("failed", estimate=96)
+    job = make_video_job("failed", draft__estimate=96)
     for reader, may in ((priya, True), (vera, False)):
         page = page_of(client_of(reader), job, f"actions/{at}").content.decode()
         assert found in page
@@ -223,7 +223,9 @@ def test_a_page_takes_at_most_twelve_queries(
 
 
 def test_the_page_is_light(make_video_job, priya, client_of):
-    page = page_of(client_of(priya), make_video_job("completed", wanted={"script": "word " * 500}))
+    page = page_of(
+        client_of(priya), make_video_job("completed", draft__settings={"script": "word " * 500})
+    )
     assert len(gzip.compress(page.content)) < 20_000
 
 
@@ -237,7 +239,7 @@ def test_what_people_and_the_service_wrote_is_escaped(
         title=planted,
         failure_message=planted,
         failure_code="<b>code</b>",
-        wanted={"script": planted, "aspect_ratio": planted, "voice_id": planted},
+        draft__settings={"script": planted, "aspect_ratio": planted, "voice_id": planted},
     )
     add_open_charge(job, "refused", reason=planted, code="<b>code</b>", operation="faceless.retry")
     moving = make_video_job(

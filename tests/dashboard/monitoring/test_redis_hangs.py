@@ -42,7 +42,7 @@ def draft(priya: Membership) -> Job:
         costs={"CONTENT_PROMPT_REQUESTED": {"credits": 4}},
     )
     token = TokenFactory.create(account=account, owner=priya.user)
-    return JobFactory.create(account=account, token=token, wanted=WANTED)
+    return JobFactory.create(account=account, token=token, draft__settings=WANTED)
 
 
 @pytest.fixture

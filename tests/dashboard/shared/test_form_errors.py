@@ -17,7 +17,7 @@ from django.urls import reverse
 import dashboard
 from dashboard.models import Membership
 from dashboard.shared.forms import PortalForm, replace_default_messages, required_message
-from proxyapi.models import Charge, Job, JobState
+from proxyapi.models import Charge, Draft, Job, JobState
 from tests.dashboard.studio.conftest import OPTIONS, WANTED
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 
@@ -84,7 +84,7 @@ def draft(priya: Membership) -> Job:
         costs={"CONTENT_PROMPT_REQUESTED": {"credits": 4}},
     )
     token = TokenFactory.create(account=account, owner=priya.user)
-    return JobFactory.create(account=account, token=token, wanted=WANTED)
+    return JobFactory.create(account=account, token=token, draft__settings=WANTED)
 
 
 def html_of(answer: Any) -> str:
@@ -111,13 +111,14 @@ def test_nul_in_a_hidden_field_ends_in_a_sentence_that_says_what_to_do(
     answer = client_of(priya).post(step, {"voice_id": "7", name: "a\0b"}, headers=headers)
     assert "Reload the page and try again." in html_of(answer)
     draft.refresh_from_db()
-    assert draft.wanted["voice_id"] == 3
+    assert draft.draft.settings["voice_id"] == 3
 
 
 def test_a_retry_says_which_part_of_its_form_is_damaged(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    Job.objects.update(state=JobState.FAILED, remote_id="7", estimate=96)
+    Job.objects.update(state=JobState.FAILED, remote_id="7")
+    Draft.objects.update(estimate=96)
     url = reverse("video-retries", args=[draft.pk])
     whole = {"nonce": "6f1d0f0a-3f0e-4b7e-9c65-2a1f6d7a1c11", "price": "96", "note": ""}
     for bad, said in (

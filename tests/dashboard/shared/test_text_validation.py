@@ -19,9 +19,9 @@ from dashboard.shared.text_validation import (
     validate_lines,
 )
 from dashboard.top_up.forms import CreditPackForm
-from proxyapi.models import Job, JobKind
+from proxyapi.models import Job
 from proxyapi.refusals import Refusal
-from tests.factories import AccountFactory, TokenFactory
+from tests.factories import AccountFactory, JobFactory, TokenFactory
 
 ClientOf = Callable[[Membership], Client]
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]
@@ -82,7 +82,7 @@ def test_a_script_of_several_lines_is_kept(priya: Membership, client_of: ClientO
     TokenFactory.create(owner=priya.user, account__tenant=priya.team.tenant)
     new = {"title": "Bees", "source": "script", "script": "One.\r\n\tTwo."}
     assert client_of(priya).post(reverse("drafts"), new).status_code == 302
-    assert Job.objects.get().wanted["script"] == "One.\n\tTwo."
+    assert Job.objects.get().draft.settings["script"] == "One.\n\tTwo."
 
 
 def test_a_credit_pack_is_not_named_so() -> None:
@@ -110,14 +110,7 @@ def test_a_title_stands_apart_from_the_sentence_around_it(
 ) -> None:
     account = AccountFactory.create(tenant=priya.team.tenant)
     token = TokenFactory.create(owner=priya.user, account=account)
-    job = Job.objects.create(
-        tenant=account.tenant,
-        account=account,
-        token=token,
-        member=priya.user,
-        kind=JobKind.FACELESS,
-        title="סרט",
-    )
+    job = JobFactory.create(account=account, token=token, title="סרט")
     browser = client_of(priya)
     for url in (
         reverse("library"),

@@ -78,11 +78,11 @@ def ready(token: Token) -> Job:
     return JobFactory.create(
         account=token.account,
         token=token,
-        wanted=WANTED,
-        sent=WANTED,
+        draft__settings=WANTED,
+        draft__sent_settings=WANTED,
         remote_id="501",
-        estimate=Decimal(96),
-        estimate_as_of=timezone.now(),
+        draft__estimate=Decimal(96),
+        draft__estimate_as_of=timezone.now(),
     )
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from dashboard.library.actions import retry_video
 from dashboard.models import Membership
 from dashboard.studio import actions
-from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.models import Charge, ChargeState, Draft, Job, JobState
 from proxyapi.refusals import AlreadyInProgress, NotReady, StaleData
 from tests.factories import JobFactory
 
@@ -34,7 +34,7 @@ def test_settings_do_not_change_between_the_price_and_the_render(
     with pytest.raises(NotReady, match="rendering"):
         actions.save_draft_step(by=luca, job=ready, changes={"voice_id": 7})
     ready.refresh_from_db()
-    assert ready.wanted["voice_id"] == 3
+    assert ready.draft.settings["voice_id"] == 3
 
 
 def test_a_choice_may_change_while_the_script_is_written(priya: Membership, ready: Job) -> None:
@@ -42,14 +42,14 @@ def test_a_choice_may_change_while_the_script_is_written(priya: Membership, read
     ready.refresh_from_db()
     actions.save_draft_step(by=priya, job=ready, changes={"voice_id": 7})
     ready.refresh_from_db()
-    assert ready.wanted["voice_id"] == 7
+    assert ready.draft.settings["voice_id"] == 7
 
 
 def test_a_render_is_not_sent_at_a_price_that_is_not_its_own_any_more(
     priya: Membership, luca: Membership, ready: Job
 ) -> None:
     """Luca saves after Priya's page was read and before her render is recorded."""
-    seen = Job.objects.get()
+    seen = Job.objects.select_related("draft").get()
     actions.save_draft_step(by=luca, job=ready, changes={"voice_id": 7})
     with pytest.raises(StaleData):
         actions.render_video(by=priya, job=seen, nonce=uuid.uuid4(), seen=PRICE)
@@ -96,13 +96,13 @@ def test_a_retry_of_changed_settings_is_held_for_at_their_own_price(
     ready.refresh_from_db()
     assert retry(92).quote == 92
     Charge.objects.exclude(pk=charge.pk).delete()
-    Job.objects.update(estimate=Decimal(400), estimate_as_of=timezone.now())
+    Draft.objects.update(estimate=Decimal(400), estimate_as_of=timezone.now())
     ready.refresh_from_db()
     with pytest.raises(StaleData, match="The price was 92 cr and is 400 cr now"):
         retry(92)
     assert retry(400).quote == 400
     Charge.objects.exclude(pk=charge.pk).delete()
-    Job.objects.update(wanted={**ready.wanted, "voice_id": 7})
+    Draft.objects.update(settings={**ready.draft.settings, "voice_id": 7})
     ready.refresh_from_db()
     with pytest.raises(NotReady):
         retry(400)

@@ -21,7 +21,7 @@ def test_a_draft_starts_from_a_topic(priya: Membership, token: Token, client_of:
     answer = client_of(priya).post(NEW, TOPIC)
     job = Job.objects.get(title="Bees")
     assert answer.url == reverse("studio-step", args=[job.pk, "type"])
-    assert job.wanted == {"type": "ai-visuals", "title": "Bees", "topic": "How bees vote"}
+    assert job.draft.settings == {"type": "ai-visuals", "title": "Bees", "topic": "How bees vote"}
     assert (job.token, job.member) == (token, priya.user)
     assert AuditEvent.objects.get().action == "draft.start"
 
@@ -30,7 +30,7 @@ def test_a_draft_starts_from_an_own_script(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
     client_of(priya).post(NEW, {"title": "Bees", "source": "script", "script": "They\r\ndance."})
-    assert Job.objects.get().wanted["script"] == "They\ndance."
+    assert Job.objects.get().draft.settings["script"] == "They\ndance."
 
 
 def test_an_own_script_that_is_empty_is_a_sentence_and_starts_nothing(

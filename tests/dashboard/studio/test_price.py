@@ -13,7 +13,7 @@ from dashboard.models import Membership
 from dashboard.shared.live.change_rendering import render_tenant_changes
 from dashboard.studio.queries import build_draft_price, build_render_button
 from proxyapi.events import ChangeEvent, EventType
-from proxyapi.models import ChargeState, Job, JobState, TokenState
+from proxyapi.models import ChargeState, Draft, Job, JobState, TokenState
 from tests.dashboard.studio.conftest import WANTED, Browser, get_page, job_url
 from tests.factories import ChargeFactory, JobFactory
 
@@ -25,7 +25,7 @@ def spent(job: Job, cost: int, **wanted: object) -> None:
     other = JobFactory.create(
         account=job.account,
         token=job.token,
-        wanted={**WANTED, **wanted},
+        draft__settings={**WANTED, **wanted},
         state=JobState.COMPLETED,
         remote_id=f"r{cost}{len(wanted)}",
     )
@@ -56,17 +56,17 @@ def test_without_a_script_there_is_no_price_and_each_need_leads_to_its_step(draf
 
 def test_an_edited_draft_is_asked_for_again(ready: Job) -> None:
     """An estimate of other settings is no price."""
-    ready.wanted = {**ready.wanted, "genre_id": 942}
+    ready.draft.settings = {**ready.draft.settings, "genre_id": 942}
     assert build_draft_price(ready).state == "pending"
     assert build_draft_price(ready).estimate is None
 
 
 def test_a_price_that_does_not_come_can_be_asked_for_again(ready: Job) -> None:
-    ready.estimate = None
+    ready.draft.estimate = None
     assert not build_draft_price(ready).can_request_again
-    ready.edited_at = timezone.now() - timedelta(seconds=30)
+    ready.draft.edited_at = timezone.now() - timedelta(seconds=30)
     assert build_draft_price(ready).can_request_again
-    ready.quote_error = "The service did not answer."
+    ready.draft.quote_error = "The service did not answer."
     assert (build_draft_price(ready).state, build_draft_price(ready).reason) == (
         "none",
         "The service did not answer.",
@@ -76,14 +76,14 @@ def test_a_price_that_does_not_come_can_be_asked_for_again(ready: Job) -> None:
 def test_a_price_that_failed_says_why_and_offers_to_ask_again(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
-    Job.objects.update(estimate=None, quote_error="The service did not answer.")
+    Draft.objects.update(estimate=None, quote_error="The service did not answer.")
     html = get_page(client_of(priya), job_url(ready, "price"), **HTMX)
     assert "No price yet. The service did not answer." in html
     assert "Ask the price again" in html
 
 
 def test_a_voice_that_the_service_does_not_know_is_a_need(ready: Job) -> None:
-    ready.wanted = {**ready.wanted, "voice_id": 4711}
+    ready.draft.settings = {**ready.draft.settings, "voice_id": 4711}
     unmet = [need.label for need in build_draft_price(ready).requirements if not need.done]
     assert unmet == ["Voice is known to the service"]
 

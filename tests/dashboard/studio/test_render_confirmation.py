@@ -12,7 +12,7 @@ from django.test import Client
 from dashboard.models import Membership
 from dashboard.shared.charts.price_range import build_price_range
 from dashboard.studio.queries import build_render_question
-from proxyapi.models import Charge, ChargeState, Job
+from proxyapi.models import Charge, ChargeState, Draft, Job
 from tests.dashboard.studio.conftest import Browser, get_page, job_url
 from tests.factories import ChargeFactory
 
@@ -21,7 +21,7 @@ HTMX = {"HX-Request": "true"}
 
 def form(job: Job, nonce: object = None) -> dict[str, object]:
     """What the dialog posts: its nonce, and the price that was seen."""
-    return {"nonce": uuid.uuid4() if nonce is None else nonce, "price": job.estimate}
+    return {"nonce": uuid.uuid4() if nonce is None else nonce, "price": job.draft.estimate}
 
 
 def nonce_of(browser: Client, job: Job) -> str:
@@ -130,7 +130,7 @@ def test_the_question_has_no_button_while_less_is_free_than_is_held(
 def test_a_draft_without_a_price_is_not_sent(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
-    Job.objects.update(estimate=None)
+    Draft.objects.update(estimate=None)
     answer = client_of(priya).post(job_url(ready, "renders"), form(ready))
     assert answer.status_code == 422
     assert "There is no price for it as it stands." in answer.content.decode()
@@ -186,7 +186,7 @@ def test_a_price_that_nobody_in_this_tab_saw_is_not_paid(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     seen = form(ready)
-    Job.objects.update(estimate=Decimal(480))
+    Draft.objects.update(estimate=Decimal(480))
     answer = client_of(priya).post(job_url(ready, "renders"), seen, headers=HTMX)
     html = answer.content.decode()
     assert "Not sent. The price was 96 cr and is 480 cr now" in html

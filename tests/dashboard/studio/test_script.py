@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership
-from proxyapi.models import Charge, ChargeState, Job, Token
+from proxyapi.models import Charge, ChargeState, Draft, Job, Token
 from tests.dashboard.studio.conftest import SCRIPT, Browser, get_page, job_url, step_url
 from tests.factories import ChargeFactory
 
@@ -124,7 +124,7 @@ def test_when_it_arrives_the_part_holds_the_words(
         cost=Decimal(4),
         sent_at=now,
     )
-    Job.objects.update(wanted={**draft.wanted, "script": SCRIPT})
+    Draft.objects.update(settings={**draft.draft.settings, "script": SCRIPT})
     html = get_page(client_of(priya), job_url(draft, "scripts"), **HTMX)
     assert "ice ice" in html
     assert "every 2s" not in html
@@ -244,7 +244,7 @@ def test_own_words_that_are_not_saved_stand_after_a_refused_press(
     assert f">\n{words}</textarea>" in html
     assert html.count('data-unsaved="refused"') == 1
     ready.refresh_from_db()
-    assert ready.wanted["script"] == SCRIPT
+    assert ready.draft.settings["script"] == SCRIPT
 
 
 @pytest.mark.parametrize("words", [SCRIPT, f"\r\n{SCRIPT} "], ids=["same", "space around"])
@@ -295,14 +295,14 @@ def test_a_script_of_too_many_characters_stays_in_the_form_and_is_not_saved(
     assert "At most 30000 characters fit here, these are 32199." in html
     assert words.strip() in html
     draft.refresh_from_db()
-    assert "script" not in draft.wanted
+    assert "script" not in draft.draft.settings
 
 
 def test_what_the_service_says_of_a_field_stands_at_that_field_until_it_is_changed(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     said = "The script field must not be greater than 5000 characters."
-    Job.objects.update(estimate=None, quote_error="No.", quote_fields={"script": said, "x": "y"})
+    Draft.objects.update(estimate=None, quote_error="No.", quote_fields={"script": said, "x": "y"})
     browser = client_of(priya)
     html = get_page(browser, step_url(ready, "script"))
     assert f"The service does not accept it: “{said}”" in html

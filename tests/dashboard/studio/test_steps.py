@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.models import Membership
 from dashboard.shared.video_options import parse_faceless_options
-from proxyapi.models import Job
+from proxyapi.models import Draft, Job
 from tests.dashboard.studio.conftest import SCRIPT, Browser, get_page, step_url
 from tests.factories import AccountFactory, TenantFactory, TokenFactory
 
@@ -38,7 +38,7 @@ def test_a_step_is_saved_and_leads_to_the_next(
     )
     draft.refresh_from_db()
     assert answer.url == step_url(draft, "script")
-    assert (draft.title, draft.wanted["aspect_ratio"]) == ("Reading ice", "tall-one")
+    assert (draft.title, draft.draft.settings["aspect_ratio"]) == ("Reading ice", "tall-one")
 
 
 def test_ids_stay_the_numbers_the_service_gave(
@@ -48,7 +48,7 @@ def test_ids_stay_the_numbers_the_service_gave(
     browser.post(step_url(draft, "voice"), {"voice_id": "7"})
     browser.post(step_url(draft, "visuals"), {"genre_id": "942", "image_engine_id": "72"})
     draft.refresh_from_db()
-    kept = [draft.wanted[name] for name in ("voice_id", "genre_id", "image_engine_id")]
+    kept = [draft.draft.settings[name] for name in ("voice_id", "genre_id", "image_engine_id")]
     assert kept == [7, 942, 72]
 
 
@@ -75,9 +75,9 @@ def test_what_is_not_legal_is_a_sentence_and_not_saved(
     answer = client_of(priya).post(step_url(draft, step), data)
     assert answer.status_code == 422
     assert sentence in answer.content.decode()
-    before = draft.wanted
+    before = draft.draft.settings
     draft.refresh_from_db()
-    assert draft.wanted == before
+    assert draft.draft.settings == before
 
 
 def test_a_script_that_is_too_long_says_by_how_much_and_stays(
@@ -96,13 +96,13 @@ def test_captions_can_all_stay_standard(priya: Membership, draft: Job, client_of
     answer = client_of(priya).post(step_url(draft, "captions"), {"font": "", "volume": ""})
     assert answer.url == step_url(draft, "review")
     draft.refresh_from_db()
-    assert "font" not in draft.wanted
+    assert "font" not in draft.draft.settings
 
 
 def test_a_choice_that_was_made_cannot_become_none(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    Job.objects.update(wanted={**draft.wanted, "volume": "v-low"})
+    Draft.objects.update(settings={**draft.draft.settings, "volume": "v-low"})
     html = get_page(client_of(priya), step_url(draft, "captions"))
     assert html.count(">Standard</option>") == 2  # font and effect
 
@@ -110,9 +110,9 @@ def test_a_choice_that_was_made_cannot_become_none(
 def test_only_what_changed_is_saved(priya: Membership, ready: Job, client_of: Browser) -> None:
     """pitfall_120: the same answers again are no edit, and the price stays."""
     client_of(priya).post(step_url(ready, "visuals"), {"genre_id": "941", "image_engine_id": "71"})
-    edited = ready.edited_at
+    edited = ready.draft.edited_at
     ready.refresh_from_db()
-    assert (ready.edited_at, ready.has_current_estimate) == (edited, True)
+    assert (ready.draft.edited_at, ready.draft.has_current_estimate) == (edited, True)
 
 
 def test_options_in_either_layer_are_offered(
@@ -185,7 +185,7 @@ def test_a_field_is_saved_when_it_is_left(
     assert 'id="steps"' in html
     assert f'id="job-{draft.pk}-price"' in html
     draft.refresh_from_db()
-    assert draft.wanted["voice_id"] == 7
+    assert draft.draft.settings["voice_id"] == 7
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_field_that_cannot_be_saved_says_why_beside_the_form(
     assert sentence in html
     assert 'id="marks"' not in html
     ready.refresh_from_db()
-    assert ready.wanted["script"] == SCRIPT
+    assert ready.draft.settings["script"] == SCRIPT
 
 
 @pytest.mark.parametrize("free", [0, 3])
@@ -222,9 +222,9 @@ def test_words_of_people_are_never_markup(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     evil = "<img src=x onerror=alert(1)>"
-    Job.objects.update(
-        title=evil, wanted={**ready.wanted, "title": evil, "script": evil + "</textarea>"}
-    )
+    Job.objects.update(title=evil)
+    chosen = {**ready.draft.settings, "title": evil, "script": evil + "</textarea>"}
+    Draft.objects.update(settings=chosen)
     for step in ("type", "script", "review"):
         html = get_page(client_of(priya), step_url(ready, step))
         assert "<img src=x" not in html
@@ -243,7 +243,7 @@ def test_a_page_of_the_wizard_takes_few_queries(
 def test_steps_tell_what_is_done_and_what_was_passed_by(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    Job.objects.update(wanted={**draft.wanted, "script": SCRIPT})
+    Draft.objects.update(settings={**draft.draft.settings, "script": SCRIPT})
     html = get_page(client_of(priya), step_url(draft, "visuals"))
     assert "60 s, 151 words" in html
     assert html.count("data-missing") == 2  # format and voice

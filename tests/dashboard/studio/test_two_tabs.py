@@ -34,7 +34,7 @@ def test_the_second_tab_is_told_that_the_step_changed(
     assert "Somebody changed this draft meanwhile." in html
     assert "Priya&#x27;s words." in html
     ready.refresh_from_db()
-    assert ready.wanted["script"] == "Luca's words."
+    assert ready.draft.settings["script"] == "Luca's words."
 
 
 def test_a_second_save_means_it(
@@ -48,7 +48,7 @@ def test_a_second_save_means_it(
     answer = browser.post(step_url(ready, "voice"), {"voice_id": "11", **again})
     assert answer.status_code == 302
     ready.refresh_from_db()
-    assert ready.wanted["voice_id"] == 11
+    assert ready.draft.settings["voice_id"] == 11
 
 
 def test_two_people_in_different_steps_do_not_disturb_each_other(
@@ -61,7 +61,7 @@ def test_two_people_in_different_steps_do_not_disturb_each_other(
         client_of(priya).post(step_url(ready, "visuals"), {**visuals, **early}).status_code == 302
     )
     ready.refresh_from_db()
-    assert (ready.wanted["voice_id"], ready.wanted["genre_id"]) == (7, 942)
+    assert (ready.draft.settings["voice_id"], ready.draft.settings["genre_id"]) == (7, 942)
 
 
 def test_a_field_saved_too_late_says_so_beside_the_form(
@@ -87,7 +87,7 @@ def test_own_words_do_not_race_a_script_that_is_being_written(
     assert "The service is writing the script." in html
     assert "Mine." in html
     ready.refresh_from_db()
-    assert ready.wanted["script"] != "Mine."
+    assert ready.draft.settings["script"] != "Mine."
 
 
 def test_a_draft_that_is_being_rendered_keeps_its_settings(
@@ -100,4 +100,4 @@ def test_a_draft_that_is_being_rendered_keeps_its_settings(
     ):
         assert answer.url == f"/videos/{ready.pk}/"
     ready.refresh_from_db()
-    assert ready.wanted["voice_id"] == 3
+    assert ready.draft.settings["voice_id"] == 3

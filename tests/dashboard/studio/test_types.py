@@ -12,7 +12,7 @@ from django.utils import timezone
 from dashboard.models import Membership
 from dashboard.studio.actions import save_draft_step
 from dashboard.studio.queries import build_draft_price
-from proxyapi.models import Charge, Job, JobState
+from proxyapi.models import Charge, Draft, Job, JobState
 from proxyapi.refusals import NotReady
 from tests.dashboard.studio.conftest import OPTIONS, Browser, get_page, job_url, step_url
 
@@ -43,11 +43,11 @@ def test_another_type_keeps_what_it_uses_and_names_what_it_removed(
 ) -> None:
     browser = client_of(priya)
     browser.post(step_url(ready, "type"), TO_B_ROLL)
-    before = ready.wanted
+    before = ready.draft.settings
     ready.refresh_from_db()
     gone = {"genre_id", "image_engine_id"}
     kept = {name: value for name, value in before.items() if name not in gone}
-    assert ready.wanted == {**kept, "type": "b-roll"}
+    assert ready.draft.settings == {**kept, "type": "b-roll"}
     assert REMOVED in get_page(browser, step_url(ready, "script"))
 
 
@@ -73,14 +73,14 @@ def test_b_roll_shows_its_own_visuals_and_nothing_of_ai_visuals(
     assert "<dt>Genre</dt>" not in review
     browser.post(step_url(ready, "visuals"), {"overlay": "o-1", "genre_id": "941"})
     ready.refresh_from_db()
-    assert (ready.wanted["overlay"], "genre_id" in ready.wanted) == ("o-1", False)
+    assert (ready.draft.settings["overlay"], "genre_id" in ready.draft.settings) == ("o-1", False)
     browser.post(step_url(ready, "type"), TO_AI_VISUALS)
     ready.refresh_from_db()
-    assert "overlay" not in ready.wanted
+    assert "overlay" not in ready.draft.settings
 
 
 def test_b_roll_needs_a_script_and_a_voice_and_no_genre(draft: Job) -> None:
-    draft.wanted = {**draft.wanted, "type": "b-roll"}
+    draft.draft.settings = {**draft.draft.settings, "type": "b-roll"}
     price = build_draft_price(draft)
     assert price.reason == "The service is asked as soon as script and voice are chosen."
     assert [need.label for need in price.requirements if not need.done] == [
@@ -94,8 +94,12 @@ def test_b_roll_is_rendered_at_its_price(priya: Membership, ready: Job, client_o
     browser = client_of(priya)
     browser.post(step_url(ready, "type"), TO_B_ROLL)
     ready.refresh_from_db()
-    priced = {"sent": ready.wanted, "estimate": Decimal(42), "estimate_as_of": timezone.now()}
-    Job.objects.filter(pk=ready.pk).update(**priced)
+    priced = {
+        "sent_settings": ready.draft.settings,
+        "estimate": Decimal(42),
+        "estimate_as_of": timezone.now(),
+    }
+    Draft.objects.filter(pk=ready.pk).update(**priced)
     sent = browser.post(job_url(ready, "renders"), {"nonce": uuid.uuid4(), "price": 42})
     assert sent.url == f"/videos/{ready.pk}/"
     charge = Charge.objects.get()
@@ -108,4 +112,4 @@ def test_the_type_is_fixed_once_a_render_failed(priya: Membership, ready: Job) -
         save_draft_step(by=priya, job=ready, changes={"type": "b-roll"})
     save_draft_step(by=priya, job=ready, changes={"voice_id": 7})
     ready.refresh_from_db()
-    assert (ready.wanted["type"], ready.wanted["voice_id"]) == ("ai-visuals", 7)
+    assert (ready.draft.settings["type"], ready.draft.settings["voice_id"]) == ("ai-visuals", 7)

@@ -54,7 +54,7 @@ def test_a_voice_is_heard_in_a_finished_film_of_the_team(
         account=draft.account,
         token=draft.token,
         title="Night trains are back",
-        wanted={"voice_id": 7},
+        draft__settings={"voice_id": 7},
         state=JobState.COMPLETED,
         remote_id="8",
         seconds=58.2,
@@ -69,5 +69,5 @@ def test_a_voice_is_heard_in_a_finished_film_of_the_team(
 def test_a_film_of_another_team_is_never_played(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
-    JobFactory.create(wanted={"voice_id": 7}, state=JobState.COMPLETED, remote_id="8")
+    JobFactory.create(draft__settings={"voice_id": 7}, state=JobState.COMPLETED, remote_id="8")
     assert "Heard in" not in get_page(client_of(priya), step_url(draft, "voice"))

@@ -117,7 +117,7 @@ def test_nothing_new_can_be_made_with_it(
     assert "Your token is paused" in html
     assert WHY in html
     with pytest.raises(TokenRefused, match=WHY):
-        start_draft(by=mira, title="Ice", wanted={"type": "ai-visuals"})
+        start_draft(by=mira, title="Ice", chosen={"type": "ai-visuals"})
 
 
 def test_a_token_of_the_address_in_use_is_taken_though_the_paused_one_is_newer(
@@ -125,7 +125,7 @@ def test_a_token_of_the_address_in_use_is_taken_though_the_paused_one_is_newer(
 ) -> None:
     own = TokenFactory(account__tenant=mira.team.tenant, owner=mira.user)
     Token.objects.filter(pk=own.pk).update(created_at="2026-01-01T00:00Z")
-    job = start_draft(by=mira, title="Ice", wanted={"type": "ai-visuals"})
+    job = start_draft(by=mira, title="Ice", chosen={"type": "ai-visuals"})
     assert job.token == own
 
 

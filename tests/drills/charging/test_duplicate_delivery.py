@@ -23,7 +23,7 @@ from dashboard.models import Membership
 from dashboard.studio import actions
 from proxyapi import tasks
 from proxyapi.charges import dispatch_charge
-from proxyapi.models import Charge, ChargeState, Job
+from proxyapi.models import Charge, ChargeState, Draft, Job
 from proxyapi.refusals import Refusal
 from tests.admission import admit_charge
 from tests.drills.charging.worker_control import WorkerControl, running_process_factory
@@ -105,7 +105,7 @@ def test_fifty_presses_of_one_form_are_one_render(sandbox_account: SandboxAccoun
 
 def priced_intent(job: Job | None) -> Job:
     assert job
-    Job.objects.filter(pk=job.pk).update(estimate=12)
+    Draft.objects.filter(pk=job.pk).update(estimate=12)
     job.refresh_from_db()
     return job
 
@@ -119,7 +119,7 @@ def press_concurrently(by: Membership, job: Job) -> None:
         try:
             with suppress(Refusal):
                 charge = actions.render_video(
-                    by=by, job=job, nonce=nonce, seen=Decimal(job.estimate or 0)
+                    by=by, job=job, nonce=nonce, seen=Decimal(job.draft.estimate or 0)
                 )
                 dispatch_charge(charge.pk)
         finally:

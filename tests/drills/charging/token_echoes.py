@@ -131,7 +131,7 @@ def running_video(stage: SandboxAccount) -> Job:
     fields = {
         "started_at": timezone.now(),
         "next_poll_at": timezone.now(),
-        "wanted": READY_SETTINGS,
+        "draft__settings": READY_SETTINGS,
     }
     return row(stage, JobKind.FACELESS, str(made["id"]), JobState.RUNNING, **fields)
 

@@ -36,14 +36,18 @@ def upstream(upstream: ScriptedUpstream) -> ScriptedUpstream:
 @pytest.fixture
 def job(db: None) -> Job:
     account = AccountFactory(balance=Decimal(1000))
-    return JobFactory(account=account, remote_id="7", wanted=SETTINGS, sent=SETTINGS)
+    return JobFactory(
+        account=account, remote_id="7", draft__settings=SETTINGS, draft__sent_settings=SETTINGS
+    )
 
 
 @pytest.fixture
 def other_teams_job(job: Job) -> Job:
     """A job of another team, on the same account at the service."""
     account = create_account_of_another_team(job.account)
-    return JobFactory(account=account, remote_id="8", wanted=SETTINGS, sent=SETTINGS)
+    return JobFactory(
+        account=account, remote_id="8", draft__settings=SETTINGS, draft__sent_settings=SETTINGS
+    )
 
 
 @pytest.fixture

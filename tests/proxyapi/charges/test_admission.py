@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from proxyapi.charges import ChargeIntent
-from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.models import Charge, ChargeState, Draft, Job, JobState
 from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits, StaleData
 from tests.admission import admit_charge
 from tests.factories import ChargeFactory, JobFactory, TokenFactory
@@ -118,7 +118,7 @@ def test_a_job_that_failed_again_meanwhile_is_not_retried_for_the_failure_before
 
 
 def test_settings_that_changed_meanwhile_are_not_rendered_at_the_old_price(job: Job) -> None:
-    Job.objects.update(edited_at=timezone.now())
+    Draft.objects.update(edited_at=timezone.now())
     with pytest.raises(StaleData, match="Nothing was sent"):
         admit_charge(intent(job))
     assert admit_charge(intent(job, operation="faceless.scripts")).state == ChargeState.HELD

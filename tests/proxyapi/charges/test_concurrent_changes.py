@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from proxyapi import calls, drafts
 from proxyapi.charges import ChargeIntent, dispatch_charge, settle_with_entry, write_off_charge
-from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
+from proxyapi.models import Charge, ChargeState, Draft, Job, JobKind, JobState
 from proxyapi.polling import due_work
 from proxyapi.rate_limiter import Permit
 from tests.admission import admit_charge
@@ -137,7 +137,7 @@ def test_a_refusal_after_the_end_changes_nothing(
 @pytest.fixture
 def clip(db: None) -> Job:
     account = AccountFactory(balance=Decimal(1000))
-    job: Job = JobFactory(account=account, kind=JobKind.CLIP, wanted={"model": "brook"})
+    job: Job = JobFactory(account=account, kind=JobKind.CLIP, draft__settings={"model": "brook"})
     return job
 
 
@@ -210,7 +210,7 @@ def test_after_a_lost_script_nothing_is_priced_before_the_services_one_was_read(
 ) -> None:
     """Else it would render another script than the page shows, at the price of that one, or be told
     the page's and lose the one that was paid."""
-    Job.objects.filter(pk=job.pk).update(estimate=96, estimate_as_of=timezone.now())
+    Draft.objects.filter(pk=job.pk).update(estimate=96, estimate_as_of=timezone.now())
     charge = make_held_charge("faceless.scripts", hold=4)
     upstream.respond(*SCRIPTS, httpx.ReadTimeout)
     dispatch_charge(charge.pk)
@@ -221,13 +221,13 @@ def test_after_a_lost_script_nothing_is_priced_before_the_services_one_was_read(
         row = EntryFactory(account=charge.account, credit_spend="-4", position=0)
         settle_with_entry(charge, row, UserFactory().pk)
     job.refresh_from_db()
-    assert not job.has_current_estimate
+    assert not job.draft.has_current_estimate
     assert drafts.has_unread_script(job)
-    assert job.quote_due_at is not None
+    assert job.draft.quote_due_at is not None
     upstream.respond("GET", "/faceless/7", make_response({"id": 7, "script": "Ice flows."}))
     drafts.quote_draft(job)
     job.refresh_from_db()
-    assert job.wanted["script"] == "Ice flows."
+    assert job.draft.settings["script"] == "Ice flows."
     assert not upstream.request_bodies("PATCH", "/faceless/7")
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi.charges import ChargeIntent, approve_draft_charge, withdraw_draft_charge
-from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.models import Charge, ChargeState, Draft, Job, JobState
 from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits, StaleData
 from tests.admission import admit_charge, create_draft_charge
 from tests.factories import JobFactory, TokenFactory
@@ -39,7 +39,7 @@ def test_an_ask_that_waited_for_days_is_sent_when_it_is_released(job: Job) -> No
     """The quarter of an hour after which nothing is sent any more begins with the consent."""
     charge = create_draft_charge(intent(job))
     Charge.objects.update(created_at=timezone.now() - timedelta(days=2))
-    Job.objects.update(edited_at=timezone.now() - timedelta(days=3))
+    Draft.objects.update(edited_at=timezone.now() - timedelta(days=3))
     released = approve_draft_charge(charge)
     assert released.held_at
     assert timezone.now() - released.held_at < timedelta(minutes=1)
@@ -60,14 +60,15 @@ def test_a_video_that_was_edited_or_ran_since_is_not_rendered_at_the_old_price(
     what: str, job: Job
 ) -> None:
     charge = create_draft_charge(intent(job))
-    Job.objects.update(**{what: timezone.now() + timedelta(seconds=1)})
+    changed = Draft if what == "edited_at" else Job
+    changed.objects.update(**{what: timezone.now() + timedelta(seconds=1)})
     with pytest.raises(StaleData, match="Nothing was sent"):
         approve_draft_charge(charge)
 
 
 def test_a_draft_that_was_edited_while_the_clock_was_ahead_is_approved_after_it(job: Job) -> None:
     """Asking again would end in the same way, for as long as it was ahead."""
-    Job.objects.update(edited_at=timezone.now() + timedelta(hours=1))
+    Draft.objects.update(edited_at=timezone.now() + timedelta(hours=1))
     charge = create_draft_charge(intent(Job.objects.get()))
     approve_draft_charge(charge)
     charge.refresh_from_db()

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from proxyapi import drafts
 from proxyapi.charges import dispatch_charge, reconcile_charge
-from proxyapi.models import Charge, ChargeState, Job, JobState
+from proxyapi.models import Charge, ChargeState, Draft, Job, JobState
 from proxyapi.polling import due_work
 from tests.proxyapi.charges.conftest import video_response
 from tests.proxyapi.scripted_upstream import (
@@ -40,11 +40,16 @@ def settled(charge: Charge, *, late: bool = False) -> Charge:
     return charge
 
 
-def meanwhile(reply: httpx.Response, **fields: Any) -> Callable[[httpx.Request], httpx.Response]:
-    """Somebody changes the job while the service works."""
+def meanwhile(
+    reply: httpx.Response, chosen: dict[str, Any] | None = None, **fields: Any
+) -> Callable[[httpx.Request], httpx.Response]:
+    """Somebody changes the job or its draft while the service works."""
 
     def handle(request: httpx.Request) -> httpx.Response:
-        Job.objects.update(**fields)
+        if chosen:
+            Draft.objects.update(settings=chosen)
+        if fields:
+            Job.objects.update(**fields)
         return reply
 
     return handle
@@ -65,14 +70,12 @@ def test_what_happened_to_the_job_while_it_was_sent_stays(
 def test_a_script_that_arrives_keeps_the_choices_that_were_made_meanwhile(
     job: Job, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
-    wanted = {**job.wanted, "voice_id": 9}
-    upstream.respond(
-        *SCRIPTS, meanwhile(charged_response({"script": "Ice flows."}, 4), wanted=wanted)
-    )
+    chosen = {**job.draft.settings, "voice_id": 9}
+    upstream.respond(*SCRIPTS, meanwhile(charged_response({"script": "Ice flows."}, 4), chosen))
     dispatch_charge(make_held_charge("faceless.scripts").pk)
     job.refresh_from_db()
-    assert job.wanted == {**wanted, "script": "Ice flows."}
-    assert job.unsent_settings() == {"voice_id": 9}
+    assert job.draft.settings == {**chosen, "script": "Ice flows."}
+    assert job.draft.unsent_settings() == {"voice_id": 9}
 
 
 @pytest.mark.parametrize("end", [JobState.COMPLETED, JobState.FAILED])
@@ -100,11 +103,11 @@ def test_a_script_does_not_overwrite_a_persons_words_at_each_poll(
     upstream.respond(*GET, make_response({"id": 7, "script": "Ice flows."}))
     settled(charge)
     job.refresh_from_db()
-    assert job.wanted["script"] == "Ice flows."
-    Job.objects.update(wanted={**job.wanted, "script": "Mine."})
+    assert job.draft.settings["script"] == "Ice flows."
+    Draft.objects.update(settings={**job.draft.settings, "script": "Mine."})
     settled(charge)
     job.refresh_from_db()
-    assert job.wanted["script"] == "Mine."
+    assert job.draft.settings["script"] == "Mine."
 
 
 def test_a_retry_that_was_seen_running_is_not_called_never_charged_when_it_fails(
@@ -156,13 +159,15 @@ def test_the_draft_is_not_changed_upstream_while_a_charge_of_it_is_open(
     job: Job, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     """Else our own patch is taken for the script that the charge was for."""
-    Job.objects.update(wanted={**job.wanted, "script": "Mine."}, quote_due_at=timezone.now())
+    Draft.objects.update(
+        settings={**job.draft.settings, "script": "Mine."}, quote_due_at=timezone.now()
+    )
     make_held_charge("faceless.scripts")
     drafts.quote_draft(Job.objects.get())
     job.refresh_from_db()
     assert upstream.requests == []
-    assert job.quote_due_at is not None
-    assert job.quote_due_at > timezone.now()
+    assert job.draft.quote_due_at is not None
+    assert job.draft.quote_due_at > timezone.now()
 
 
 def test_credits_that_the_ledger_found_leave_the_balance_that_did_not_know_of_them(

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from proxyapi import redis_client
 from proxyapi.charges import dispatch_charge, reconcile_charge
-from proxyapi.models import ApiCall, Charge, ChargeState, Job, JobState, Token
+from proxyapi.models import ApiCall, Charge, ChargeState, Draft, Job, JobState, Token
 from tests.proxyapi.charges.conftest import SETTINGS
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
@@ -116,7 +116,7 @@ def test_a_script_with_words_no_database_holds_is_kept_without_them(
     upstream.respond(*SCRIPTS, httpx.Response(200, content=body))
     assert sent(make_held_charge("faceless.scripts")).state == ChargeState.CONFIRMED
     job.refresh_from_db()
-    assert job.wanted["script"] == "Ice moves ?."
+    assert job.draft.settings["script"] == "Ice moves ?."
 
 
 def test_a_script_that_the_answer_does_not_show_is_read_back_before_it_counts(
@@ -134,7 +134,7 @@ def test_a_script_that_the_answer_does_not_show_is_read_back_before_it_counts(
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, charge.cost) == (ChargeState.MATCHED, 4)
-    assert job.wanted["script"] == "Ice flows."
+    assert job.draft.settings["script"] == "Ice flows."
 
 
 def test_a_token_that_does_not_open_gives_the_credits_back_in_the_end(
@@ -167,7 +167,7 @@ def test_i2_a_charge_that_is_found_unsent_long_after_is_not_sent(
 def test_a_patch_that_answers_little_is_no_evidence_of_how_it_was_before(
     little: dict[str, Any], job: Job, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
-    Job.objects.update(wanted={**SETTINGS, "voice_id": 4})
+    Draft.objects.update(settings={**SETTINGS, "voice_id": 4})
     job.refresh_from_db()
     upstream.respond("PATCH", "/faceless/7", make_response({"id": 7, **little}))
     upstream.respond(*RENDER, httpx.ReadTimeout)

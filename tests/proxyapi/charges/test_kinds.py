@@ -31,7 +31,9 @@ CLIP = {"model": "brook", "prompt": "a lighthouse in a storm at night"}
 @pytest.fixture
 def clip(job: Job) -> Charge:
     """A clip that is about to be made, at an exact price."""
-    draft = JobFactory(account=job.account, token=job.token, kind=JobKind.CLIP, wanted=CLIP)
+    draft = JobFactory(
+        account=job.account, token=job.token, kind=JobKind.CLIP, draft__settings=CLIP
+    )
     six = Decimal(6)
     nonce = uuid.uuid4()
     return admit_charge(ChargeIntent(draft, "text_to_video.create", nonce, six, six, body=CLIP))

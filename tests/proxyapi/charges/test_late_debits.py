@@ -14,7 +14,7 @@ from django.utils import timezone
 from proxyapi import ledger, tasks
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge
 from proxyapi.ledger.audit import audit_account
-from proxyapi.models import Charge, ChargeState, Job, JobState, LedgerEntry, MatchConfidence
+from proxyapi.models import Charge, ChargeState, Draft, Job, JobState, LedgerEntry, MatchConfidence
 from proxyapi.models.charge import CHARGED_LATE_CODE, NEVER_CHARGED_CODE
 from proxyapi.rate_limiter import Priority
 from tests.proxyapi.charges.conftest import video_response
@@ -204,14 +204,16 @@ def test_a_script_that_was_written_late_is_there_unless_the_page_has_another_one
     page: str, job: Job, uncharged_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     charge = uncharged_charge("faceless.scripts")
-    Job.objects.update(wanted={**job.wanted, "script": page})
+    Draft.objects.update(settings={**job.draft.settings, "script": page})
     mirrored(job, upstream, debit("-96"))
     upstream.respond(*VIDEO, make_response(video_response("draft", script="Ice flows.")))
     assert settled(charge).state == ChargeState.MATCHED
     job.refresh_from_db()
-    assert job.wanted["script"] == (page or "Ice flows.")
+    assert job.draft.settings["script"] == (page or "Ice flows.")
     assert charge.result == ({"script": "Ice flows."} if page else None)
-    assert ("script" in job.sent) == (not page)  # else the page's own goes there again
+    assert ("script" in job.draft.sent_settings) == (
+        not page
+    )  # else the page's own goes there again
 
 
 def test_a_late_answer_counts_what_was_called_uncharged(

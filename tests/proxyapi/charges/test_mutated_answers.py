@@ -122,7 +122,8 @@ def reads(upstream: ScriptedUpstream) -> ScriptedUpstream:
 def job_of(deed: ChargingCase, token: Token) -> Job | None:
     if deed.kind is None:
         return None
-    rows = {"token": token, "account": token.account, "wanted": SETTINGS, "sent": SETTINGS}
+    rows: dict[str, Any] = {"token": token, "account": token.account}
+    rows |= {"draft__settings": SETTINGS, "draft__sent_settings": SETTINGS}
     remote = None if deed.operation in CREATES else "7"
     return JobFactory.create(kind=deed.kind, state=deed.state, remote_id=remote, **rows)
 
@@ -185,6 +186,8 @@ def judge(deed: ChargingCase, charge: Charge, answered: MutatedResponse) -> None
     if is_told and charge.job and deed.operation in CREATES:
         assert charge.job.remote_id
     if is_told and charge.job and deed.data is SCRIPT:
-        assert charge.job.wanted["script"] == spec_oracle.value_at(answered.top, "data", "script")
+        assert charge.job.draft.settings["script"] == spec_oracle.value_at(
+            answered.top, "data", "script"
+        )
     if answered.is_plain and deed.operation not in CREATES and deed.data is not SCRIPT:
         assert is_told, "what it shows is not asked for, and its cost is told"

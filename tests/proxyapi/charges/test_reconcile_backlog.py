@@ -38,7 +38,9 @@ def stale_charges(job: Job, upstream: ScriptedUpstream) -> Old:
         number = str(100 + Charge.objects.count())
         upstream.respond("GET", f"/faceless/{number}", make_response(video_response("rendering")))
         fields = {"account": job.account, "token": job.token, "tenant": job.tenant}
-        own = JobFactory(remote_id=number, wanted=SETTINGS, sent=SETTINGS, **fields)
+        own = JobFactory(
+            remote_id=number, draft__settings=SETTINGS, draft__sent_settings=SETTINGS, **fields
+        )
         ago = timezone.now() - timedelta(hours=hours)
         times = {"sent_at": ago, "created_at": ago, "lost_at": ago, "due_at": timezone.now()}
         before = {"status": "draft", "script": ""}

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from proxyapi import drafts
 from proxyapi.charges import dispatch_charge, settle_with_entry, write_off_charge
-from proxyapi.models import Charge, Job
+from proxyapi.models import Charge, Draft, Job
 from proxyapi.polling import due_work
 from tests.factories import EntryFactory, UserFactory
 from tests.proxyapi.scripted_upstream import (
@@ -36,17 +36,17 @@ def settled_script_job(
     somebody wrote after it was sent."""
 
     def decide(page: str | None = "Ice moves.", then: str = "") -> Job:
-        wanted = {name: value for name, value in job.wanted.items() if name != "script"}
+        wanted = {name: value for name, value in job.draft.settings.items() if name != "script"}
         if page is not None:
             wanted["script"] = page
-        Job.objects.filter(pk=job.pk).update(wanted=wanted, sent=wanted)
+        Draft.objects.filter(pk=job.pk).update(settings=wanted, sent_settings=wanted)
         upstream.respond(*GET, make_response(record(page or "")))
         upstream.respond("PUT", "/faceless/7/scripts", httpx.ReadTimeout)
         charge = make_held_charge("faceless.scripts", hold=4)
         dispatch_charge(charge.pk)
         charge.refresh_from_db()
         if then:
-            Job.objects.update(wanted={**wanted, "script": then}, edited_at=timezone.now())
+            Draft.objects.update(settings={**wanted, "script": then}, edited_at=timezone.now())
         if request.param == "written off":
             write_off_charge(charge, UserFactory().pk, "The service was away.")
         else:
@@ -75,9 +75,9 @@ def test_it_comes_to_the_page_and_its_price_is_asked(
     job = settled_script_job(page)
     upstream.respond(*GET, make_response(record("Ice flows.")))
     upstream.respond(*ESTIMATE, charged_response({"credits": 120}, 0))
-    assert asked(job).wanted["script"] == "Ice flows."
-    assert job.unsent_settings() == {}
-    assert asked(job).estimate == 120
+    assert asked(job).draft.settings["script"] == "Ice flows."
+    assert job.draft.unsent_settings() == {}
+    assert asked(job).draft.estimate == 120
     assert not upstream.request_bodies(*PATCH)
 
 
@@ -90,15 +90,15 @@ def test_while_the_draft_cannot_be_read_it_is_asked_for_again(
 ) -> None:
     job = settled_script_job(page)
     upstream.respond(*GET, unreadable)
-    assert asked(job).quote_error
+    assert asked(job).draft.quote_error
     due_work.reschedule_after_clock_rollback()
     job.refresh_from_db()
-    assert job.quote_due_at is not None
-    assert 200 < (job.quote_due_at - timezone.now()).total_seconds() < 300
+    assert job.draft.quote_due_at is not None
+    assert 200 < (job.draft.quote_due_at - timezone.now()).total_seconds() < 300
     assert not upstream.request_bodies(*PATCH)
     upstream.respond(*GET, make_response(record("Ice flows.")))
-    assert asked(job).wanted["script"] == "Ice flows."
-    assert job.quote_error == ""
+    assert asked(job).draft.settings["script"] == "Ice flows."
+    assert job.draft.quote_error == ""
 
 
 def test_what_is_refused_for_good_is_asked_for_by_a_person_alone(
@@ -106,8 +106,8 @@ def test_what_is_refused_for_good_is_asked_for_by_a_person_alone(
 ) -> None:
     job = settled_script_job(None)
     upstream.respond(*GET, error_response(403, "GEN-FORBIDDEN"))
-    assert asked(job).quote_error
-    assert job.quote_due_at is None
+    assert asked(job).draft.quote_error
+    assert job.draft.quote_due_at is None
     assert drafts.has_unread_script(job)
 
 
@@ -118,8 +118,8 @@ def test_where_there_is_none_nothing_more_is_asked(
     job = settled_script_job(None)
     upstream.respond(*GET, there)
     asked(job)
-    assert asked(job).quote_due_at is None
-    assert "script" not in job.wanted
+    assert asked(job).draft.quote_due_at is None
+    assert "script" not in job.draft.settings
 
 
 @pytest.mark.parametrize("before_the_decision", [True, False])
@@ -127,12 +127,12 @@ def test_what_somebody_wrote_meanwhile_is_told_the_service(
     before_the_decision: bool, settled_script_job: Decided, upstream: ScriptedUpstream
 ) -> None:
     job = settled_script_job(then="Mine." if before_the_decision else "")
-    Job.objects.update(wanted={**job.wanted, "script": "Mine."})
+    Draft.objects.update(settings={**job.draft.settings, "script": "Mine."})
     job.refresh_from_db()
     upstream.respond(*GET, make_response(record("Ice flows.")))
     upstream.respond(*PATCH, make_response(record("Mine.")))
     upstream.respond(*ESTIMATE, charged_response({"credits": 96}, 0))
-    assert asked(job).wanted["script"] == "Mine."
+    assert asked(job).draft.settings["script"] == "Mine."
     assert upstream.request_bodies(*PATCH) == [{"script": "Mine."}]
 
 
@@ -140,7 +140,7 @@ def test_another_setting_is_told_without_the_pages_old_script(
     settled_script_job: Decided, upstream: ScriptedUpstream
 ) -> None:
     job = settled_script_job()
-    Job.objects.update(wanted={**job.wanted, "voice_id": 4})
+    Draft.objects.update(settings={**job.draft.settings, "voice_id": 4})
     job.refresh_from_db()
     upstream.respond(*PATCH, make_response(record("Ice flows.")))
     drafts.sync_draft(job)

@@ -35,7 +35,10 @@ def make_settled_charge(account: Account) -> Settled:
     def make(cost: object = 30, **fields: Any) -> Charge:
         token, type_ = account.tokens.get(), fields.pop("type", "ai-visuals")
         job = JobFactory(
-            account=account, token=token, remote_id=uuid.uuid4().hex, wanted={"type": type_}
+            account=account,
+            token=token,
+            remote_id=uuid.uuid4().hex,
+            draft__settings={"type": type_},
         )
         given = {
             "state": ChargeState.SENDING,

@@ -104,11 +104,11 @@ def job(token: Token) -> Job:
     chosen = {"voice_id": first["voices"][0]["id"], "genre_id": first["genres"][0]["id"]}
     wanted = {"type": "ai-visuals", "title": "Ice", "script": "Ice moves. Slowly.", **chosen}
     job = JobFactory(
-        account=token.account, token=token, member=token.owner, title="Ice", wanted=wanted
+        account=token.account, token=token, member=token.owner, title="Ice", draft__settings=wanted
     )
     drafts.quote_draft(job)
     job.refresh_from_db()
-    assert job.has_current_estimate
+    assert job.draft.has_current_estimate
     return job
 
 

@@ -38,7 +38,9 @@ def make_video(stage: SandboxAccount, kind: str, state: JobState = JobState.DRAF
     if kind == "url-based":
         stage.response_data("POST", f"/faceless/{remote}/scrape-images", json={"url": PAGE})
     wanted = {"type": kind, "title": "Tides", **READY_SETTINGS}
-    return make_job(stage, JobKind.FACELESS, remote, state, wanted=wanted, sent=wanted)
+    return make_job(
+        stage, JobKind.FACELESS, remote, state, draft__settings=wanted, draft__sent_settings=wanted
+    )
 
 
 def make_job(
@@ -142,7 +144,7 @@ def upload(stage: SandboxAccount) -> ChargeIntent:
 def clip(stage: SandboxAccount) -> ChargeIntent:
     body = {"model": "brook", "prompt": f"{PROMPT}, take {next(NUMBER)}"}
     price = stage.response_data("GET", "/text-to-video/estimate", params={"model": "brook"})["cost"]
-    draft = make_job(stage, JobKind.CLIP, None, wanted=body)
+    draft = make_job(stage, JobKind.CLIP, None, draft__settings=body)
     return make_intent(draft, "text_to_video.create", price, stage, body=body)
 
 
@@ -176,7 +178,7 @@ def clone(stage: SandboxAccount) -> ChargeIntent:
         Upload(field="samples[]", name=f"{n}.wav", content_type="audio/wav", content=wav(0.2))
         for n in range(2)
     )
-    draft = make_job(stage, JobKind.CLONE, None, wanted={"name": name})
+    draft = make_job(stage, JobKind.CLONE, None, draft__settings={"name": name})
     return make_intent(draft, "voice_clones.create", price, stage, body=body, uploads=samples)
 
 

@@ -118,13 +118,14 @@ class PortalStateMachine(RuleBasedStateMachine):
         """A new draft, as the studio begins one, or a changed one; and then its price."""
         if new:
             started = {"type": "ai-visuals", "title": f"Tides {title}"}
-            self.jobs.append(make_job(self.stage, JobKind.FACELESS, None, wanted=started))
+            self.jobs.append(make_job(self.stage, JobKind.FACELESS, None, draft__settings=started))
         chosen = self.jobs[-1] if new else self.job_at(at)
         if chosen.state in (JobState.RUNNING, JobState.COMPLETED) or chosen.charges.open().exists():
             return
-        chosen.wanted = {**chosen.wanted, **READY_SETTINGS, "title": f"Tides {title}"}
-        chosen.estimate, chosen.edited_at = None, self.house.now()
-        chosen.save()
+        draft = chosen.draft
+        draft.settings = {**draft.settings, **READY_SETTINGS, "title": f"Tides {title}"}
+        draft.estimate, draft.edited_at = None, self.house.now()
+        draft.save()
         drafts.quote_draft(chosen)
         self.note_taken_credits(None)
 
@@ -163,7 +164,7 @@ class PortalStateMachine(RuleBasedStateMachine):
             body: dict[str, Any] = {"model": "brook", "prompt": f"{PROMPT}, take {uuid4()}"}
             path = "/text-to-video/estimate"
             price = self.stage.response_data("GET", path, params={"model": "brook"})["cost"]
-            new = make_job(self.stage, JobKind.CLIP, None, wanted=body)
+            new = make_job(self.stage, JobKind.CLIP, None, draft__settings=body)
             return make_intent(new, "text_to_video.create", price, self.stage, body=body)
         if what == "script" and chosen.remote_id:
             body = {**SCRIPT, "topic": f"why the sea has tides, {uuid4()}"}
@@ -174,7 +175,7 @@ class PortalStateMachine(RuleBasedStateMachine):
         if chosen.state == JobState.DRAFT:
             operation, price = (
                 "faceless.render",
-                chosen.estimate if chosen.has_current_estimate else None,
+                chosen.draft.estimate if chosen.draft.has_current_estimate else None,
             )
         else:
             operation, price = "faceless.retry", pricing.estimate_retry_price(chosen)

@@ -28,7 +28,7 @@ def sent(job: Job, operation: str) -> Charge:
         operation=operation,
         nonce=uuid.uuid4(),
         hold=Decimal(60),
-        quote=Decimal(4) if operation == "faceless.scripts" else job.estimate,
+        quote=Decimal(4) if operation == "faceless.scripts" else job.draft.estimate,
         body={"topic": "ice", "duration": 30} if operation == "faceless.scripts" else {},
     )
     charge = admit_charge(intent)

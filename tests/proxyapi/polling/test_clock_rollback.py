@@ -154,7 +154,7 @@ def test_a_change_of_a_top_up_goes_on_and_is_not_sent_beside_its_worker(
 
 
 def test_a_price_is_asked(token: Token) -> None:
-    job = JobFactory.create(token=token, account=token.account, quote_due_at=ahead())
+    job = JobFactory.create(token=token, account=token.account, draft__quote_due_at=ahead())
     assert list(due_work.lease_due_quotes()) == []
     due_work.reschedule_after_clock_rollback()
     assert list(due_work.lease_due_quotes()) == [job.pk]
@@ -188,7 +188,7 @@ def test_without_a_clock_rollback_nothing_is_repaired(account: Account, token: T
     )
     changing(token, TopUpChangeState.SENDING, sent_at=seen, due_at=now + 2.5 * MINUTE)
     job = JobFactory.create(
-        token=token, account=account, quote_due_at=now + due_work.LEASE_DURATION
+        token=token, account=account, draft__quote_due_at=now + due_work.LEASE_DURATION
     )
     ChargeFactory.create(job=job, held_at=seen, heartbeat_at=seen, due_at=long)
     before = kept()

@@ -153,7 +153,6 @@ def many(token, count, **more):
             **owner,
             kind=JobKind.FACELESS,
             title="Glacier",
-            wanted={"script": "Ice moves. " * 100},
             state=JobState.RUNNING,
             remote_id=f"{token.pk}-{number}",
             **({**times, "next_poll_at": now} | more),

@@ -90,8 +90,9 @@ class AccountActivity:
 
 def copy_draft(job: Job) -> Job:
     """A draft like it, priced."""
-    given = {name: getattr(job, name) for name in ("account", "token", "member", "wanted")}
-    draft = JobFactory.create(**given, title=f"Ice {uuid.uuid4()}")
+    given = {name: getattr(job, name) for name in ("account", "token", "member")}
+    title, chosen = f"Ice {uuid.uuid4()}", job.draft.settings
+    draft = JobFactory.create(**given, title=title, draft__settings=chosen)
     drafts.quote_draft(draft)
     draft.refresh_from_db()
     return draft

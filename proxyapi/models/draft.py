@@ -1,0 +1,76 @@
+"""A draft: what a person chose for a job here, how much of it the service has, and its price.
+
+A job that was not composed here, such as one that a script makes, has none: the portal never sends
+settings over those that a script sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS
+from proxyapi.models.job import Job
+
+# In `sent_settings`, instead of a value that was sent without an answer.
+UNCONFIRMED_SETTING = {"in doubt": True}
+
+
+class Draft(models.Model):
+    job = models.OneToOneField(Job, models.CASCADE, primary_key=True, related_name="draft")
+    # In the upstream's field names: what a person chose, and the part of it the upstream has.
+    settings = models.JSONField(default=dict, blank=True)
+    sent_settings = models.JSONField(default=dict, blank=True)
+    estimate = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
+    estimate_as_of = models.DateTimeField(null=True, blank=True)
+    quote_due_at = models.DateTimeField(
+        null=True, blank=True, help_text="Set while a price is being asked; when to ask again."
+    )
+    quote_error = models.TextField(blank=True, help_text="Why there is no price now, for people.")
+    quote_fields = models.JSONField(
+        null=True, blank=True, help_text="What the service said of single settings then."
+    )
+    unanswered_creates = models.PositiveSmallIntegerField(
+        default=0, help_text="Tries to create it upstream without an answer."
+    )
+    create_retry_at = models.DateTimeField(
+        null=True, blank=True, help_text="Not before; each lost answer may have left a draft."
+    )
+    edited_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["quote_due_at"],
+                condition=Q(quote_due_at__isnull=False),
+                name="draft_quote_due",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"draft of {self.job_id}"
+
+    def unsent_settings(self) -> dict[str, Any]:
+        """The settings the upstream does not have yet; never a whole form (pitfall 120)."""
+        sent = self.sent_settings
+        return {name: value for name, value in self.settings.items() if sent.get(name) != value}
+
+    @property
+    def has_current_estimate(self) -> bool:
+        """Whether the stored estimate is one of the settings as they stand."""
+        return self.estimate is not None and not self.unsent_settings()
+
+
+def lock_draft(job: Job) -> Draft | None:
+    """Lock and answer the draft of a job that the caller has locked, as it is now.
+
+    By a query of its own: what a join reads beside a row whose lock it waited for is as old as the
+    beginning of the waiting. Always the job before its draft, so that nobody waits in a ring.
+    """
+    draft = Draft.objects.select_for_update().filter(pk=job.pk).first()
+    if draft is not None:
+        draft.job = job
+    return draft
