@@ -16,17 +16,13 @@ from dashboard.ledger.queries.filters import LedgerFilters
 from dashboard.ledger.queries.scope import LedgerScope
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.query_params import video_page_url
+from dashboard.shared.videos.charge_status import charge_label
 from dashboard.shared.videos.cost import CreditAmount, charge_amount
 from proxyapi.ledger.matching_rules import MATCH_BOOKING_DELAY
-from proxyapi.models import Charge, ChargeState
+from proxyapi.models import Charge
 
 MAX_PENDING_CHARGES = 20  # that are listed; who has more is told so
 # Glyph, word, and what it means.
-PENDING_STATE_LABELS: dict[str, tuple[str, str, str]] = {
-    ChargeState.HELD: ("waiting", "Held", "not sent yet"),
-    ChargeState.SENDING: ("running", "Sent", "no answer yet"),
-    ChargeState.UNKNOWN: ("unknown", "Unknown", "the answer got lost"),
-}
 CHARGED_LABEL = ("waiting", "Charged", "not booked yet")
 
 
@@ -119,7 +115,7 @@ def build_pending_charge_row(charge: Charge, scope: LedgerScope, now: datetime) 
 
 def pending_state_label(charge: Charge, scope: LedgerScope, now: datetime) -> tuple[str, str, str]:
     if not charge.is_charged:
-        return PENDING_STATE_LABELS[charge.state]
+        return charge_label(charge)[:3]
     since = charge.settled_at
     if since is None or now - since <= MATCH_BOOKING_DELAY:
         return CHARGED_LABEL

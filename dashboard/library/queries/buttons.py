@@ -15,7 +15,7 @@ from django.utils import timezone
 from dashboard.models import ApprovalRequest, Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
-from dashboard.shared.videos.status_text import is_long_unknown
+from dashboard.shared.videos.charge_status import is_long_unknown
 from proxyapi import pricing
 from proxyapi.models import Charge, ChargeState, Job, TokenState
 from proxyapi.operations import retry_operation_of

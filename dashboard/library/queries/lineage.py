@@ -6,23 +6,14 @@ from dataclasses import dataclass
 
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import clock, credits, duration
+from dashboard.shared.videos.charge_status import charge_label, refund_texts
 from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount
-from dashboard.shared.videos.labels import quote_text
 from dashboard.shared.videos.progress import render_elapsed_s
-from dashboard.shared.videos.status_text import NO_REASON_TEXT, VideoContext
-from proxyapi.models import Charge, ChargeState, JobState
+from dashboard.shared.videos.status_text import VideoContext, failure_reason
+from proxyapi.models import Charge, JobState
 from proxyapi.models.charge import CHARGED_LATE_CODE
-from proxyapi.operations import JOB_STARTING_OPERATIONS, SCRIPT_OPERATIONS, get_operation
+from proxyapi.operations import JOB_STARTING_OPERATIONS, SCRIPT_OPERATIONS
 
-OPEN_STATE_TEXTS = {
-    ChargeState.DRAFT: ("waiting", "asked for, not sent"),
-    ChargeState.HELD: ("waiting", "waiting to be sent"),
-    ChargeState.SENDING: ("running", "being sent"),
-    ChargeState.UNKNOWN: ("unknown", "the answer got lost"),
-}
-NOT_REFUNDED_TEXT = "Renders of this kind are not refunded by themselves. None has come back."
-REFUND_OWED_TEXT = "The service refunds this by itself. It has not come back yet."
-REFUNDED_TEXT = "Refunded by the service."
 NOT_CHARGED_TEXT = "not carried out, nothing was charged"
 
 
@@ -99,8 +90,8 @@ def unspent_history_step(charge: Charge, name: str = "") -> HistoryStep:
     name = name or feature_label(charge.operation)
     when = clock(charge.sent_at or charge.created_at)
     if charge.is_open:
-        state, word = OPEN_STATE_TEXTS[ChargeState(charge.state)]
-        return HistoryStep(state, name, charge_amount(charge), f"{when}, {word}")
+        texts = charge_label(charge)
+        return HistoryStep(texts.glyph, name, charge_amount(charge), f"{when}, {texts.note}")
     return HistoryStep(
         "failed",
         name,
@@ -126,7 +117,7 @@ def render_history_step(charge: Charge, told: VideoContext, *, after: Charge | N
         )
     if after is not None:
         said = after.before.get("failure") or {}
-        quote = quote_text(said["message"]) if said.get("message") else NO_REASON_TEXT
+        quote = failure_reason(said.get("message") or "")
         code = said.get("code", "")
         return HistoryStep(
             "failed",
@@ -135,30 +126,23 @@ def render_history_step(charge: Charge, told: VideoContext, *, after: Charge | N
             f"{when}, failed",
             quote,
             code,
-            refund_note(charge),
+            refund_texts(charge).sentence,
         )
     took = duration(render_elapsed_s(job, told.now))
     if job.state == JobState.COMPLETED:
         meta = f"{when}, done in {took}"
         return HistoryStep("completed", name, charge_amount(charge), meta, current=True)
     if job.state == JobState.FAILED:
-        quote = quote_text(job.failure_message) if job.failure_message.strip() else NO_REASON_TEXT
+        quote = failure_reason(job.failure_message)
         meta, note = (
             f"{when}, failed after {took}",
-            f"{refund_note(charge)} {retry_price_note(told)}".strip(),
+            f"{refund_texts(charge).sentence} {retry_price_note(told)}".strip(),
         )
         return HistoryStep(
             "failed", name, charge_amount(charge), meta, quote, job.failure_code, note
         )
     meta = f"{when}, {told.state.label.lower() if told.open_charge is None else 'rendering'}"
     return HistoryStep(told.state.name, name, charge_amount(charge), meta)
-
-
-def refund_note(charge: Charge) -> str:
-    """Whether the credits of a failed run came back, or will."""
-    if charge.refunded_at is not None:
-        return REFUNDED_TEXT
-    return REFUND_OWED_TEXT if get_operation(charge.operation).refundable else NOT_REFUNDED_TEXT
 
 
 def retry_price_note(told: VideoContext) -> str:

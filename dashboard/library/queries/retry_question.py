@@ -31,7 +31,7 @@ def build_retry_question(job: Job, reader: Membership, refusal: str = "") -> Pri
     return PriceQuestion(
         label="Retry",
         title=job.title,
-        summary=failure_reason(job),
+        summary=failure_reason(job.failure_message),
         price=price,
         price_note=LAST_COST_NOTE if pricing.last_paid_render(job) else DRAFT_ESTIMATE_NOTE,
         hold=hold,

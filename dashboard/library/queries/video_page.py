@@ -21,7 +21,7 @@ from dashboard.shared.videos.cards import (
 )
 from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.labels import job_type_label, operation_label
-from dashboard.shared.videos.status_text import VideoContext, status_detail
+from dashboard.shared.videos.status_text import VideoContext, video_status_texts
 from proxyapi.kinds import KINDS
 from proxyapi.models import Job, JobState
 from proxyapi.polling.duration_history import DurationHistory
@@ -100,7 +100,7 @@ def build_video_page(told: VideoContext, usual: DurationHistory) -> VideoPage:
         type=job_type_label(job),
         note=video_subtitle(told, options),
         heading=status_heading(told),
-        status_detail=status_detail(told),
+        status_detail=video_status_texts(told).detail,
         error_code=job.failure_code
         if failed
         else (told.refused_charge.code if told.refused_charge else ""),

@@ -15,9 +15,9 @@ from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import clock, credits, day, duration
 from dashboard.shared.query_params import video_page_url
 from dashboard.shared.roles import Permission
+from dashboard.shared.videos.charge_status import is_long_unknown, lost_answer_outcome
 from dashboard.shared.videos.cost import CreditAmount
 from dashboard.shared.videos.labels import quote_text
-from dashboard.shared.videos.status_text import SETTLEMENT_DEADLINE, is_long_unknown
 from proxyapi.ledger.reconciliation import balance_difference, charges_missing_debit
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, TokenState
 
@@ -145,26 +145,11 @@ def iter_ledger_items(
 
 def build_unknown_charge_item(charge: Charge, now: datetime, reader: Membership) -> DifferenceItem:
     sent = charge.sent_at or charge.created_at
-    if paused := charge.account.pause_reason:
-        text = f"The answer got lost. {paused} Then it is read back."
-    elif is_long_unknown(charge, now):
-        text = (
-            "The answer got lost, and no entry of the ledger fits for certain. Say which one it "
-            "is, or write it off."
-        )
-        text += (
-            ""
-            if has_permission(reader, Permission.MANAGE_MONEY)
-            else " The treasurer or the owner decides."
-        )
-    else:
-        until = clock(sent + SETTLEMENT_DEADLINE)
-        text = f"The answer got lost. The ledger decides, at the latest by {until}."
     return DifferenceItem(
         f"charge-{charge.pk}",
         "unknown",
         f"{charge_title(charge)}, sent {clock(sent)}",
-        text,
+        f"The answer got lost. {lost_answer_outcome(charge, now, charge.account.pause_reason)}",
         age_text(sent, now),
         CreditAmount(charge.price, "unknown"),
         build_unknown_charge_actions(charge, now, reader),

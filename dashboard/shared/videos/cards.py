@@ -12,8 +12,9 @@ from django.urls import reverse
 
 from dashboard.models import Membership
 from dashboard.shared.formatting import playtime
+from dashboard.shared.videos.charge_status import select_open_charge
 from dashboard.shared.videos.cost import CreditAmount, video_cost
-from dashboard.shared.videos.display_state import DisplayState, display_state, select_open_charge
+from dashboard.shared.videos.display_state import DisplayState, display_state
 from dashboard.shared.videos.labels import job_type_label
 from dashboard.shared.videos.progress import (
     Freshness,
@@ -25,7 +26,7 @@ from dashboard.shared.videos.progress import (
 from dashboard.shared.videos.status_text import (
     VideoContext,
     completion_announcement,
-    status_summary,
+    video_status_texts,
 )
 from proxyapi import pricing
 from proxyapi.kinds import KINDS
@@ -105,7 +106,7 @@ def build_video_card(told: VideoContext, durations: DurationHistory) -> VideoCar
         state=told.state,
         subtitle=f"{job_type_label(job)}, {job.member.first_name}",
         cost=video_cost(told.charges, told.open_charge),
-        status_text=status_summary(told),
+        status_text=video_status_texts(told).summary,
         bar=build_progress_bar(job, told.state, durations.usual_for(job), told.now),
         freshness=build_freshness(job, told.state, told.open_charge, told.now),
         length=playtime(job.seconds) if job.seconds else "",

@@ -1,30 +1,37 @@
 """The sentences about one video: what happened, its cost, what is next.
 
-`status_summary` stands on a card, `status_detail` in the status card of the video's page. Plain
-text: the service's own words stand in quotes and are escaped where they are printed.
+What is said of its charges is in `charge_status`. Plain text: the service's own words stand in
+quotes and are escaped where they are printed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 from dashboard.shared.formatting import clock, credits, day, duration
+from dashboard.shared.videos.charge_status import open_charge_texts, refund_texts
 from dashboard.shared.videos.cost import spent_credits
 from dashboard.shared.videos.display_state import DisplayState
 from dashboard.shared.videos.labels import operation_label, quote_text
 from dashboard.shared.videos.progress import LATE_NOTE, render_elapsed_s
 from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState, Token, TokenState
-from proxyapi.models.charge import CHARGED_LATE_CODE, MAX_CHARGE_CRASHES
-from proxyapi.operations import JOB_STARTING_OPERATIONS, get_operation
+from proxyapi.models.charge import CHARGED_LATE_CODE
+from proxyapi.operations import JOB_STARTING_OPERATIONS
 
-SETTLEMENT_DEADLINE = timedelta(minutes=15)
-NO_REFUND_TEXT = "the service does not refund renders by itself"
-REFUND_EXPECTED_TEXT = "the service refunds them by itself"
 NO_TRIALS_TEXT = "The service allows its API on paid plans only, not on trials."
 STILL_READABLE_TEXT = "The balance and the ledger can be read meanwhile."
 NO_REASON_TEXT = "The service gave no reason."
+NOT_RENDERED_TEXT = "Not rendered yet. Nothing is charged before a price was shown."
+
+
+class StatusTexts(NamedTuple):
+    """What is said of a video: on its card, and in full on its own page."""
+
+    summary: str
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,103 +65,37 @@ class VideoContext:
         return ""
 
 
-def status_summary(told: VideoContext) -> str:
-    """One line or two for a card; empty where the picture and the bar say it all."""
-    charge = told.open_charge
-    if charge is not None and charge.state == ChargeState.UNKNOWN:
-        sent = clock(charge.sent_at or charge.created_at)
-        return (
-            f"Sent {sent}, no answer came. It was not sent again, and {credits(charge.hold)} cr "
-            "stay held until the ledger answers."
-        )
-    if charge is not None and charge.state == ChargeState.DRAFT:
-        return f"{credits(charge.hold)} cr were asked for. The treasurer or the owner decides."
-    if charge is not None and charge.state == ChargeState.HELD:
-        return charge.reason or f"{credits(charge.hold)} cr are held, it is sent next."
-    if told.state.name == "failed":
-        return f"{failure_reason(told.job)} {refund_summary(told.charges)}".rstrip()
-    if told.state.name == "paused":
-        return pause_text(told)
-    return told.last_reason
-
-
-def status_detail(told: VideoContext) -> str:
-    """The full sentences for the video's own page."""
-    charge = told.open_charge
-    if charge is not None:
-        return open_charge_text(charge, told.now, told.job.account.pause_reason)
-    match told.state.name:
+def video_status_texts(context: VideoContext) -> StatusTexts:
+    """The summary is empty where the picture and the bar say it all."""
+    if context.open_charge is not None:
+        pause_reason = context.job.account.pause_reason
+        texts = open_charge_texts(context.open_charge, context.now, pause_reason)
+        return StatusTexts(texts.summary, texts.detail)
+    match context.state.name:
         case "failed":
-            return failure_text(told)
-        case "late":
-            return late_render_text(told)
+            spent = last_paid_run(context.charges)
+            refund = refund_texts(spent).short if spent else ""
+            summary = f"{failure_reason(context.job.failure_message)} {refund}".rstrip()
+            return StatusTexts(summary, failure_text(context))
         case "paused":
-            return f"{pause_text(told)} {resume_text(told)}"
+            return StatusTexts(pause_text(context), f"{pause_text(context)} {resume_text(context)}")
+        case "late":
+            return StatusTexts(context.last_reason, late_render_text(context))
         case "running":
-            return running_render_text(told)
-        case "draft" if not told.last_reason:
-            return "Not rendered yet. Nothing is charged before a price was shown."
-    return told.last_reason
-
-
-def is_long_unknown(charge: Charge, now: datetime) -> bool:
-    """Whether its answer is lost for so long that it is seldom looked for, or not any more."""
-    since = charge.sent_at or charge.created_at
-    stopped = charge.failures >= MAX_CHARGE_CRASHES or now >= since + SETTLEMENT_DEADLINE
-    return charge.state == ChargeState.UNKNOWN and stopped
-
-
-def open_charge_text(charge: Charge, now: datetime, paused: str = "") -> str:
-    """`paused`: why nobody reads it back now."""
-    what = operation_label(charge.operation)
-    if charge.state == ChargeState.UNKNOWN:
-        sent_at = charge.sent_at or charge.created_at
-        until = clock(sent_at + SETTLEMENT_DEADLINE)
-        ending = f"the ledger decides, at the latest by {until}."
-        if paused:
-            ending = f"it is read back later. {paused}"
-        elif is_long_unknown(charge, now):
-            ending = "no entry of the ledger fits for certain. The treasurer or the owner decides."
-        return (
-            f"We do not know whether {credits(charge.price)} cr were spent. The {what} was "
-            f"sent at {clock(sent_at)} and the answer got lost. It will not be sent again; {ending}"
-        )
-    if charge.state == ChargeState.DRAFT:
-        return (
-            f"Not sent: the budget has no room for it. {credits(charge.hold)} cr were asked for at "
-            f"{clock(charge.created_at)}; the treasurer or the owner decides. Nothing is held."
-        )
-    held = f"{credits(charge.hold)} cr are held until the exact price is known."
-    if charge.state == ChargeState.SENDING:
-        doing = "writes the script" if what == "script" else f"gets the {what}"
-        return f"The service {doing} now. {held}"
-    return f"{charge.reason or f'The {what} is sent as soon as a worker is free.'} {held}"
+            return StatusTexts(context.last_reason, running_render_text(context))
+        case "draft" if not context.last_reason:
+            return StatusTexts("", NOT_RENDERED_TEXT)
+    return StatusTexts(context.last_reason, context.last_reason)
 
 
 def failure_text(told: VideoContext) -> str:
     spent = last_paid_run(told.charges)
-    said = [failure_reason(told.job)]
+    said = [failure_reason(told.job.failure_message)]
     if spent is not None:
-        said.append(f"{credits(spent.cost)} cr were charged; {refund_detail(spent)}.")
+        said.append(f"{credits(spent.cost)} cr were charged; {refund_texts(spent).clause}.")
     if told.retry_price is not None:
         said.append(f"A retry costs about {credits(told.retry_price)} cr again.")
     return " ".join(said)
-
-
-def refund_summary(charges: list[Charge]) -> str:
-    """What becomes of the credits of a failed run, in two words; empty where none were spent."""
-    spent = last_paid_run(charges)
-    if spent is None:
-        return ""
-    if spent.refunded_at is not None:
-        return "Refunded."
-    return "Refund expected." if get_operation(spent.operation).refundable else "Not refunded."
-
-
-def refund_detail(spent: Charge) -> str:
-    if spent.refunded_at is not None:
-        return f"they were refunded, ledger {clock(spent.refunded_at)}"
-    return REFUND_EXPECTED_TEXT if get_operation(spent.operation).refundable else NO_REFUND_TEXT
 
 
 def late_render_text(told: VideoContext) -> str:
@@ -228,8 +169,9 @@ def is_waiting_for_first_plan(told: VideoContext) -> bool:
     return told.token.state == TokenState.PAUSED and told.job.account.plan == AccountPlan.TRIAL
 
 
-def failure_reason(job: Job) -> str:
-    return quote_text(job.failure_message) if job.failure_message.strip() else NO_REASON_TEXT
+def failure_reason(message: str) -> str:
+    """The service's own words for a failure, in quotes."""
+    return quote_text(message) if message.strip() else NO_REASON_TEXT
 
 
 def last_paid_run(charges: list[Charge]) -> Charge | None:

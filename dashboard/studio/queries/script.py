@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from django.db.models import prefetch_related_objects
+from django.utils import timezone
 
 from dashboard.shared.price_question import PriceQuestion
+from dashboard.shared.videos.charge_status import open_charge_texts
 from dashboard.studio.flows import flow_of
 from proxyapi import pricing
 from proxyapi.models import Account, Charge, ChargeState, Job
 from proxyapi.models.duration_class import WORDS_PER_SECOND
-from proxyapi.refusals import format_credits
 
 # The longest script the service writes is 1,200 s (spec, Script durations); it shows no limit for
 # own ones. Longer than that is refused here, before somebody pays to find out.
 MAX_SCRIPT_WORDS = 3_000
 SCRIPT_DURATIONS_S = (30, 60, 180, 300, 600, 900, 1200)
-APPROVAL_PENDING_TEXT = (
-    "The budget has no room for it. The treasurer or the owner decides; nothing was sent."
-)
-ANSWER_LOST_TEXT = (
-    "The answer of the service got lost. The script will not be asked for again; the draft there "
-    "and the ledger decide."
-)
+NO_SCRIPT_TEXT = "No script was written, and nothing was charged."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +40,9 @@ class ScriptLength:
 class ScriptRequestStatus:
     """How the latest written script goes: waiting, running, unknown, failed, or at rest."""
 
-    job_id: UUID
     state: str = ""
     title: str = ""
     sentence: str = ""
-    since: datetime | None = None
 
     @property
     def in_progress(self) -> bool:
@@ -90,9 +81,13 @@ def script_request_status(job: Job) -> ScriptRequestStatus:
     """A script that arrived is at rest: it stands in the draft."""
     latest = last_script_charge(job)
     if latest is None:
-        return ScriptRequestStatus(job.pk)
-    state, title, sentence = script_charge_texts(latest)
-    return ScriptRequestStatus(job.pk, state, title, sentence, latest.created_at)
+        return ScriptRequestStatus()
+    if latest.state == ChargeState.REFUSED:
+        return ScriptRequestStatus("failed", NO_SCRIPT_TEXT, latest.reason)
+    if not latest.is_open:
+        return ScriptRequestStatus()
+    texts = open_charge_texts(latest, timezone.now(), job.account.pause_reason)
+    return ScriptRequestStatus(texts.glyph, f"Script: {texts.label.lower()}", texts.detail)
 
 
 def last_script_request(job: Job) -> dict[str, Any]:
@@ -111,28 +106,3 @@ def draft_charges(job: Job) -> list[Charge]:
     """All charges of a draft, a handful; read once for everything that a page asks of them."""
     prefetch_related_objects([job], "charges")
     return list(job.charges.all())
-
-
-def script_charge_texts(charge: Charge) -> tuple[str, str, str]:
-    """State, headline and sentence for people."""
-    match charge.state:
-        case ChargeState.DRAFT:
-            return (
-                "waiting",
-                f"The script was asked for, {quoted_amount_text(charge)}.",
-                APPROVAL_PENDING_TEXT,
-            )
-        case ChargeState.HELD:
-            return "waiting", "The script is next.", charge.reason or "It is sent in a moment."
-        case ChargeState.SENDING:
-            return "running", "The script is being written.", "It appears here by itself."
-        case ChargeState.UNKNOWN:
-            title = f"We do not know whether {quoted_amount_text(charge)} were spent."
-            return "unknown", title, ANSWER_LOST_TEXT
-        case ChargeState.REFUSED:
-            return "failed", "No script was written, and nothing was charged.", charge.reason
-    return "", "", ""
-
-
-def quoted_amount_text(charge: Charge) -> str:
-    return f"{format_credits(charge.quote)} cr" if charge.quote is not None else "credits"

@@ -105,7 +105,7 @@ def test_it_is_shown_as_waiting_to_everybody(job, priya, thea, luca, client_of):
     assert "106 cr were asked for." in seen(client_of(luca), "/library/")
     video = seen(client_of(luca), f"/videos/{job.pk}/")
     assert 'data-state="waiting"' in video
-    assert "the treasurer or the owner decides. Nothing is held." in video
+    assert "The treasurer or the owner decides. Nothing is held." in video
     assert "Approve" not in video
     assert "Approve" in seen(client_of(thea), f"/videos/{job.pk}/")
     budgets = seen(client_of(thea), "/budgets/")
@@ -194,5 +194,5 @@ def test_a_script_is_asked_for_the_same_way(job, priya, account, client_of):
     assert "61 of your 2,500 are left" in html
     assert re.search(r'<button[^>]* name="ask" value="1"', html)
     html = browser.post(url, {**fields, "ask": "1"}, headers=HTMX).content.decode()
-    assert "The script was asked for, 70 cr." in html
+    assert "70 cr were asked for at" in html
     assert ApprovalRequest.objects.get().charge.body["topic"] == "The Moon"

@@ -45,8 +45,8 @@ def charge(account, token):
 @pytest.mark.parametrize(
     ("state", "row"),
     [
-        ("held", ("waiting", "Held", "not sent yet", 106, "held")),
-        ("sending", ("running", "Sent", "no answer yet", 106, "held")),
+        ("held", ("waiting", "Waiting", "not sent yet", 106, "held")),
+        ("sending", ("running", "Sending", "no answer yet", 106, "held")),
         ("unknown", ("unknown", "Unknown", "the answer got lost", 96, "unknown")),
         ("confirmed", ("waiting", "Charged", "not booked yet", -96, "out")),
         ("matched", ("waiting", "Charged", "not booked yet", -96, "out")),

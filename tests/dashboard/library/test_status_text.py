@@ -203,7 +203,7 @@ def test_a_lost_answer_is_said_in_full(
     video = video_of(job)
     assert video.status_detail == (
         f"We do not know whether 42 cr were spent. The render was sent at {sent} and the answer "
-        f"got lost. It will not be sent again; the ledger decides, at the latest by {last}."
+        f"got lost. It will not be sent again. The ledger decides, at the latest by {last}."
     )
     assert "46 cr stay held" in video.card.status_text
     assert (video.card.cost.kind, video.card.cost.low, video.card.cost.value) == ("unknown", 0, 42)

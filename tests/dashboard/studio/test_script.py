@@ -109,7 +109,7 @@ def test_while_it_is_written_the_part_says_so_and_refetches(
     )
     assert "<html" not in html
     assert 'hx-trigger="load delay:1s, reelroom:charge from:body' in html
-    assert "The script is next." in html
+    assert "The script is sent as soon as a worker is free." in html
     assert "<textarea" not in html
 
 
@@ -173,7 +173,7 @@ def test_a_lost_answer_is_told_as_a_doubt(
     )
     html = get_page(client_of(priya), step_url(draft, "script"))
     assert "We do not know whether 4 cr were spent." in html
-    assert "will not be asked for again" in html
+    assert "The script was sent at" in html
     assert "Write the script" not in html
 
 

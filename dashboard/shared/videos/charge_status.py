@@ -1,0 +1,138 @@
+"""What is said of a charge, by its state and by length: one table for all pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from dashboard.shared.formatting import clock, credits
+from dashboard.shared.videos.labels import operation_label
+from proxyapi.models import Charge, ChargeState
+from proxyapi.models.charge import MAX_CHARGE_CRASHES
+from proxyapi.operations import SCRIPT_OPERATIONS, get_operation
+
+SETTLEMENT_DEADLINE = timedelta(minutes=15)
+APPROVERS_DECIDE_TEXT = "The treasurer or the owner decides."
+HOLD_TEXT = "{hold} cr are held until the exact price is known."
+
+
+class ChargeTexts(NamedTuple):
+    """`glyph` is the data-state, `label` stands beside it, `note` says what the label means;
+    `summary` is a line or two, `detail` the full sentences."""
+
+    glyph: str
+    label: str
+    note: str
+    summary: str
+    detail: str
+
+
+# Of several open charges the first state speaks for the video: the one with the greatest doubt.
+CHARGE_TEXTS: Mapping[str, ChargeTexts] = {
+    ChargeState.UNKNOWN: ChargeTexts(
+        "unknown",
+        "Unknown",
+        "the answer got lost",
+        "Sent {since}, no answer came. It was not sent again, and {hold} cr stay held until the "
+        "ledger answers.",
+        "We do not know whether {price} cr were spent. The {noun} was sent at {since} and the "
+        "answer got lost. It will not be sent again. {outcome}",
+    ),
+    ChargeState.SENDING: ChargeTexts(
+        "running", "Sending", "no answer yet", "", f"The service gets the {{noun}} now. {HOLD_TEXT}"
+    ),
+    ChargeState.HELD: ChargeTexts(
+        "waiting",
+        "Waiting",
+        "not sent yet",
+        "{hold} cr are held, it is sent next.",
+        f"The {{noun}} is sent as soon as a worker is free. {HOLD_TEXT}",
+    ),
+    ChargeState.DRAFT: ChargeTexts(
+        "waiting",
+        "Waiting",
+        "asked for, not sent",
+        f"{{hold}} cr were asked for. {APPROVERS_DECIDE_TEXT}",
+        "Not sent: the budget has no room for it. {hold} cr were asked for at {since}. "
+        f"{APPROVERS_DECIDE_TEXT} Nothing is held.",
+    ),
+}
+# The service writes while the call waits.
+WRITING_SCRIPT_TEXTS = CHARGE_TEXTS[ChargeState.SENDING]._replace(
+    label="Writing", detail=f"The service writes the script now. {HOLD_TEXT}"
+)
+
+
+def open_charge_texts(charge: Charge, now: datetime, pause_reason: str) -> ChargeTexts:
+    """The sentences about an open charge. `pause_reason`: why nobody reads its account now."""
+    row = charge_label(charge)
+    if charge.state == ChargeState.HELD and charge.reason:
+        row = row._replace(summary="{reason}", detail=f"{{reason}} {HOLD_TEXT}")
+    values = {
+        "hold": credits(charge.hold),
+        "price": credits(charge.price),
+        "noun": operation_label(charge.operation),
+        "since": clock(charge.sent_at or charge.created_at),
+        "reason": charge.reason,
+        "outcome": lost_answer_outcome(charge, now, pause_reason),
+    }
+    return row._replace(summary=row.summary.format(**values), detail=row.detail.format(**values))
+
+
+def charge_label(charge: Charge) -> ChargeTexts:
+    """Glyph, label and note of an open charge; the sentences are not filled in."""
+    if charge.state == ChargeState.SENDING and charge.operation in SCRIPT_OPERATIONS:
+        return WRITING_SCRIPT_TEXTS
+    return CHARGE_TEXTS[charge.state]
+
+
+def lost_answer_outcome(charge: Charge, now: datetime, pause_reason: str) -> str:
+    """Who decides about a charge whose answer got lost, and when."""
+    if pause_reason:
+        return f"It is read back later. {pause_reason}"
+    if is_long_unknown(charge, now):
+        return f"No entry of the ledger fits for certain. {APPROVERS_DECIDE_TEXT}"
+    until = clock((charge.sent_at or charge.created_at) + SETTLEMENT_DEADLINE)
+    return f"The ledger decides, at the latest by {until}."
+
+
+def is_long_unknown(charge: Charge, now: datetime) -> bool:
+    """Whether its answer is lost for so long that it is seldom looked for, or not any more."""
+    since = charge.sent_at or charge.created_at
+    stopped = charge.failures >= MAX_CHARGE_CRASHES or now >= since + SETTLEMENT_DEADLINE
+    return charge.state == ChargeState.UNKNOWN and stopped
+
+
+def select_open_charge(charges: Iterable[Charge]) -> Charge | None:
+    """The open charge that decides what the video shows; none when all are settled."""
+    doubts = list(CHARGE_TEXTS)
+    open_charges = (charge for charge in charges if charge.is_open)
+    return min(open_charges, key=lambda charge: doubts.index(charge.state), default=None)
+
+
+class RefundTexts(NamedTuple):
+    """What becomes of the credits of a failed run: in two words, as a clause, as a sentence."""
+
+    short: str
+    clause: str
+    sentence: str
+
+
+REFUND_EXPECTED = RefundTexts(
+    "Refund expected.",
+    "the service refunds them by itself",
+    "The service refunds this by itself. It has not come back yet.",
+)
+NOT_REFUNDED = RefundTexts(
+    "Not refunded.",
+    "the service does not refund renders by itself",
+    "Renders of this kind are not refunded by themselves. None has come back.",
+)
+
+
+def refund_texts(charge: Charge) -> RefundTexts:
+    if charge.refunded_at is not None:
+        came = f"they were refunded, ledger {clock(charge.refunded_at)}"
+        return RefundTexts("Refunded.", came, "Refunded by the service.")
+    return REFUND_EXPECTED if get_operation(charge.operation).refundable else NOT_REFUNDED
