@@ -16,6 +16,7 @@ from dashboard.models import ApprovalRequest, Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.charge_status import is_long_unknown
+from dashboard.shared.videos.labels import is_composed_here
 from proxyapi import pricing
 from proxyapi.models import Charge, ChargeState, Job, TokenState
 from proxyapi.operations import retry_operation_of
@@ -52,7 +53,7 @@ def video_card_actions(
         return (ActionButton("Show again", url, "eye", post=True),)
     if state == "failed" and retry_operation_of(job.kind):
         return (retry_button(job),)
-    return (edit_button(job),) if state == "draft" else ()
+    return (edit_button(job),) if state == "draft" and is_composed_here(job) else ()
 
 
 def video_page_actions(
@@ -70,7 +71,7 @@ def video_page_actions(
     if has_permission(reader, Permission.RENDER):
         if state == "failed" and retry_operation_of(job.kind):
             buttons.append(retry_button(job, kind="primary"))
-        elif state == "draft":
+        elif state == "draft" and is_composed_here(job):
             buttons.append(edit_button(job, kind="primary"))
         elif (
             state == "paused"
@@ -135,5 +136,4 @@ def retry_button(job: Job, kind: str = "") -> ActionButton:
 
 def edit_button(job: Job, kind: str = "") -> ActionButton:
     """Of a draft alone: the studio is closed to what was sent, a failed one among it."""
-    url = reverse("studio-step", args=[job.pk, "script"])
-    return ActionButton("Continue", url, "pencil-square", kind)
+    return ActionButton("Continue", reverse("studio-draft", args=[job.pk]), "pencil-square", kind)

@@ -15,7 +15,7 @@ from dashboard.shared.formatting import playtime
 from dashboard.shared.videos.charge_status import select_open_charge
 from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.display_state import DisplayState, display_state
-from dashboard.shared.videos.labels import job_type_label
+from dashboard.shared.videos.labels import is_composed_here, job_type_label
 from dashboard.shared.videos.progress import (
     Freshness,
     RenderProgressBar,
@@ -121,7 +121,8 @@ def build_video_card(told: VideoContext, durations: DurationHistory) -> VideoCar
 def is_actionable(job: Job, state: DisplayState) -> bool:
     """Whether some member has something to do on its card."""
     can_retry = state.name == "failed" and retry_operation_of(job.kind) is not None
-    return can_retry or state.name == "draft" or job.hidden_at is not None
+    can_edit = state.name == "draft" and is_composed_here(job)
+    return can_retry or can_edit or job.hidden_at is not None
 
 
 def still_url(job: Job, state: DisplayState) -> str:

@@ -21,6 +21,11 @@ JOB_KIND_LABELS: dict[str, str] = {
 }
 
 
+def is_composed_here(job: Job) -> bool:
+    """Whether it was composed here, and the studio has steps for its kind."""
+    return job.kind == JobKind.FACELESS and job.draft_or_none is not None
+
+
 def job_type_label(job: Job) -> str:
     return FACELESS_TYPE_LABELS.get(str(job.chosen_settings.get("type")), JOB_KIND_LABELS[job.kind])
 

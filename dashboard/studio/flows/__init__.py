@@ -29,6 +29,12 @@ def flow_of(job: Job) -> Flow:
     return FLOWS.get(str(job.chosen_settings.get("type")), DEFAULT_FLOW)
 
 
+def has_flow(job: Job) -> bool:
+    """Whether it was composed here, and the studio has steps for its kind."""
+    is_known = any(flow.kind == job.kind for flow in FLOWS.values())
+    return is_known and job.draft_or_none is not None
+
+
 def settings_put_aside(job: Job, type_: str) -> list[OptionSetting]:
     """What is chosen in the draft and not offered for another type: its pages would show it to
     nobody, and it would be sent."""

@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS
+from proxyapi.models import JobKind
 
 
 class StepSlug(StrEnum):
@@ -91,6 +92,7 @@ class Flow:
     preconditions: tuple[Precondition, ...]
     script_operation: str = "faceless.scripts"
     render_operation: str = "faceless.render"
+    kind: JobKind = JobKind.FACELESS
 
     @property
     def label(self) -> str:

@@ -13,7 +13,7 @@ from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import parse_faceless_options
-from dashboard.studio.flows import StepSlug, flow_of
+from dashboard.studio.flows import FlowStep, StepSlug, flow_of
 from dashboard.studio.queries.notices import DraftNotice, account_notice
 from dashboard.studio.queries.steps import step_state
 from proxyapi.credentials import token_vault
@@ -80,10 +80,15 @@ def load_draft_list(reader: Membership) -> DraftList:
     )
 
 
-def build_draft_row(job: Job) -> DraftRow:
+def first_open_step(job: Job) -> FlowStep:
+    """The first step with something missing; the review when nothing is."""
     options = parse_faceless_options(job.account.options)
-    draft, steps = job.draft, flow_of(job).steps
-    step = next(step for step in steps if not step_state(step, draft.settings, options)[0])
+    steps, settings = flow_of(job).steps, job.draft.settings
+    return next(step for step in steps if not step_state(step, settings, options)[0])
+
+
+def build_draft_row(job: Job) -> DraftRow:
+    draft, step = job.draft, first_open_step(job)
     return DraftRow(
         job_id=job.pk,
         title=job.title,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -11,8 +13,8 @@ from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
 from dashboard.studio.forms import NewVideoForm
-from dashboard.studio.queries import StepSlug, load_draft_list
-from dashboard.studio.views.responses import INVALID_FORM_STATUS
+from dashboard.studio.queries import StepSlug, first_open_step, load_draft_list
+from dashboard.studio.views.responses import INVALID_FORM_STATUS, fetch_studio_job
 from proxyapi.refusals import Refusal
 
 LIST_TEMPLATE = "studio/list.html"
@@ -22,6 +24,13 @@ LIST_TEMPLATE = "studio/list.html"
 def studio(request: TeamRequest) -> HttpResponse:
     context = {"list": load_draft_list(request.membership), "form": NewVideoForm()}
     return render(request, LIST_TEMPLATE, context)
+
+
+@require_safe
+def open_draft(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """To the first step of its flow with something missing."""
+    job = fetch_studio_job(request, job_id)
+    return redirect("studio-step", job.pk, first_open_step(job).slug)
 
 
 @require_POST

@@ -7,7 +7,6 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from dashboard.shared.access import fetch_job
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.roles import Permission
@@ -18,7 +17,12 @@ from dashboard.studio.queries import (
     build_render_button,
     build_render_question,
 )
-from dashboard.studio.views.responses import has_left_studio, redirect_to_video, render_step_page
+from dashboard.studio.views.responses import (
+    fetch_studio_job,
+    has_left_studio,
+    redirect_to_video,
+    render_step_page,
+)
 from proxyapi.refusals import Refusal
 
 
@@ -26,7 +30,7 @@ from proxyapi.refusals import Refusal
 def draft_price(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """The price card as it stands in our own database; POST has it asked again, free of charge."""
     posted = request.method == "POST"
-    job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
+    job = fetch_studio_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
     if posted:
         actions.request_draft_price(by=request.membership, job=job)
     if not request.htmx:
@@ -44,7 +48,7 @@ def draft_price(request: TeamRequest, job_id: UUID) -> HttpResponse:
 @allow_get_or_post
 def render_draft(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """The question with the price; POST holds the credits, sends, and goes to the video."""
-    job = fetch_job(request, job_id, Permission.RENDER)
+    job = fetch_studio_job(request, job_id, Permission.RENDER)
     form, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
     if request.method == "POST":
         try:

@@ -6,12 +6,16 @@ Every page works as a plain form; with htmx a field is saved when it is left.
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 
+from dashboard.shared.access import fetch_job
 from dashboard.shared.http import TeamRequest, redirect_to
+from dashboard.shared.roles import Permission
+from dashboard.studio.flows import has_flow
 from dashboard.studio.forms import StepForm, WriteScriptForm, build_step_form
 from dashboard.studio.queries import (
     StepSlug,
@@ -26,6 +30,16 @@ from proxyapi.models import Job, JobState
 STEP_TEMPLATE = "studio/step.html"
 VOICES_TEMPLATE = "studio/steps/_voices.html"
 INVALID_FORM_STATUS = 422
+
+
+def fetch_studio_job(
+    request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW
+) -> Job:
+    """A job whose kind the studio has steps for; those of another kind would not be its own."""
+    job = fetch_job(request, job_id, permission)
+    if not has_flow(job):
+        raise Http404("The studio has no steps for this kind of video.")
+    return job
 
 
 def render_step_page(

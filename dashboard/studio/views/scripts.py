@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.http import HttpResponse
 
-from dashboard.shared.access import fetch_job
 from dashboard.shared.budget_usage import BudgetExceeded
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
@@ -14,6 +13,7 @@ from dashboard.studio import actions
 from dashboard.studio.forms import StepForm, WriteScriptForm, build_step_form
 from dashboard.studio.queries import FacelessOptions, StepSlug, parse_faceless_options
 from dashboard.studio.views.responses import (
+    fetch_studio_job,
     has_left_studio,
     redirect_to_video,
     render_script_part,
@@ -27,7 +27,7 @@ from proxyapi.refusals import Refusal
 def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Ask the service for a script; GET is the part of the page that waits for it."""
     posted = request.method == "POST"
-    job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
+    job = fetch_studio_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
     if has_left_studio(job):
         return redirect_to_video(request, job, told=posted)
     if not posted:
@@ -42,7 +42,7 @@ def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
         except Refusal as refused:
             refusal, over = refused.sentence, isinstance(refused, BudgetExceeded)
         else:
-            return render_script_part(request, fetch_job(request, job_id), again=True)
+            return render_script_part(request, fetch_studio_job(request, job_id), again=True)
     own = unsaved_script_form(request, job, options)
     if request.htmx:
         return render_script_part(request, job, form=own, write=write, refusal=refusal, over=over)

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 
-from dashboard.shared.access import fetch_job
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
@@ -16,6 +15,7 @@ from dashboard.studio.flows import FLOWS, StepSlug, flow_of, settings_put_aside
 from dashboard.studio.forms import StepForm, build_step_form
 from dashboard.studio.queries import parse_faceless_options, script_request_status
 from dashboard.studio.views.responses import (
+    fetch_studio_job,
     has_left_studio,
     redirect_to_video,
     render_saved_field,
@@ -32,7 +32,7 @@ SCRIPT_IN_PROGRESS_TEXT = (
 @allow_get_or_post
 def draft_step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
     posted = request.method == "POST"
-    job = fetch_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
+    job = fetch_studio_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
     slug = parse_step_slug(step, job)
     if has_left_studio(job):
         return redirect_to_video(request, job, told=posted)
@@ -46,7 +46,7 @@ def draft_step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
     refusal = save_changed_fields(request, job, form)
     if not refusal and not request.htmx:
         return redirect("studio-step", job.pk, flow_of(job).next_slug(slug))
-    job = fetch_job(request, job_id)
+    job = fetch_studio_job(request, job_id)
     form = form.with_current_version(job) if refusal else build_step_form(job, slug, form.options)
     if request.htmx:
         return render_saved_field(request, job, form, slug, refusal)

@@ -44,6 +44,28 @@ def test_a_retry_that_the_service_does_not_have_charges_nothing(
     assert not Charge.objects.filter(job=job).exists()
 
 
+@pytest.mark.parametrize("kind", JobKind.values)
+@pytest.mark.parametrize("place", ["", "actions/", "actions/?at=head"])
+def test_only_a_draft_that_the_studio_has_steps_for_is_continued(
+    kind, place, make_video_job, priya, client_of
+):
+    job, client = make_video_job("draft", kind=kind), client_of(priya)
+    is_in_studio = kind == JobKind.FACELESS
+    page = client.get(f"/videos/{job.pk}/{place}").content.decode()
+    assert (f'href="/studio/{job.pk}/"' in page) is is_in_studio
+    assert load_video_page(job).card.actionable is is_in_studio
+    for step in ("", "script/", "price/", "renders/", "scripts/"):
+        answer = client.get(f"/studio/{job.pk}/{step}", follow=True)
+        assert answer.status_code == (200 if is_in_studio else 404)
+
+
+def test_what_was_not_composed_here_is_not_continued_here(make_video_job, priya, client_of):
+    job, client = make_video_job("draft"), client_of(priya)
+    job.draft.delete()
+    assert f"/studio/{job.pk}/" not in client.get(f"/videos/{job.pk}/").content.decode()
+    assert client.get(f"/studio/{job.pk}/script/").status_code == 404
+
+
 def test_the_card_of_a_failed_clip_fetches_no_buttons(failed_clip):
     assert load_video_page(failed_clip).card.actionable is False
 

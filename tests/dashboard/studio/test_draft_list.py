@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.urls import reverse
 
 from dashboard.models import AuditEvent, Membership
-from proxyapi.models import AccountPlan, Job, JobState, Token, TokenState
+from proxyapi.models import AccountPlan, Draft, Job, JobState, Token, TokenState
 from proxyapi.models.charge import ChargeState
 from tests.dashboard.studio.conftest import Browser, get_page
 from tests.factories import AccountFactory, ChargeFactory, TokenFactory
@@ -152,3 +152,16 @@ def test_what_is_on_its_way_is_no_draft(
     ChargeFactory.create(job=ready, state=ChargeState.HELD, quote=Decimal(96))
     Job.objects.filter(pk=draft.pk).update(state=JobState.FAILED, remote_id="9")
     assert "No drafts" in get_page(client_of(priya), LIST)
+
+
+def test_a_draft_is_opened_at_the_first_step_with_something_missing(
+    ready: Job, priya: Membership, client_of: Browser
+) -> None:
+    for settings, step in (
+        ({"aspect_ratio": ""}, "type"),
+        ({"voice_id": ""}, "voice"),
+        ({}, "review"),
+    ):
+        Draft.objects.filter(pk=ready.pk).update(settings={**ready.draft.settings, **settings})
+        answer = client_of(priya).get(reverse("studio-draft", args=[ready.pk]))
+        assert answer.url == reverse("studio-step", args=[ready.pk, step])
