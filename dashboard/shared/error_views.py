@@ -31,7 +31,7 @@ UNREADABLE_TEXT = f"Part of what was sent is missing or damaged. {NOTHING_SAVED_
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """For what a visitor sends that cannot be read: 413 for too much of it, else 400. htmx gets the
-    sentence alone, and shows it where it was pressed (static/js/shell/failed.js)."""
+    sentence alone, and shows it where it was pressed (static/js/shell/request_errors.js)."""
     if isinstance(exception, DisallowedHost):  # no page: its addresses would be that host's
         return HttpResponse(UNKNOWN_HOST_TEXT, status=400, content_type="text/plain; charset=utf-8")
     status, sentence = 400, UNREADABLE_TEXT

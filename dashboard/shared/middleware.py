@@ -98,7 +98,7 @@ class SessionUseMiddleware:
 
 def is_user_initiated(request: HttpRequest) -> bool:
     """Whether a person asked. A page also asks by itself: for its stream, for posters, and through
-    htmx, where static/js/shell/used.js marks what a press or a key led to."""
+    htmx, where static/js/shell/user_activity.js marks what a press or a key led to."""
     if "HX-Request" in request.headers:
         return "X-Used" in request.headers
     match = request.resolver_match

@@ -1,8 +1,7 @@
-"""Whether the service answers, as the latest calls of the team tell; what a reader may still ask.
+"""Whether the service answers, by the latest calls of the team, and how many requests a reader has.
 
-`ServiceAvailability` is the team's and may be pushed to everybody, `ReaderRateLimit` is of the
-reader's own token. Both grow old in the page itself: static/js/shell/fresh.js counts, and nothing
-asks us again.
+`ServiceAvailability` belongs to the team and may be pushed to every member, `ReaderRateLimit` to a
+reader's own token. static/js/shell/freshness.js counts their age in the page without a request.
 """
 
 from __future__ import annotations

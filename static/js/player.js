@@ -1,5 +1,5 @@
-// Our bar in place of the browser's controls: play, sound, full screen, and the keys of a player. The line with
-// the knob is seek.js. Without this script the browser's own controls stay.
+// Our control bar in place of the browser's: play, sound, full screen and the usual keys. The seek bar is seek_bar.js.
+// Without this script the browser's controls stay.
 (() => {
   const KEYS = { " ": play, k: play, m: mute, f: fill };
 

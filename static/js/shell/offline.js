@@ -1,5 +1,5 @@
-// Shows [data-offline] while the stream or the network is gone. Until the stream is back, `poll` is sent to the
-// body every 10 s; what is live asks for itself then: hx-get="…" hx-trigger="poll from:body".
+// Shows [data-offline] while the stream or the network is gone. Until the stream is back, the body gets a `poll` event
+// every 10 s, on which live fragments refresh themselves: hx-get="…" hx-trigger="poll from:body".
 (() => {
   const PATIENCE = 3000; // a stream that comes back at once, or a page being left, is no news
   const EVERY = 8000 + 4000 * Math.random();

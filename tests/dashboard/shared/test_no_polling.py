@@ -30,6 +30,6 @@ def test_no_script_that_repeats_itself_asks_anybody() -> None:
         for path in (BASE / "static/js").rglob("*.js")
         if TIMERS.search(path.read_text())
     }
-    assert {"fresh.js", WITHOUT_A_STREAM} <= set(repeating)
+    assert {"freshness.js", WITHOUT_A_STREAM} <= set(repeating)
     asking = [name for name, text in repeating.items() if FETCHES.search(text)]
     assert asking == [WITHOUT_A_STREAM]

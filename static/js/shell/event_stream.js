@@ -1,5 +1,5 @@
-// The stream of a page. It tells the page htmx:sseOpen and htmx:sseError (offline.js shows the banner and polls)
-// and hands bundles to news.js. A tab out of sight keeps none: browsers allow six connections a host.
+// The event stream of a page. Dispatches htmx:sseOpen and htmx:sseError (offline.js shows the banner and polls) and
+// passes bundles to live_updates.js. A hidden tab closes its stream: browsers allow six connections to a host.
 (() => {
   const RETRY = 8000 + 4000 * Math.random(); // pages that lost it together do not return together
   const node = document.getElementById("live");

@@ -1,5 +1,5 @@
-// Typed words of a form that was not sent yet are not thrown away. Who leaves the page is asked first, and a press asks
-// whether the session still stands: after its end, or a change of the team in another tab, the words would be gone.
+// Protects text typed into a form that was not submitted yet: the reader is asked before leaving the page, and a submit
+// first checks that the session is still valid. After its end, or a change of the team, the text would be lost.
 (() => {
   const PATIENCE = 5000; // ms; who does not answer is sent to all the same
   const session = new WeakMap(); // of a form that is pressed: "asked", then "stands"
@@ -35,7 +35,7 @@
     session.delete(form);
   }
 
-  // A form that saves itself is marked by unsaved.js.
+  // A form that saves itself is marked by autosave.js.
   document.addEventListener("input", ({ target: { form } }) => {
     if (form?.method === "post" && !form.querySelector("[data-saver]")) form.dataset.typed = "";
   });

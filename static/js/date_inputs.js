@@ -1,5 +1,5 @@
-// A day in our own form, "3 Nov 2026", over the browser's, which shows while the field is written in. An empty
-// one says what it stands for [data-none]. Without this the browser's form stays.
+// Shows a date as "3 Nov 2026" over the browser's date field, which appears while it is edited. An empty field shows its
+// [data-none]. Without this script the browser's format stays.
 (() => {
   const FORM = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 

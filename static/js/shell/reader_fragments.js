@@ -1,5 +1,5 @@
-// A place in what is pushed fetches what is this reader's own, such as the buttons of a video. Until that comes it
-// shows what stands there: else buttons would go and come back under the hand with each look.
+// An empty element in a pushed fragment fetches what depends on the reader, such as the buttons of a video. It shows the
+// old content until that arrives, so that buttons do not disappear and return with each update.
 document.addEventListener("live:beforeSwap", ({ detail: { fresh } }) => {
   const PLACE = '[id][hx-trigger="load"]:empty';
   for (const place of [fresh, ...fresh.querySelectorAll(PLACE)]) {

@@ -1,4 +1,4 @@
-// The line of the player: what is loaded and played, a knob to drag, arrow keys for five seconds.
+// The seek bar of the player: what is loaded and played, a knob to drag, arrow keys for five seconds.
 (() => {
   const STEPS = { ArrowLeft: -5, ArrowRight: 5, PageDown: -15, PageUp: 15, Home: -Infinity, End: Infinity };
 

@@ -1,7 +1,7 @@
-// Turns what the stream says was touched into events on the body, one a topic: "ledger charge" becomes
-// reelroom:ledger and reelroom:charge. A part that shows such things fetches itself then, for its own reader:
+// Turns the topics of a stream message into events on the body: "ledger charge" becomes reelroom:ledger and
+// reelroom:charge. A fragment that shows such data refreshes itself for its own reader:
 // <section id="…" hx-get="…" hx-trigger="reelroom:ledger from:body delay:50ms" hx-swap="outerHTML">.
-// `delay` makes one request of several topics at once. At most one event a topic and second, the first at once.
+// `delay` merges several topics into one request. At most one event per topic and second, the first at once.
 (() => {
   const EVERY = 1000;
   const TOPICS = ["job", "charge", "account", "token", "ledger", "top_up", "budget", "alert", "service"];

@@ -1,5 +1,5 @@
-// Units as credits while one types: input[data-units] holds units of data-per credits, its output says what they are.
-// A number that is typed unchooses the presets beside it, a preset empties the number.
+// Shows top-up units as credits while typing: input[data-units] holds units of data-per credits, its output the result.
+// Typing a number clears the presets beside it; choosing a preset clears the number.
 (() => {
   function say(input) {
     const output = document.getElementById(input.dataset.units);

@@ -1,6 +1,5 @@
-// Counts the words of textarea[data-count] while one types: "151 of 3,000 words, 60 s" at the label's end.
-// data-count is the most words that fit, data-characters the most characters, which are named once they are near; the
-// server says so too, this only says it sooner.
+// Counts the words of textarea[data-count] while typing: "151 of 3,000 words, 60 s" at the end of the label. data-count
+// is the maximum of words, data-characters of characters, shown once it is near; the server checks both as well.
 (() => {
   const WORDS_A_SECOND = 2.5;
 

@@ -1,5 +1,4 @@
-// When what arrives is laid. Between the press and its click nothing is: a button that is replaced in between gets no
-// click, and a person had pressed in vain.
+// Delays swaps between a press and its click: a button that is replaced in between gets no click.
 (() => {
   const CLICK_COMES = 100; // ms after a finger is up; without a click (a drag, a scroll) the press ends then
   const LAID = 100; // ms; htmx lets what it laid hear of anything only twenty later

@@ -1,5 +1,5 @@
-// What a reader has chosen stays so when the part of the page around it is laid anew: details with an id that are
-// unfolded, the column whose values a chart tells, and the focus (htmx keeps it only for what has an id).
+// Keeps what the reader chose when a fragment around it is swapped: open details with an id, the selected column of a
+// chart, and the focus (htmx keeps it only for elements with an id).
 (() => {
   const CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex]";
   const kept = [];

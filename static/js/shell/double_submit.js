@@ -1,6 +1,6 @@
-// One press, one request: a plain form that was sent shows it and takes no second press; one that only asks may ask
-// again. Forms of htmx have hx-disabled-elt for that. Coming back to a page (the back button) sets its forms free again.
-// A form one of whose fields is being saved goes after that: two at once would be told of each other.
+// A plain form is submitted once: the pressed button shows that it is busy, and a second press does nothing. Forms sent
+// by htmx use hx-disabled-elt instead. Coming back to the page (back button) releases its forms. While autosave sends a
+// field of the form, the submit waits until that request has ended: two concurrent writes would overwrite each other.
 (() => {
   const sent = new Set();
 
@@ -39,6 +39,6 @@
   }
 
   window.addEventListener("pageshow", free);
-  // Who is asked whether to leave (leave.js), and stays, may press again.
+  // Who is asked whether to leave (unsaved_guard.js), and stays, may press again.
   window.addEventListener("beforeunload", (event) => setTimeout(() => event.defaultPrevented && free()));
 })();

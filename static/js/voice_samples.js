@@ -1,5 +1,5 @@
-// Plays a passage of one of the team's films beside a voice: .voice__play[data-src]. One at a time; the wave
-// beside it fills while it plays, and the passage ends by itself.
+// Plays a passage of one of the team's films beside a voice: .voice__play[data-src]. One at a time; the waveform fills
+// while it plays, and the passage stops by itself.
 (() => {
   const PASSAGE = 12;
   let player = null;

@@ -1,4 +1,4 @@
-// A card's picture is a moment of its film: it is fetched once the card comes near the screen.
+// Loads the poster of a card, a frame of its film, once the card comes near the viewport.
 (() => {
   const near = new IntersectionObserver(show, { rootMargin: "400px" });
 

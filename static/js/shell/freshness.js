@@ -1,6 +1,6 @@
-// Counts the seconds of what is live: "Checked 4 s ago, next check in 9 s" and its dial, [data-elapsed] too. What is
-// true only so long, or only after so long, is shown [data-until] or [data-from] that many seconds.
-// The server gives the seconds as they were when it wrote the page; nothing here is invented.
+// Counts the seconds of live elements: "Checked 4 s ago, next check in 9 s" with its dial, and [data-elapsed].
+// [data-until] and [data-from] show an element only before, or only after, that many seconds.
+// The server renders the seconds at the time of the response; this script only adds what has passed since.
 (() => {
   const seen = new WeakMap();
 

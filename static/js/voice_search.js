@@ -1,4 +1,4 @@
-// A voice that is chosen while the list is searched: the answer was drawn for the one before, and would choose that again.
+// A voice chosen while the list is being searched: the response was rendered for the previous choice and would restore it.
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   const { target, requestConfig } = detail;
   const chosen = target.id === "voices" && target.querySelector(":checked")?.value;

@@ -1,5 +1,5 @@
-// The session ended, or the team was changed in another tab, or the draft left the studio, while words stand in the page
-// that were not sent or saved: that is said, and no part that fetches itself takes the window along.
+// The session ended, the team was changed in another tab, or the draft left the studio, while the page holds text that
+// was not sent or saved: a toast says so, and no fragment that refreshes itself may redirect the window.
 (() => {
   const SAYS = "You were signed out, or changed the team in another tab. Copy what you typed here, then reload the page.";
   const LEFT = "What you are writing to is not open any more. Copy what you typed here, then reload the page.";
@@ -10,7 +10,7 @@
     document.dispatchEvent(new CustomEvent("toast:say", { detail: { says, mark: "ended" } }));
   }
 
-  document.addEventListener("session:ended", () => tell(SAYS)); // a press found it (typed.js)
+  document.addEventListener("session:ended", () => tell(SAYS)); // a press found it (unsent_forms.js)
   document.addEventListener("htmx:beforeOnLoad", (event) => {
     const { xhr, requestConfig } = event.detail;
     const door = xhr.getResponseHeader("HX-Redirect");

@@ -1,5 +1,5 @@
-// Says a column's values in the line under its chart: under the pointer, and with the arrow keys when the chart has
-// the focus. [data-chart="id of the line"] holds svg[tabindex] with g.day[data-says]; without script the table says it.
+// Shows the values of a chart's column in the line below it: under the pointer, and with the arrow keys when the chart
+// has the focus. [data-chart="id of the line"] holds svg[tabindex] with g.day[data-says]; without script there is a table.
 (() => {
   const STEPS = { ArrowRight: 1, ArrowLeft: -1 };
 

@@ -1,5 +1,5 @@
-// Toasts: what is done leaves after 6 s, money and failures stay until closed; at most three; Escape closes the
-// newest. A page of htmx adds one by swapping into #toasts (hx-swap-oob="beforeend:#toasts").
+// Toasts: success leaves after 6 s, money and failures stay until closed; at most three; Escape closes the newest. A
+// response adds one by swapping into #toasts (hx-swap-oob="beforeend:#toasts").
 (() => {
   const LEAVES_AFTER = 6000;
   const MOST = 3;

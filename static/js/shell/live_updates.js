@@ -1,5 +1,5 @@
-// Puts a bundle of fragments in its place: each element replaces the one of the same id, if the page has it.
-// A film that plays stays as it is (data-take). A card that changed its state sends the list to look again.
+// Swaps a bundle of fragments: each element replaces the one with the same id, if the page has it. A film that is
+// playing stays (data-take). A card whose state changed makes the library list refresh.
 (() => {
   const SPREAD = 1500; // ms: not all pages of a team ask in the same moment
   const told = new Map(); // the states of cards that this page does not show

@@ -1,5 +1,5 @@
-// Opens dialog[data-open] as a modal: the one that came with the page, and each that htmx puts into #dialogs.
-// [data-dialog="id"] opens one that is already there. Focus starts on [data-cancel] and goes back on close.
+// Opens dialog[data-open] as a modal: the one of the page, and each that htmx swaps into #dialogs. [data-dialog="id"]
+// opens a dialog that is already in the page. The focus starts on [data-cancel] and returns to the opener on close.
 (() => {
   let [opener, pressed] = [null, null];
 

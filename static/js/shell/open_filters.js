@@ -1,5 +1,5 @@
-// What somebody is about to choose in, the open sheet of filters on a phone or the ledger's days, stays while the list
-// is laid anew; only what it sends along follows. A sheet that is closed without being sent forgets what was chosen.
+// An open filter sheet on a phone, or the date fields of the ledger, keep what is being chosen while the list is swapped;
+// only their hidden fields follow. A sheet that is closed without being submitted is reset.
 (() => {
   document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
     const { target, fragment } = detail;

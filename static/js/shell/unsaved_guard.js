@@ -1,6 +1,6 @@
-// Who leaves a form that is data-unsaved (unsaved.js) is asked first. A link that is pressed while it is being saved
-// goes after that, and not at all if it was not saved: the page tells why. [data-of-saved], such as Render, concerns what
-// is saved alone, and is pressed for what stands on the page: until that is the same, nothing is done.
+// Asks before the reader leaves a form that is data-unsaved (autosave.js). A link pressed while a save is on its way is
+// followed when the save has succeeded. [data-of-saved], such as Render, acts on saved settings only and does nothing
+// until what the page shows is saved.
 (() => {
   const SAVING = "What you changed last is being saved. Then its price is asked: render when it is there.";
   const NOT_SAVED = "What you changed last is not saved, so it would not be rendered.";

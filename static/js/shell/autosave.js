@@ -1,6 +1,6 @@
-// A form that saves itself, by its [data-saver], is data-unsaved from the first key until the server has kept it: typed,
-// sent, refused or failed. Until then the draft says so (studio.css) and nobody leaves it unasked (leave.js); what
-// failed is sent again by itself.
+// The state of a form that saves itself by its [data-saver]: data-unsaved is typed, sent, refused or failed until the
+// server has saved it. The draft shows it (studio.css) and unsaved_guard.js asks before leaving; a failed save is
+// repeated automatically.
 (() => {
   const AGAIN = 10000; // ms
   let waiting = null;

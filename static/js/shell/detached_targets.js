@@ -1,5 +1,5 @@
-// An answer to a part that was replaced meanwhile. A press from beside it, such as a filter, is laid in what took its
-// place; what the part itself had asked for is dropped.
+// Handles an answer whose target was replaced meanwhile. If the request came from outside the target, such as a filter,
+// the element that now has the target's id is swapped; an answer that the target had requested itself is dropped.
 (() => {
   function settle({ detail }) {
     const { target, requestConfig } = detail;
@@ -9,7 +9,7 @@
     else detail.shouldSwap = false;
   }
 
-  // Looked at when it is laid, which a press may put off (swaps.js, which comes after this).
+  // Looked at when it is laid, which a press may put off (swap_timing.js, which comes after this).
   document.addEventListener("htmx:beforeSend", ({ detail: { xhr, target } }) => {
     const load = xhr.onload;
     xhr.onload = () => {

@@ -1,5 +1,5 @@
-// A request of htmx that failed says so: in the dialog it was pressed in, else as a toast, which stays until it is
-// closed or a press went through. Live parts that fetch themselves say nothing here: offline.js has their banner.
+// Reports a failed htmx request: in the dialog it came from, else as a toast that stays until it is closed or a later
+// request succeeds. Fragments that refresh themselves report nothing here; offline.js has a banner for them.
 (() => {
   const OLD = "This page is too old. Reload it; nothing was sent.";
   const DOUBT = "We do not know yet whether it was sent. Press again: it is charged once at most.";
