@@ -92,7 +92,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "dashboard.shared.context_processors.shell_context",
+                "dashboard.shared.shell.shell_context",
             ],
             "builtins": [
                 "django_htmx.templatetags.django_htmx",

@@ -19,17 +19,15 @@ from dashboard.shared.charts import (
     LinePoint,
     build_line_chart,
 )
-from dashboard.shared.forecast.outlook import (
+from dashboard.shared.forecast import (
     AccountForecast,
+    RunOutRange,
     build_account_forecast,
+    build_run_out_range,
     build_simulated_account,
     build_top_up_offer,
-    load_credit_packs,
-)
-from dashboard.shared.forecast.wording import (
-    RunOutRange,
-    build_run_out_range,
     forecast_note,
+    load_credit_packs,
     run_out_span_text,
     short_date,
 )

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dashboard.models.alert import AlertEvent, AlertKind, AlertRule
+from dashboard.models.alert import (
+    AlertEvent,
+    AlertKind,
+    AlertRule,
+    AlertWebhook,
+    Delivery,
+    DeliveryChannel,
+    DeliveryState,
+)
 from dashboard.models.approval_request import ApprovalDecision, ApprovalRequest
-from dashboard.models.audit_action import AuditAction
 from dashboard.models.audit_event import (
+    AuditAction,
     AuditActorKind,
     AuditAppendOnlyError,
     AuditChainHead,
     AuditEvent,
 )
-from dashboard.models.budget import Budget, BudgetPeriod
-from dashboard.models.budget_change import BudgetChange
-from dashboard.models.delivery import AlertWebhook, Delivery, DeliveryChannel, DeliveryState
-from dashboard.models.membership import Membership, Role
+from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod
+from dashboard.models.membership import Membership, Role, Team
 from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
-from dashboard.models.team import Team
 from dashboard.models.user import User

@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from dashboard.models.team import Team
+from dashboard.models.membership import Team
 from proxyapi.models import Charge
 
 

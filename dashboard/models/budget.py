@@ -12,8 +12,9 @@ from typing import Self
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils import timezone
 
-from dashboard.models.team import Team
+from dashboard.models.membership import Team
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 
 
@@ -92,3 +93,35 @@ class Budget(models.Model):
         """Both limits, for a form to tell whether another writer changed them: "2000/2500"."""
         both = (self.soft, self.hard)
         return "/".join("" if limit is None else f"{limit.normalize():f}" for limit in both)
+
+
+class BudgetChange(models.Model):
+    budget = models.ForeignKey(Budget, models.CASCADE, related_name="changes")
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    soft_before = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
+    hard_before = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
+    soft_after = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
+    hard_after = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
+    happened_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(soft_before__isnull=False)
+                | models.Q(hard_before__isnull=False)
+                | models.Q(soft_after__isnull=False)
+                | models.Q(hard_after__isnull=False),
+                name="budget_change_has_a_limit",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"change of {self.budget_id}"
+
+    @property
+    def is_addition(self) -> bool:
+        return self.soft_before is None and self.hard_before is None
+
+    @property
+    def is_end(self) -> bool:
+        return self.soft_after is None and self.hard_after is None

@@ -1,12 +1,24 @@
-"""A person's place in a team, and their role there."""
+"""A team, and a person's membership and role in it."""
 
 from __future__ import annotations
+
+import uuid
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from dashboard.models.team import Team
+from proxyapi.models import Tenant
+
+
+class Team(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=60)
+    tenant = models.OneToOneField(Tenant, models.PROTECT, related_name="team")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Role(models.TextChoices):

@@ -1,4 +1,8 @@
-"""Whether the mirrored ledger adds up to the balance the service shows, in one sentence."""
+"""Whether the mirrored ledger adds up to the balance the service shows, and the balance at its end.
+
+That is known where the account was weighed last (`LedgerMirror.balance_exact`), and rows come
+meanwhile: what they add up to comes with the account, in one statement with its ledger.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,37 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.db.models import QuerySet
+from django.db.models import BigIntegerField, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models.functions import Cast, Round
 
 from dashboard.shared.formatting import clock, credits
-from dashboard.shared.ledger_balance import annotate_newer_entries
 from dashboard.shared.team_balance import all_team_accounts
 from proxyapi.ledger.reconciliation import balance_difference
-from proxyapi.models import Account, LedgerMirror, Tenant
+from proxyapi.models import Account, LedgerEntry, LedgerMirror, Tenant
+from proxyapi.rollups.daily_totals import UNITS_PER_CREDIT
 
 ZERO_CREDITS = Decimal(0)
 LEDGER_STOPPED_TEXT = "The ledger is not read on until somebody has looked at what changed in it."
+
+
+def annotate_newer_entries(accounts: QuerySet[Account]) -> QuerySet[Account]:
+    """Each with its ledger, and with what the rows since its last weighing add up to (`newer`, in
+    ten-thousandths: an exact number on SQLite too)."""
+    newer = LedgerEntry.objects.filter(
+        account=OuterRef("pk"), position__gte=OuterRef("ledger__checkpoint_high")
+    )
+    whole = Cast(Round(F("amount") * UNITS_PER_CREDIT), BigIntegerField())
+    sums = newer.order_by().values("account").annotate(sum=Sum(whole)).values("sum")
+    return accounts.select_related("ledger").annotate(newer=Subquery(sums))
+
+
+def ledger_end_balance(account: Account) -> Decimal:
+    """Credits after the last mirrored row of an account of `annotate_newer_entries`; as last seen,
+    where the account was not weighed yet."""
+    ledger: LedgerMirror | None = getattr(account, "ledger", None)
+    if ledger is None or ledger.balance_exact is None:
+        return account.balance
+    return ledger.balance_exact + Decimal(getattr(account, "newer", None) or 0) / UNITS_PER_CREDIT
 
 
 @dataclass(frozen=True, slots=True)

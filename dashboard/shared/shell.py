@@ -8,11 +8,14 @@ queries and one look into Redis.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
 
 from dashboard.models import AlertEvent, Membership
 from dashboard.shared.roles import Permission, role_allows
@@ -142,3 +145,11 @@ def unread_alerts_subquery(reader: Membership) -> Subquery:
 def build_theme_choices(chosen: str) -> tuple[ThemeChoice, ...]:
     labels = {"": "System", "light": "Light", "dark": "Dark"}
     return tuple(ThemeChoice(value, label, value == chosen) for value, label in labels.items())
+
+
+def shell_context(request: HttpRequest) -> dict[str, Any]:
+    membership = getattr(request, "membership", None)
+    if membership is None:
+        sandbox = settings.VIDEO_API_IS_SANDBOX
+        return {"sandbox": sandbox, "demo": sandbox and (settings.VAR / "demo.json").is_file()}
+    return {"shell": SimpleLazyObject(lambda: build_app_shell(membership))}

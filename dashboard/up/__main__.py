@@ -4,6 +4,8 @@ together."""
 from __future__ import annotations
 
 import asyncio
+import http.client
+import json
 import os
 import signal
 import sys
@@ -12,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import IO
 
-from dashboard.up import startup_message, valkey
+from dashboard.up import valkey
 from dashboard.up.install import SetupError
 from dashboard.up.install_paths import LOOPBACK, Installation
 from dashboard.up.processes import ProcessGroup, describe_exit, print_line
@@ -128,14 +130,14 @@ async def start_programs(
     if place.redis is None:
         # Asked first, because the portal logs each time that it is not ready.
         await wait_until("No worker has done a tick", lambda: valkey.has_worker_ticked(socket))
-        await wait_until("The portal is not ready", lambda: startup_message.is_portal_ready(place))
+        await wait_until("The portal is not ready", lambda: is_portal_ready(place))
         # Last, for nobody waits for it yet, and two cores are busy with the others.
         await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
     else:
         # A Redis that was there before knows since when slow work waits, so the portal asks for it.
         await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
-        await wait_until("The portal is not ready", lambda: startup_message.is_portal_ready(place))
-    print_line(startup_message.welcome_text(place, time.monotonic() - started))
+        await wait_until("The portal is not ready", lambda: is_portal_ready(place))
+    print_line(welcome_text(place, time.monotonic() - started))
 
 
 def sandbox_command(place: Installation) -> list[str]:
@@ -163,3 +165,44 @@ async def wait_until(otherwise: str, holds: Callable[[], Awaitable[bool]]) -> No
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+async def is_portal_ready(place: Installation) -> bool:
+    return await asyncio.to_thread(is_readyz_ok, place.port)
+
+
+def is_readyz_ok(port: int) -> bool:
+    """Whether `/readyz` says 200. Asked directly: a proxy of the environment has no part in it."""
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def welcome_text(place: Installation, seconds: float) -> str:
+    lines = [
+        "",
+        f"Reelroom is ready after {seconds:.1f} s:  {place.portal_url}",
+        *demo_sign_in_lines(place),
+        "",
+    ]
+    return "\n".join([*lines, "Ctrl-C stops everything.", ""])
+
+
+def demo_sign_in_lines(place: Installation) -> list[str]:
+    """One sign-in for each role of the demo team."""
+    demo = place.var / "demo.json"
+    if not demo.is_file():
+        return [
+            "",
+            "There is no demo team. Make a team: .venv/bin/python manage.py create_team --help",
+        ]
+    by_role = {
+        person["role"]: person for person in reversed(json.loads(demo.read_text())["people"])
+    }
+    rows = [f"  {p['role']:<10} {p['email']:<32} {p['password']}" for p in by_role.values()]
+    return ["", f"Sign in as one of the demo team ({demo} has them all):", *reversed(rows)]

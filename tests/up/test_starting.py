@@ -70,7 +70,7 @@ def test_a_redis_that_was_there_before_may_know_of_slow_work_that_waits(
             processes.asked.append("ready")
 
     monkeypatch.setattr("dashboard.up.__main__.wait_until", until)
-    monkeypatch.setattr("dashboard.up.startup_message.welcome_text", lambda *_: "")
+    monkeypatch.setattr("dashboard.up.__main__.welcome_text", lambda *_: "")
     place = Installation.from_environ({"REELROOM_VAR": str(tmp_path), "REDIS_URL": redis})
 
     asyncio.run(start_programs(place, processes, tmp_path, 0.0))  # type: ignore[arg-type]

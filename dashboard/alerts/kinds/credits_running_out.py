@@ -14,9 +14,12 @@ from dashboard.alerts.declaration import (
     weekly_period,
 )
 from dashboard.models import AlertKind, AlertRule, Team
-from dashboard.shared.forecast import build_simulated_account, build_top_up_offer, load_credit_packs
-from dashboard.shared.forecast.outlook import AccountForecast, build_account_forecast
-from dashboard.shared.forecast.wording import (
+from dashboard.shared.forecast import (
+    AccountForecast,
+    build_account_forecast,
+    build_simulated_account,
+    build_top_up_offer,
+    load_credit_packs,
     lowercase_first_letter,
     run_out_chance_text,
     run_out_span_text,

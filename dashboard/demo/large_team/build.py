@@ -1,22 +1,22 @@
-"""Makes the made-up team: its people, accounts, jobs, and, through `ledger.py`, its books."""
+"""Makes the made-up team: its people, accounts, jobs, and, through `ledger_rows.py`, its books."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import islice
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
-from django.db import transaction
+from django.db import connection, models, transaction
 from django.utils import timezone
 
 from dashboard.alerts import default_rules
-from dashboard.demo.large_team import sample_data
-from dashboard.demo.large_team.bulk_copy import bulk_copy
+from dashboard.demo.large_team import ledger_rows
 from dashboard.demo.large_team.ledger_rows import (
     SeedEntry,
     SeedJob,
@@ -46,6 +46,7 @@ ARCHIVE_TEAM_NAME = "Archive"
 ACCOUNT_SHARES = (("Archive Studio", 14), ("Archive Shorts", 4), ("Archive Lab", 2))  # name, share
 MEMBER_ROLES = (*[Role.PRODUCER] * 16, *[Role.VIEWER] * 2, Role.ADMIN, Role.TREASURER)
 OPENING_CREDITS = 250_000  # credits
+COPY_BATCH_SIZE = 20_000
 
 
 class SeedSize(NamedTuple):
@@ -80,8 +81,8 @@ def seed_members(team: Team, owner: User, count: int, random: Random) -> list[Us
     nobody = make_password(None)
     made = [
         User(
-            name=f"{random.choice(sample_data.GIVEN_NAMES)} "
-            f"{random.choice(sample_data.FAMILY_NAMES)}",
+            name=f"{random.choice(ledger_rows.GIVEN_NAMES)} "
+            f"{random.choice(ledger_rows.FAMILY_NAMES)}",
             email=f"person{number}@{domain}",
             password=nobody,
         )
@@ -134,16 +135,16 @@ def seed_jobs(
     films, rows = [], []
     for number in range(size.jobs):
         token = tokens[random.choices(owners, weights)[0]]
-        kind = random.choice(sample_data.ALL_KINDS)
+        kind = random.choice(ledger_rows.ALL_KINDS)
         at = now - timedelta(days=size.days) * (1 - number / size.jobs)
         id_ = uuid.UUID(int=random.getrandbits(128), version=4)
         films.append(SeedJob(id_, numbers[token.account_id], token.owner_id, kind))
         state = JobState.FAILED if random.random() < 0.04 else JobState.COMPLETED
         subject = (
-            random.choice(sample_data.TITLE_SUBJECTS),
-            random.choice(sample_data.TITLE_PREDICATES),
+            random.choice(ledger_rows.TITLE_SUBJECTS),
+            random.choice(ledger_rows.TITLE_PREDICATES),
         )
-        title = " ".join((random.choice(sample_data.TITLE_OPENINGS), *subject))
+        title = " ".join((random.choice(ledger_rows.TITLE_OPENINGS), *subject))
         rows.append(
             (id_, token.account_id, token.pk, token.owner_id, kind, f"archive-{id_.hex}", state,
              title, at, at, at + timedelta(minutes=4))
@@ -208,3 +209,47 @@ def recount_seeded_days(account: Account, times: list[datetime]) -> None:
             rebuild_days(account, days[start : start + 30])
     with transaction.atomic():
         price_counts.rebuild_price_counts(account)
+
+
+def bulk_copy(blank: models.Model, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Insert rows that differ from `blank` in the columns `names`; values as on the model.
+
+    The keys count on by themselves where `names` has none.
+    """
+    fields = [f for f in blank._meta.concrete_fields if f.attname in names or not is_auto_field(f)]
+    place = {field.attname: at for at, field in enumerate(fields)}
+    prepared = [field.get_db_prep_save(field_value(blank, field), connection) for field in fields]
+    wanted = [(place[name], fields[place[name]].get_db_prep_save) for name in names]
+
+    def lines() -> Iterator[list[Any]]:
+        for row in rows:
+            line = prepared.copy()
+            for (at, prepare), value in zip(wanted, row, strict=True):
+                line[at] = prepare(value, connection)
+            yield line
+
+    copy_batches(blank._meta.db_table, [str(field.column) for field in fields], lines())
+
+
+def is_auto_field(field: models.Field[Any, Any]) -> bool:
+    return isinstance(field, models.AutoField)
+
+
+def field_value(blank: models.Model, field: models.Field[Any, Any]) -> Any:
+    return getattr(blank, field.attname)
+
+
+def copy_batches(table: str, columns: Sequence[str], lines: Iterator[list[Any]]) -> None:
+    quote = connection.ops.quote_name
+    into = f"{quote(table)} ({', '.join(map(quote, columns))})"
+    while batch := list(islice(lines, COPY_BATCH_SIZE)):
+        with transaction.atomic(), connection.cursor() as cursor:
+            if connection.vendor == "postgresql":
+                with cursor.copy(f"COPY {into} FROM STDIN") as copy:
+                    for line in batch:
+                        copy.write_row(line)
+            else:
+                marks = ", ".join(["%s"] * len(columns))
+                # Names of our own models alone.
+                statement = f"INSERT INTO {into} VALUES ({marks})"  # noqa: S608
+                cursor.executemany(statement, batch)

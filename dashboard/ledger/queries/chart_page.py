@@ -37,7 +37,7 @@ from dashboard.shared.charts import (
 from dashboard.shared.feature_labels import OUTSIDE_LABEL, feature_label
 from dashboard.shared.filter_chips import FilterChip
 from dashboard.shared.formatting import credits
-from dashboard.shared.ledger_balance import ledger_end_balance
+from dashboard.shared.ledger_agreement import ledger_end_balance
 from proxyapi.models import DailyTotal
 from proxyapi.rollups.daily_totals import CreditSum
 

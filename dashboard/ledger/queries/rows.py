@@ -20,7 +20,7 @@ from dashboard.shared.feature_labels import (
     OUTSIDE_LABEL,
     entry_title,
 )
-from dashboard.shared.ledger_balance import ledger_end_balance
+from dashboard.shared.ledger_agreement import ledger_end_balance
 from dashboard.shared.query_params import video_page_url
 from proxyapi.models import Account, DailyTotal, LedgerEntry, LedgerMirror
 from proxyapi.models.ledger_entry import is_charged_by_another_team

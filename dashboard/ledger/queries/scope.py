@@ -23,7 +23,7 @@ from dashboard.ledger.queries.period import (
     parse_ledger_period,
 )
 from dashboard.models import Team
-from dashboard.shared.ledger_balance import annotate_newer_entries
+from dashboard.shared.ledger_agreement import annotate_newer_entries
 from dashboard.shared.team_balance import all_team_accounts
 from proxyapi.models import Account, DailyTotal, LedgerEntry, Tenant
 from proxyapi.models.account import is_shared_with_another_team

@@ -11,8 +11,13 @@ from decimal import Decimal
 
 from django.utils import timezone
 
-from dashboard.overview.queries.date_range import ONE_DAY, day_month_text, weekday_date_text
-from dashboard.overview.queries.sums import ZERO_CREDITS, OverviewSums
+from dashboard.overview.queries.sums import (
+    ONE_DAY,
+    ZERO_CREDITS,
+    OverviewSums,
+    day_month_text,
+    weekday_date_text,
+)
 from dashboard.shared.charts import (
     AxisTick,
     ChartMark,
@@ -26,8 +31,8 @@ from dashboard.shared.ledger_agreement import (
     LedgerAgreement,
     are_ledgers_complete,
     check_ledger_agreement,
+    ledger_end_balance,
 )
-from dashboard.shared.ledger_balance import ledger_end_balance
 from dashboard.shared.team_balance import ActivityCounts, TeamBalance
 from proxyapi.models import Account, AccountPlan
 

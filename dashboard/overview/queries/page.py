@@ -13,9 +13,13 @@ from dashboard.models import Membership
 from dashboard.overview.queries.attention_items import AttentionList, build_attention_list
 from dashboard.overview.queries.attention_rows import load_attention_rows
 from dashboard.overview.queries.credits import CreditsOverview, build_credits_overview
-from dashboard.overview.queries.date_range import ReportWindow, window_for_span
 from dashboard.overview.queries.spend import SpendOverview, build_spend_overview
-from dashboard.overview.queries.sums import OverviewSums, load_overview_sums
+from dashboard.overview.queries.sums import (
+    OverviewSums,
+    ReportWindow,
+    load_overview_sums,
+    window_for_span,
+)
 from dashboard.shared.access import has_permission
 from dashboard.shared.ledger_agreement import accounts_with_ledger
 from dashboard.shared.roles import Permission

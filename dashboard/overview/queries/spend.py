@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from dashboard.overview.queries.date_range import (
+from dashboard.overview.queries.sums import (
     ONE_DAY,
+    ZERO_CREDITS,
+    MemberSpend,
+    OverviewSums,
     day_month_text,
     first_of_previous_month,
     same_day_previous_month,
     week_start,
     weekday_date_text,
 )
-from dashboard.overview.queries.sums import ZERO_CREDITS, MemberSpend, OverviewSums
 from dashboard.shared.charts import (
     OTHERS_TONE,
     OUTSIDE_TONE,

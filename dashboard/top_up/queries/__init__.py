@@ -12,6 +12,12 @@ from dashboard.top_up.queries.page import (
     build_top_up_history,
     build_top_up_page,
 )
-from dashboard.top_up.queries.page_data import TopUpFacts, displayed_setting, load_top_up_facts
-from dashboard.top_up.queries.state import TopUpStatus, build_top_up_status, setting_digest
+from dashboard.top_up.queries.state import (
+    TopUpFacts,
+    TopUpStatus,
+    build_top_up_status,
+    displayed_setting,
+    load_top_up_facts,
+    setting_digest,
+)
 from dashboard.top_up.queries.what_if import UNFINISHED_WHAT_IF, TopUpWhatIf, build_what_if

@@ -7,7 +7,7 @@ from decimal import Decimal
 from uuid import UUID, uuid4
 
 from dashboard.shared.forecast import credits_per_top_up
-from dashboard.top_up.queries.page_data import TopUpFacts
+from dashboard.top_up.queries.state import TopUpFacts
 from proxyapi.forecast.top_up_rules import MAX_TOP_UPS_PER_DAY
 from proxyapi.models import TopUpType
 from proxyapi.top_up import TopUpSetting

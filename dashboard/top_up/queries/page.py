@@ -8,7 +8,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from dashboard.shared.account_tabs import AccountTab, build_account_tabs
-from dashboard.top_up.queries.page_data import ARRIVALS_WINDOW, TopUpFacts
+from dashboard.top_up.queries.state import ARRIVALS_WINDOW, TopUpFacts
 from proxyapi.models import CreditPack, TopUpChange, TopUpChangeState
 from proxyapi.top_up import TopUpSetting, is_top_up_entry
 

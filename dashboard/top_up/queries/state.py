@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -16,11 +17,18 @@ from zoneinfo import ZoneInfo
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.shared.forecast import credits_per_top_up
+from dashboard.shared.forecast import credits_per_top_up, load_credit_packs
 from dashboard.shared.formatting import clock
-from dashboard.top_up.queries.page_data import TopUpFacts
 from proxyapi.forecast.top_up_rules import MAX_TOP_UP_FAILURES, MAX_TOP_UPS_PER_DAY
-from proxyapi.models import Account, AccountPlan, AutoTopUp, TopUpChange, TopUpChangeState
+from proxyapi.models import (
+    Account,
+    AccountPlan,
+    AutoTopUp,
+    CreditPack,
+    LedgerEntry,
+    TopUpChange,
+    TopUpChangeState,
+)
 from proxyapi.top_up import (
     InferredTopUpState,
     TopUpSetting,
@@ -28,6 +36,8 @@ from proxyapi.top_up import (
     is_stopped_by_failures,
 )
 
+ARRIVALS_WINDOW = timedelta(days=60)
+MAX_CHANGES_READ, MAX_CREDIT_ENTRIES_READ = 40, 200
 ENDED_CHANGE_SHOWN_FOR = timedelta(minutes=30)  # how long the end of a change stays above the page
 NEVER_READ_TEXT = "The setting was not read from the service yet. It is, within a minute."
 UNREACHABLE_TEXT = "No token opens this account now."
@@ -41,6 +51,56 @@ PAYMENT_FAILED_TEXT = (
     "The service gives no reason. Check the payment method on its billing page; Reelroom cannot "
     "see it."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class TopUpFacts:
+    """`accounts` are all of the team. `changes` and `arrived`, the entries that are credits, have
+    the newest first."""
+
+    account: Account
+    accounts: Sequence[Account]
+    row: AutoTopUp
+    packs: Sequence[CreditPack]
+    changes: Sequence[TopUpChange]
+    credit_entries: Sequence[LedgerEntry]
+    now: datetime
+    is_reachable: bool  # whether a token opens the account
+
+
+def load_top_up_facts(account: Account, accounts: Sequence[Account]) -> TopUpFacts:
+    """Three queries; the account comes with its tenant, its ledger, its top-up and whether
+    it is reachable (`access.fetch_account`)."""
+    now = timezone.now()
+    # With the setting, which is written together with a change's end: a form that is drawn with
+    # that end and the setting from before it would stay so.
+    changes = account.top_up_changes.select_related("member", "account__top_up")
+    known = list(changes.order_by("-requested_at")[:MAX_CHANGES_READ])
+    arrived = account.entries.filter(amount__gt=0, happened_at__gte=now - ARRIVALS_WINDOW)
+    return TopUpFacts(
+        account,
+        accounts,
+        top_up_or_unsaved(known[0].account if known else account),
+        load_credit_packs(account),
+        known,
+        list(arrived.order_by("-happened_at", "-position")[:MAX_CREDIT_ENTRIES_READ]),
+        now,
+        is_reachable=getattr(account, "is_reachable", False),
+    )
+
+
+def top_up_or_unsaved(account: Account) -> AutoTopUp:
+    """As last read; an unsaved empty one before that."""
+    row = getattr(account, "top_up", None)
+    return row if isinstance(row, AutoTopUp) else AutoTopUp(account=account)
+
+
+def displayed_setting(facts: TopUpFacts) -> TopUpSetting:
+    """What the form shows: the change that is on its way, else the setting as last read."""
+    change = facts.changes[0] if facts.changes else None
+    if change is not None and change.is_open:
+        return TopUpSetting.from_mapping(change.wanted)
+    return TopUpSetting.from_row(facts.row)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,15 @@ from django.utils import timezone
 
 from dashboard.models import Team
 from dashboard.overview.queries.credits import build_balance_chart, build_balance_days
-from dashboard.overview.queries.date_range import (
+from dashboard.overview.queries.page import build_credits_part
+from dashboard.overview.queries.spend import build_spend_comparisons, build_spend_overview, ordinal
+from dashboard.overview.queries.sums import (
     first_of_previous_month,
+    load_overview_sums,
     same_day_previous_month,
     week_start,
     window_for_span,
 )
-from dashboard.overview.queries.page import build_credits_part
-from dashboard.overview.queries.spend import build_spend_comparisons, build_spend_overview, ordinal
-from dashboard.overview.queries.sums import load_overview_sums
 from dashboard.shared.team_balance import load_team_balance
 from proxyapi.models import LedgerMirror, Token, TokenState
 from tests.factories import AccountFactory, JobFactory, MembershipFactory, TokenFactory

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import AuditEvent, Membership
-from dashboard.top_up.queries.page_data import displayed_setting, load_top_up_facts
+from dashboard.top_up.queries.state import displayed_setting, load_top_up_facts
 from proxyapi.models import (
     Account,
     AccountPlan,
