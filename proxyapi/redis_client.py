@@ -29,13 +29,6 @@ def use_page_timeout() -> None:
     _timeout_s = PAGE_TIMEOUT_S
 
 
-def use_worker_timeout() -> None:
-    """From now on this process waits as workers do."""
-    global _timeout_s
-    _timeout_s = WORKER_TIMEOUT_S
-    reset_timeout_backoff()
-
-
 def reset_timeout_backoff() -> None:
     global _backoff_until_s
     _backoff_until_s = 0.0

@@ -1,6 +1,4 @@
-"""What the view source=api told of the mirrored rows, and how it is forgotten where it is not true
-any more. It is laid by `overlay.py`.
-"""
+"""Which mirrored rows are of the API, as `api_view_alignment` found, and how that is forgotten."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ def api_entries(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
 
 
 def attributed_entries(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
-    """Rows of which it is known; they have no gap."""
+    """Rows known to be of the API or not; without a gap."""
     return LedgerEntry.objects.filter(account_id=ledger.pk, via_api__isnull=False)
 
 
@@ -24,8 +22,7 @@ def unattributed_entries(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
 
 
 def reset_attribution(ledger: LedgerMirror) -> None:
-    """The view changed under us: it is laid anew from its end. Where nothing was told of it, no sum
-    is counted anew."""
+    """Forget it all: the view changed, and is aligned again from its end."""
     ledger.api_low = ledger.api_high = 0
     ledger.api_problem = ""
     if attributed_entries(ledger).update(via_api=None):
@@ -33,8 +30,7 @@ def reset_attribution(ledger: LedgerMirror) -> None:
 
 
 def reset_attribution_from(ledger: LedgerMirror, position: int) -> None:
-    """From there on the mirror's rows are other ones: what was told of those that stood there is
-    not true of them. Beneath stays what was laid."""
+    """Forget it from this position on, where other rows stand now."""
     rows = attributed_entries(ledger)
     if not rows.filter(position__lt=position).exists():
         reset_attribution(ledger)

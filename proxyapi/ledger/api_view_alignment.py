@@ -1,14 +1,13 @@
-"""Laying the view source=api over the mirrored rows, a page in each short transaction.
+"""Align the view source=api with the mirrored rows, one page in each short transaction.
 
-The view's rows are the mirror's with gaps, in the same order and without ids, too. So each is laid
-greedily on the next row of the same words: downward from a border under which both have the same
-rows, upward from the last row that was laid. A row that is passed over is not of the API (pitfall
-65). Equal rows may swap; their words and amounts are the same.
+The view holds some of the ledger's rows, in the same order and without ids. Each is matched to the
+next mirrored row with the same values: downward from a position below which both have the same
+rows, upward from the last match. A mirrored row that is skipped is not of the API (pitfall 65).
+Equal rows may be swapped, which changes nothing.
 
-The view may lag behind its ledger. A row that is newer than all it shows is called somebody else's
-only by a look `api_view_lag` after its booking (`CHARGE_BOOKING_GRACE_S`, half a minute), and even
-then the view is believed should it show it later. It is the service's time against ours: where its
-clock is ahead, rows wait for so much longer.
+The view may lag. A row newer than all it shows counts as not of the API only when the view is read
+`CHARGE_BOOKING_GRACE_S` after its booking (the service's time against ours), and should the view
+show it later, that is believed.
 """
 
 from __future__ import annotations
@@ -35,11 +34,10 @@ from proxyapi.ledger.row_parser import UpstreamLedgerRow, entry_raw_values
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 
 IsBeyondRow = Callable[[datetime, datetime], bool]
-# Rows may be out of the order of their times, but not by so much; a whole ledger is not gone
-# through for a row that it does not have.
+# Rows are out of the order of their times by less: the search for a missing row ends there.
 MAX_TIME_DISORDER = timedelta(days=1)
 API_VIEW_FIELDS = ("api_low", "api_high", "api_read_at", "api_problem", "api_problem_at")
-ATTRIBUTION_BATCH_SIZE = 2000  # rows that are told in one statement, or one transaction
+ATTRIBUTION_BATCH_SIZE = 2000  # rows of one statement or transaction
 API_VIEW_MISMATCH = (
     "The service's API-only list contains an entry that is missing from its full ledger. "
     "From there on we cannot tell which entries were made through the API."
@@ -57,10 +55,10 @@ API_VIEW_UNAVAILABLE = (
 def start_alignment(
     account: Account, page: UpstreamLedgerPage, *, still: bool = False
 ) -> LedgerMirror:
-    """Lay the first rows, downward from a place where both views have the same rows beneath them.
+    """Align the first rows, downward from a position below which both views have the same rows.
 
-    That is the first row of the mirror's newest second: of older ones none can come any more. Where
-    a whole page is of one second, it is the end of both, if they stood still (`still`).
+    That is the first row of the mirror's newest second: no older row can come any more. Where a
+    whole page is of one second, it is the end of both, if neither grew meanwhile (`still`).
     """
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)
@@ -89,23 +87,20 @@ def start_alignment(
 def rows_before_newest_second(
     ledger: LedgerMirror, page: UpstreamLedgerPage
 ) -> tuple[int, tuple[UpstreamLedgerRow, ...]]:
-    """The mirror's rows and the page's that are older than the mirror's newest second."""
+    """Where the mirror's newest second begins, and the page's rows before it."""
     rows = LedgerEntry.objects.filter(account_id=ledger.pk)
     newest = rows.filter(position__lt=page.mirrored_total).order_by("-position").first()
     if newest is None:
         return 0, ()
     second = newest.happened_at
     border = rows.filter(happened_at__gte=second).aggregate(at=Min("position"))["at"]
-    return border, tuple(takewhile(lambda row: is_row_before(row, second), page.rows))
-
-
-def is_row_before(row: UpstreamLedgerRow, second: datetime) -> bool:
-    return row.happened_at is not None and row.happened_at < second
+    older = takewhile(lambda row: row.happened_at and row.happened_at < second, page.rows)
+    return border, tuple(older)
 
 
 @transaction.atomic
 def remember_api_view_end(account: Account, page: UpstreamLedgerPage) -> None:
-    """Where the view's newest rows are, for the request that asks for them."""
+    """Keep the view's length, should the request for its last page have to wait."""
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)
     if not is_alignment_started(ledger):
@@ -115,8 +110,8 @@ def remember_api_view_end(account: Account, page: UpstreamLedgerPage) -> None:
 
 @transaction.atomic
 def restart_alignment(account: Account) -> LedgerMirror:
-    """What did not fit is tried again, from the end where its newest rows did not; elsewhere what
-    was laid stays: a large ledger takes hours to be laid anew."""
+    """Try again what did not fit: all of it only where the newest rows did not, because a large
+    ledger takes hours to align."""
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)
     if ledger.api_problem:
@@ -129,7 +124,7 @@ def restart_alignment(account: Account) -> LedgerMirror:
 
 @transaction.atomic
 def align_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
-    """Lay a page of the view over the mirror; answers how far it is laid now."""
+    """Align a page of the view with the mirror; returns how far it is aligned now."""
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)
     if not is_alignment_started(ledger):
@@ -152,12 +147,11 @@ def align_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
 
 
 def is_alignment_started(ledger: LedgerMirror) -> bool:
-    """Whether anything is known of the view; it may show no row at all."""
     return attributed_entries(ledger).exists()
 
 
 def is_last_row_unchanged(ledger: LedgerMirror, page: UpstreamLedgerPage) -> bool:
-    """Whether the last row that was laid still reads the same."""
+    """Whether the newest aligned row still reads the same."""
     if page.total < min(page.known_total, ledger.api_high):
         return False
     last = ledger.api_high - 1
@@ -168,7 +162,7 @@ def is_last_row_unchanged(ledger: LedgerMirror, page: UpstreamLedgerPage) -> boo
 
 
 def is_older_than_mirror(ledger: LedgerMirror, rows: Sequence[UpstreamLedgerRow]) -> bool:
-    """Whether even the newest of the view's rows is clearly older than all that is mirrored."""
+    """Whether all of the view's rows are clearly older than the mirror."""
     entries = LedgerEntry.objects.filter(account_id=ledger.pk)
     newest, oldest = rows[-1].happened_at, entries.aggregate(at=Min("happened_at"))["at"]
     return (
@@ -179,11 +173,10 @@ def is_older_than_mirror(ledger: LedgerMirror, rows: Sequence[UpstreamLedgerRow]
 
 
 def align_newer_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
-    """Rows above those that were laid."""
     if not page.start <= ledger.api_high < page.end:
         return []
     rows = page.rows[ledger.api_high - page.start :]
-    # Those that it did not show for too long, too: so a view that is very late mends itself.
+    # Rows that it showed too late are corrected here.
     again = Q(happened_at__gte=rows[0].happened_at or page.requested_at)
     free = entries_newer_than_api_view(ledger).filter(Q(via_api__isnull=True) | again)
     hits, passed = pair_rows_with_entries(
@@ -194,7 +187,6 @@ def align_newer_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[dat
 
 
 def align_older_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
-    """Rows beneath those that were laid."""
     if not page.start < ledger.api_low <= page.end:
         return []
     rows = page.rows[: ledger.api_low - page.start][::-1]
@@ -210,7 +202,7 @@ def align_older_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[dat
 
 
 def entries_newer_than_api_view(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
-    """Rows newer than the last one that was laid; where none was, from the first that is known."""
+    """Rows after the newest aligned one; without one, from the first attributed row on."""
     newest = newest_api_position(ledger)
     if newest is None:
         newest = (first_position_by(attributed_entries(ledger), "position") or 0) - 1
@@ -218,7 +210,7 @@ def entries_newer_than_api_view(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
 
 
 def lowest_attributed_position(ledger: LedgerMirror) -> int | None:
-    """By way of the rows beneath, which have an index; None where nothing is told."""
+    """None without attributed rows. Found through the rows below it, which have an index."""
     newest = newest_api_position(ledger)
     if (
         newest is None
@@ -232,7 +224,7 @@ def lowest_attributed_position(ledger: LedgerMirror) -> int | None:
 
 
 def newest_api_position(ledger: LedgerMirror) -> int | None:
-    """Where the view shows no row, none is looked for: that would go through the whole ledger."""
+    """None without a query where no row is aligned: it would scan the whole ledger."""
     return (
         None
         if ledger.api_low == ledger.api_high
@@ -241,7 +233,7 @@ def newest_api_position(ledger: LedgerMirror) -> int | None:
 
 
 def unattributable_filter(ledger: LedgerMirror) -> Q:
-    """Rows of which nobody will tell whether they are the API's while the view does not fit."""
+    """Rows that will not be attributed while the view does not fit."""
     if not ledger.api_problem:
         return Q(pk__in=())
     lowest = (
@@ -260,15 +252,15 @@ def first_position_by(entries: QuerySet[LedgerEntry], order: str) -> int | None:
 def pair_rows_with_entries(
     rows: Sequence[UpstreamLedgerRow], free: Iterator[LedgerEntry], is_past: IsBeyondRow
 ) -> tuple[list[LedgerEntry], list[LedgerEntry]]:
-    """The entry of each row, as far as there are any, and those that were passed over. An entry for
-    which `is_past` holds is too far from the row for another one behind it to be the row's."""
+    """The entries of the rows, as far as found, and the skipped ones. The search for a row ends at
+    an entry for which `is_past` holds."""
     hits: list[LedgerEntry] = []
     passed: list[LedgerEntry] = []
     for row in rows:
         over: list[LedgerEntry] = []
         hit = find_next_entry(row, free, over, is_past)
         if hit is None:
-            break  # nothing is said of the entries it was looked for in
+            break  # the entries searched for it are not skipped ones
         hits.append(hit)
         passed += over
     return hits, passed
@@ -306,8 +298,8 @@ def set_via_api(entries: Iterable[LedgerEntry], via_api: bool) -> list[datetime]
 
 
 def finish_attribution(account: Account) -> None:
-    """Where the view was laid to its beginning, older rows are not its: a lot in each transaction,
-    for which who pays may have to wait."""
+    """Where the view is aligned to its beginning, older rows are not of the API. A batch in each
+    transaction: payers wait for its lock."""
     while finish_attribution_batch(account):
         pass
 
@@ -322,7 +314,7 @@ def finish_attribution_batch(account: Account) -> bool:
 
 
 def attribute_beyond_api_view(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
-    """Rows beyond both ends of the view are not of the API."""
+    """Mark rows beyond both ends of the view as not of the API."""
     told: list[datetime] = []
     if ledger.api_high == page.total:
         free = entries_newer_than_api_view(ledger).filter(
@@ -336,7 +328,7 @@ def attribute_beyond_api_view(ledger: LedgerMirror, page: UpstreamLedgerPage) ->
 def entries_past_lag(
     entries: QuerySet[LedgerEntry], page: UpstreamLedgerPage
 ) -> QuerySet[LedgerEntry]:
-    """Those that the view would have shown on this page by then, if it ever did."""
+    """Rows that the view would have shown on this page."""
     return entries.filter(happened_at__lte=page.requested_at - api_view_lag())
 
 
@@ -352,7 +344,6 @@ def attribute_oldest_entries(ledger: LedgerMirror) -> list[datetime]:
 
 
 def mark_batch_not_api(entries: QuerySet[LedgerEntry]) -> list[datetime]:
-    """Tell the newest lot of these that they are not of the API."""
     lot = list(
         entries.order_by("-position").values_list("position", "happened_at")[
             :ATTRIBUTION_BATCH_SIZE
@@ -364,9 +355,9 @@ def mark_batch_not_api(entries: QuerySet[LedgerEntry]) -> list[datetime]:
 
 
 def suspend_alignment(account: Account, why: str = API_VIEW_MISMATCH) -> None:
-    """Say why the view cannot be laid, and leave it for a while."""
+    """Record why the view cannot be aligned; it is left alone for a while."""
     now = timezone.now()
-    # When it was read is left alone beneath: it is of the view's top.
+    # `api_read_at` is of the view's newest rows.
     read_at = {} if why == OLDER_API_VIEW_MISMATCH else {"api_read_at": now}
     LedgerMirror.objects.filter(pk=account.pk).update(
         api_problem=why,

@@ -1,10 +1,9 @@
-"""The view `source=api`: which of the mirrored rows were spent by tokens of the API.
+"""Read the view `source=api`: which of the mirrored rows were spent by tokens of the API.
 
-It is read only when the mirror has rows of which that is not known, and laid over them
-(`overlay.py`).
-
-A row that it did not show in time is not of the API. Where one of our charges misses that very row,
-the view is asked on for a while: in a quiet account no other row would come and correct it.
+It is read only while the mirror has rows without attribution, and aligned with them
+(`api_view_alignment.py`). A row that it did not show in time is not of the API; where one of our
+charges lacks just that debit, the view is read for some time longer, because in a quiet account no
+other row would come and correct it.
 """
 
 from __future__ import annotations
@@ -43,19 +42,19 @@ API_VIEW_UNSUPPORTED_ERRORS = (
     errors.ValidationFailed,
 )
 MAX_API_VIEW_ATTEMPTS = 2
-PROBE_PERMIT_WAIT_S = 8.0  # seconds, for a request that is worth nothing in another turn
-# Before a view that does not fit is tried again, at first and at most. One that lags does not fit
-# where equal rows came at once, of which it shows some: a minute later it does.
+PROBE_PERMIT_WAIT_S = 8.0  # seconds; a later turn has no use for it
+# Before a view that does not fit is tried again. One that shows only some of several equal new rows
+# fits a minute later.
 API_VIEW_BACKOFF = Backoff(timedelta(minutes=1), timedelta(hours=1))
 
 
 def sync_api_view(
     source: LedgerReader, since: datetime | None = None, most: int | None = None
 ) -> None:
-    """Tell of every mirrored row, or of those since then, whether the view shows it.
+    """Attribute every mirrored row, or those since then; no request when there is none.
 
-    Nothing is asked when nothing is open. Beneath its newest page at most so many are read. A
-    service that has no such view is not asked again for a while; the ledger itself goes on.
+    `most` bounds the pages read below the newest one. A service without such a view is not asked
+    again for a while; the ledger itself is still read.
     """
     try:
         sync_unattributed_rows(source, since, most)
@@ -79,7 +78,7 @@ def sync_unattributed_rows(source: LedgerReader, since: datetime | None, most: i
         else ledger
     )
     if laid is None or resting:
-        return  # new rows are told all the same; what does not fit lies beneath them
+        return  # only older rows do not fit
     ledger = laid
     while ledger.api_low > 0 and needs_older_api_pages(ledger, since) and asked != most:
         page, before, asked = (
@@ -91,24 +90,21 @@ def sync_unattributed_rows(source: LedgerReader, since: datetime | None, most: i
         if ledger.api_low == before:
             if ledger.low == 0:
                 suspend_alignment(account, OLDER_API_VIEW_MISMATCH)
-            break  # the rows beneath it are not mirrored yet
+            break  # the older rows are not mirrored yet
     if unattributed_entries(ledger).exists():
         finish_attribution(account)
 
 
 def is_api_view_behind(ledger: LedgerMirror, since: datetime | None = None) -> bool:
-    """Whether the view was not yet laid over some row, or may show one late."""
+    """Whether some row is not attributed, or may be shown late."""
     rows = unattributed_entries(ledger)
     unknown = rows.filter(happened_at__gte=since) if since else rows
     return unknown.exists() or may_have_missed_debit(ledger)
 
 
 def may_have_missed_debit(ledger: LedgerMirror) -> bool:
-    """Whether a row that the view did not show in time may be the debit of a charge without one.
-
-    For ten minutes after its settling, or after its answer was given up, in which the view is asked
-    once with each reading.
-    """
+    """Whether a row that the view did not show in time may be the debit of a charge that lacks one.
+    So for ten minutes after it was settled or its answer was given up."""
     claims = recent_candidates_without_debit(ledger)
     if not claims:
         return False
@@ -119,7 +115,6 @@ def may_have_missed_debit(ledger: LedgerMirror) -> bool:
 
 
 def recent_candidates_without_debit(ledger: LedgerMirror) -> list[MatchCandidate]:
-    """Of the last ten minutes; those whose answer got lost claim their price, which may differ."""
     charges, now = Charge.objects.filter(account_id=ledger.pk), timezone.now()
     # A call that may take minutes is given up for good only when its longest time is over.
     lost = charges.filter(state=ChargeState.UNKNOWN, lost_at__gte=now - MATCH_SEARCH_MARGIN)
@@ -143,18 +138,18 @@ def is_api_view_backing_off(ledger: LedgerMirror) -> bool:
 
 
 def needs_newest_api_page(ledger: LedgerMirror, resting: bool = False) -> bool:
-    """Whether the view has to be read at its end, not only beneath."""
+    """Whether the view has to be read at its end, not only below."""
     if (ledger.api_problem and not resting) or not is_alignment_started(ledger):
         return True
     if ledger.api_read_at and ledger.read_at and ledger.api_read_at >= ledger.read_at:
-        return False  # what it did not show then is waited for until the ledger is read again
+        return False  # what it lacked is asked for after the ledger's next reading
     return entries_newer_than_api_view(ledger).filter(
         via_api__isnull=True
     ).exists() or may_have_missed_debit(ledger)
 
 
 def needs_older_api_pages(ledger: LedgerMirror, since: datetime | None) -> bool:
-    """Whether it has to be read beneath what was laid."""
+    """Whether it has to be read below the aligned rows."""
     lowest = lowest_attributed_position(ledger)
     rows = unattributed_entries(ledger).filter(
         position__lt=ledger.high if lowest is None else lowest
@@ -165,7 +160,7 @@ def needs_older_api_pages(ledger: LedgerMirror, since: datetime | None) -> bool:
 def sync_newest_api_rows(
     source: LedgerReader, ledger: LedgerMirror, resting: bool = False
 ) -> LedgerMirror | None:
-    """Lay the view's newest rows; nothing where they cannot be laid now."""
+    """Align the view's newest rows; None where that is not possible now."""
     account, stuck = source.account, 0
     if ledger.api_problem and not resting:
         ledger = restart_alignment(account)
@@ -176,7 +171,7 @@ def sync_newest_api_rows(
     while stuck <= MAX_API_VIEW_ATTEMPTS:
         ledger = align_page(account, page)
         if not is_alignment_started(ledger):
-            return None  # it changed under us; the next round begins anew
+            return None  # the view changed; the next round starts again
         if ledger.api_high == page.total:
             return ledger
         if ledger.api_high == page.end:
@@ -193,13 +188,10 @@ def sync_newest_api_rows(
 def fetch_newest_api_page(
     source: LedgerReader, ledger: LedgerMirror, was_opened: bool
 ) -> UpstreamLedgerPage:
-    """The page of the newest row that was laid, where the next one comes; of a view that was not
-    laid yet, its last page. A page beyond the end is not asked for, which a service may refuse.
-
-    Of the last page the end is kept, should the next request have to wait for another turn.
-    """
+    """The page of the newest aligned row, where the next row comes; without one, the view's last
+    page. A page beyond the end is not requested: the service may refuse it."""
     if was_opened:
-        # Where the next page is known to be there, one request a turn would read this one for ever.
+        # With one request a turn, a full page would be read again and again.
         next_ = ledger.api_high if ledger.api_read_at is None else max(ledger.api_high, 1) - 1
         return source.fetch_page_at(next_, API_SOURCE)
     page = source.fetch_page_at(max(ledger.api_high, 1) - 1, API_SOURCE)
@@ -212,7 +204,6 @@ def fetch_newest_api_page(
 
 
 def try_start_alignment(source: LedgerReader, page: UpstreamLedgerPage) -> bool:
-    """Begin to lay the view, from its last page."""
     account = source.account
     if is_alignment_started(start_alignment(account, page)):
         return True
@@ -220,15 +211,13 @@ def try_start_alignment(source: LedgerReader, page: UpstreamLedgerPage) -> bool:
         return False
     ledger = start_alignment(account, page, still=True)
     if not is_alignment_started(ledger) and page.rows and ledger.low == 0 and not ledger.problem:
-        suspend_alignment(account)  # else its newest row is among those that are not mirrored yet
+        suspend_alignment(account)  # otherwise its newest row may not be mirrored yet
     return is_alignment_started(ledger)
 
 
 def is_ledger_unchanged(source: LedgerReader, page: UpstreamLedgerPage) -> bool:
-    """Whether no row came since the mirror's end was read, before the view's page was asked for.
-
-    Any page tells the ledger's end: the next older one, while there is one to be read.
-    """
+    """Whether no row came between the reading of the mirror's end and of the view's page. Any page
+    tells the ledger's length, so the next older one is read."""
     ledger = mirror_range.get_or_create_ledger(source.account)
     patient = replace(source, patience=max(source.patience, PROBE_PERMIT_WAIT_S))
     probe = patient.fetch_page_at(max(ledger.low or ledger.high, 1) - 1)

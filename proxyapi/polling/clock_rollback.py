@@ -1,9 +1,8 @@
-"""A clock that was put back: what rows tell of a time that now lies ahead again.
+"""Repair timestamps that lie ahead of now because the clock was set back.
 
-Contract: whatever lies further ahead of now than it ever may is brought to now. Else a turn that
-was put off would wait until the clock is there again, and what is read meanwhile would be taken for
-older than what is known. When a charge was sent, settled or lost stays as it is, for that is
-evidence (rule 2).
+Whatever lies further ahead than it ever may becomes now. Otherwise work would wait until the clock
+is there again (rule 7), and what is read meanwhile would count as older than what is known. When a
+charge was sent, settled or lost stays as it is: that is evidence (rule 2).
 """
 
 from __future__ import annotations
@@ -33,48 +32,41 @@ SENDING_GRACE = timedelta(minutes=3)  # more than a change of a top-up is with t
 
 
 class TimestampClamp(NamedTuple):
-    """A time of rows, how far ahead of now it may lie, and what it becomes where it lies further,
-    from now on."""
+    """Times of rows, how far ahead of now they may lie, and what becomes of those further ahead,
+    counted from now."""
 
     queryset: QuerySet[Any]
-    column: str
+    columns: tuple[str, ...]
     max_ahead: timedelta
-    replacement_offset: timedelta
+    replacement_offset: timedelta = NO_OFFSET
 
 
-_ACCOUNTS, _LEDGERS, _TOP_UPS = (
-    Account.objects.all(),
-    LedgerMirror.objects.all(),
-    AutoTopUp.objects.all(),
-)
 _CHARGES, _CHANGES = Charge.objects.holding(), TopUpChange.objects.open()
 _SENDING = _CHANGES.filter(state=TopUpChangeState.SENDING)
+_READINGS = (MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET)
+_LEDGER_READINGS = (
+    *("api_problem_at", "api_read_at", "api_tried_at"),
+    *("rechecked_at", "read_at", "checkpoint_at"),
+)
 TIMESTAMP_CLAMPS = (
-    TimestampClamp(_ACCOUNTS, "balance_as_of", MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET),
-    TimestampClamp(_ACCOUNTS, "refreshed_at", MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET),
-    TimestampClamp(_CHARGES, "heartbeat_at", MAX_CLOCK_ROLLBACK, NO_OFFSET),
-    TimestampClamp(_CHARGES, "due_at", MAX_LONG_DELAY, NO_OFFSET),
-    TimestampClamp(_CHARGES, "held_at", MAX_CLOCK_ROLLBACK, NO_OFFSET),
-    TimestampClamp(Draft.objects.all(), "quote_due_at", MAX_SHORT_DELAY, NO_OFFSET),
-    TimestampClamp(_LEDGERS, "api_problem_at", MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET),
-    TimestampClamp(_LEDGERS, "api_read_at", MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET),
-    TimestampClamp(_LEDGERS, "api_tried_at", MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET),
-    TimestampClamp(_LEDGERS, "due_at", MAX_LONG_DELAY, NO_OFFSET),
-    TimestampClamp(_LEDGERS, "lease_expires_at", MAX_SHORT_DELAY, NO_OFFSET),
-    TimestampClamp(_LEDGERS, "rechecked_at", MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET),
-    TimestampClamp(_LEDGERS, "read_at", MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET),
-    TimestampClamp(_LEDGERS, "checkpoint_at", MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET),
-    TimestampClamp(_TOP_UPS, "due_at", MAX_SHORT_DELAY, NO_OFFSET),
-    TimestampClamp(_TOP_UPS, "read_at", MAX_CLOCK_ROLLBACK, BEFORE_ROLLBACK_OFFSET),
-    TimestampClamp(_CHANGES, "requested_at", MAX_CLOCK_ROLLBACK, NO_OFFSET),
-    TimestampClamp(_CHANGES, "sent_at", MAX_CLOCK_ROLLBACK, NO_OFFSET),
-    # First: who may be sending it just now is left the time to end.
-    TimestampClamp(_SENDING, "due_at", MAX_SHORT_DELAY, SENDING_GRACE),
-    TimestampClamp(_CHANGES, "due_at", MAX_SHORT_DELAY, NO_OFFSET),
+    TimestampClamp(Account.objects.all(), ("balance_as_of", "refreshed_at"), *_READINGS),
+    TimestampClamp(_CHARGES, ("heartbeat_at", "held_at"), MAX_CLOCK_ROLLBACK),
+    TimestampClamp(_CHARGES, ("due_at",), MAX_LONG_DELAY),
+    TimestampClamp(Draft.objects.all(), ("quote_due_at",), MAX_SHORT_DELAY),
+    TimestampClamp(LedgerMirror.objects.all(), _LEDGER_READINGS, *_READINGS),
+    TimestampClamp(LedgerMirror.objects.all(), ("due_at",), MAX_LONG_DELAY),
+    TimestampClamp(LedgerMirror.objects.all(), ("lease_expires_at",), MAX_SHORT_DELAY),
+    TimestampClamp(AutoTopUp.objects.all(), ("due_at",), MAX_SHORT_DELAY),
+    TimestampClamp(AutoTopUp.objects.all(), ("read_at",), *_READINGS),
+    TimestampClamp(_CHANGES, ("requested_at", "sent_at"), MAX_CLOCK_ROLLBACK),
+    # First: a worker that may be sending it is given the time to finish.
+    TimestampClamp(_SENDING, ("due_at",), MAX_SHORT_DELAY, SENDING_GRACE),
+    TimestampClamp(_CHANGES, ("due_at",), MAX_SHORT_DELAY),
 )
 
 
 def repair_after_clock_rollback(now: datetime) -> None:
     """One update for each of the times; most of them find no row."""
-    for rows, name, at_most, becomes in TIMESTAMP_CLAMPS:
-        rows.filter(**{f"{name}__gt": now + at_most}).update(**{name: now + becomes})
+    for rows, columns, max_ahead, offset in TIMESTAMP_CLAMPS:
+        for name in columns:
+            rows.filter(**{f"{name}__gt": now + max_ahead}).update(**{name: now + offset})

@@ -20,10 +20,9 @@ TOP_UP_PATTERN = re.compile(r"top[\s_-]*up", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class InferredTopUpState:
-    """`today`: successes since `day_began`. `resting_until`: at the latest, where it rests now."""
+    """`successes_today` counts since UTC midnight, `day_end` is the next one."""
 
     successes_today: int
-    day_start: datetime
     day_end: datetime
     cooldown_until: datetime | None
 
@@ -45,7 +44,7 @@ def infer_from_entries(
     failed_at = row.failure_seen_at if row and row.consecutive_failures else None
     until = failed_at + FAILURE_COOLDOWN if failed_at else None
     resting = until if until and until > now else None
-    return InferredTopUpState(today, began, began + timedelta(days=1), resting)
+    return InferredTopUpState(today, began + timedelta(days=1), resting)
 
 
 def is_stopped_by_failures(row: AutoTopUp) -> bool:

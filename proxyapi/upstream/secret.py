@@ -37,11 +37,6 @@ class Secret:
         """The token itself: for the header of one call, or for sealing."""
         return self._text
 
-    @property
-    def tail(self) -> str:
-        """The last four characters, to tell tokens apart; empty if that gives too much away."""
-        return self._text[-4:] if len(self._text) >= 16 else ""
-
     def scrub(self, body: bytes) -> bytes:
         """`body` with the token struck out, should an answer quote it in whatever escaping."""
         if len(self._text) < MIN_SCRUBBED_CHARS:

@@ -11,8 +11,6 @@ from fractions import Fraction
 
 from proxyapi.sandbox.catalogue.engines import CLIP_ENGINES, ClipEngine
 
-FRAMES = ("first_frame", "last_frame", "image", "video")
-
 
 @dataclass(frozen=True, slots=True)
 class ModifierMenus:

@@ -15,8 +15,6 @@ from proxyapi.sandbox.records import Charge
 from proxyapi.sandbox.resource_rows import Search
 from proxyapi.sandbox.world import World
 
-SORTS = ("-volume", "volume", "title", "-title", "created_at", "-created_at")
-
 
 class SearchResult(NamedTuple):
     ideas: list[dict[str, Any]]

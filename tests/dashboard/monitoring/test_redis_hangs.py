@@ -46,11 +46,11 @@ def draft(priya: Membership) -> Job:
 
 
 @pytest.fixture
-def pages_process() -> Iterator[None]:
+def pages_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """This process answers pages, as one that `dashboard.asgi` began."""
-    redis_client.use_page_timeout()
+    monkeypatch.setattr(redis_client, "_timeout_s", redis_client.PAGE_TIMEOUT_S)
     yield
-    redis_client.use_worker_timeout()
+    redis_client.reset_timeout_backoff()
 
 
 @pytest.fixture

@@ -74,11 +74,6 @@ def test_equal_tokens_are_equal_secrets(secret):
     assert len({secret, Secret(TOKEN)}) == 1
 
 
-def test_the_tail_tells_tokens_apart_and_is_empty_for_short_ones(secret):
-    assert secret.tail == "0001"
-    assert Secret("short-one").tail == ""
-
-
 def test_an_answer_that_quotes_the_token_loses_it(secret):
     assert secret.scrub(f"Bad token {TOKEN}!".encode()) == b"Bad token " + b"*" * 19 + b"!"
     assert Secret("abc").scrub(b"abcabc") == b"abcabc"
