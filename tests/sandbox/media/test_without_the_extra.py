@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import av
-import numpy as np
 import pytest
 
 from proxyapi.sandbox.media import films
@@ -32,13 +31,12 @@ def test_a_film_is_made_by_the_standard_library(ratio: str, tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("without_media_extra")
-def test_every_frame_of_it_can_be_decoded_and_scenes_differ(tmp_path: Path) -> None:
+@pytest.mark.parametrize("genre", ["cinematic", "noir", "anime"])
+def test_every_frame_of_it_can_be_decoded(genre: str, tmp_path: Path) -> None:
     path = tmp_path / "plain.mp4"
-    films.make_film(film("word " * 40), path)
+    films.make_film(film("word " * 40, genre=genre), path)
     seen = pictures(path)
-    assert len(seen) == 77
-    assert np.array_equal(seen[0], seen[29])
-    assert not np.array_equal(seen[0], seen[30])
+    assert len(seen) == 60
     assert seen[0].std() > 20
 
 
