@@ -30,9 +30,9 @@ from proxyapi import throttle
 from proxyapi.events import EventType, publish_event
 from proxyapi.refusals import Refusal, StaleData, format_credits
 
-DUPLICATE_THRESHOLD = "There is this threshold already."
+DUPLICATE_THRESHOLD = "This threshold already exists."
 RULE_CHANGED_MEANWHILE = (
-    "Somebody changed this meanwhile; it is now: {now}. Save again to set what is below."
+    "Someone else changed this. It is now: {now}. Save again to apply the values below."
 )
 TESTS_PER_MINUTE_MEMBER, TESTS_PER_MINUTE_TEAM = 3, 6  # a minute
 TOO_MANY_TESTS = (
@@ -177,8 +177,8 @@ def send_test_alert(*, by: Membership) -> list[Delivery]:
         subject="test",
         period=timezone.now().isoformat(),
         state="info",
-        title=f"{by.user.first_name} tests the alerts",
-        text="Nothing happened. This is how an alert arrives.",
+        title=f"{by.user.first_name} sent a test alert",
+        text="This is a test. No action is needed.",
         url="/alerts/",
     )
     rows = schedule_deliveries(event, to=[by.user])
@@ -213,7 +213,7 @@ def describe_alert_rule(rule: AlertRule) -> str:
     start = f" from {format_credits(rule.threshold)}" if rule.threshold else ""
     named = (("e-mail", rule.by_email), ("webhook", rule.by_webhook))
     ways = " and ".join(name for name, on in named if on)
-    told = f", by {ways}" if ways else ", in the portal alone"
+    told = f", by {ways}" if ways else ", in the portal only"
     return f"{rule.get_kind_display()}{start}, {'on' if rule.active else 'off'}{told}"
 
 

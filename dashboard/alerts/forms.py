@@ -15,7 +15,7 @@ from dashboard.alerts.kinds import ALERT_KINDS
 from dashboard.models import AlertRule
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
 
-THRESHOLD_OUT_OF_RANGE = "From {least:,} to {most:,}, a whole number."
+THRESHOLD_OUT_OF_RANGE = "Enter a whole number from {least:,} to {most:,}."
 RULE_CHECKBOXES = ("active", "by_email", "by_webhook")
 
 
@@ -118,9 +118,9 @@ class NewAlertRuleForm(PortalForm):
     )
     threshold = forms.DecimalField(
         label="How many",
-        help_text="Credits, days, failures or minutes, as the line above says.",
+        help_text="Credits, days, failures or minutes, depending on the rule above.",
         decimal_places=0,
-        error_messages={"invalid": "A whole number.", "required": "A whole number."},
+        error_messages={"invalid": "Enter a whole number.", "required": "Enter a whole number."},
         widget=forms.NumberInput(attrs={"step": "1", "min": "1", "inputmode": "numeric"}),
     )
 
@@ -143,10 +143,10 @@ class WebhookForm(PortalForm):
         label="Address",
         max_length=500,
         assume_scheme="https",
-        help_text="A public https address. What is posted there is signed.",
+        help_text="A public https address. Requests are signed.",
         error_messages={
-            "required": "Paste the address that alerts are posted to.",
-            "invalid": "This is no address. It begins with https://.",
+            "required": "Enter the address that alerts are sent to.",
+            "invalid": "This is not an address. It must start with https://.",
         },
         widget=forms.URLInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )

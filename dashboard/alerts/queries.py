@@ -29,7 +29,7 @@ RULE_ORDER = {kind.value: place for place, kind in enumerate(AlertKind)}
 DELIVERY_STATE_LABELS = {
     DeliveryState.DUE: ("waiting", "Waiting"),
     DeliveryState.DELIVERED: ("completed", "Delivered"),
-    DeliveryState.FAILED: ("failed", "Given up"),
+    DeliveryState.FAILED: ("failed", "Failed"),
 }
 
 
@@ -74,8 +74,8 @@ class AlertsPage:
     @property
     def note(self) -> str:
         if not self.history:
-            return "Nothing needed telling yet."
-        return f"{self.unread} not read yet." if self.unread else "All of it was read."
+            return "No alerts yet."
+        return f"{self.unread} unread." if self.unread else "All read."
 
 
 def build_alerts_page(reader: Membership) -> AlertsPage:
@@ -136,7 +136,7 @@ def build_delivery_log(reader: Membership) -> tuple[DeliveryLogRow, ...]:
 def build_delivery_log_row(row: Delivery) -> DeliveryLogRow:
     state, word = DELIVERY_STATE_LABELS[DeliveryState(row.state)]
     if row.state == DeliveryState.DUE and row.error:
-        state, word = "late", "Trying again"
+        state, word = "late", "Retrying"
     mail = row.channel == DeliveryChannel.EMAIL
     return DeliveryLogRow(
         id=row.pk,
@@ -153,8 +153,8 @@ def build_delivery_log_row(row: Delivery) -> DeliveryLogRow:
 
 def delivery_detail(row: Delivery) -> str:
     if row.state == DeliveryState.DELIVERED:
-        return "" if row.attempts == 1 else f"{clock(row.delivered_at)}, at try {row.attempts}"
+        return "" if row.attempts == 1 else f"{clock(row.delivered_at)}, attempt {row.attempts}"
     if row.state == DeliveryState.DUE:
-        return f"{row.error} Next try {clock(row.due_at)}." if row.error else ""
+        return f"{row.error} Next attempt {clock(row.due_at)}." if row.error else ""
     times = "once" if row.attempts == 1 else f"{row.attempts} times"
     return f"{row.error} Tried {times}."

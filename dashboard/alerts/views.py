@@ -64,7 +64,7 @@ def update_rules(request: TeamRequest) -> HttpResponse:
             form.add_error(refusal.field or None, refusal.sentence)
         else:
             if changed:
-                messages.success(request, "The alerts are saved.")
+                messages.success(request, "Alert rules saved.")
             return redirect("alerts")
     return render_alerts_page(request, rules=form)
 
@@ -105,7 +105,7 @@ def set_webhook(request: TeamRequest) -> HttpResponse:
 @require_POST
 def remove_webhook(request: TeamRequest) -> HttpResponse:
     actions.remove_webhook(by=request.membership)
-    messages.success(request, "Nothing is posted any more.")
+    messages.success(request, "Webhook removed.")
     return redirect("alerts")
 
 
@@ -118,7 +118,9 @@ def send_test_alerts(request: TeamRequest) -> HttpResponse:
         messages.error(request, refusal.sentence)
         return redirect("alerts")
     ways = {row.get_channel_display().lower() for row in rows}
-    messages.info(request, f"A test is on its way by {' and '.join(sorted(ways))}. See the log.")
+    messages.info(
+        request, f"Test alert sent by {' and '.join(sorted(ways))}. See the delivery log."
+    )
     return redirect("alerts")
 
 

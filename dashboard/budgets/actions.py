@@ -37,32 +37,33 @@ from proxyapi.models.account import amount_text
 from proxyapi.operations import PriceRule, get_operation
 from proxyapi.refusals import Refusal, StaleData, format_credits
 
-BUDGET_EXISTS = "There is a budget for that already. Change it instead of adding another one."
-LIMIT_REQUIRED = "Set one of the two limits."
-LIMITS_REVERSED = "The limit that refuses is not below the one that warns."
-LIMIT_NOT_POSITIVE = "A limit is above 0."
+BUDGET_EXISTS = "This budget already exists. Change it instead of adding another one."
+LIMIT_REQUIRED = "Set at least one of the two limits."
+LIMITS_REVERSED = "The limit must not be below the alert."
+LIMIT_NOT_POSITIVE = "A limit must be above 0."
 BUDGET_CHANGED_MEANWHILE = (
-    "Somebody changed this budget meanwhile: it is {now} now. Save again to set what is below."
+    "Someone else changed this budget. It is now: {now}. Save again to apply the values below."
 )
-BUDGET_ENDED_MEANWHILE = "Somebody ended this budget meanwhile. Add it again to set its limits."
+BUDGET_ENDED_MEANWHILE = "Someone else removed this budget. Add it again to set limits."
 LIMIT_FIELDS = ("soft", "hard")
 Limits = tuple[Decimal | None, Decimal | None]  # in the order of LIMIT_FIELDS
-REQUEST_CHANGED = "The video or its price changed since it was asked for. Nothing was sent."
+REQUEST_CHANGED = "The video or its price changed since the request. Nothing was sent."
 PRICE_INCREASED = (
-    "It was asked for at {seen} cr and costs {now} cr now. Nothing was sent. Ask again."
+    "It was requested at {seen} cr and now costs {now} cr. Nothing was sent. Request it again."
 )
-REQUESTER_CANNOT_RENDER = "Whoever asked makes no videos in this team any more. Nothing was sent."
+REQUESTER_CANNOT_RENDER = (
+    "The member who requested it can no longer create videos in this team. Nothing was sent."
+)
 SEVERAL_BUDGETS_BLOCK = (
-    "It goes above more than one budget. Raise these first, or approve it this once. Nothing was "
-    "sent."
+    "It exceeds more than one budget. Raise these first, or approve it once. Nothing was sent."
 )
 BLOCKING_BUDGETS_CHANGED = (
-    "The budget in the way is not as it was shown any more. It is shown as it is now; look and "
+    "The budget that blocks this request has changed. Its current values are shown; review and "
     "approve again. Nothing was sent."
 )
-RAISED_LIMIT_TOO_LOW = "A raised limit is above {limit} cr. Nothing was sent."
-DECLINE_REASON_REQUIRED = "Say in a sentence why not."
-WITHDRAWN_BY_REQUESTER = "Taken back before it was decided. Nothing was sent."
+RAISED_LIMIT_TOO_LOW = "The new limit must be above {limit} cr. Nothing was sent."
+DECLINE_REASON_REQUIRED = "Enter a reason."
+WITHDRAWN_BY_REQUESTER = "Withdrawn before it was decided. Nothing was sent."
 
 
 @transaction.atomic

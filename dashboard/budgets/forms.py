@@ -13,12 +13,12 @@ from dashboard.shared.forms import VERSION_LABEL, PortalForm
 
 MAX_LIMIT_CREDITS = 9_999_999
 WHOLE_TEAM = "team"
-LIMIT_NOT_A_NUMBER = "A limit is a whole number of credits, from 1 to 9,999,999."
-REFUSAL_BELOW_ALERT = "It is not below the alert: {soft:,.0f}."
-LIMIT_MISSING = "Set one of the two."
+LIMIT_NOT_A_NUMBER = "Enter a whole number of credits from 1 to 9,999,999."
+REFUSAL_BELOW_ALERT = "It must not be below the alert: {soft:,.0f}."
+LIMIT_MISSING = "Set at least one of the two."
 PERIOD_CHOICES = [
     (BudgetPeriod.DAY, "A day"),
-    (BudgetPeriod.WEEK, "A week, from Monday"),
+    (BudgetPeriod.WEEK, "Week, from Monday"),
     (BudgetPeriod.MONTH, "A month"),
 ]
 
@@ -48,11 +48,9 @@ class CreditLimitField(forms.DecimalField):
 class BudgetLimitsForm(PortalForm):
     """The two limits of a budget; `drawn` are those the form was drawn with."""
 
-    hard = CreditLimitField(
-        label="Refuse above", help_text="Nothing is sent that would go over it."
-    )
+    hard = CreditLimitField(label="Limit", help_text="Requests that would exceed it are refused.")
     soft = CreditLimitField(
-        label="Warn from", help_text="An alert, once in each period. Empty: no alert."
+        label="Alert at", help_text="One alert per period. Leave empty for no alert."
     )
     drawn = forms.CharField(widget=forms.HiddenInput, required=False, label=VERSION_LABEL)
 
@@ -108,7 +106,7 @@ class ApprovalForm(PortalForm):
 
     # Where the budget has credits left again, the dialog shows neither field.
     how = forms.ChoiceField(
-        choices=[("once", "This once"), ("raise", "Raise")], initial="once", required=False
+        choices=[("once", "Approve once"), ("raise", "Raise")], initial="once", required=False
     )
     hard = CreditLimitField(label="New limit")
     drawn = forms.CharField(widget=forms.HiddenInput, required=False, label=VERSION_LABEL)

@@ -63,7 +63,7 @@ def add_budget(request: TeamRequest) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(refusal.field or None, refusal.sentence)
         else:
-            messages.success(request, f"{form.member or 'The whole team'} has a budget now.")
+            messages.success(request, f"{form.member or 'The whole team'} now has a budget.")
             return redirect("budgets")
     return render_budget_dialog(request, NEW_BUDGET_TEMPLATE, {"form": form}, bad=bool(form.errors))
 
@@ -98,7 +98,7 @@ def end_budget(request: TeamRequest, budget_id: UUID) -> HttpResponse:
     """A budget that binds nobody any more; adding it again brings it back."""
     budget = fetch_budget(request, budget_id)
     actions.end_budget(by=request.membership, budget=budget)
-    messages.success(request, f"The budget of {budget.member or 'the whole team'} is ended.")
+    messages.success(request, f"Budget of {budget.member or 'the whole team'} removed.")
     return redirect("budgets")
 
 
@@ -149,7 +149,7 @@ def decline_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
         except Refusal as refused:
             error = refused.sentence
         else:
-            messages.success(request, f"{approval.member.first_name} reads why it was declined.")
+            messages.success(request, f"{approval.member.first_name} is notified of the reason.")
             return redirect("budgets")
     context = {"answer": build_approval_confirmation(approval), "error": error, "words": words}
     return render_budget_dialog(request, REFUSAL_TEMPLATE, context, bad=bool(error))
@@ -168,7 +168,7 @@ def withdraw_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
     except Refusal as refused:
         messages.error(request, refused.sentence)
     else:
-        messages.success(request, "It waits no more. Nothing was sent.")
+        messages.success(request, "Request withdrawn. Nothing was sent.")
     return redirect(video_page_url(approval.charge.job) or "budgets")
 
 
@@ -178,5 +178,5 @@ def add_decision_message(request: TeamRequest, approval: ApprovalRequest) -> Non
     else:
         hold = in_words(approval.charge.hold)
         messages.info(
-            request, f"{hold} cr are held for {approval.member.first_name}, it is sent now."
+            request, f"{hold} cr are held for {approval.member.first_name}. It is sent now."
         )

@@ -25,7 +25,7 @@ def costs(request: TeamRequest) -> HttpResponse:
     shell = build_app_shell(request.membership, accounts_with_cost_maps(request.team.tenant))
     wanted = request.GET.get("account", "")
     if wanted and all(str(account.pk) != wanted for account in shell.accounts):
-        raise Http404("There is no such account in this team.")
+        raise Http404("This account does not exist in this team.")
     page = build_costs_page(shell.accounts, wanted)
     return render(request, "costs/page.html", {"page": page, "shell": shell})
 

@@ -15,16 +15,16 @@ from proxyapi import charges, ledger
 from proxyapi.models import Account, Charge, LedgerConflict, LedgerEntry
 from proxyapi.refusals import Refusal, StaleData
 
-WRITE_OFF_REASON_REQUIRED = "Say why, in a few words. It is kept with the charge."
-REBASE_REASON_REQUIRED = "Say why, in a few words. It is kept with the difference."
+WRITE_OFF_REASON_REQUIRED = "Enter a reason. It is saved with the charge."
+REBASE_REASON_REQUIRED = "Enter a reason. It is saved with the difference."
 DIFFERENCE_UNREADABLE = (
     "Nothing was changed: the difference in this form is missing or damaged. Reload the page and "
     "try again."
 )
-ENTRY_REQUIRED = "Choose the entry that it is."
-CONFLICTS_ALREADY_ACCEPTED = "Somebody has looked at these rows meanwhile. Nothing was changed."
-CONFLICT_ALREADY_ACCEPTED = "Somebody has looked at this row meanwhile. Nothing was changed."
-OTHER_CONFLICTS_FOUND = "Other rows were found meanwhile. Nothing was changed; look at them first."
+ENTRY_REQUIRED = "Choose the entry that matches."
+CONFLICTS_ALREADY_ACCEPTED = "Someone else has reviewed these rows already. Nothing was changed."
+CONFLICT_ALREADY_ACCEPTED = "Someone else has reviewed this row already. Nothing was changed."
+OTHER_CONFLICTS_FOUND = "More changed rows were found. Nothing was changed. Review them first."
 MAX_REASON_LENGTH = 300  # characters of a reason
 
 

@@ -86,7 +86,7 @@ def write_off_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
             error = refusal.sentence
         else:
             held = shown(charge.hold)
-            messages.success(request, f"Written off. The {held} cr held are free again.")
+            messages.success(request, f"Written off. The {held} cr held are released.")
             return redirect_to_account(charge.account_id)
     context = {"question": queries.build_write_off_question(charge), "words": words, "error": error}
     return render_reconciliation_dialog(
@@ -109,7 +109,7 @@ def match_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
         except Refusal as refusal:
             error = refusal.sentence
         else:
-            messages.success(request, f"Settled: it was charged {shown(charge.cost)} cr.")
+            messages.success(request, f"Matched: it was charged {shown(charge.cost)} cr.")
             return redirect_to_account(charge.account_id)
     context = {"matching": queries.build_match_dialog(charge), "error": error}
     return render_reconciliation_dialog(
@@ -126,11 +126,13 @@ def accept_ledger_version(request: TeamRequest, rewrite_id: int) -> HttpResponse
         except Refusal as refusal:
             error = refusal.sentence
         else:
-            messages.success(request, f"Row {rewrite.number:,} reads as the service shows it.")
+            messages.success(
+                request, f"Row {rewrite.number:,} replaced with the service’s version."
+            )
             return redirect_to_account(rewrite.account_id)
     context = {
         "question": queries.build_conflict_question(rewrite),
-        "act": "Take this version",
+        "act": "Accept version",
         "error": error,
     }
     return render_reconciliation_dialog(
@@ -154,7 +156,7 @@ def accept_all_ledger_versions(request: TeamRequest, account_id: UUID) -> HttpRe
             return redirect_to_account(account.pk)
     context = {
         "question": queries.build_all_conflicts_question(account),
-        "act": "Take them all",
+        "act": "Accept all",
         "error": error,
     }
     return render_reconciliation_dialog(request, "_question", account.pk, context, bad=bool(error))
@@ -173,7 +175,11 @@ def rebase_account(request: TeamRequest, account_id: UUID) -> HttpResponse:
         except Refusal as refusal:
             context["reason_error" if refusal.field else "error"] = refusal.sentence
         else:
-            messages.success(request, f"Set anew. {shown(abs(seen or Decimal(0)))} cr are let go.")
+            messages.success(
+                request,
+                f"Opening balance reset. A difference of {shown(abs(seen or Decimal(0)))} cr was "
+                "accepted.",
+            )
             return redirect_to_account(account.pk)
     bad = "error" in context or "reason_error" in context
     context["anchoring"] = queries.build_rebase_dialog(account)

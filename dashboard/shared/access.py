@@ -25,17 +25,18 @@ from proxyapi.models import (
 from proxyapi.models.ledger_entry import is_charged_by_another_team
 
 PERMISSION_MESSAGES: dict[Permission, str] = {
-    Permission.VIEW: "Only members of the team see this.",
+    Permission.VIEW: "Only team members can see this.",
     Permission.RENDER: (
-        "Your role looks at videos and does not make them. An owner or admin can change that."
+        "Your role can view videos but not create them. An owner or admin can change your role."
     ),
     Permission.RECHECK: (
-        "Your role looks, and asks the service nothing. An owner or admin can change that."
+        "Your role can view only; it cannot request a check. An owner or admin can change your "
+        "role."
     ),
-    Permission.KEEP_TOKEN: "Your role keeps no token. An owner or admin can change that.",
-    Permission.MANAGE_MONEY: "Only the treasurer and the owner change money settings.",
-    Permission.MANAGE_MEMBERS: "Only owners and admins manage members.",
-    Permission.MANAGE_TEAM: "Only the owner changes the team.",
+    Permission.KEEP_TOKEN: "Your role cannot add a token. An owner or admin can change your role.",
+    Permission.MANAGE_MONEY: "Only treasurers and owners can change money settings.",
+    Permission.MANAGE_MEMBERS: "Only owners and admins can manage members.",
+    Permission.MANAGE_TEAM: "Only owners can change the team.",
 }
 
 TARGET_HAS_MORE_PERMISSIONS = (
@@ -57,7 +58,7 @@ def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permi
     jobs = Job.objects.visible().filter(tenant=request.team.tenant)
     job = jobs.select_related("member", "account", "token", "draft").filter(pk=job_id).first()
     if job is None:
-        raise Http404("There is no such video in this team.")
+        raise Http404("This video does not exist in this team.")
     check_permission(request.membership, permission)
     return job
 
@@ -66,7 +67,7 @@ def fetch_hidden_job(request: TeamRequest, job_id: UUID) -> Job:
     """One to be shown again. It may be shown by now: somebody was faster."""
     job = Job.objects.filter(tenant=request.team.tenant, pk=job_id).first()
     if job is None:
-        raise Http404("There is no such video in this team.")
+        raise Http404("This video does not exist in this team.")
     check_permission(request.membership, Permission.RENDER)
     return job
 
@@ -77,18 +78,18 @@ def fetch_removable_token(request: TeamRequest, token_id: UUID) -> Token:
     tokens = Token.objects.not_removed().filter(tenant=request.team.tenant, pk=token_id)
     token = tokens.select_related("owner", "account").first()
     if token is None:
-        raise Http404("There is no such token in this team.")
+        raise Http404("This token does not exist in this team.")
     if token.owner_id != request.user.pk and not has_permission(
         request.membership, Permission.MANAGE_MEMBERS
     ):
-        raise PermissionDenied("Only its member, an owner or an admin removes a token.")
+        raise PermissionDenied("Only the token’s member, an owner or an admin can remove it.")
     return token
 
 
 def fetch_membership(request: TeamRequest, membership_id: int) -> Membership:
     membership = request.team.memberships.select_related("user").filter(pk=membership_id).first()
     if membership is None:
-        raise Http404("There is no such member in this team.")
+        raise Http404("This member does not exist in this team.")
     check_can_change_role(request.membership, membership.role)
     return membership
 
@@ -106,7 +107,7 @@ def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:
     budgets = Budget.objects.filter(team=request.team, active=True).select_related("member")
     budget = budgets.filter(pk=budget_id).first()
     if budget is None:
-        raise Http404("There is no such budget in this team.")
+        raise Http404("This budget does not exist in this team.")
     check_permission(request.membership, Permission.MANAGE_MONEY)
     return budget
 
@@ -151,14 +152,14 @@ def fetch_account(
         return (rows[0] if rows else None), rows
     chosen = next((row for row in rows if str(row.pk) == account_id.lower()), None)
     if chosen is None:
-        raise Http404("There is no such account in this team.")
+        raise Http404("This account does not exist in this team.")
     return chosen, rows
 
 
 def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:
     pack = CreditPack.objects.filter(tenant=request.team.tenant, pk=pack_id).first()
     if pack is None:
-        raise Http404("There is no such credit pack in this team.")
+        raise Http404("This credit pack does not exist in this team.")
     check_permission(request.membership, Permission.MANAGE_MONEY)
     return pack
 
@@ -174,7 +175,7 @@ def fetch_ledger_entry(request: TeamRequest, account_id: UUID, position: int) ->
         .first()
     )
     if entry is None:
-        raise Http404("There is no such ledger entry in this team.")
+        raise Http404("This ledger entry does not exist in this team.")
     check_permission(request.membership, Permission.VIEW)
     return entry
 
@@ -186,7 +187,7 @@ def fetch_unknown_charge(
     charges = Charge.objects.filter(tenant=request.team.tenant, state=ChargeState.UNKNOWN)
     charge = charges.select_related("member", "job", "token").filter(pk=charge_id).first()
     if charge is None:
-        raise Http404("There is no such open charge in this team.")
+        raise Http404("This open charge does not exist in this team.")
     check_permission(request.membership, permission)
     return charge
 
@@ -198,6 +199,6 @@ def fetch_ledger_conflict(request: TeamRequest, rewrite_id: int) -> LedgerConfli
     )
     rewrite = rewrites.select_related("account__ledger").filter(pk=rewrite_id).first()
     if rewrite is None:
-        raise Http404("There is no such row to compare in this team.")
+        raise Http404("This row does not exist in this team.")
     check_permission(request.membership, Permission.MANAGE_MONEY)
     return rewrite

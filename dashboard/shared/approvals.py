@@ -13,7 +13,7 @@ from proxyapi.charges import withdraw_draft_charge
 from proxyapi.events import EventType, publish_event
 from proxyapi.refusals import StaleData
 
-ALREADY_DECIDED = "This was decided already. Nothing was changed."
+ALREADY_DECIDED = "This request is already decided. Nothing was changed."
 DECISION_ACTIONS = {
     ApprovalDecision.APPROVED: AuditAction.APPROVAL_REQUEST_APPROVE,
     ApprovalDecision.DECLINED: AuditAction.APPROVAL_REQUEST_DECLINE,

@@ -76,4 +76,4 @@ def alert_warning_text(standing: BudgetUsage, hold: Decimal) -> str:
     soft = standing.budget.soft
     if soft is None or standing.used + hold < soft:
         return ""
-    return f"It goes past the alert at {credits(soft)}. It is sent all the same."
+    return f"It passes the alert at {credits(soft)}. It is sent anyway."

@@ -98,15 +98,15 @@ class BudgetExceeded(Refusal):
         )
         self.needed, self.standing, self.approvers = needed, standing, tuple(approvers)
         self.why = (
-            f"It needs {format_credits(needed)} cr and {left} of {whose} {hard} are left until "
-            f"{standing.resets_at_label}. Ask for more, or make it shorter. "
+            f"It needs {format_credits(needed)} cr, and {left} of {whose} {hard} are left until "
+            f"{standing.resets_at_label}. Request approval, or make it shorter. "
             f"{approver_hint(approvers)}"
         ).strip()
         super().__init__(f"Not sent. {self.why}")
 
 
 def approver_hint(approvers: Sequence[str]) -> str:
-    return f"{' or '.join(approvers)} can allow it." if approvers else ""
+    return f"{' or '.join(approvers)} can approve it." if approvers else ""
 
 
 def period_bounds(period: BudgetPeriod, zone: ZoneInfo, at: datetime) -> PeriodBounds:

@@ -19,14 +19,10 @@ from dashboard.monitoring.outages import RETRY_AFTER_S, is_full_disk, is_outage
 from dashboard.shared.middleware import set_request_team
 
 NOTHING_SAVED_TEXT = "Nothing was saved and nothing was charged."
-TOO_LARGE_TEXT = (
-    f"What was sent is larger than 2.5 MB, the most that is accepted. {NOTHING_SAVED_TEXT}"
-)
-TOO_MANY_FIELDS_TEXT = (
-    f"What was sent has more than 1,000 fields, the most that is accepted. {NOTHING_SAVED_TEXT}"
-)
-UNKNOWN_HOST_TEXT = "This portal is not reached at this address."
-UNREADABLE_TEXT = f"Part of what was sent is missing or damaged. {NOTHING_SAVED_TEXT}"
+TOO_LARGE_TEXT = f"The request is larger than the limit of 2.5 MB. {NOTHING_SAVED_TEXT}"
+TOO_MANY_FIELDS_TEXT = f"The request has more than the limit of 1,000 fields. {NOTHING_SAVED_TEXT}"
+UNKNOWN_HOST_TEXT = "This portal is not available at this address."
+UNREADABLE_TEXT = f"Part of the request is missing or damaged. {NOTHING_SAVED_TEXT}"
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

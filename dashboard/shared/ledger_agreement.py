@@ -21,7 +21,7 @@ from proxyapi.models import Account, LedgerEntry, LedgerMirror, Tenant
 from proxyapi.rollups.daily_totals import UNITS_PER_CREDIT
 
 ZERO_CREDITS = Decimal(0)
-LEDGER_STOPPED_TEXT = "The ledger is not read on until somebody has looked at what changed in it."
+LEDGER_STOPPED_TEXT = "The ledger is not updated until someone has reviewed what changed in it."
 
 
 def annotate_newer_entries(accounts: QuerySet[Account]) -> QuerySet[Account]:
@@ -88,7 +88,7 @@ def check_ledger_agreement(accounts: Sequence[Account]) -> LedgerAgreement | Non
 def agreement_reason(rows: int, shown: str) -> str:
     """Why the books agree; without an entry nothing adds up to anything."""
     if not rows:
-        return f"the ledger has no entry yet, and the service shows {shown}."
+        return f"the ledger has no entries yet, and the service shows {shown}."
     adds = "1 ledger entry adds" if rows == 1 else f"{rows:,} ledger entries add"
     return f"{adds} up to {shown}, the balance the service shows."
 
@@ -96,12 +96,15 @@ def agreement_reason(rows: int, shown: str) -> str:
 def ledger_sync_sentence(ledgers: Sequence[LedgerMirror], accounts: int) -> str:
     here, total = ledger_sync_progress(ledgers)
     if not total:
-        return "The ledger was not read yet. Reelroom reads it by itself, a few rows at a time."
+        return (
+            "The ledger has not been read yet. Reelroom reads it automatically, a few rows at a "
+            "time."
+        )
     if here == total:
         left = accounts - sum(ledger.is_complete for ledger in ledgers)
         which = "The ledger of one account" if left == 1 else f"The ledgers of {left} accounts"
-        return f"{which} could not be read yet. Reelroom reads on by itself."
-    return f"The ledger is being read: {here:,} of {total:,} rows. Older days are missing here."
+        return f"{which} could not be read yet. Reelroom retries automatically."
+    return f"The ledger is being read: {here:,} of {total:,} rows. Older days are still missing."
 
 
 def ledger_sync_progress(ledgers: Sequence[LedgerMirror]) -> tuple[int, int]:
@@ -117,17 +120,19 @@ def compare_ledger_with_balance(ledgers: Sequence[LedgerMirror]) -> LedgerAgreem
         read_at = min(ledger.read_at for ledger in ledgers if ledger.read_at)
         return LedgerAgreement(
             "waiting",
-            f"{rows:,} ledger entries, read to {clock(read_at)}. The sum is compared with the "
+            f"{rows:,} ledger entries, read to {clock(read_at)}. The total is compared with the "
             "balance at the next check.",
         )
     shown = sum((ledger.balance_exact or ZERO_CREDITS for ledger in ledgers), ZERO_CREDITS)
     differences = [balance_difference(ledger) for ledger in ledgers]
     gap = sum(differences, ZERO_CREDITS)
     if not any(differences):
-        return LedgerAgreement("good", f"The books agree: {agreement_reason(rows, credits(shown))}")
-    what = "are gone" if gap < 0 else "are there"
+        return LedgerAgreement(
+            "good", f"Ledger and balance match: {agreement_reason(rows, credits(shown))}"
+        )
+    what = "are missing" if gap < 0 else "were added"
     return LedgerAgreement(
         "unknown",
         f"The ledger adds up to {credits(shown - gap)}, the service shows {credits(shown)}. "
-        f"{credits(abs(gap))} cr {what} that no entry explains yet.",
+        f"{credits(abs(gap))} cr {what} without a ledger entry.",
     )

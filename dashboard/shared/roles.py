@@ -38,11 +38,11 @@ ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
 }
 
 ROLE_DESCRIPTIONS: dict[Role, str] = {
-    Role.OWNER: "Everything, and gives the team away.",
-    Role.ADMIN: "Makes videos and manages members.",
-    Role.TREASURER: "Money and the ledger, no rendering.",
-    Role.PRODUCER: "Makes and renders videos.",
-    Role.VIEWER: "Looks, and spends nothing.",
+    Role.OWNER: "Full access, including team ownership.",
+    Role.ADMIN: "Creates videos and manages members.",
+    Role.TREASURER: "Manages money and the ledger; cannot render.",
+    Role.PRODUCER: "Creates and renders videos.",
+    Role.VIEWER: "Can view everything; cannot spend credits.",
 }
 
 

@@ -27,7 +27,7 @@ TYPED_UNITS_ERROR = (
 UNITS_REQUIRED = "Choose how many units each top-up buys."
 PACK_REQUIRED = "Choose a pack. If there is none, add it below."
 TYPE_REQUIRED = "Choose what a top-up buys."
-FORM_OUTDATED = "This form is too old. Open the page again."
+FORM_OUTDATED = "This form has expired. Open the page again."
 CURRENCY_CHOICES = [(code, code) for code in ("USD", "EUR", "GBP", "CHF")]
 
 

@@ -194,5 +194,5 @@ def parse_top_up_nonce(request: TeamRequest) -> UUID:
     """A form without its nonce is not ours: it could ask twice."""
     nonce = parse_uuid(request.POST.get("nonce", ""))
     if nonce is None:
-        raise Http404("This form is too old. Open the page again.")
+        raise Http404("This form has expired. Open the page again.")
     return nonce

@@ -256,7 +256,7 @@ def check_unchanged_since_request(charge: Charge) -> None:
     now = timezone.now() + MAX_CLOCK_ROLLBACK
     has_changed = any(charge.created_at < at <= now for at in times)
     if charge.operation in JOB_STARTING_OPERATIONS and has_changed:
-        raise StaleData("This video changed since it was asked for. Nothing was sent. Ask again.")
+        raise StaleData("This video changed since the request. Nothing was sent. Request it again.")
 
 
 def check_account_upstream(account: Account) -> None:

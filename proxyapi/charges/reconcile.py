@@ -34,7 +34,7 @@ from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 
 NEVER_CHARGED_REASON = (
-    "It was never charged. The {hold} cr held are free again. Do it again when you like."
+    "It was never charged. The {hold} cr held are released. Do it again when you like."
 )
 
 

@@ -47,7 +47,8 @@ OLDER_API_VIEW_MISMATCH = (
     "For older entries we cannot tell whether they were made through the API."
 )
 API_VIEW_UNAVAILABLE = (
-    "The service does not show its view of API spend. Which rows are of the API is not known."
+    "The service does not provide its list of API spend. We do not know which entries were made "
+    "through the API."
 )
 
 

@@ -123,8 +123,8 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
         result.problems.append(f"{unlike} debits are not what their charges cost.")
     for charge in reconciliation.charges_missing_debit(ledger).order_by("sent_at"):
         result.problems.append(
-            f"{amount_text(charge.cost or ZERO_CREDITS)} cr were told for {charge.operation}, "
-            "and no row of the ledger fits."
+            f"{amount_text(charge.cost or ZERO_CREDITS)} cr were reported for {charge.operation}, "
+            "but no ledger row matches."
         )
     unknown = Charge.objects.filter(account_id=ledger.pk, state=ChargeState.UNKNOWN).count()
     result.lines.append(("charges whose outcome is not known", unknown))

@@ -24,9 +24,9 @@ from proxyapi.rollups.daily_totals import CreditSum
 from proxyapi.upstream import response_parsing
 
 CHECKPOINT_REQUESTS = 3
-BALANCE_AGREES = "Balance and entries agree by now. Nothing was changed."
+BALANCE_AGREES = "Balance and entries match now. Nothing was changed."
 DIFFERENCE_CHANGED = (
-    "The difference is {gap} cr by now, not {seen} cr. Nothing was changed; look again."
+    "The difference is now {gap} cr, not {seen} cr. Nothing was changed. Check again."
 )
 
 

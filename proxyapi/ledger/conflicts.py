@@ -43,7 +43,7 @@ BOOKED_AT_INDEX = ROW_FIELD_NAMES.index("booked_at")
 MAX_LISTED_MISSING_ROWS = (
     500  # rows that are gone; the sentence tells how many they are, and one lets all go
 )
-MIRROR_STOPPED_TEXT = "Nothing more is read until somebody has looked at it."
+MIRROR_STOPPED_TEXT = "The ledger is not updated until someone has reviewed it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +98,13 @@ def conflict_message(
 ) -> str:
     if gone:
         return (
-            f"The service's ledger got shorter: it had {ledger.high} rows, now it has "
-            f"{gone.start}. {MIRROR_STOPPED_TEXT}"
+            f"The service's ledger has fewer rows: it had {ledger.high}, now it has {gone.start}. "
+            f"{MIRROR_STOPPED_TEXT}"
         )
     entry, row = differing[0]
     others = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
     return (
-        f"Row {entry.number} of the service's ledger{others} reads differently now: it was "
+        f"Row {entry.number} of the service's ledger{others} has changed: it was "
         f"{quote_row_values(entry_raw_values(entry))}, it is {quote_row_values(row.raw_values)}. "
         f"{MIRROR_STOPPED_TEXT}"
     )

@@ -265,10 +265,13 @@ def link_late_debit(charge: Charge, entry: LedgerEntry) -> None:
     )
     sure, how = MatchConfidence.LIKELY, f"exactly its {cost} cr"
     if -entry.amount != charge.price:
-        sure, how = MatchConfidence.WEAK, f"{cost} cr, about its {amount_text(charge.price)}"
-    why = f"Probably its own: {how}, booked {minutes} min after it was sent. Its answer got lost, "
+        sure, how = MatchConfidence.WEAK, f"{cost} cr, close to its {amount_text(charge.price)}"
+    why = (
+        f"Probably this charge: {how}, recorded {minutes} min after it was sent. Its response was "
+        "lost, "
+    )
     link_entry_to_charge(
-        entry, charge, sure, f"{why}and it was called uncharged before this was seen."
+        entry, charge, sure, f"{why}and it was reported as not charged before this entry was found."
     )
     entry_changes.record_entry_changes(charge.account, [entry.happened_at])
 
@@ -278,22 +281,28 @@ def link_settling_debit(charge: Charge, entry: LedgerEntry) -> None:
     rows = api_debits_in_charge_period(mirror_range.get_or_create_ledger(charge.account), charge)
     equal = [other for other in rows if other.amount == entry.amount]
     cost, wanted = amount_text(-entry.amount), amount_text(charge.price)
-    told = "Its answer got lost"
+    told = "Its response was lost"
     if -entry.amount != charge.price:
         sure, why = (
             MatchConfidence.WEAK,
-            f"{cost} cr were booked in its time, about its {wanted} cr.",
+            f"{cost} cr were recorded in its time window, close to its {wanted} cr.",
         )
     elif len(equal) > 1:
         sure, why = MatchConfidence.LIKELY, f"one of {len(equal)} debits of exactly its {cost} cr."
     elif is_booked_before_sending(entry, charge):
-        sure, why = MatchConfidence.LIKELY, f"exactly its {cost} cr, booked before it by our clock."
+        sure, why = (
+            MatchConfidence.LIKELY,
+            f"exactly its {cost} cr, recorded before it by our clock.",
+        )
     elif entry.happened_at > answer_given_up_at(charge) + MATCH_BOOKING_DELAY:
-        sure, why = MatchConfidence.LIKELY, f"exactly its {cost} cr, booked some minutes after it."
+        sure, why = (
+            MatchConfidence.LIKELY,
+            f"exactly its {cost} cr, recorded some minutes after it.",
+        )
     else:
         sure, why = (
             MatchConfidence.CERTAIN,
-            f"exactly its {cost} cr, in its time; nothing else fits.",
+            f"exactly its {cost} cr, in its time window; nothing else matches.",
         )
     link_entry_to_charge(entry, charge, sure, f"{told}; {why}")
     entry_changes.record_entry_changes(charge.account, [entry.happened_at])

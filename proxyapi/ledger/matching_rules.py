@@ -4,7 +4,7 @@ Contract: pure; each charge gets one debit at most, and each debit one charge (r
 amount and time are all a row tells (pitfall 67), so every pair has a confidence and its reason.
 
 An exact amount in the charge's own time goes first, then one a little later, shared out so that as
-many as possible find theirs. Where equal debits or equal charges stand side by side, which is whose
+many as possible find theirs. Where equal debits or equal charges are close together, which is whose
 cannot be told; the sum is right anyway. What may be the debit of a charge whose answer got lost is
 left for it, as long as the others find theirs in their own time without it.
 """
@@ -161,15 +161,20 @@ def rate_match(
     """How sure a pair is; the others are those of the same amount."""
     debits_near = sum(claim.accepts_entry(other, MATCH_WINDOWS[-1]) for other in debits)
     claims_near = sum(other.accepts_entry(entry, MATCH_WINDOWS[-1]) for other in claims)
-    exactly = f"Exactly its {amount_text(claim.cost)} cr, in its time"
+    exactly = f"Exactly its {amount_text(claim.cost)} cr, in its time window"
     if not has_known_content_type(claim, entry, kinds):
         return DebitMatch(
-            claim, entry, MatchConfidence.LIKELY, f"{exactly}; labelled unlike its kind."
+            claim,
+            entry,
+            MatchConfidence.LIKELY,
+            f"{exactly}; its label does not match the operation.",
         )
     if debits_near == claims_near == 1:
-        return DebitMatch(claim, entry, MatchConfidence.CERTAIN, f"{exactly}; nothing else fits.")
-    many = f"{debits_near} equal debits and {claims_near} equal charges stand side by side"
-    return DebitMatch(claim, entry, MatchConfidence.LIKELY, f"{exactly}; {many}, taken in order.")
+        return DebitMatch(
+            claim, entry, MatchConfidence.CERTAIN, f"{exactly}; nothing else matches."
+        )
+    many = f"{debits_near} equal debits and {claims_near} equal charges are close together"
+    return DebitMatch(claim, entry, MatchConfidence.LIKELY, f"{exactly}; {many}, matched in order.")
 
 
 def match_outside_window(
@@ -181,7 +186,8 @@ def match_outside_window(
             claim,
             entry,
             MatchConfidence.LIKELY,
-            f"Exactly its {amount_text(claim.cost)} cr and alone, but booked outside of its time.",
+            f"Exactly its {amount_text(claim.cost)} cr and the only match, but recorded outside "
+            "its time window.",
         )
         for claim, entry in unique_matches(claims, debits, WIDEST_WINDOW, exact_amount_bounds)
     ]
@@ -196,8 +202,8 @@ def match_approximate_amounts(
             claim,
             entry,
             MatchConfidence.WEAK,
-            f"{amount_text(claim.cost)} cr were told, {amount_text(-entry.amount)} cr were booked "
-            "in its time, and nothing else fits.",
+            f"{amount_text(claim.cost)} cr were reported, {amount_text(-entry.amount)} cr were "
+            "recorded in its time window, and nothing else matches.",
         )
         for claim, entry in unique_matches(
             claims, debits, MATCH_WINDOWS[-1], approximate_amount_bounds

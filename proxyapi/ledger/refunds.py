@@ -130,20 +130,20 @@ def rate_refund(
     fitting: Sequence[LedgerEntry],
     debts: Sequence[ExpectedRefund],
 ) -> tuple[MatchConfidence, str]:
-    gives = f"Gives back its {amount_text(entry.amount)} cr"
+    gives = f"Refunds its {amount_text(entry.amount)} cr"
     if entry.amount != debt.reported_cost:
-        gives = f"Gives back the {amount_text(entry.amount)} cr that were booked for it"
+        gives = f"Refunds the {amount_text(entry.amount)} cr that were charged for it"
     equal = sum(entry.amount in (other.booked_cost, other.reported_cost) for other in debts)
     equal += count_owed_to_other_teams(entry)
     if not len(fitting) == equal == 1:
-        several = "several of this amount are owed or given, taken in order"
+        several = "several refunds of this amount, matched in order"
         return MatchConfidence.LIKELY, f"{gives}; {several}."
     if entry.amount != debt.reported_cost:
         return (
             MatchConfidence.LIKELY,
-            f"{gives}, though {amount_text(debt.reported_cost)} cr were told.",
+            f"{gives}, although {amount_text(debt.reported_cost)} cr were reported.",
         )
-    return MatchConfidence.CERTAIN, f"{gives}; nothing else fits."
+    return MatchConfidence.CERTAIN, f"{gives}; nothing else matches."
 
 
 def count_owed_to_other_teams(entry: LedgerEntry) -> int:
@@ -225,7 +225,10 @@ def may_refund_another_clip(entry: LedgerEntry, debt: ExpectedRefund) -> bool:
 
 
 def unidentified_refund_reason(entry: LedgerEntry, fitting: Sequence[ExpectedRefund]) -> str:
-    told = f"Gives back its {amount_text(entry.amount)} cr by its words; nobody could see it fail"
+    told = (
+        f"Refunds its {amount_text(entry.amount)} cr according to its label; the failure itself "
+        "was not seen"
+    )
     if len(fitting) == 1:
-        return f"{told}, and nothing else fits."
-    return f"{told}; one of {len(fitting)} equal ones, taken in order."
+        return f"{told}, and nothing else matches."
+    return f"{told}; one of {len(fitting)} equal ones, matched in order."

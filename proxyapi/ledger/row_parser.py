@@ -29,10 +29,10 @@ ROW_FIELD_NAMES = tuple(ours for _, ours, _ in ROW_FIELDS)
 RowValues = tuple[str, ...]  # in the order of NAMES
 LEDGER_CREDIT_QUANTUM = Decimal("0.0001")
 
-NOT_A_LEDGER_ROW = "This row is none of a ledger."
+NOT_A_LEDGER_ROW = "This is not a ledger row."
 UNREADABLE_AMOUNT = "Its amount cannot be read, so it counts as 0."
 TRUNCATED_AMOUNT = "Its amount has more than four decimals; the rest is cut off."
-UNREADABLE_TIME = "Its time cannot be read, so it stands at its neighbour's."
+UNREADABLE_TIME = "Its time cannot be read, so the time of the row next to it is used."
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: MemberPa
     dialog = thea.locator("dialog[open]")
     dialog.get_by_label("Why not").fill("Not before the fair is paid.")
     dialog.get_by_role("button", name="Decline").click()
-    expect(thea.locator("#toasts")).to_contain_text("Priya reads why it was declined.")
+    expect(thea.locator("#toasts")).to_contain_text("Priya is notified of the reason.")
     told = "Thea declined: “Not before the fair is paid.”"
     expect(priya.video_status).to_contain_text(told, timeout=MINE)
     assert priya.shown_spending(job).count() == 0
@@ -93,9 +93,9 @@ def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: MemberPa
 
 def test_one_takes_ones_own_back_and_goes_on_with_the_draft(thea: Page, priya: MemberPage) -> None:
     job = request_approval(priya, "Second thoughts", "")
-    priya.page.get_by_role("link", name="Take it back").first.click()
-    priya.page.locator("dialog[open]").get_by_role("button", name="Take it back").click()
-    expect(priya.page.locator("#toasts")).to_contain_text("It waits no more.")
+    priya.page.get_by_role("link", name="Withdraw request").first.click()
+    priya.page.locator("dialog[open]").get_by_role("button", name="Withdraw request").click()
+    expect(priya.page.locator("#toasts")).to_contain_text("Request withdrawn.")
     priya.page.goto(f"/studio/{job}/script/")
     expect(priya.page.locator("textarea[name=script]")).to_be_editable()
 

@@ -102,7 +102,7 @@ def test_what_is_touched_during_a_press_is_asked_of_what_the_press_held_back(pag
 
 def test_a_selection_that_ends_beside_a_dialog_closes_it_not(page: Page) -> None:
     link(page).click()
-    field = page.locator("dialog[open]").get_by_label("Refuse above")
+    field = page.locator("dialog[open]").get_by_label("Limit")
     field.fill("9000")
     field.hover()
     page.mouse.down()
@@ -113,7 +113,7 @@ def test_a_selection_that_ends_beside_a_dialog_closes_it_not(page: Page) -> None
 
 def test_a_press_beside_a_dialog_closes_it_unless_something_is_typed_in_it(page: Page) -> None:
     link(page).click()
-    field = page.locator("dialog[open]").get_by_label("Refuse above")
+    field = page.locator("dialog[open]").get_by_label("Limit")
     field.fill("9000")
     page.mouse.click(5, 5)
     expect(field).to_have_value("9000")
@@ -134,7 +134,7 @@ def test_a_link_that_is_a_button_is_pressed_by_space(page: Page) -> None:
 
 def test_enter_in_a_limit_saves_it(page: Page) -> None:
     link(page).click()
-    field = page.locator("dialog[open]").get_by_label("Refuse above")
+    field = page.locator("dialog[open]").get_by_label("Limit")
     field.fill("9000")
     field.press("Enter")
     expect(page.locator("dialog[open]")).to_have_count(0)

@@ -115,7 +115,7 @@ def test_changed_thresholds_are_fetched_after_another_page_was_opened(
 
     page.on("dialog", stay)
     page.locator("form[action='/alerts/rules/'] input[type=checkbox]:visible").first.click()
-    page.get_by_role("link", name="Add a threshold").click()
+    page.get_by_role("link", name="Add threshold").click()
     page.locator("dialog[open]").get_by_role("button", name="Cancel").click()
     page.locator("nav a:visible", has_text="Ledger").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Alerts")

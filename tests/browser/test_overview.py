@@ -42,9 +42,9 @@ def test_a_lost_answer_is_told_where_it_is_decided(
     ask = page.locator("#overview-attention .item-row", has_text="An answer that never came")
     expect(ask).to_contain_text("it was not sent again", timeout=PRICED_TIMEOUT_MS)
     assert page.evaluate(MARKED), "it was loaded again"
-    ask.get_by_role("link", name="Follow it").click()
+    ask.get_by_role("link", name="View charge").click()
     item = page.locator(".item-row--amount", has_text="An answer that never came")
-    expect(item).to_contain_text("The ledger decides, at the latest by")
+    expect(item).to_contain_text("The ledger shows whether it was charged, at the latest by")
 
 
 def test_what_was_booked_is_drawn_and_read_with_the_arrow_keys(

@@ -18,7 +18,7 @@ PAGES = (
     ("/costs/", "", EVERYBODY),
     ("/forecast/", "", EVERYBODY),
     ("/reconciliation/", "", EVERYBODY),
-    ("/budgets/", "Add a budget", MANAGE),
+    ("/budgets/", "Add budget", MANAGE),
     ("/alerts/", "Send a test", MANAGE),
     ("/top-up/", "Save", MANAGE),
 )

@@ -247,8 +247,8 @@ def test_in_a_dialog_the_end_of_the_session_is_told_there_and_once(
     open_member_page: Callable[..., MemberPage],
 ) -> None:
     page = open_member_page("Thea").page
-    open_budget_dialog(page, "Add a budget")
-    limit = page.locator("dialog[open]").get_by_label("Refuse above")
+    open_budget_dialog(page, "Add budget")
+    limit = page.locator("dialog[open]").get_by_label("Limit")
     limit.fill("9000")
     page.context.clear_cookies()
     page.evaluate(POLL)
@@ -263,13 +263,13 @@ def test_who_cancels_a_dialog_that_was_refused_is_not_asked(
     open_member_page: Callable[..., MemberPage],
 ) -> None:
     page = open_member_page("Thea").page
-    open_budget_dialog(page, "Add a budget")
+    open_budget_dialog(page, "Add budget")
     dialog = page.locator("dialog[open]")
-    dialog.get_by_label("Refuse above").fill("5")
-    dialog.get_by_label("Warn from").fill("10")
-    dialog.get_by_role("button", name="Add the budget").click()
-    expect(dialog).to_contain_text("It is not below the alert: 10.")
-    dialog.get_by_label("Refuse above").fill("20")
+    dialog.get_by_label("Limit").fill("5")
+    dialog.get_by_label("Alert at").fill("10")
+    dialog.get_by_role("button", name="Add budget").click()
+    expect(dialog).to_contain_text("It must not be below the alert: 10.")
+    dialog.get_by_label("Limit").fill("20")
     page.on("dialog", lambda question: question.dismiss())
     dialog.get_by_role("button", name="Cancel").click()
     page.wait_for_url("**/budgets/")

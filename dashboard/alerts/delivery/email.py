@@ -35,13 +35,15 @@ def send_alert_email(delivery: Delivery) -> None:
     except smtplib.SMTPResponseException as error:
         raise smtp_error(error.smtp_code) from None
     except (smtplib.SMTPException, OSError) as error:
-        raise DeliveryFailed(f"The mail server did not take it ({type(error).__name__}).") from None
+        raise DeliveryFailed(
+            f"The mail server did not accept it ({type(error).__name__})."
+        ) from None
 
 
 def recipients_refused_error(recipients: dict[str, tuple[int, bytes]]) -> DeliveryFailed:
     code = next((code for code, _ in recipients.values()), 0)
     kind = Undeliverable if code in SMTP_PERMANENT_CODES else DeliveryFailed
-    return kind(f"The mail server refuses this address ({code}).", code)
+    return kind(f"The mail server rejected this address ({code}).", code)
 
 
 def smtp_error(code: int) -> DeliveryFailed:

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 RETRY_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
 ATTEMPT_LEASE = timedelta(minutes=2)
 MAX_DUE_AHEAD = timedelta(hours=7)  # and more than any pause
-ATTEMPTS_INTERRUPTED = "Each try was broken off: whatever sent it did not come to an end."
+ATTEMPTS_INTERRUPTED = "Every attempt was interrupted before it finished."
 CHANNEL_SENDERS: Mapping[str, Callable[[Delivery], int | None]] = {
     DeliveryChannel.EMAIL: email.send_alert_email,
     DeliveryChannel.WEBHOOK: webhook.post_webhook,
@@ -57,7 +57,7 @@ def attempt_delivery(delivery_id: UUID) -> None:
         name = type(error).__name__  # its words may hold a secret
         log.error("alert delivery %s: %s", delivery.pk, name)
         retry_delivery_later(
-            delivery, DeliveryFailed(f"It was not sent, for a fault of the portal ({name}).")
+            delivery, DeliveryFailed(f"It was not sent because of an error in the portal ({name}).")
         )
     else:
         delivery.state, delivery.error = DeliveryState.DELIVERED, ""

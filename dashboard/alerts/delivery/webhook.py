@@ -39,10 +39,10 @@ TEST_WEBHOOK_TYPE = "alert.test"
 REQUEST_TIMEOUT = httpx.Timeout(10, connect=5)  # seconds for each part of an answer
 MAX_REQUEST_S = 15.0  # seconds for all of it: a host may send its headers byte by byte, for days
 HTTP_GONE = 410
-WEBHOOK_REMOVED = "There is no webhook any more."
-URL_UNREADABLE = "The address cannot be read. It begins with https:// and names a public host."
-HOST_NOT_PUBLIC = "The host is not a public one, so it is not connected to."
-HOST_NOT_RESOLVED = "The host has no address."
+WEBHOOK_REMOVED = "The webhook was removed."
+URL_UNREADABLE = "This address is not valid. It must start with https:// and name a public host."
+HOST_NOT_PUBLIC = "The host is not public, so no connection was made."
+HOST_NOT_RESOLVED = "The host name cannot be resolved."
 
 
 def generate_webhook_secret() -> str:
@@ -93,11 +93,11 @@ def post_webhook(delivery: Delivery) -> int:
         ):
             status = response.status_code
     except (httpx.HTTPError, OSError) as error:
-        raise DeliveryFailed(f"The host did not answer ({type(error).__name__}).") from None
+        raise DeliveryFailed(f"The host did not respond ({type(error).__name__}).") from None
     if status == HTTP_GONE:
-        raise Undeliverable("The host says that this address is gone for good.", status)
+        raise Undeliverable("The host reported that this address no longer exists (410).", status)
     if not httpx.codes.is_success(status):
-        raise DeliveryFailed(f"The host answered {status}.", status)
+        raise DeliveryFailed(f"The host responded with {status}.", status)
     return status
 
 

@@ -46,7 +46,7 @@ def pending_request_finding(
     return AlertFinding(
         rule,
         str(approval.pk),
-        f"{approval.member.first_name} asks for {credits(approval.charge.hold)} cr",
+        f"{approval.member.first_name} requests {credits(approval.charge.hold)} cr",
         f"For {request_title(approval)}.{note}"[:400],
         "waiting",
         page_url_or_empty("budgets"),
@@ -57,7 +57,7 @@ def pending_request_finding(
 
 def decided_request_finding(rule: AlertRule, approval: ApprovalRequest) -> AlertFinding:
     """For the asker alone."""
-    who = approval.decided_by.first_name if approval.decided_by else "Somebody"
+    who = approval.decided_by.first_name if approval.decided_by else "Someone"
     amount, title = f"{credits(approval.charge.hold)} cr", request_title(approval)
     state, head, text = {
         ApprovalDecision.APPROVED: ("good", f"{who} approved {amount}", f"{title} is sent."),
@@ -86,7 +86,7 @@ def request_title(approval: ApprovalRequest) -> str:
 
 SPEC = AlertKindSpec(
     kind=AlertKind.APPROVAL_REQUEST,
-    sentence="Somebody asks for more, or is answered",
+    sentence="A budget approval is requested or decided",
     find=find_approval_requests,
     open_subjects=lambda: ApprovalRequest.objects.pending().values_list("pk", flat=True),
 )

@@ -28,7 +28,7 @@ PERIOD_PHRASES = {
 }
 
 
-AT_LIMIT_TEXT = "Nothing more is sent before {until} without a word of the treasurer or the owner."
+AT_LIMIT_TEXT = "Nothing more is sent before {until} unless a treasurer or owner approves it."
 
 
 def find_budgets_past_limit(
@@ -63,7 +63,7 @@ def budget_finding(rule: AlertRule, standing: BudgetUsage, limit: Decimal) -> Al
         else f"{who} is past {credits(limit)}{of} cr {when}",
         f"{taken} {AT_LIMIT_TEXT.format(until=standing.resets_at_label)}"
         if capped
-        else f"{taken} It begins anew {standing.resets_at_label}.",
+        else f"{taken} It resets {standing.resets_at_label}.",
         "failed" if capped else "late",
         page_url_or_empty("budgets"),
         f"{standing.bounds.start.astimezone(standing.zone):%Y-%m-%d}",
@@ -75,6 +75,6 @@ def budget_finding(rule: AlertRule, standing: BudgetUsage, limit: Decimal) -> Al
 
 SPEC = AlertKindSpec(
     kind=AlertKind.BUDGET,
-    sentence="A budget is past its alert or at its limit",
+    sentence="A budget reaches its alert or its limit",
     find=find_budgets_past_limit,
 )

@@ -47,7 +47,7 @@ def find_credits_running_out(
                     rule,
                     str(account.pk),
                     running_out_title(days),
-                    f"On {account.label} they run out "
+                    f"The credits of {account.label} run out "
                     f"{lowercase_first_letter(run_out_span_text(forecast))}. "
                     f"{run_out_chance_text(forecast)}",
                     "late" if days else "failed",
@@ -75,7 +75,7 @@ def current_outlook(account: Account, now: datetime) -> AccountForecast:
 
 SPEC = AlertKindSpec(
     kind=AlertKind.FORECAST,
-    sentence="The credits last fewer days than",
+    sentence="Days of credits left below",
     find=find_credits_running_out,
     threshold=ThresholdRange(1, 60, "days"),
     default_thresholds=(7,),

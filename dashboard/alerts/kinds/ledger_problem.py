@@ -31,7 +31,7 @@ def find_ledger_problems(
             yield AlertFinding(
                 rule,
                 str(row.pk),
-                "The ledger needs a look",
+                "The ledger needs review",
                 f"On {row.account.label}. {row.problem}"[:400],
                 "failed",
                 page_url_or_empty("reconciliation"),
@@ -44,6 +44,6 @@ def find_ledger_problems(
 
 SPEC = AlertKindSpec(
     kind=AlertKind.RECONCILIATION,
-    sentence="The ledger is in trouble",
+    sentence="The ledger has a problem",
     find=find_ledger_problems,
 )

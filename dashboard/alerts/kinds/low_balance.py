@@ -117,7 +117,7 @@ def close_ended_shortage(
 
 SPEC = AlertKindSpec(
     kind=AlertKind.BALANCE,
-    sentence="Free credits fall under",
+    sentence="Free credits below",
     find=find_low_balances,
     threshold=ThresholdRange(1, 9_999_999, "cr"),
     default_thresholds=(1000, 200),

@@ -36,8 +36,8 @@ def find_failed_top_ups(
                 rule,
                 str(row.pk),
                 "A top-up failed" if count == 1 else f"{count} top-ups failed in a row",
-                f"On {row.account.label}. At the third the service switches automatic "
-                "top-up off. It gives no reason; check the payment method there.",
+                f"On {row.account.label}. After the third the service switches automatic top-up "
+                "off. It gives no reason. Check the payment method there.",
                 "failed",
                 page_url_or_empty("top-up", f"?account={row.account_id}"),
                 f"{weekly_period(team, now)}, {top_up_failure_key(row)}",
@@ -55,6 +55,6 @@ SPEC = AlertKindSpec(
     sentence="Automatic top-ups fail in a row",
     find=find_failed_top_ups,
     threshold=ThresholdRange(1, 3, "of 3"),
-    threshold_label="So many top-ups fail in a row",
+    threshold_label="Failed top-ups in a row",
     default_thresholds=(1,),
 )

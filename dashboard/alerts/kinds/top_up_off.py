@@ -31,7 +31,7 @@ def find_disabled_top_ups(
             "after three failed payments. Switching it on again does not clear the count. Check "
             "the payment method first."
             if failed
-            else "or somebody did on its own page. Nobody did here."
+            else "or someone did on its website. No one did here."
         )
         for rule in rules:
             yield AlertFinding(
@@ -47,6 +47,6 @@ def find_disabled_top_ups(
 
 SPEC = AlertKindSpec(
     kind=AlertKind.TOP_UP_OFF,
-    sentence="Automatic top-up goes off by itself",
+    sentence="Automatic top-up is switched off outside the portal",
     find=find_disabled_top_ups,
 )

@@ -51,8 +51,8 @@ def find_unknown_charges(
                     str(charge.pk),
                     f"We do not know whether {price} cr were spent",
                     f"The {describe_charge_operation(charge)} was sent at {clock(sent)} and the "
-                    "answer got lost. It "
-                    "will not be sent again. The ledger has not decided yet.",
+                    "response was lost. It will not be sent again. The ledger does not show yet "
+                    "whether it was charged.",
                     "unknown",
                     f"/videos/{charge.job_id}/" if charge.job_id else "",
                     age_period(sent, now),
@@ -66,13 +66,13 @@ def late_charge_finding(rule: AlertRule, charge: Charge) -> AlertFinding:
     then both orders were charged, and it is said that the portal sent each of them once."""
     text = (
         f"The {describe_charge_operation(charge)} was sent at {clock(charge.sent_at)}, its "
-        "answer got lost, and we "
-        "said that it was never charged. The service charged it later. It is probably yours."
+        "response was lost, and we reported it as not charged. The service charged it later. It "
+        "is probably yours."
     )
     if again := Charge.objects.later_repeats(charge).order_by("sent_at").first():
         text += (
-            f" It was ordered again at {clock(again.sent_at)}, so it was charged twice. Reelroom "
-            "sent each order once."
+            f" It was sent again at {clock(again.sent_at)}, so it was charged twice. Reelroom sent "
+            "each request once."
         )
     return AlertFinding(
         rule,
@@ -98,7 +98,7 @@ SPEC = AlertKindSpec(
     sentence="A charge is unknown for longer than",
     find=find_unknown_charges,
     threshold=ThresholdRange(1, 1440, "min"),
-    threshold_label="A charge is unknown for more minutes than",
+    threshold_label="Charge unknown for more than (minutes)",
     default_thresholds=(15,),
     open_subjects=lambda: Charge.objects.filter(state=ChargeState.UNKNOWN).values_list(
         "pk", flat=True

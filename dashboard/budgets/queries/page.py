@@ -33,9 +33,9 @@ MEMBER_COLOUR_COUNT = 6  # marks of members in order of joining; from the sevent
 MAX_BUDGET_HISTORY_ROWS = 12
 LISTED_DECISIONS = (ApprovalDecision.APPROVED, ApprovalDecision.DECLINED, ApprovalDecision.STALE)
 PERIOD_PHRASES = {
-    BudgetPeriod.DAY: "a day",
-    BudgetPeriod.WEEK: "a week",
-    BudgetPeriod.MONTH: "a month",
+    BudgetPeriod.DAY: "daily",
+    BudgetPeriod.WEEK: "weekly",
+    BudgetPeriod.MONTH: "monthly",
 }
 ZERO_CREDITS = Decimal(0)
 # A budget that only warns has room after its alert.
@@ -160,14 +160,15 @@ def find_members_without_budget(
 
 def budgets_summary_text(found: Sequence[BudgetUsage], *, may_edit: bool) -> str:
     if not found:
-        return "Nobody is limited yet." if may_edit else "Nothing limits you here."
+        return "No budgets yet." if may_edit else "You have no budget."
     reached = sum(one.state == "failed" for one in found)
     near = sum(one.state == "late" for one in found)
     if reached:
         return (
-            f"{budget_count_text(reached)} at the limit: nothing more is sent there without a word."
+            f"{budget_count_text(reached)} at the limit. Nothing more is sent there without "
+            "approval."
         )
-    return f"{budget_count_text(near)} past the alert." if near else "All within their limits."
+    return f"{budget_count_text(near)} past the alert." if near else "All within limits."
 
 
 def budget_count_text(number: int) -> str:
@@ -206,11 +207,11 @@ def build_budget_change_row(change: BudgetChange) -> BudgetHistoryRow:
     before = limits_text(change.soft_before, change.hard_before)
     after = limits_text(change.soft_after, change.hard_after)
     if change.is_addition:
-        state, text = "completed", f"limited {whose} {period}: {after}."
+        state, text = "completed", f"set {whose}’s {period} budget: {after}."
     elif change.is_end:
-        state, text = "paused", f"ended {whose}’s budget {period}, {before}."
+        state, text = "paused", f"removed {whose}’s {period} budget ({before})."
     else:
-        text = f"changed {whose}’s limits {period}: {after} instead of {before}."
+        text = f"changed {whose}’s {period} budget: {after} (before: {before})."
         state = "completed"
     return BudgetHistoryRow(state, change.changed_by.first_name, text, "", change.happened_at)
 
@@ -230,7 +231,7 @@ def build_decision_row(request: ApprovalRequest) -> BudgetHistoryRow:
         case ApprovalDecision.DECLINED:
             state, text, quote = "failed", f"declined {hold} cr for {who}:", request.answer
         case _:
-            text = f"could not send {hold} cr for {who}: it had changed meanwhile."
+            text = f"could not send {hold} cr for {who}: it had changed."
             state = "paused"
     if request.decided_by is None or request.decided_at is None:
         raise ValueError(f"request {request.pk} is not decided")  # the database refuses it too

@@ -114,7 +114,7 @@ def approval_actions(charges: Sequence[Charge], reader: Membership) -> list[Acti
         )
     if approval.member_id == reader.user_id:
         back = reverse("approval-request-withdrawals", args=[approval.pk])
-        buttons.append(ActionButton("Take it back", back, "arrow-uturn-left", dialog=True))
+        buttons.append(ActionButton("Withdraw request", back, "arrow-uturn-left", dialog=True))
     return buttons
 
 

@@ -76,10 +76,10 @@ def unknown_charge_item(one: AttentionRow, now: datetime) -> AttentionItem:
         kind="unknown",
         state="unknown",
         title=f"A charge of {member_first_name(one)} is unknown",
-        text=f"{describe_operation(one)}, sent {clock(one.since)}, got no answer. It costs",
+        text=f"{describe_operation(one)}, sent {clock(one.since)}, received no response. Cost:",
         amount=CreditAmount(one.amount, "unknown"),
         text_after_amount="; it was not sent again.",
-        link_label="Follow it",
+        link_label="View charge",
         url=concern_reconciliation_url(one, f"charge-{one.id}"),
         next_check_s=seconds_until(one.next_check_at, now),
     )
@@ -89,11 +89,13 @@ def unidentified_resource_item(one: AttentionRow, now: datetime) -> AttentionIte
     return AttentionItem(
         kind="orphan",
         state="unknown",
-        title=f"{credits(one.amount)} cr went for something that never came",
-        text=f"{describe_operation(one)} was charged at {clock(one.since)}, and its number never "
-        "reached us. "
-        "The service has no list of these. Write to its support with the time and the amount.",
-        link_label="See the charge",
+        title=f"{credits(one.amount)} cr were charged, but the result is missing",
+        text=(
+            f"{describe_operation(one)} was charged at {clock(one.since)}, but we did not receive "
+            "its ID. The service has no list of these. Contact its support with the time and the "
+            "amount."
+        ),
+        link_label="View charge",
         url=concern_reconciliation_url(one, f"charge-{one.id}"),
     )
 
@@ -103,9 +105,9 @@ def owed_refund_item(one: AttentionRow, now: datetime) -> AttentionItem:
         kind="refund",
         state="late",
         title=f"The service owes {credits(one.amount)} cr back",
-        text=f"{describe_operation(one)} failed. The refund is not in the ledger yet, since "
+        text=f"{describe_operation(one)} failed. The refund is not in the ledger yet. Failed: "
         f"{clock(one.since)}.",
-        link_label="See what is owed",
+        link_label="View refunds owed",
         url=concern_reconciliation_url(one, "refunds"),
     )
 
@@ -115,18 +117,21 @@ def approval_request_item(one: AttentionRow, now: datetime) -> AttentionItem:
     return AttentionItem(
         kind="ask",
         state="waiting",
-        title=f"{member_first_name(one)} asks for {credits(one.amount)} cr",
-        text=f"{feature_label(one.operation_or_plan)}{title}, asked {clock(one.since)}.",
-        link_label="Approve or decline",
+        title=f"{member_first_name(one)} requests {credits(one.amount)} cr",
+        text=f"{feature_label(one.operation_or_plan)}{title}, requested {clock(one.since)}.",
+        link_label="Review request",
         url=reverse("budgets"),
     )
 
 
 def revoked_token_item(one: AttentionRow, now: datetime) -> AttentionItem:
     name = member_first_name(one)
-    renders = {0: "Nothing runs on it.", 1: "One render goes on at the service; Reelroom sees it"}
+    renders = {
+        0: "Nothing is rendering with it.",
+        1: "One render continues at the service; Reelroom can check it",
+    }
     said = renders.get(
-        one.item_count, f"{one.item_count} renders go on at the service; Reelroom sees them"
+        one.item_count, f"{one.item_count} renders continue at the service; Reelroom can check them"
     )
     again = f" again when {name} adds a new token." if one.item_count else ""
     return AttentionItem(
@@ -134,7 +139,7 @@ def revoked_token_item(one: AttentionRow, now: datetime) -> AttentionItem:
         state="paused",
         title=f"{name}’s token stopped working",
         text=f"Token …{one.subject}, at {clock(one.since)}. {said}{again}",
-        link_label="See the tokens",
+        link_label="View tokens",
         url=reverse("tokens"),
     )
 
@@ -150,26 +155,26 @@ def inactive_plan_item(one: AttentionRow, now: datetime) -> AttentionItem:
         else f"The plan of {name} lapsed {on_date_text(one.since)}",
         text=f"{NO_TRIALS_TEXT} {STILL_READABLE_TEXT}"
         if trial
-        else "Nothing is lost: videos stay here, watching is paused and goes on by itself when "
-        "the plan is paid.",
-        link_label="See the tokens",
+        else (
+            "Nothing is lost. Videos stay here. Status checks are paused and resume automatically "
+            "when the plan is paid."
+        ),
+        link_label="View tokens",
         url=reverse("tokens"),
     )
 
 
 def ledger_conflict_item(one: AttentionRow, now: datetime) -> AttentionItem:
-    rows = (
-        "One row of the ledger reads"
-        if one.item_count == 1
-        else f"{one.item_count} rows of the ledger read"
-    )
+    rows = "One ledger row is" if one.item_count == 1 else f"{one.item_count} ledger rows are"
     return AttentionItem(
         kind="rewrite",
         state="unknown",
-        title=f"{rows} differently now",
-        text=f"Noticed at {clock(one.since)}. Nothing more is read of it until somebody has "
-        "looked at both versions.",
-        link_label="Compare them",
+        title=f"{rows} different now",
+        text=(
+            f"Noticed at {clock(one.since)}. The ledger is not updated until someone has compared "
+            "both versions."
+        ),
+        link_label="Compare versions",
         url=concern_reconciliation_url(one, "conflicts"),
     )
 
@@ -178,10 +183,11 @@ def unpolled_job_item(one: AttentionRow, now: datetime) -> AttentionItem:
     return AttentionItem(
         kind="left_alone",
         state="paused",
-        title=f"Nobody looks at {quote_text(one.subject)} any more",
-        text=f"{member_first_name(one)}’s render goes on at the service; Reelroom stopped looking "
-        f"{date_and_time_text(one.since)}. It is not failed; its page has “Check again”.",
-        link_label="Open it",
+        title=f"Status checks stopped for {quote_text(one.subject)}",
+        text=f"{member_first_name(one)}’s render continues at the service. Reelroom stopped "
+        f"checking it {date_and_time_text(one.since)}. It has not failed. Use “Check again” on its "
+        "page.",
+        link_label="View video",
         url=reverse("video", args=[one.id]),
     )
 
@@ -195,9 +201,9 @@ def failed_jobs_item(one: AttentionRow, now: datetime) -> AttentionItem:
         text=f"{quote_text(one.subject)} of {member_first_name(one)}, {clock(one.since)}. It was "
         "charged."
         if single
-        else f"The last one {clock(one.since)}. They were charged; the service does not refund "
-        "renders by itself.",
-        link_label="Open it" if single else "See them",
+        else f"The latest at {clock(one.since)}. They were charged; the service does not refund "
+        "renders automatically.",
+        link_label="View video" if single else "View videos",
         url=reverse("video", args=[one.id]) if single else f"{reverse('library')}?state=failed",
     )
 
@@ -208,8 +214,8 @@ def outside_spend_item(one: AttentionRow, now: datetime) -> AttentionItem:
         kind="outside",
         state="outside",
         title=f"{credits(one.amount)} cr spent outside the portal",
-        text=f"{entries} this month, the last one {date_and_time_text(one.since)}.",
-        link_label="See the entries",
+        text=f"{entries} this month, the latest {date_and_time_text(one.since)}.",
+        link_label="View entries",
         url=build_page_url(
             "ledger",
             {
@@ -243,15 +249,15 @@ def build_account_items(account: Account, stopped: bool, may_open: bool) -> Iter
         yield AttentionItem(
             "problem",
             "paused",
-            "The ledger is not read on",
+            "The ledger is not being updated",
             ledger.problem,
-            "See why",
+            "View problem",
             reconciliation_section_url(account.pk),
         )
     top_up = related_or_none(account, "top_up")
     if isinstance(top_up, AutoTopUp) and (said := top_up_problem(top_up)):
         state, title, text = said
-        page, act = ("top-up", "Open top-up") if may_open else ("forecast", "See the forecast")
+        page, act = ("top-up", "Open top-up") if may_open else ("forecast", "View forecast")
         yield AttentionItem(
             "top_up", state, title, text, act, f"{reverse(page)}?account={account.pk}"
         )
@@ -262,23 +268,26 @@ def top_up_problem(top_up: AutoTopUp) -> tuple[str, str, str] | None:
     if is_stopped_by_failures(top_up):
         return (
             "failed",
-            "The automatic top-up is switched off",
+            "Automatic top-up was switched off",
             AUTO_TOP_UP_DISABLED_TEXT,
         )
     if top_up.is_disabled_elsewhere:
         return (
             "late",
-            "The automatic top-up is off",
+            "Automatic top-up is off",
             (
-                f"It was found off {on_date_text(top_up.found_off_at)}, and nobody here switched "
-                "it off."
+                f"It was off when we checked {on_date_text(top_up.found_off_at)}. No one here "
+                "switched it off."
             ),
         )
     if failures and top_up.enabled:
         return (
             "late",
             "An automatic top-up failed",
-            f"{failures} of {MAX_TOP_UP_FAILURES}. At the third the service switches it off.",
+            (
+                f"{failures} of {MAX_TOP_UP_FAILURES} failures in a row. After the third the "
+                "service switches it off."
+            ),
         )
     return None
 
@@ -306,7 +315,7 @@ def describe_operation(one: AttentionRow) -> str:
 
 
 def member_first_name(one: AttentionRow) -> str:
-    return one.member_name.split()[0] if one.member_name.strip() else "Somebody"
+    return one.member_name.split()[0] if one.member_name.strip() else "Someone"
 
 
 def on_date_text(moment: datetime | None) -> str:

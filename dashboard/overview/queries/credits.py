@@ -99,10 +99,10 @@ def build_credits_overview(
 def account_plan_sentence(accounts: Sequence[Account]) -> str:
     """`One shared account: Studio plan, 12,000 credits a month, renews Tue 1 Dec.`"""
     if not accounts:
-        return "No account yet. The credits show once a member adds a token."
+        return "No account yet. Credits appear when a member adds a token."
     if len(accounts) > 1:
         monthly = sum((one.monthly_credits for one in accounts), Decimal(0))
-        return f"{len(accounts)} accounts, {credits(monthly)} credits a month together."
+        return f"{len(accounts)} accounts, {credits(monthly)} credits a month in total."
     one = accounts[0]
     if one.plan == AccountPlan.NONE:
         return "One shared account, without a plan."
@@ -182,7 +182,10 @@ def day_hover_text(one: BalanceDay) -> str:
     """`Thu 20 Nov: 4,318 cr at its end. 96 went, 2,000 came.`"""
     both = ((one.debited, "went"), (one.credited, "came"))
     moved = ", ".join(f"{credits(amount)} {verb}" for amount, verb in both if amount)
-    return f"{one.name}: {credits(one.closing_balance)} cr at its end. {moved or 'Nothing moved'}."
+    return (
+        f"{one.name}: {credits(one.closing_balance)} cr at the end of the day. "
+        f"{moved or 'No changes'}."
+    )
 
 
 def iter_balance_days(now: Decimal, sums: OverviewSums, first: date) -> Iterator[BalanceDay]:
@@ -254,7 +257,7 @@ def credits_received_text(day: BalanceDay) -> str:
 
 def balance_summary_sentence(days: Sequence[BalanceDay]) -> str:
     came = [day_month_text(day.day) for day in days if day.credited > day.refunded_credits]
-    arrived = f" Credits arrived on {', '.join(came)}." if came else ""
+    arrived = f" Credits added on {', '.join(came)}." if came else ""
     return (
         f"Balance from {weekday_date_text(days[0].day)} to today: from "
         f"{credits(days[0].opening_balance)} to "

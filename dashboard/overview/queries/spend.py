@@ -107,7 +107,7 @@ def build_spend_comparisons(sums: OverviewSums) -> Iterator[SpendComparison]:
     yield SpendComparison(
         "This week",
         sums.spent_between(monday, today),
-        f"last week {credits(by_now)} by {today:%A}, {credits(whole)} in all",
+        f"last week {credits(by_now)} by {today:%A}, {credits(whole)} in total",
     )
     before = first_of_previous_month(today)
     same = same_day_previous_month(today)
@@ -115,7 +115,7 @@ def build_spend_comparisons(sums: OverviewSums) -> Iterator[SpendComparison]:
     yield SpendComparison(
         "This month",
         sums.spent_between(first, today),
-        f"{before:%B} {credits(by_now)} by the {ordinal(same.day)}, {credits(whole)} in all",
+        f"{before:%B} {credits(by_now)} by the {ordinal(same.day)}, {credits(whole)} in total",
     )
 
 
@@ -146,7 +146,7 @@ def build_spend_bars(sums: OverviewSums, total: Decimal) -> BarChart:
             )
             for day in window.days
         ],
-        f"Credits spent per day and member {window.period_text}, {credits(total)} in all",
+        f"Credits spent per day and member {window.period_text}, {credits(total)} in total",
     )
 
 

@@ -75,9 +75,9 @@ def build_write_off_question(charge: Charge) -> ReconciliationQuestion:
     return ReconciliationQuestion(
         f"Write off {amount} cr?",
         charge_sent_text(charge),
-        f"It stays open whether {amount} cr were spent. The {credits(charge.hold)} cr held are "
-        "free again, and nothing is sent again. Should the service have booked it, the entry "
-        "stands in the ledger as spent outside the portal.",
+        f"Whether {amount} cr were spent remains unknown. The {credits(charge.hold)} cr held are "
+        "released, and nothing is sent again. If the service did charge it, the ledger entry "
+        "counts as spent outside the portal.",
     )
 
 
@@ -99,10 +99,10 @@ def build_match_dialog(charge: Charge) -> MatchDialog:
     ]
     return MatchDialog(
         ReconciliationQuestion(
-            "Which entry is it?",
+            "Match a ledger entry",
             charge_sent_text(charge),
-            f"It was quoted {credits(price)} cr. The entry that you choose becomes its debit, and "
-            f"the {credits(charge.hold)} cr held are free again.",
+            f"The quote was {credits(price)} cr. The entry you choose becomes the debit of this "
+            f"charge, and the {credits(charge.hold)} cr held are released.",
         ),
         tuple(
             DebitCandidate(
@@ -117,16 +117,16 @@ def build_conflict_question(rewrite: LedgerConflict) -> ReconciliationQuestion:
     before, after = conflict_versions(rewrite)
     if not after:
         return ReconciliationQuestion(
-            f"Let row {rewrite.number:,} go?",
-            f"It was “{before}”, and the service does not show it any more.",
-            "This row and those after it leave the mirror, and are read anew. What they were "
-            "matched with is looked for again.",
+            f"Remove row {rewrite.number:,}?",
+            f"It was “{before}”. The service no longer shows it.",
+            "This row and all later rows are removed from our copy and read again. Their matches "
+            "are searched for again.",
         )
     return ReconciliationQuestion(
-        f"Take the service’s version of row {rewrite.number:,}?",
-        f"It was “{before}”, it is “{after}”.",
-        "The row reads like that from now on, and the ledger is read on. What it was matched with "
-        "is looked for again.",
+        f"Accept the service’s version of row {rewrite.number:,}?",
+        f"Before: “{before}”. Now: “{after}”.",
+        "Our copy of the row is replaced, and the ledger is updated again. Its match is searched "
+        "for again.",
     )
 
 
@@ -135,27 +135,27 @@ def build_all_conflicts_question(account: Account) -> ReconciliationQuestion:
     rows = count_open_conflicts(account)
     if not rows.fingerprint:
         return ReconciliationQuestion(
-            "Nothing is left to take", "Somebody has looked at the rows.", ""
+            "Nothing left to accept", "Someone else has reviewed the rows.", ""
         )
     return ReconciliationQuestion(
-        "Take the service’s version of all rows?",
-        f"{open_conflicts_text(rows)} A row that was taken out of the middle, for example, moves "
-        "all behind "
-        "it.",
-        "The ledger is read on from there; a page that differs as well stops it again. What the "
-        "rows were matched with is looked for again.",
+        "Accept the service’s version of all rows?",
+        f"{open_conflicts_text(rows)} If a row was removed, for example, all later rows move.",
+        "The ledger is then updated again; another page that differs stops it again. The matches "
+        "of the rows are searched for again.",
         seen=rows.fingerprint,
     )
 
 
 def open_conflicts_text(rows: OpenConflicts) -> str:
     return conflict_counts_text(
-        rows, "read differently now", "the service does not show any more leave the mirror"
+        rows, "changed", "no longer shown by the service are removed from our copy"
     )
 
 
 def accepted_conflicts_text(rows: OpenConflicts) -> str:
-    return conflict_counts_text(rows, "read as the service shows them", "left the mirror")
+    return conflict_counts_text(
+        rows, "replaced with the service’s version", "removed from our copy"
+    )
 
 
 def conflict_counts_text(rows: OpenConflicts, reworded: str, gone: str) -> str:
@@ -174,16 +174,16 @@ def build_rebase_dialog(account: Account) -> RebaseDialog:
     gap, opening = now.difference, now.opening or Decimal(0)
     return RebaseDialog(
         ReconciliationQuestion(
-            f"Let {credits(abs(gap))} cr go unexplained?"
+            f"Accept a difference of {credits(abs(gap))} cr?"
             if gap
-            else "There is no difference to let go",
+            else "There is no difference to accept",
             f"The balance {'rose' if gap > 0 else 'fell'} by {credits(abs(gap))} cr more than the "
-            f"ledger says, since {day(ledger.anchor_at)}."
+            f"ledger shows, since {day(ledger.anchor_at)}."
             if gap
-            else "Opening balance and entries make the balance.",
-            "The opening balance is set anew, so that it and the entries make the balance again. "
-            "Nothing changes at the service. The difference stays written down here, with your "
-            "name, the time and why.",
+            else "Opening balance and entries add up to the balance.",
+            "The opening balance is reset, so that it and the entries add up to the balance "
+            "again. Nothing changes at the service. The difference stays on record with your "
+            "name, the time and the reason.",
         ),
         difference=gap,
         opening=opening,

@@ -122,8 +122,9 @@ def iter_ledger_items(
         yield DifferenceItem(
             "problem",
             "paused",
-            "The ledger is not read on",
-            "Compare both versions above. Take the service’s, or ask the service why it changed.",
+            "The ledger is not being updated",
+            "Compare both versions above. Accept the service’s version, or ask the service why it "
+            "changed.",
             age_text(ledger.read_at, now),
         )
     if gap := balance_difference(ledger):
@@ -131,16 +132,16 @@ def iter_ledger_items(
         yield DifferenceItem(
             "balance",
             "unknown",
-            f"{credits(abs(gap))} cr {'came' if gap > 0 else 'went'} without an entry",
-            "The plan may have renewed, or extra credits may be counted apart. Ask the service, "
-            "or set the opening balance anew, with a reason.",
+            f"{credits(abs(gap))} cr {'were added' if gap > 0 else 'are missing'} without an entry",
+            "The plan may have renewed, or extra credits may be counted separately. Ask the "
+            "service, or reset the opening balance with a reason.",
             age_text(ledger.anchor_at, now),
             CreditAmount(gap),
-            (DifferenceAction("Set the opening balance anew", anchors),) if may_act else (),
+            (DifferenceAction("Reset opening balance", anchors),) if may_act else (),
         )
     if ledger.api_problem:
-        text = f"{ledger.api_problem} It is tried again at least every hour."
-        yield DifferenceItem("api", "late", "What came through the API is not told apart", text, "")
+        text = f"{ledger.api_problem} We retry at least every hour."
+        yield DifferenceItem("api", "late", "API spend cannot be separated", text, "")
 
 
 def build_unknown_charge_item(charge: Charge, now: datetime, reader: Membership) -> DifferenceItem:
@@ -149,7 +150,7 @@ def build_unknown_charge_item(charge: Charge, now: datetime, reader: Membership)
         f"charge-{charge.pk}",
         "unknown",
         f"{charge_title(charge)}, sent {clock(sent)}",
-        f"The answer got lost. {lost_answer_outcome(charge, now, charge.account.pause_reason)}",
+        f"The response was lost. {lost_answer_outcome(charge, now, charge.account.pause_reason)}",
         age_text(sent, now),
         CreditAmount(charge.price, "unknown"),
         build_unknown_charge_actions(charge, now, reader),
@@ -171,8 +172,8 @@ def build_unknown_charge_actions(
         )
     if has_permission(reader, Permission.MANAGE_MONEY):
         acts += [
-            DifferenceAction("This entry is it", reverse("charge-matches", args=[charge.pk])),
-            DifferenceAction("Write it off", reverse("charge-write-offs", args=[charge.pk])),
+            DifferenceAction("Match entry", reverse("charge-matches", args=[charge.pk])),
+            DifferenceAction("Write off charge", reverse("charge-write-offs", args=[charge.pk])),
         ]
     return tuple(acts)
 
@@ -182,8 +183,8 @@ def build_missing_entry_item(charge: Charge, now: datetime) -> DifferenceItem:
         f"charge-{charge.pk}",
         "late",
         f"{charge_title(charge)} has no entry",
-        f"The service told {credits(charge.cost)} cr, and no row of the ledger fits. It may be "
-        "booked later. If it stays so, the service told a cost that it never took.",
+        f"The service reported {credits(charge.cost)} cr, but no ledger row matches. It may be "
+        "recorded later. If not, the service reported a cost that it never charged.",
         age_text(charge.settled_at, now),
         CreditAmount(charge.cost or Decimal(0)),
         url=video_page_url(charge.job),
@@ -194,9 +195,9 @@ def build_amount_mismatch_item(entry: LedgerEntry, charge: Charge, now: datetime
     return DifferenceItem(
         f"entry-{entry.position}",
         "late",
-        f"{feature_label(entry.operation)} was booked otherwise than told",
-        f"The service told {credits(charge.cost)} cr and booked {credits(-entry.amount)}. The "
-        "balance follows the ledger. Ask the service about it.",
+        f"{feature_label(entry.operation)} cost differs from the ledger",
+        f"The service reported {credits(charge.cost)} cr and recorded {credits(-entry.amount)}. "
+        "The balance follows the ledger. Ask the service about it.",
         age_text(entry.happened_at, now),
         CreditAmount(-(entry.cost_difference or Decimal(0))),
         url=ledger_entry_url(entry),

@@ -154,9 +154,7 @@ def build_conflict_rows(
             noticed_at=row.noticed_at,
             age=age_text(row.noticed_at, now),
             actions=(
-                DifferenceAction(
-                    "Take this version", reverse("conflict-acceptances", args=[row.pk])
-                ),
+                DifferenceAction("Accept version", reverse("conflict-acceptances", args=[row.pk])),
             )
             if may_act
             else (),

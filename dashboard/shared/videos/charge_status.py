@@ -13,7 +13,7 @@ from proxyapi.models.charge import MAX_CHARGE_CRASHES
 from proxyapi.operations import SCRIPT_OPERATIONS, get_operation
 
 SETTLEMENT_DEADLINE = timedelta(minutes=15)
-APPROVERS_DECIDE_TEXT = "The treasurer or the owner decides."
+APPROVERS_DECIDE_TEXT = "A treasurer or owner decides."
 HOLD_TEXT = "{hold} cr are held until the exact price is known."
 
 
@@ -33,34 +33,38 @@ CHARGE_TEXTS: Mapping[str, ChargeTexts] = {
     ChargeState.UNKNOWN: ChargeTexts(
         "unknown",
         "Unknown",
-        "the answer got lost",
-        "Sent {since}, no answer came. It was not sent again, and {hold} cr stay held until the "
-        "ledger answers.",
+        "response lost",
+        "Sent {since}, no response received. It was not sent again, and {hold} cr stay held until "
+        "the outcome is known.",
         "We do not know whether {price} cr were spent. The {noun} was sent at {since} and the "
-        "answer got lost. It will not be sent again. {outcome}",
+        "response was lost. It will not be sent again. {outcome}",
     ),
     ChargeState.SENDING: ChargeTexts(
-        "running", "Sending", "no answer yet", "", f"The service gets the {{noun}} now. {HOLD_TEXT}"
+        "running",
+        "Sending",
+        "no response yet",
+        "",
+        f"The {{noun}} is being sent to the service. {HOLD_TEXT}",
     ),
     ChargeState.HELD: ChargeTexts(
         "waiting",
         "Waiting",
         "not sent yet",
-        "{hold} cr are held, it is sent next.",
+        "{hold} cr are held. It is sent next.",
         f"The {{noun}} is sent as soon as a worker is free. {HOLD_TEXT}",
     ),
     ChargeState.DRAFT: ChargeTexts(
         "waiting",
         "Waiting",
-        "asked for, not sent",
-        f"{{hold}} cr were asked for. {APPROVERS_DECIDE_TEXT}",
-        "Not sent: the budget has no room for it. {hold} cr were asked for at {since}. "
+        "requested, not sent",
+        f"{{hold}} cr were requested. {APPROVERS_DECIDE_TEXT}",
+        "Not sent: it exceeds the budget. {hold} cr were requested at {since}. "
         f"{APPROVERS_DECIDE_TEXT} Nothing is held.",
     ),
 }
 # The service writes while the call waits.
 WRITING_SCRIPT_TEXTS = CHARGE_TEXTS[ChargeState.SENDING]._replace(
-    label="Writing", detail=f"The service writes the script now. {HOLD_TEXT}"
+    label="Writing", detail=f"The service is writing the script. {HOLD_TEXT}"
 )
 
 
@@ -90,11 +94,11 @@ def charge_label(charge: Charge) -> ChargeTexts:
 def lost_answer_outcome(charge: Charge, now: datetime, pause_reason: str) -> str:
     """Who decides about a charge whose answer got lost, and when."""
     if pause_reason:
-        return f"It is read back later. {pause_reason}"
+        return f"The outcome is checked later. {pause_reason}"
     if is_long_unknown(charge, now):
-        return f"No entry of the ledger fits for certain. {APPROVERS_DECIDE_TEXT}"
+        return f"No ledger entry matches with certainty. {APPROVERS_DECIDE_TEXT}"
     until = clock((charge.sent_at or charge.created_at) + SETTLEMENT_DEADLINE)
-    return f"The ledger decides, at the latest by {until}."
+    return f"The ledger shows whether it was charged, at the latest by {until}."
 
 
 def is_long_unknown(charge: Charge, now: datetime) -> bool:
@@ -121,13 +125,13 @@ class RefundTexts(NamedTuple):
 
 REFUND_EXPECTED = RefundTexts(
     "Refund expected.",
-    "the service refunds them by itself",
-    "The service refunds this by itself. It has not come back yet.",
+    "the service refunds them automatically",
+    "The service refunds this automatically. Not refunded yet.",
 )
 NOT_REFUNDED = RefundTexts(
     "Not refunded.",
-    "the service does not refund renders by itself",
-    "Renders of this kind are not refunded by themselves. None has come back.",
+    "the service does not refund renders automatically",
+    "The service does not refund this kind of render automatically.",
 )
 
 

@@ -78,8 +78,8 @@ def account_notice(account: Account) -> DraftNotice | None:
         return DraftNotice(
             "paused",
             f"The plan lapsed{day}.",
-            "Nothing is lost: videos stay here, watching is paused and goes on by itself when the "
-            "plan is paid.",
+            "Nothing is lost. Videos stay here. Status checks are paused and resume automatically "
+            "when the plan is paid.",
         )
     if not account.email_verified:
         return DraftNotice(

@@ -54,7 +54,7 @@ def test_a_viewer_sees_the_draft_and_cannot_render_it(
     job = luca.create_draft("To be looked at")
     vera.open_review(job)
     expect(vera.page.get_by_role("heading", name="To be looked at")).to_be_visible()
-    expect(vera.page.locator("main")).to_contain_text("Your role looks and changes nothing")
+    expect(vera.page.locator("main")).to_contain_text("Your role can view but not edit")
     expect(vera.page.locator(".btn__price")).to_have_count(0)
     assert vera.post_form(f"/studio/{job}/renders/").status == 403
     vera.page.goto(f"/studio/{job}/renders/")

@@ -71,13 +71,13 @@ def test_a_portal_killed_while_a_video_renders_resumes_it(
         job = luca.make_video("It goes on")
         luca.wait_until_price_is_final(job)
         os.kill(house.pid, signal.SIGKILL)
-        expect(luca.page.get_by_text("Live news is interrupted.")).to_be_visible(
+        expect(luca.page.get_by_text("Live updates are interrupted.")).to_be_visible(
             timeout=PRICED_TIMEOUT_MS
         )
         wait_until(lambda: all(is_free(port) for port in ports))
         with started(var, ports):
             expect(luca.film_player, "without a reload").to_be_attached(timeout=RENDERED_TIMEOUT_MS)
-            expect(luca.page.get_by_text("Live news is interrupted.")).to_be_hidden()
+            expect(luca.page.get_by_text("Live updates are interrupted.")).to_be_hidden()
             assert stage.count_requests(guest, "POST", "/render") == 1
             assert stage.spent_credits(guest) == luca.shown_cost(job)
         stage.http.close()

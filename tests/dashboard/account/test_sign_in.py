@@ -107,7 +107,7 @@ def test_a_foreign_host_name_gets_a_400_and_no_line_in_the_log(
 ) -> None:
     response = Client().get("/accounts/login/", headers={"host": "elsewhere.example"})
     assert response.status_code == 400
-    assert response.content.decode() == "This portal is not reached at this address."
+    assert response.content.decode() == "This portal is not available at this address."
     assert not caplog.records
 
 
@@ -133,13 +133,13 @@ def test_a_form_that_is_too_old_was_not_sent(mira: Membership) -> None:
     browser.force_login(mira.user)
     response = browser.post(reverse("tokens"), {"token": "x"})
     assert response.status_code == 403
-    assert "This form is too old" in response.content.decode()
+    assert "This form has expired" in response.content.decode()
 
 
 def test_an_address_that_does_not_exist_is_said_in_words(db: None) -> None:
     response = Client().get("/nowhere/")
     assert response.status_code == 404
-    assert "There is no such page" in response.content.decode()
+    assert "This page does not exist" in response.content.decode()
 
 
 @pytest.mark.parametrize("address", ["/nowhere/", "/accounts/email/"])
@@ -151,7 +151,7 @@ def test_who_is_signed_in_finds_the_way_back_from_an_address_that_does_not_exist
     response = browser.get(address)
     html = response.content.decode()
     assert response.status_code == 404
-    assert "There is no such page" in html
+    assert "This page does not exist" in html
     assert mira.team.name in html
     assert f'href="{reverse("ledger")}"' in html
 

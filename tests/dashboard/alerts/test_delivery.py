@@ -100,7 +100,7 @@ def test_the_email_is_plain_and_says_where_to_look(event, thea, settings):
     assert sent.subject == "Northlight: 900 cr are free, less than 1,000"
     assert sent.to == ["thea@northlight.example"]
     assert "Priya’s & Luca’s <b>." in sent.body
-    assert "Look at it: https://reelroom.example/budgets/" in sent.body
+    assert "View: https://reelroom.example/budgets/" in sent.body
     assert again(row).state == "delivered"
     attempt_delivery(row.pk)
     assert len(mail.outbox) == 1
@@ -111,7 +111,7 @@ def test_the_email_says_when_in_the_teams_zone(event, northlight, thea):
     northlight.tenant.save()
     (row,) = schedule_deliveries(event())
     attempt_delivery(row.pk)
-    assert "21 Nov 2026 01:01 NZDT, told once in its period." in mail.outbox[0].body
+    assert "21 Nov 2026 01:01 NZDT, sent once per period." in mail.outbox[0].body
 
 
 def test_the_webhook_is_signed_so_that_the_receiver_can_tell(
@@ -162,7 +162,7 @@ def test_a_failed_delivery_is_retried_with_backoff_then_quarantined(
     attempt_delivery(webhook_delivery.pk)
     assert (again(webhook_delivery).state, webhook_delivery.error) == (
         "failed",
-        f"The host answered {status}.",
+        f"The host responded with {status}.",
     )
     time_machine.shift(timedelta(days=9))
     attempt_delivery(webhook_delivery.pk)
@@ -183,7 +183,7 @@ def test_a_host_that_does_not_answer_is_tried_again(webhook_delivery, team_webho
     attempt_delivery(webhook_delivery.pk)
     assert (again(webhook_delivery).state, webhook_delivery.error) == (
         "due",
-        "The host did not answer (ConnectError).",
+        "The host did not respond (ConnectError).",
     )
 
 
@@ -316,7 +316,7 @@ def test_a_host_that_drips_its_answer_is_left_in_time(
         monkeypatch.setattr(webhook, "MAX_REQUEST_S", 0.3)
         attempt_delivery(webhook_delivery.pk)
     assert again(webhook_delivery).state == "due"
-    assert webhook_delivery.error.startswith("The host did not answer")
+    assert webhook_delivery.error.startswith("The host did not respond")
 
 
 def test_what_crashes_each_time_is_quarantined_without_another_try(webhook_delivery, webhook_posts):

@@ -52,7 +52,7 @@ def test_clock_times_are_told_in_the_teams_zone(northlight, account, rule, charg
     evaluate_team(northlight.pk)
     texts = " ".join(AlertEvent.objects.values_list("text", flat=True))
     assert "4,318 cr as of 04:00" in texts
-    assert "was sent at 03:00 and the answer got lost" in texts
+    assert "was sent at 03:00 and the response was lost" in texts
 
 
 def entry(account, amount, position):
@@ -228,8 +228,8 @@ def test_a_request_alerts_the_approvers_and_its_answer_the_requester(
     approval = ApprovalRequest.objects.create(
         team=northlight, charge=charge(state="draft"), member=priya.user, note="For the fair."
     )
-    assert new_alert_titles(northlight) == ["Priya asks for 106 cr"]
-    assert visible_alerts(thea, money=True) == ["Priya asks for 106 cr"]
+    assert new_alert_titles(northlight) == ["Priya requests 106 cr"]
+    assert visible_alerts(thea, money=True) == ["Priya requests 106 cr"]
     assert visible_alerts(priya) == []
     approval.decision, approval.answer = "declined", "No."
     approval.decided_by, approval.decided_at = thea.user, NOON
@@ -289,7 +289,7 @@ def test_each_failed_top_up_of_one_week_is_told(northlight, account, rule, time_
         ({"enabled": False}, None),
         ({"enabled": True, "found_off_at": NOON}, None),
         ({"enabled": False, "consecutive_failures": 2}, None),
-        ({"enabled": False, "found_off_at": NOON}, "Nobody did here."),
+        ({"enabled": False, "found_off_at": NOON}, "No one did here."),
         ({"enabled": False, "consecutive_failures": 3}, "after three failed payments."),
         ({"enabled": False, "consecutive_failures": 3, "left_enabled": False}, None),
     ],
@@ -308,7 +308,7 @@ def test_a_charge_unknown_for_a_quarter_of_an_hour(northlight, rule, charge, tim
     assert new_alert_titles(northlight) == []
     time_machine.shift(1)
     assert new_alert_titles(northlight) == ["We do not know whether 42 cr were spent"]
-    assert "“Who owns the Moon?” was sent at 12:00 and the answer got lost." in (
+    assert "“Who owns the Moon?” was sent at 12:00 and the response was lost." in (
         AlertEvent.objects.get().text
     )
     time_machine.shift(timedelta(days=6))
@@ -333,8 +333,10 @@ def test_a_charge_that_was_called_uncharged_and_took_credits_is_told_once(
     assert new_alert_titles(northlight) == ["96 cr were charged after all"]
     event = AlertEvent.objects.get()
     assert (event.member, event.for_money) == (luca.user, True)
-    assert event.text.startswith("The render of “Who owns the Moon?” was sent at 12:00, its answer")
-    twice = "It was ordered again at 12:05, so it was charged twice. Reelroom sent each order once."
+    assert event.text.startswith(
+        "The render of “Who owns the Moon?” was sent at 12:00, its response"
+    )
+    twice = "It was sent again at 12:05, so it was charged twice. Reelroom sent each request once."
     assert event.text.endswith(twice) == (again == ChargeState.CONFIRMED)
     time_machine.shift(timedelta(hours=23))
     assert new_alert_titles(northlight) == []
@@ -349,7 +351,7 @@ def test_a_ledger_in_trouble(northlight, account, rule):
     assert new_alert_titles(northlight) == []
     ledger.problem = "Row 12 reads differently than before."
     ledger.save()
-    assert new_alert_titles(northlight) == ["The ledger needs a look"]
+    assert new_alert_titles(northlight) == ["The ledger needs review"]
 
 
 def test_a_ledger_that_stops_over_another_row_in_the_same_week_is_told_again(
@@ -365,7 +367,7 @@ def test_a_ledger_that_stops_over_another_row_in_the_same_week_is_told_again(
         LedgerConflict.objects.update(accepted_at=NOON)
         LedgerMirror.objects.update(problem="")
         assert new_alert_titles(northlight) == []
-    assert said == ["The ledger needs a look"] * 3
+    assert said == ["The ledger needs review"] * 3
 
 
 def test_a_rule_that_rests_finds_nothing(northlight, account, rule):

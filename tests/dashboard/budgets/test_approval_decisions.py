@@ -161,7 +161,7 @@ def test_what_changed_since_is_not_sent_and_the_decider_is_told(
     job.save()
     job.draft.save()
     html = press(client_of(thea), approval_request, follow=True).content.decode()
-    assert "changed since it was asked for. Nothing was sent." in html
+    assert "changed since the request. Nothing was sent." in html
     approval_request.refresh_from_db()
     assert (approval_request.decision, approval_request.charge.state) == (
         "stale",
@@ -199,7 +199,7 @@ def test_what_costs_more_by_now_is_not_sent_and_both_prices_are_told(
     approval, costs = priced_request
     costs(97)
     html = press(client_of(thea), approval, follow=True).content.decode()
-    told = "It was asked for at 96 cr and costs 97 cr now. Nothing was sent. Ask again."
+    told = "It was requested at 96 cr and now costs 97 cr. Nothing was sent. Request it again."
     assert told in html
     approval.refresh_from_db()
     assert (approval.decision, approval.charge.state) == ("stale", ChargeState.REFUSED)
@@ -281,7 +281,7 @@ def test_it_is_decided_once(approval_request, mira, thea, priya, enqueued):
         lambda: budget_actions.decline_request(by=mira, approval=approval_request, words="No."),
         lambda: budget_actions.withdraw_request(by=priya, approval=approval_request),
     ):
-        with pytest.raises(StaleData, match="decided already"):
+        with pytest.raises(StaleData, match="already decided"):
             again()
     assert enqueued == []
 
@@ -312,7 +312,7 @@ def test_decisions_stand_in_the_history(approval_request, thea, client_of, enque
     client_of(thea).post(no(approval_request), {"answer": "Not before the fair is paid."})
     html = client_of(thea).get("/budgets/").content.decode()
     assert "declined 106 cr for Priya: “Not before the fair is paid.”" in html
-    assert "Waiting for a word" not in html
+    assert "Approval requests" not in html
 
 
 def test_a_price_asked_again_by_hand_does_not_end_what_waits_for_a_word(

@@ -55,7 +55,7 @@ def test_the_question_says_what_is_left_of_the_budget(
     assert "Your budget this month" in html
     assert "1,178 of your 4,000 left until 1 Dec" in html
     assert 'value="1072"' in html
-    assert "It goes past the alert at 2,900. It is sent all the same." in html
+    assert "It passes the alert at 2,900. It is sent anyway." in html
     assert "Request approval" not in html
 
 
@@ -66,14 +66,14 @@ def test_without_a_budget_the_question_has_no_line_of_one(priya, video, client_o
 def test_over_the_budget_the_question_offers_to_ask_instead(job, priya, client_of):
     html = seen(client_of(priya), to(job), **HTMX)
     assert "61 of your 2,500 are left until 1 Dec" in html
-    assert "Thea or Mira can allow it." in html
+    assert "Thea or Mira can approve it." in html
     assert re.search(r'<button[^>]* name="ask" value="1"', html)
     assert "<span>Render</span>" not in html
 
 
 def test_a_hand_made_render_over_the_budget_is_refused_with_the_same_words(job, priya, client_of):
     html = client_of(priya).post(to(job), form(job), headers=HTMX).content.decode()
-    assert "Not sent. It needs 106 cr and 61 of your 2,500 are left until 1 Dec." in html
+    assert "Not sent. It needs 106 cr, and 61 of your 2,500 are left until 1 Dec." in html
     assert not Charge.objects.filter(job=job).exists()
 
 
@@ -102,20 +102,20 @@ def test_what_is_written_to_them_outlives_a_refusal(job, priya, client_of):
 
 def test_it_is_shown_as_waiting_to_everybody(job, priya, thea, luca, client_of):
     client_of(priya).post(to(job), form(job, ask="1", note="For the fair."))
-    assert "106 cr were asked for." in seen(client_of(luca), "/library/")
+    assert "106 cr were requested." in seen(client_of(luca), "/library/")
     video = seen(client_of(luca), f"/videos/{job.pk}/")
     assert 'data-state="waiting"' in video
-    assert "The treasurer or the owner decides. Nothing is held." in video
+    assert "A treasurer or owner decides. Nothing is held." in video
     assert "Approve" not in video
     assert "Approve" in seen(client_of(thea), f"/videos/{job.pk}/")
     budgets = seen(client_of(thea), "/budgets/")
-    assert "<bdi>Priya</bdi> asks for 106 cr" in budgets
+    assert "<bdi>Priya</bdi> requests 106 cr" in budgets
     assert "To render “Who owns the Moon?”. 61 of the 2,500 are left until 1 Dec." in budgets
     assert "“For the fair.”" in budgets
-    assert "Waiting for a word" not in seen(client_of(luca), "/budgets/")
+    assert "Approval requests" not in seen(client_of(luca), "/budgets/")
     mine = seen(client_of(priya), "/budgets/")
-    assert "<bdi>You</bdi> ask for 106 cr" in mine
-    assert "Take it back" in mine
+    assert "<bdi>You</bdi> request 106 cr" in mine
+    assert "Withdraw request" in mine
     assert "Approve" not in mine
 
 
@@ -145,7 +145,7 @@ def test_one_takes_ones_own_back_and_nobody_elses(job, priya, luca, otto, client
     url = f"/approval-requests/{approval.pk}/withdrawals/"
     assert client_of(luca).post(url).status_code == 403
     assert client_of(otto).post(url).status_code == 404
-    assert "Take the ask for 106 cr back?" in seen(client_of(priya), url, **HTMX)
+    assert "Withdraw the request for 106 cr?" in seen(client_of(priya), url, **HTMX)
     assert client_of(priya).post(url).url == f"/videos/{job.pk}/"
     approval.refresh_from_db()
     assert (approval.decision, approval.charge.state) == ("withdrawn", ChargeState.REFUSED)
@@ -178,7 +178,7 @@ def test_a_retry_is_asked_for_the_same_way(job, priya, client_of):
     job.save()
     browser = client_of(priya)
     html = seen(browser, to(job, "video-retries"), **HTMX)
-    assert "Over the budget" in html
+    assert "Over budget" in html
     assert "<span>Retry</span>" not in html
     fields = {"nonce": uuid.uuid4(), "price": "96", "ask": "1", "note": "Again"}
     browser.post(to(job, "video-retries"), fields)
@@ -194,5 +194,5 @@ def test_a_script_is_asked_for_the_same_way(job, priya, account, client_of):
     assert "61 of your 2,500 are left" in html
     assert re.search(r'<button[^>]* name="ask" value="1"', html)
     html = browser.post(url, {**fields, "ask": "1"}, headers=HTMX).content.decode()
-    assert "70 cr were asked for at" in html
+    assert "70 cr were requested at" in html
     assert ApprovalRequest.objects.get().charge.body["topic"] == "The Moon"

@@ -49,8 +49,8 @@ def test_over_the_limit_nothing_is_sent_and_the_message_says_all(
     with pytest.raises(BudgetExceeded) as refused:
         charge_within_budget(priya, make_intent(video(priya)))
     assert refused.value.sentence == (
-        "Not sent. It needs 106 cr and 61 of your 2,500 are left until 1 Dec. Ask for more, or "
-        "make it shorter. Thea or Mira can allow it."
+        "Not sent. It needs 106 cr, and 61 of your 2,500 are left until 1 Dec. Request approval, "
+        "or make it shorter. Thea or Mira can approve it."
     )
     assert Charge.objects.count() == 2
     assert not AuditEvent.objects.exists()

@@ -35,10 +35,10 @@ def form(**fields):
 def test_without_any_the_treasurer_is_offered_to_add_one_and_the_others_are_told(
     thea, priya, client_of
 ):
-    assert "Add a budget" in page(client_of(thea))
+    assert "Add budget" in page(client_of(thea))
     told = page(client_of(priya))
-    assert "No budget binds you" in told
-    assert "Add a budget" not in told
+    assert "You have no budget" in told
+    assert "Add budget" not in told
 
 
 def test_members_see_their_own_and_the_teams_the_treasurer_all(
@@ -110,14 +110,14 @@ def test_a_treasurer_adds_one_for_a_member(thea, priya, client_of):
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({}, "Set one of the two."),
-        ({"hard": "0"}, "A limit is a whole number of credits"),
-        ({"hard": "-5"}, "A limit is a whole number of credits"),
-        ({"hard": "2.5"}, "A limit is a whole number of credits"),
-        ({"hard": "1e9"}, "A limit is a whole number of credits"),
-        ({"hard": "NaN"}, "A limit is a whole number of credits"),
-        ({"hard": "many"}, "A limit is a whole number of credits"),
-        ({"hard": "10", "soft": "11"}, "It is not below the alert: 11."),
+        ({}, "Set at least one of the two."),
+        ({"hard": "0"}, "Enter a whole number of credits"),
+        ({"hard": "-5"}, "Enter a whole number of credits"),
+        ({"hard": "2.5"}, "Enter a whole number of credits"),
+        ({"hard": "1e9"}, "Enter a whole number of credits"),
+        ({"hard": "NaN"}, "Enter a whole number of credits"),
+        ({"hard": "many"}, "Enter a whole number of credits"),
+        ({"hard": "10", "soft": "11"}, "It must not be below the alert: 11."),
         ({"hard": "10", "who": "999999"}, "Choose one of the list."),
         ({"hard": "10", "period": "year"}, "Choose one of the list."),
     ],
@@ -133,7 +133,7 @@ def test_one_that_is_there_is_not_added_again_but_an_ended_one_begins_anew(thea,
     row = budget(None, 100)
     browser = client_of(thea)
     answer = browser.post("/budgets/new/", form(hard="50"))
-    assert "There is a budget for that already." in answer.content.decode()
+    assert "This budget already exists." in answer.content.decode()
     browser.post(f"/budgets/{row.pk}/removals/")
     assert not Budget.objects.get().active
     browser.post("/budgets/new/", form(hard="50"))
@@ -146,8 +146,8 @@ def test_a_change_says_what_it_was_before(thea, priya, budget, client_of):
     limits = {"hard": "3000", "soft": "2000", "drawn": "/2500"}
     assert browser.post(f"/budgets/{row.pk}/limits/", limits).url == "/budgets/"
     assert (
-        "changed Priya Raman’s limits a month: 3,000 cr at most and an alert at 2,000 instead of "
-        "2,500 cr at most." in page(browser)
+        "changed Priya Raman’s monthly budget: 3,000 cr at most and an alert at 2,000 (before: "
+        "2,500 cr at most)." in page(browser)
     )
 
 
@@ -157,7 +157,7 @@ def test_two_who_change_it_at_once_do_not_overwrite_each_other(thea, priya, budg
         f"/budgets/{row.pk}/limits/", {"hard": "3000", "soft": "", "drawn": "/2400"}
     )
     assert answer.status_code == 422
-    assert "Somebody changed this budget meanwhile: it is 2,500 cr at most now." in html(answer)
+    assert "Someone else changed this budget. It is now: 2,500 cr at most." in html(answer)
     row.refresh_from_db()
     assert row.hard == 2500
 
@@ -166,7 +166,7 @@ def test_after_looking_at_somebody_elses_change_a_second_save_means_it(thea, bud
     row, browser = budget(None, 2500, soft=2000), client_of(thea)
     typed = {"hard": "3000", "soft": "2800"}
     answer = browser.post(f"/budgets/{row.pk}/limits/", {**typed, "drawn": "/2400"})
-    assert "it is 2,500 cr at most and an alert at 2,000 now. Save again" in html(answer)
+    assert "It is now: 2,500 cr at most and an alert at 2,000. Save again" in html(answer)
     assert 'value="3000"' in html(answer)
     assert 'value="2800"' in html(answer)
     again = {**typed, "drawn": drawn_form_fields(answer)}
@@ -177,7 +177,7 @@ def test_after_looking_at_somebody_elses_change_a_second_save_means_it(thea, bud
 
 def test_a_budget_that_ended_meanwhile_is_not_changed_silently(thea, budget):
     row = budget(None, 2500, active=False)
-    with pytest.raises(StaleData, match="Somebody ended this budget"):
+    with pytest.raises(StaleData, match="Someone else removed this budget"):
         change_budget(by=thea, budget=row, soft=None, hard=Decimal(3000))
 
 

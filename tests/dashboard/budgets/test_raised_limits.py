@@ -14,7 +14,7 @@ from proxyapi import tasks
 from proxyapi.models import ChargeState
 from tests.dashboard.budgets.conftest import NOON, drawn_form_fields, make_intent
 
-OTHER = "The budget in the way is not as it was shown any more."
+OTHER = "The budget that blocks this request has changed."
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +91,7 @@ def test_of_two_that_are_over_none_is_raised(both_exceeded, thea, client_of):
     }
     answer = browser.post(url(both_exceeded), fields)
     assert answer.status_code == 422
-    assert "It goes above more than one budget. Raise these first" in answer.content.decode()
+    assert "It exceeds more than one budget. Raise these first" in answer.content.decode()
     assert limits() == {"": 10_000, "Priya": 2500}
     both_exceeded.refresh_from_db()
     assert both_exceeded.is_pending

@@ -46,8 +46,8 @@ def charge(account, token):
     ("state", "row"),
     [
         ("held", ("waiting", "Waiting", "not sent yet", 106, "held")),
-        ("sending", ("running", "Sending", "no answer yet", 106, "held")),
-        ("unknown", ("unknown", "Unknown", "the answer got lost", 96, "unknown")),
+        ("sending", ("running", "Sending", "no response yet", 106, "held")),
+        ("unknown", ("unknown", "Unknown", "response lost", 96, "unknown")),
         ("confirmed", ("waiting", "Charged", "not booked yet", -96, "out")),
         ("matched", ("waiting", "Charged", "not booked yet", -96, "out")),
     ],

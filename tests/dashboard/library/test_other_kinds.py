@@ -73,8 +73,8 @@ def test_the_card_of_a_failed_clip_fetches_no_buttons(failed_clip):
 def test_a_failed_clip_says_that_its_credits_come_back(failed_clip):
     page = load_video_page(failed_clip)
     assert page.card.status_text.endswith("Refund expected.")
-    assert "the service refunds them by itself" in page.status_detail
-    assert page.history_steps[-1].note.startswith("The service refunds this by itself.")
+    assert "the service refunds them automatically" in page.status_detail
+    assert page.history_steps[-1].note.startswith("The service refunds this automatically.")
     Charge.objects.filter(job=failed_clip).update(refunded_at=timezone.now())
     assert load_video_page(failed_clip).card.status_text.endswith("Refunded.")
 

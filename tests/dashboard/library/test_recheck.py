@@ -132,5 +132,5 @@ def test_an_unknown_charge_has_it_once_fast_polling_ended(
     assert "Check again" in labels(job, thea, "unknown", [charge])
     page = client_of(thea).get(f"/videos/{job.pk}/").content.decode()
     assert f'action="/videos/{job.pk}/checks/"' in page
-    assert "The treasurer or the owner decides." in page
+    assert "A treasurer or owner decides." in page
     assert "at the latest by" not in page

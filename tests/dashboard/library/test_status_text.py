@@ -202,8 +202,9 @@ def test_a_lost_answer_is_said_in_full(
     add_open_charge(job, "unknown")
     video = video_of(job)
     assert video.status_detail == (
-        f"We do not know whether 42 cr were spent. The render was sent at {sent} and the answer "
-        f"got lost. It will not be sent again. The ledger decides, at the latest by {last}."
+        f"We do not know whether 42 cr were spent. The render was sent at {sent} and the response "
+        "was lost. It will not be sent again. The ledger shows whether it was charged, at the "
+        f"latest by {last}."
     )
     assert "46 cr stay held" in video.card.status_text
     assert (video.card.cost.kind, video.card.cost.low, video.card.cost.value) == ("unknown", 0, 42)
@@ -217,8 +218,8 @@ def test_a_doubt_that_was_settled_is_told(make_video_job, add_settled_charge):
 
 def test_a_charge_that_was_never_made_leaves_its_sentence(make_video_job, add_open_charge):
     job = make_video_job("draft")
-    add_open_charge(job, "refused", reason="It was never charged. The 46 cr held are free again.")
-    assert video_of(job).status_detail == "It was never charged. The 46 cr held are free again."
+    add_open_charge(job, "refused", reason="It was never charged. The 46 cr held are released.")
+    assert video_of(job).status_detail == "It was never charged. The 46 cr held are released."
 
 
 @pytest.mark.parametrize("word", ["draft", "running", "completed"])
@@ -243,7 +244,7 @@ def test_a_failure_says_reason_cost_and_the_price_of_again(make_video_job, add_s
     video = video_of(job)
     assert video.status_detail == (
         "“Image for scene 7 could not be made.” 96 cr were charged; the service does not refund "
-        "renders by itself. A retry costs about 96 cr again."
+        "renders automatically. A retry costs about 96 cr again."
     )
     assert video.error_code == "SCENE-IMAGE"
     assert video.card.status_text == "“Image for scene 7 could not be made.” Not refunded."

@@ -33,7 +33,7 @@ def test_every_member_sees_everybody(
 ) -> None:
     page = client_of(team[who]).get(reverse("members")).content.decode()
     assert all(member.user.email in page for member in team.values())
-    assert "Makes and renders videos." in page
+    assert "Creates and renders videos." in page
 
 
 def test_initials_are_two_letters_at_most() -> None:

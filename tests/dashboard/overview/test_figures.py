@@ -64,9 +64,9 @@ def test_today_this_week_and_this_month_stand_beside_the_last_ones(add_entry, fi
     today, week, month = build_spend_comparisons(figures_at())
     assert (today.spent, today.previous) == (1, "yesterday 10")
     assert week.spent == 11
-    assert week.previous == "last week 100 by Friday, 1,100 in all"
+    assert week.previous == "last week 100 by Friday, 1,100 in total"
     assert month.spent == 1_111
-    assert month.previous == "October 10,000 by the 20th, 110,000 in all"
+    assert month.previous == "October 10,000 by the 20th, 110,000 in total"
 
 
 def test_pitfall_68_a_day_is_the_teams_own(northlight, add_entry, figures_at):
@@ -113,10 +113,10 @@ def test_the_balance_is_walked_back_through_every_entry(add_entry, figures_at):
     line = build_balance_chart(build_balance_days(Decimal(2_050), figures_at(), whole=True))
     assert line is not None
     assert "from 200 to 2,050 credits" in line.sentence
-    assert "Credits arrived on 12 Nov." in line.sentence
+    assert "Credits added on 12 Nov." in line.sentence
     assert [(mark.kind, mark.label) for mark in line.marks] == [("in", "+2,000"), ("now", "2,050")]
     assert line.marks[0].title == "12 Nov: +2,000 credits, Auto top-up"
-    assert line.stops[-1].text.endswith(": 2,050 cr at its end. 50 went.")
+    assert line.stops[-1].text.endswith(": 2,050 cr at the end of the day. 50 went.")
 
 
 def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, mira):

@@ -23,7 +23,7 @@ def address(charge, what):
 def test_the_question_names_the_amount(client_of, thea, unknown_charge, ledger):
     shown = client_of(thea).get(address(unknown_charge, "write-offs")).content.decode()
     assert "Write off 42 cr?" in shown
-    assert "The 46 cr held are free again" in shown.replace("\n", " ")
+    assert "The 46 cr held are released" in shown.replace("\n", " ")
 
 
 def test_a_write_off_frees_the_hold_and_leaves_its_row(client_of, thea, unknown_charge, ledger):
@@ -59,7 +59,7 @@ def test_an_entry_settles_what_was_unknown(client_of, mira, unknown_charge, add_
     other = add_entry(-96, timezone.now() - timedelta(minutes=50))
     shown = client_of(mira).get(address(unknown_charge, "matches")).content.decode()
     assert shown.index(f'value="{entry.position} 42') < shown.index(f'value="{other.position} 96')
-    assert shown.count("Exactly the price that was shown.") == 1
+    assert shown.count("Matches the quoted price exactly.") == 1
     client_of(mira).post(address(unknown_charge, "matches"), {"entry": f"{entry.position} 42"})
     unknown_charge.refresh_from_db()
     entry.refresh_from_db()
@@ -102,7 +102,7 @@ def test_an_entry_that_has_a_charge_is_no_candidate(
 ):
     taken = add_entry(-42, charge=make_charge(42))
     shown = client_of(thea).get(address(unknown_charge, "matches")).content.decode()
-    assert "No debit without a charge was booked" in shown
+    assert "No unmatched debit was recorded" in shown
     answer = client_of(thea).post(
         address(unknown_charge, "matches"), {"entry": f"{taken.position} 42"}
     )
@@ -168,17 +168,17 @@ def shifted_rows(account, add_entry):
 def test_all_rows_that_moved_are_taken_at_once(client_of, thea, shifted_rows, account):
     browser, url = client_of(thea), f"/reconciliation/accounts/{account.pk}/acceptances/"
     assert url in browser.get(f"/reconciliation/?account={account.pk}").content.decode()
-    assert "3 rows read differently now." in browser.get(url).content.decode()
+    assert "3 rows changed." in browser.get(url).content.decode()
     seen = ledger.count_open_conflicts(account).fingerprint
     said = browser.post(url, {"seen": seen}, follow=True).content.decode()
-    assert "3 rows read as the service shows them." in said
+    assert "3 rows replaced with the service’s version." in said
     amounts = LedgerEntry.objects.filter(account=account).order_by("position")
     assert list(amounts.values_list("amount", flat=True)) == [-90, -84, -78]
     assert not LedgerConflict.objects.filter(accepted_at=None).exists()
     assert AuditEvent.objects.get(action="ledger.accept_all").after == {"rows": 3, "gone": 0}
     again = browser.post(url, {"seen": seen}).content.decode()
-    assert "Somebody has looked at these rows meanwhile. Nothing was changed." in again
-    assert "Nothing is left to take" in again
+    assert "Someone else has reviewed these rows already. Nothing was changed." in again
+    assert "Nothing left to accept" in again
 
 
 @pytest.mark.parametrize("seen", ["2", "", "4", "3"])
@@ -187,7 +187,7 @@ def test_other_rows_than_were_asked_about_are_not_taken(
 ):
     url = f"/reconciliation/accounts/{account.pk}/acceptances/"
     answer = client_of(thea).post(url, {"seen": seen})
-    assert "Other rows were found meanwhile." in answer.content.decode()
+    assert "More changed rows were found." in answer.content.decode()
     assert LedgerConflict.objects.filter(accepted_at=None).count() == 3
 
 
@@ -199,7 +199,7 @@ def test_as_many_rows_of_another_page_are_other_rows(client_of, thea, shifted_ro
     LedgerConflict.objects.update(accepted_at=timezone.now())
     LedgerConflict.objects.bulk_create(again)
     url = f"/reconciliation/accounts/{account.pk}/acceptances/"
-    assert "Other rows" in client_of(thea).post(url, {"seen": seen}).content.decode()
+    assert "More changed rows" in client_of(thea).post(url, {"seen": seen}).content.decode()
     assert LedgerConflict.objects.filter(accepted_at=None).count() == 3
 
 
@@ -213,11 +213,11 @@ def test_rows_that_are_gone_are_told_by_how_many_they_are(
     LedgerConflict.objects.filter(position=2).update(after=None)
     browser, url = client_of(thea), f"/reconciliation/accounts/{account.pk}/acceptances/"
     asked = browser.get(url).content.decode()
-    assert "2 rows read differently now." in asked
-    assert "5 rows the service does not show any more leave the mirror." in asked
+    assert "2 rows changed." in asked
+    assert "5 rows no longer shown by the service are removed from our copy." in asked
     seen = ledger.count_open_conflicts(account).fingerprint
     said = browser.post(url, {"seen": seen}, follow=True).content.decode()
-    assert "2 rows read as the service shows them. 5 rows left the mirror." in said
+    assert "2 rows replaced with the service’s version. 5 rows removed from our copy." in said
     assert LedgerEntry.objects.filter(account=account).count() == 2
 
 
@@ -234,8 +234,8 @@ FORM = {"difference": "-4.0000", "reason": "The  plan renewed."}
 
 def test_the_question_says_what_the_opening_balance_becomes(client_of, mira, unexplained_gap):
     shown = client_of(mira).get(unexplained_gap).content.decode()
-    assert "Let 4 cr go unexplained?" in shown
-    assert "The balance fell by 4 cr more than the ledger says" in shown
+    assert "Accept a difference of 4 cr?" in shown
+    assert "The balance fell by 4 cr more than the ledger shows" in shown
     assert [f'value="{cr}"' in shown for cr in (700, -4, 696, -96, 600)] == [True] * 5
 
 
@@ -259,7 +259,7 @@ def test_the_opening_balance_is_rebased_and_the_ledger_reconciles(
 def test_what_was_let_go_stays_on_the_page_with_who_and_why(client_of, mira, vera, unexplained_gap):
     client_of(mira).post(unexplained_gap, FORM)
     page = client_of(vera).get("/reconciliation/?part=let-go").content.decode()
-    for said in ("Differences let go", str(mira.user), "The plan renewed.", 'value="-4"'):
+    for said in ("Accepted differences", str(mira.user), "The plan renewed.", 'value="-4"'):
         assert said in page
 
 
@@ -284,7 +284,7 @@ def test_only_the_difference_that_was_seen_is_let_go(
 def test_nothing_is_let_go_twice(client_of, mira, unexplained_gap):
     client_of(mira).post(unexplained_gap, FORM)
     again = client_of(mira).post(unexplained_gap, FORM)
-    assert "agree by now. Nothing was changed." in again.content.decode()
+    assert "match now. Nothing was changed." in again.content.decode()
     assert AuditEvent.objects.count() == 1
 
 

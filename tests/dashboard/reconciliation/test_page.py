@@ -48,19 +48,19 @@ def test_the_ledger_reconciles(client_of, vera, add_entry, make_charge, set_chec
     add_entry(-96, charge=make_charge(96))
     set_checkpoint(604, opening=700)
     shown = page(client_of, vera)
-    assert "The books agree: 1 ledger entry adds up to 604" in shown
-    assert "Nothing differs." in shown
+    assert "Ledger and balance match: 1 ledger entry adds up to 604" in shown
+    assert "No differences." in shown
 
 
 def test_each_difference_says_what_to_do(client_of, vera, inconsistent_ledger):
     shown = page(client_of, vera)
     for words in (
-        "The ledger is not read on",
-        "went without an entry",
+        "The ledger is not being updated",
+        "are missing without an entry",
         "has no entry",
-        "was booked otherwise than told",
+        "cost differs from the ledger",
         "cannot be read",
-        "The answer got lost",
+        "The response was lost",
         "Refunds owed",
         "2 days",
         "−1 Render, 20 Nov 2024 14:21",
@@ -105,8 +105,8 @@ def test_who_manages_money_finds_the_acts(
     shown = page(client_of, request.getfixturevalue(name))
     assert f"/reconciliation/charges/{unknown_charge.pk}/write-offs/" in shown
     assert f"/reconciliation/charges/{unknown_charge.pk}/matches/" in shown
-    assert "Take this version" in shown
-    assert "Set the opening balance anew" in shown
+    assert "Accept version" in shown
+    assert "Reset opening balance" in shown
 
 
 @pytest.mark.parametrize("name", ["jonas", "priya", "vera"])
@@ -114,7 +114,7 @@ def test_everybody_else_reads_who_decides(
     name, request, client_of, inconsistent_ledger, unknown_charge
 ):
     shown = page(client_of, request.getfixturevalue(name))
-    assert "The treasurer or the owner decides." in shown
+    assert "A treasurer or owner decides." in shown
     assert "write-offs" not in shown
     assert "acceptances" not in shown
 
@@ -124,14 +124,14 @@ def test_nobody_decides_while_the_ledger_still_may(client_of, thea, ledger, make
         state="unknown", member=luca, sent_at=timezone.now() - timedelta(minutes=1)
     )
     shown = page(client_of, thea)
-    assert "The ledger decides, at the latest by" in shown
+    assert "The ledger shows whether it was charged, at the latest by" in shown
     assert f"{charge.pk}/write-offs" not in shown
 
 
 def test_the_progress_of_the_mirror_is_shown(client_of, vera, ledger, token):
     ledger.low, ledger.high, ledger.total, ledger.read_at = 5_800, 10_000, 10_000, timezone.now()
     ledger.save()
-    assert "4,200 of 10,000 rows are here." in page(client_of, vera)
+    assert "4,200 of 10,000 rows are read." in page(client_of, vera)
 
 
 def test_of_several_accounts_one_is_shown(client_of, vera, northlight, account, token, priya):
@@ -159,7 +159,7 @@ def test_an_amount_of_a_fraction_stays_whole(client_of, vera, token, add_entry, 
     add_entry(Decimal("-12.5"))
     set_checkpoint(687, opening=700)
     shown = page(client_of, vera)
-    assert "0.5 cr went without an entry" in shown
+    assert "0.5 cr are missing without an entry" in shown
 
 
 @pytest.mark.parametrize(("name", "acts"), [("thea", 3), ("priya", 1), ("vera", 0)])

@@ -104,7 +104,7 @@ def test_an_answer_that_grows_old_in_the_page_is_no_longer_shown_as_fine(token: 
 
 
 def test_nothing_asked_is_not_an_answer(token: Token) -> None:
-    assert "The service was not asked yet" in line(token)
+    assert "Not checked yet" in line(token)
     assert "dot--live" not in line(token)
 
 

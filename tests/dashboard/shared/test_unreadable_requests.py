@@ -24,8 +24,8 @@ DAMAGED = (
     "Content-Transfer-Encoding: base64\r\n\r\nx\r\n--abc--\r\n"
 )
 CASES = {
-    "too large": (LARGE, FORM, 413, "larger than 2.5 MB"),
-    "too many fields": (MANY, FORM, 400, "more than 1,000 fields"),
+    "too large": (LARGE, FORM, 413, "larger than the limit of 2.5 MB"),
+    "too many fields": (MANY, FORM, 400, "more than the limit of 1,000 fields"),
     "a damaged part": (DAMAGED, PARTS, 400, "missing or damaged"),
     "no boundary": ("x", "multipart/form-data", 400, "missing or damaged"),
     "another encoding": ("topic=x", f"{FORM}; charset=utf-16", 400, "missing or damaged"),
@@ -63,7 +63,7 @@ def test_a_part_of_a_page_gets_the_sentence_alone(
 def test_nobody_is_told_so_before_sign_in(client: Client) -> None:
     answer = client.post(reverse("account_login"), LARGE, content_type=FORM)
     assert answer.status_code == 413
-    assert "larger than 2.5 MB" in answer.content.decode()
+    assert "larger than the limit of 2.5 MB" in answer.content.decode()
 
 
 @pytest.mark.parametrize(("body", "kind", "status", "words"), CASES.values(), ids=list(CASES))

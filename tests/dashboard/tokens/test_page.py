@@ -130,11 +130,11 @@ def test_whoever_keeps_a_token_may_add_one(
 def test_a_viewer_is_told_why_not_and_cannot(vera: Membership, client_of: ClientOf) -> None:
     browser = client_of(vera)
     page = browser.get(reverse("tokens")).content.decode()
-    assert "keeps no token" in page
+    assert "cannot add a token" in page
     assert "id_token" not in page
     response = add(browser, VALUE)
     assert response.status_code == 403
-    assert "Your role keeps no token." in response.content.decode()
+    assert "Your role cannot add a token." in response.content.decode()
 
 
 def test_members_who_share_an_account_are_named(
@@ -244,7 +244,9 @@ def test_nobody_else_removes_the_token_of_another_member(
     assert "Remove token" not in browser.get(reverse("tokens")).content.decode()
     response = browser.post(removal(token))
     assert response.status_code == 403
-    assert "Only its member, an owner or an admin removes a token." in response.content.decode()
+    assert (
+        "Only the token’s member, an owner or an admin can remove it." in response.content.decode()
+    )
     token.refresh_from_db()
     assert token.state == TokenState.WORKING
 

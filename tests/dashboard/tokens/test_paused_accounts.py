@@ -106,8 +106,8 @@ def test_a_lost_charge_waits_for_the_address(
     job = job_of(account)
     ChargeFactory(job=job, state=ChargeState.UNKNOWN, sent_at=sent, operation="faceless.scripts")
     html = page(client_of(mira), "video", job.pk)
-    assert f"It will not be sent again; it is read back later. This account {WHY}" in html
-    assert "Then it is read back" in page(client_of(mira), "reconciliation")
+    assert f"It will not be sent again. The outcome is checked later. This account {WHY}" in html
+    assert "The outcome is checked later" in page(client_of(mira), "reconciliation")
 
 
 def test_nothing_new_can_be_made_with_it(

@@ -213,7 +213,7 @@ def test_a_form_without_its_nonce_or_with_a_broken_memory_is_refused(
     broken = {**form_data(account), "seen": "{", "nonce": uuid.uuid4()}
     answer = browser.post(CHANGES, broken)
     assert answer.status_code == 422
-    assert "This form is too old." in visible_text_of(answer)
+    assert "This form has expired." in visible_text_of(answer)
 
 
 @pytest.mark.parametrize("plan", [AccountPlan.TRIAL, AccountPlan.NONE])

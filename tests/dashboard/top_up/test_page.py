@@ -160,7 +160,7 @@ def test_nobody_else_sees_it_and_they_are_told_who_does(
 ) -> None:
     response = client_of(request.getfixturevalue(who)).get(PAGE)
     assert response.status_code == 403
-    assert "Only the treasurer and the owner change money settings." in visible_text_of(response)
+    assert "Only treasurers and owners can change money settings." in visible_text_of(response)
     home = client_of(request.getfixturevalue(who)).get("/library/").content.decode()
     assert 'href="/top-up/"' not in home
 

@@ -91,7 +91,7 @@ def test_a_render_that_arrived_late_has_its_debit_its_cost_and_its_video(
     assert (entry.charge, entry.member, entry.confidence) == (
         charge, job.member, MatchConfidence.LIKELY,
     )  # fmt: skip
-    assert entry.reason.startswith("Probably its own: exactly its 96 cr, booked 10 min after")
+    assert entry.reason.startswith("Probably this charge: exactly its 96 cr, recorded 10 min after")
     assert job.state == JobState.RUNNING
     assert (
         build_reconciliation(job.account).outside

@@ -91,7 +91,7 @@ def test_no_trace_after_half_a_minute_was_never_charged(
     reconcile_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.REFUSED
-    assert charge.reason.startswith("It was never charged. The 106 cr held are free again.")
+    assert charge.reason.startswith("It was never charged. The 106 cr held are released.")
 
 
 @pytest.mark.parametrize(

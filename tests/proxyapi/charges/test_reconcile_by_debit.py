@@ -66,7 +66,7 @@ def test_where_the_services_clock_is_known_to_be_behind_it_is_taken_and_not_for_
     charge = retried_charge(43)
     entry = LedgerEntry.objects.get(charge=charge)
     assert (charge.state, entry.confidence) == (ChargeState.MATCHED, MatchConfidence.LIKELY)
-    assert "booked before it by our clock" in entry.reason
+    assert "recorded before it by our clock" in entry.reason
 
 
 def test_of_two_equal_debits_the_one_after_the_sending_is_its_own(

@@ -44,7 +44,7 @@ def test_rule_4_a_row_that_reads_differently_stops_the_mirror(
     assert rewrite.after is not None
     assert rewrite.after["credit_spend"] == "-119.5"
     problem = LedgerMirror.objects.get().problem
-    assert problem.startswith("Row 120 of the service's ledger reads differently now: it was “-120")
+    assert problem.startswith("Row 120 of the service's ledger has changed: it was “-120")
     assert len(mirrored_amounts(account)) == 120
 
 
@@ -78,7 +78,7 @@ def test_a_ledger_that_got_shorter_stops_the_mirror(
     assert not ledger.mirror_entries(account)
     gone = LedgerConflict.objects.order_by("position")
     assert [(one.position, one.after) for one in gone] == [(117, None), (118, None), (119, None)]
-    assert "it had 120 rows, now it has 117" in LedgerMirror.objects.get().problem
+    assert "it had 120, now it has 117" in LedgerMirror.objects.get().problem
     assert len(mirrored_amounts(account)) == 120
 
 
@@ -99,7 +99,7 @@ def test_a_ledger_that_lost_most_of_its_rows_stops_the_mirror_all_the_same(
     high = len(mirrored_ledger.rows)
     mirrored_ledger.rows[:] = mirrored_ledger.rows[:2]
     ledger.mirror_entries(account)
-    assert f"it had {high} rows, now it has 2" in LedgerMirror.objects.get().problem
+    assert f"it had {high}, now it has 2" in LedgerMirror.objects.get().problem
     assert list(LedgerConflict.objects.values_list("position", flat=True)) == [2, 3, 4]
 
 

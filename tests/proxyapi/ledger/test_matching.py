@@ -25,7 +25,7 @@ def test_an_exact_debit_in_time_is_certain(
     ledger.mirror_entries(account)
     entry = LedgerEntry.objects.get(position=0)
     assert (entry.charge_id, entry.confidence) == (charge.pk, "certain")
-    assert entry.reason == "Exactly its 4 cr, in its time; nothing else fits."
+    assert entry.reason == "Exactly its 4 cr, in its time window; nothing else matches."
     assert (entry.member_id, entry.job_id, entry.operation) == (
         charge.member_id, charge.job_id, "faceless.scripts",
     )  # fmt: skip
@@ -114,7 +114,7 @@ def test_a_debit_far_off_its_time_is_taken_when_it_stands_alone(
     scripted_ledger.add_row(ledger_row(-96, minute=-6), ledger_row(-4, minute=1))
     ledger.mirror_entries(account)
     assert matched_positions() == [(0, "likely")]
-    assert "outside of its time" in LedgerEntry.objects.get(position=0).reason
+    assert "outside its time window" in LedgerEntry.objects.get(position=0).reason
 
 
 def test_a_cost_that_differs_from_its_debit_is_flagged(

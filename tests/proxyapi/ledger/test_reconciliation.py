@@ -1,4 +1,4 @@
-"""Balance, ledger and charges held against each other, to the last credit."""
+"""Balance, ledger and charges compared, to the last credit."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_difference_that_grew_meanwhile_is_not_let_go(
     ledger.take_checkpoint(account)
     scripted_ledger.balance += 100
     ledger.take_checkpoint(account)
-    with pytest.raises(StaleData, match="100 cr by now, not 40 cr"):
+    with pytest.raises(StaleData, match="now 100 cr, not 40 cr"):
         ledger.rebase_balance(account, Decimal(40), UserFactory().pk, "Rounding.")
     assert build_reconciliation(account).difference == 100
 
@@ -200,7 +200,7 @@ def test_verify_ledger_waits_for_the_debit_of_a_charge_of_just_now(
     with pytest.raises(CommandError):
         call_command("verify_ledger", stdout=out)
     assert "Charges and their debits do not add up." in out.getvalue()
-    assert "no row of the ledger fits" in out.getvalue()
+    assert "no ledger row matches" in out.getvalue()
 
 
 def test_verify_ledger_checks_twice_before_it_reports_a_difference(

@@ -36,7 +36,7 @@ def test_a_refund_is_of_what_was_booked_where_another_price_was_told(
     charge.refresh_from_db()
     assert charge.refunded_at == LEDGER_START + timedelta(minutes=5)
     assert matched_positions() == [(0, "weak"), (1, "likely")]
-    told = "Gives back the 96 cr that were booked for it, though 94 cr were told."
+    told = "Refunds the 96 cr that were charged for it, although 94 cr were reported."
     assert LedgerEntry.objects.get(position=1).reason == told
     assert build_reconciliation(account).refunds_owed == []
 

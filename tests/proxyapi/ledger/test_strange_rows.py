@@ -23,9 +23,9 @@ STRANGE = [
     (ledger_row("-4", created_at="2026-07-04T12:00:00"), "-4", -4, "time"),
     (ledger_row("-4", created_at="0001-01-01T00:00:00+23:59"), "-4", -4, "time"),
     ({}, "", 0, "amount"),
-    ("?", "", 0, "none of a ledger"),
-    (None, "", 0, "none of a ledger"),
-    (["-4"], "", 0, "none of a ledger"),
+    ("?", "", 0, "not a ledger row"),
+    (None, "", 0, "not a ledger row"),
+    (["-4"], "", 0, "not a ledger row"),
 ]
 
 

@@ -145,7 +145,7 @@ def test_a_service_without_the_view_holds_nothing_up(
     upstream.respond(*HISTORY, history)
     assert ledger.mirror_entries(account)
     assert matched_positions() == [(1, "certain")]
-    assert "does not show its view" in LedgerMirror.objects.get(pk=account.pk).api_problem
+    assert "does not provide its list" in LedgerMirror.objects.get(pk=account.pk).api_problem
 
 
 def test_many_charges_that_wait_cost_few_queries(

@@ -98,7 +98,7 @@ def test_a_ledger_that_lost_rows_is_noticed(sandbox_service: SandboxService) -> 
     ledger.mirror_entries(sandbox_service.account)
     sandbox_service.change_entries(lambda entries: entries.__delitem__(slice(100, None)))
     assert not ledger.mirror_entries(sandbox_service.account)
-    assert "it had 120 rows, now it has 100" in LedgerMirror.objects.get().problem
+    assert "it had 120, now it has 100" in LedgerMirror.objects.get().problem
 
 
 def test_a_lost_charge_is_settled_within_a_minute_after_the_trouble_ends(

@@ -83,7 +83,7 @@ class RewriteDetection:
 
     @property
     def is_detected(self) -> bool:
-        return f"Row {self.number} of the service's ledger reads different" in self.problem
+        return f"Row {self.number} of the service's ledger has changed" in self.problem
 
 
 def detect_by_recheck(
