@@ -1,5 +1,5 @@
-"""Charges: `admit` is the one way in; a charge is held, claimed, sent at most once, settled or
-reconciled."""
+"""Charges: `admit` creates a charge; it is held, claimed, sent at most once, and settled by its
+answer or by reconciliation."""
 
 from __future__ import annotations
 

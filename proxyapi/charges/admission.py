@@ -1,7 +1,7 @@
-"""Admission: the one way in. A charge is written with its hold before anything is sent.
+"""The one way to create a charge: it is written together with its hold before anything is sent.
 
-A charge that needs somebody's approval is written as a draft, which holds nothing, and is then
-approved or withdrawn.
+A charge that needs an approval is written as a draft without a hold, and then approved or
+withdrawn.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ NO_APPROVAL_NEEDED = "There is room for it by now. Nothing was sent; press once 
 
 @dataclass(frozen=True, slots=True)
 class ChargeIntent:
-    """What somebody decided: one charging operation, at a price they saw, in credits.
+    """What a person decided: one charging operation at the price they saw, in credits.
 
-    On a job, or, where the operation has none (a search for ideas), on a token. `path` holds the
-    parameters of the path besides the job's own id; `uploads` are rows that are not saved yet.
+    It concerns a job, or a token if the operation has no job (a search for ideas). `path` holds
+    path parameters other than the job's id; `uploads` are rows that are not saved yet.
     """
 
     job: Job | None
@@ -67,7 +67,7 @@ class ChargeIntent:
 
     @property
     def target(self) -> Job | Token:
-        """What says on which token and account the charge goes."""
+        """The job or token that determines the account and token of the charge."""
         target = self.job or self.token
         if target is None:
             raise ValueError("an intent needs a job or a token")
@@ -75,7 +75,7 @@ class ChargeIntent:
 
 
 class Admission(NamedTuple):
-    """The charge of an intent; `is_new` is False where an equal form made it before."""
+    """The charge of an intent; `is_new` is False if the same form created it earlier."""
 
     charge: Charge
     is_new: bool
@@ -89,17 +89,17 @@ def admit(
     *,
     needs_approval: bool = False,
 ) -> Admission:
-    """Write the charge and reserve its hold, or answer the one that this form already made.
+    """Write the charge and reserve its hold, or return the charge that this form created earlier.
 
-    `payer` is the user whose charge it is. `limits` are what the caller's budgets leave, read under
+    `payer` is the id of the user who pays. `limits` are what the caller's budgets leave, read under
     the caller's locks, which are taken before the account's. With `needs_approval` the charge is
     written as a draft, which holds nothing until `approve_draft_charge`.
 
-    The account is locked until the transaction ends: two members, or two teams, cannot both pass
-    on the last credit. Raises `LimitExceeded` when a limit is in the way, `StaleData` when the job
-    is no longer what was decided on or a draft needs no approval, `AlreadyInProgress` when
-    something is in progress on the job, `NotReady` when the account is of another upstream, and
-    `NotEnoughCredits` when the hold does not fit; of a draft that is checked at its approval.
+    The account stays locked until the transaction ends, so two members, or two teams, cannot both
+    spend the last credit. Raises `LimitExceeded` if a limit is exceeded, `StaleData` if the job
+    changed or a draft needs no approval, `AlreadyInProgress` if something is in progress on the
+    job, `NotReady` if the account belongs to another upstream, and `NotEnoughCredits` if the hold
+    does not fit (for a draft this is checked at its approval).
     """
     if not get_operation(intent.operation).charging:
         raise ValueError(f"{intent.operation} charges nothing")
@@ -117,12 +117,13 @@ def admit(
 
 @transaction.atomic
 def approve_draft_charge(charge: Charge, price: Decimal | None = None) -> Charge:
-    """Consent to a draft: its hold is reserved and it may be sent. Twice is once.
+    """Approve a draft: reserve its hold so that it can be sent. Approving twice has no further
+    effect.
 
-    As a charge it is of now: a budget counts it in the period of the consent. `price`: what it
-    costs now, where that is less than what was seen.
-    Raises `NotEnoughCredits`, `NotReady` when the account is of another upstream, and `Stale` when
-    it was withdrawn or its video is another by now.
+    The charge counts from the approval on, so a budget counts it in the period of the approval.
+    `price` is the current price in credits if it is below the requested one. Raises
+    `NotEnoughCredits`, `NotReady` if the account belongs to another upstream, and `StaleData` if
+    the draft was withdrawn or its video changed.
     """
     account = Account.objects.get_locked(charge.account_id)
     charge.refresh_from_db()
@@ -145,9 +146,9 @@ def approve_draft_charge(charge: Charge, price: Decimal | None = None) -> Charge
 
 @transaction.atomic
 def withdraw_draft_charge(charge: Charge, sentence: str) -> Charge:
-    """End a draft that nobody consented to; the sentence stays with it. Nothing was sent.
+    """End a draft that was not approved and keep `sentence` as the reason. Nothing was sent.
 
-    Raises `Stale` when it was released meanwhile.
+    Raises `StaleData` if it was approved meanwhile.
     """
     Account.objects.lock_upstream_account(charge.account_id)
     charge.refresh_from_db()
@@ -165,8 +166,8 @@ def withdraw_draft_charge(charge: Charge, sentence: str) -> Charge:
 
 @transaction.atomic
 def cancel_held_charge(charge: Charge, sentence: str) -> bool:
-    """End a charge that is held, and so was provably not sent: its credits are free again. False
-    when a worker took it meanwhile; then its answer settles it."""
+    """End a held charge, which was provably not sent, and release its credits. Return False if a
+    worker claimed it meanwhile; its answer then settles it."""
     Account.objects.lock_upstream_account(charge.account_id)
     charge.reload()
     if charge.state != ChargeState.HELD:
@@ -178,9 +179,10 @@ def cancel_held_charge(charge: Charge, sentence: str) -> bool:
 def find_submitted_charge(
     job: Job, operation: str, nonce: UUID, body: Mapping[str, object]
 ) -> Charge | None:
-    """The charge that this form already made, for a caller that refuses the form before `admit`.
+    """Return the charge that this form already created, for callers that check the form before
+    `admit`.
 
-    Raises `AlreadyInProgress` when the form's nonce was used for another operation.
+    Raises `AlreadyInProgress` if the nonce was used for another operation.
     """
     return find_charge_by_nonce(job.tenant_id, nonce, (job.pk, operation, {}, body))
 
@@ -194,7 +196,7 @@ def find_charge_of_intent(intent: ChargeIntent) -> Charge | None:
 def find_charge_by_nonce(
     tenant_id: UUID, nonce: UUID, content: tuple[object, ...]
 ) -> Charge | None:
-    """`content` is the job's id, the operation, the path's parameters and the body."""
+    """`content` is the job's id, the operation, the path parameters and the body."""
     charge = Charge.objects.filter(tenant_id=tenant_id, nonce=nonce).first()
     if charge is None:
         return None
@@ -214,7 +216,8 @@ def check_limits(limits: Collection[SpendingLimit], hold: Decimal, needs_approva
 
 
 def check_none_in_progress(intent: ChargeIntent) -> Job | None:
-    """Nothing else is under way on the job, and it is what was decided on; answers it, locked."""
+    """Raise `AlreadyInProgress` or `StaleData` if the job is busy or changed; return the job,
+    locked."""
     if intent.job is None:
         same = Charge.objects.open().filter(account_id=intent.account_id, job=None)
         if same.filter(operation=intent.operation, path=intent.path, body=intent.body).exists():
@@ -228,8 +231,8 @@ def check_none_in_progress(intent: ChargeIntent) -> Job | None:
 
 
 def check_job_unchanged(job: Job, intent: ChargeIntent) -> None:
-    """The price is one of these settings, and a job that started meanwhile is not started again,
-    not even when it has failed again since."""
+    """Raise `StaleData` if the settings differ from the priced ones, or the job was started
+    meanwhile, even if it has failed again since."""
     seen, priced = intent.job or job, intent.operation in JOB_STARTING_OPERATIONS
     as_seen = (edited_at(lock_draft(job)), job.finished_at) == (
         edited_at(seen.draft_or_none),
@@ -244,10 +247,9 @@ def edited_at(draft: Draft | None) -> datetime | None:
 
 
 def check_unchanged_since_request(charge: Charge) -> None:
-    """The job was neither edited nor started since it was asked for: the price is one of these
-    settings, and nobody consented to a second run.
+    """Raise `StaleData` if the job was edited or started after the approval was requested.
 
-    What lies ahead of now was noted before the clock was put back, and so before it was asked for.
+    A time in the future was recorded before the clock was set back, so it precedes the request.
     """
     if charge.job_id is None:
         return

@@ -1,8 +1,8 @@
-"""Send: claim a held charge, send it at most once, and settle what the answer says.
+"""Dispatch: claim a held charge, send it at most once, and apply the answer.
 
-The claim is one conditional update, so a task that runs twice sends once. Only what provably did
-not start (no connection, 429) goes back to `held`; a lost answer is `unknown` and is never sent
-again. Calls may take minutes: workers make them, never a web request.
+The claim is one conditional update, so a task that runs twice sends once. Only a request that
+provably did not start (no connection, 429) returns the charge to `held`; after a lost answer it is
+`unknown` and never sent again. Calls can take minutes, so workers make them, never a web request.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GIVE_UP_AFTER = timedelta(minutes=15)
 
 @quarantine_failing_charge
 def dispatch_charge(charge_id: UUID) -> None:
-    """Send the charge if it is held and nobody else does."""
+    """Send the charge if it is held and no other worker has claimed it."""
     charge = Charge.objects.get_with_relations(charge_id)
     if charge.state != ChargeState.HELD:
         return
@@ -54,7 +54,7 @@ def dispatch_charge(charge_id: UUID) -> None:
         if end_if_already_started(charge, record):
             return
         before = evidence.snapshot(charge, record)
-        grant = calls.acquire_permit(
+        permit = calls.acquire_permit(
             charge.token, Priority.PERSON, PERMIT_TIMEOUT_S, charge.operation
         )
     except (errors.Refused, errors.UnsendableRequest) as error:
@@ -63,37 +63,38 @@ def dispatch_charge(charge_id: UUID) -> None:
         postpone_charge(charge, error)
     else:
         if claim_charge(charge, before):
-            send_charging_request(charge, grant)
+            send_charging_request(charge, permit)
 
 
 def sync_before_send(charge: Charge) -> dict[str, Any]:
-    """The resource as it is just before sending, with the settings the person saw the price of."""
+    """Return the resource as it is just before sending, with the settings whose price the person
+    saw."""
     job = charge.job
     if job is None or job.kind != JobKind.FACELESS or job.state == JobState.COMPLETED:
         return evidence.fetch_evidence(charge, Priority.PERSON)
     record = drafts.sync_draft(job, Priority.PERSON, PERMIT_TIMEOUT_S)
     # A PATCH need not answer the whole record.
-    whole = evidence.is_evidence_complete(charge, record)
-    return record if whole else evidence.fetch_evidence(charge, Priority.PERSON)
+    is_complete = evidence.is_evidence_complete(charge, record)
+    return record if is_complete else evidence.fetch_evidence(charge, Priority.PERSON)
 
 
 def end_if_already_started(charge: Charge, record: dict[str, Any]) -> bool:
-    """End a charge whose video the service renders already, or did: the render would be paid again,
-    a retry be refused. It is watched then, and never sent."""
-    sight = evidence.already_started(charge, record)
-    if sight is None:
+    """Release a charge whose video the service is rendering or has rendered: sending would pay
+    again. The job is polled instead."""
+    reading = evidence.already_started(charge, record)
+    if reading is None:
         return False
     with transaction.atomic():
         transitions.lock_charge_account(charge)
         charge.reload()
         if charge.state == ChargeState.HELD:  # else another worker sends it
-            transitions.release_hold(charge, job_effects.adopt_started_job(charge, sight), None)
+            transitions.release_hold(charge, job_effects.adopt_started_job(charge, reading), None)
     return True
 
 
 def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
-    """Durably: a power failure after the request must not find it held, and send it again. By the
-    token that was admitted; another one that took it over since has its own turn."""
+    """Move the charge to `sending`, durably: after a power failure it must not be found held and be
+    sent again. The claim fails if another token has taken over the charge."""
     now = timezone.now()
     with durable_commits():
         return Charge.objects.filter(token=charge.token).transition(
@@ -109,13 +110,13 @@ def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
 
 
 def is_sender_dead(charge: Charge) -> bool:
-    """Whether a charge in `sending` has nobody any more who waits for its answer."""
+    """Whether no process waits for the answer of a charge in `sending` any more."""
     last = charge.heartbeat_at or charge.sent_at or charge.created_at
     return last + timeouts.heartbeat_timeout() <= timezone.now()
 
 
 def send_charging_request(charge: Charge, grant: Permit) -> None:
-    """The one request of a charge."""
+    """Send the one request of a charge and apply its outcome."""
     try:
         with sender_heartbeat(charge):
             if not is_claim_current(charge):
@@ -151,8 +152,8 @@ def send_charging_request(charge: Charge, grant: Permit) -> None:
 
 
 def is_claim_current(charge: Charge) -> bool:
-    """Whether it still waits for this very sending. A worker that was frozen since its claim, with
-    its machine for example, lost it: it may have been settled as never charged, and done anew."""
+    """Whether the charge is still claimed by this attempt. A worker that was suspended after its
+    claim has lost it: the charge may be settled as never charged and repeated by now."""
     claimed = Charge.objects.filter(
         pk=charge.pk, state=ChargeState.SENDING, attempts=charge.attempts
     )
@@ -160,7 +161,7 @@ def is_claim_current(charge: Charge) -> bool:
 
 
 def build_path_params(charge: Charge) -> dict[str, str]:
-    """Its own parameters, and the job's id for the one that is left."""
+    """The charge's path parameters, completed with the job's remote id."""
     path = dict(charge.path)
     if charge.job and charge.job.remote_id:
         for name in get_operation(charge.operation).path_parameters:
@@ -169,7 +170,8 @@ def build_path_params(charge: Charge) -> dict[str, str]:
 
 
 def build_request_body(charge: Charge) -> dict[str, Any]:
-    """As a form where files go with it, else as JSON; a retry takes none, not even an empty one."""
+    """A multipart form if files go with the charge, else JSON. A retry has no body, not even an
+    empty one."""
     files: UploadFiles = [
         (upload.field, (upload.name, bytes(upload.content), upload.content_type))
         for upload in charge.uploads.order_by("pk")
@@ -180,20 +182,20 @@ def build_request_body(charge: Charge) -> dict[str, Any]:
 
 
 def requeue_unsent(charge: Charge, error: Exception) -> None:
-    """It provably did not start: back in line."""
+    """The request provably did not start: return the charge to `held`."""
     if Charge.objects.transition(charge, ChargeState.HELD, due_at=next_attempt_at(charge, error)):
         transitions.mark_delayed(charge, error)
 
 
 def postpone_charge(charge: Charge, error: Exception) -> None:
-    """Nothing was sent yet; the sweep comes back to it, for a quarter of an hour."""
+    """Nothing was sent yet; the sweep tries again, for at most 15 minutes."""
     held = Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD)
     held.update(due_at=next_attempt_at(charge, error))
     transitions.mark_delayed(charge, error)
 
 
 def next_attempt_at(charge: Charge, error: Exception) -> datetime:
-    """When it is worth trying again, or when it is given up, if that is sooner."""
+    """When to try again, or when the charge is given up, whichever is earlier."""
     given_up_at = (charge.held_at or charge.created_at) + GIVE_UP_AFTER
     return min(timezone.now() + retry_delay(error), given_up_at + timedelta(seconds=1))
 
@@ -201,7 +203,7 @@ def next_attempt_at(charge: Charge, error: Exception) -> datetime:
 def retry_delay(error: Exception) -> timedelta:
     if isinstance(error, RateLimitExhausted):
         return timedelta(seconds=max(1.0, error.wait))
-    untold = timeouts.retry_interval()
+    default = timeouts.retry_interval()
     if isinstance(error, errors.UpstreamError):
-        return timedelta(seconds=error.retry_delay_s(untold.total_seconds()))
-    return untold
+        return timedelta(seconds=error.retry_delay_s(default.total_seconds()))
+    return default

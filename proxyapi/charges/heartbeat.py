@@ -44,9 +44,12 @@ def run_heartbeat(charge: Charge, answered: Event) -> None:
 
 
 def beat(charge: Charge) -> None:
-    """Also when a sweep called it unknown meanwhile, as after a while without the database: as long
-    as somebody waits for its answer, it is not called uncharged. When to read it back stays."""
+    """Record that the sender still waits, also if a sweep has marked the charge unknown meanwhile:
+    it must not be called uncharged while a process waits for its answer. `due_at` of an unknown
+    charge stays."""
     now = timezone.now()
-    mine = Charge.objects.filter(pk=charge.pk, state__in=UNDECIDED_STATES, attempts=charge.attempts)
+    claimed = Charge.objects.filter(
+        pk=charge.pk, state__in=UNDECIDED_STATES, attempts=charge.attempts
+    )
     still_sending = When(state=ChargeState.SENDING, then=Value(now + timeouts.heartbeat_timeout()))
-    mine.update(heartbeat_at=now, due_at=Case(still_sending, default=F("due_at")))
+    claimed.update(heartbeat_at=now, due_at=Case(still_sending, default=F("due_at")))

@@ -1,8 +1,8 @@
-"""Late debits: charges that were called uncharged, and that took credits all the same.
+"""Late debits: charges that were assumed uncharged and took credits after all.
 
-A request may arrive when nothing of ours waits for it any more. Within an hour of giving its answer
-up, an API debit of its price that nobody has is probably its own. It is counted then: the debit has
-a charge, the charge its cost, and what the service did reaches the video.
+A request can reach the service after we stopped waiting for it. An unmatched API debit of the same
+price within an hour of giving up is probably the charge's own. It is then counted: the debit gets
+its charge, the charge its cost, and the result is applied to the video.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ LATE_DEBIT_REASON = (
 
 
 def charges_with_late_debit(account_id: UUID) -> list[UUID]:
-    """The charges of an account that were called uncharged and may have a debit now; from the
-    database alone."""
+    """Return ids of the account's assumed-uncharged charges that may have a debit now. Reads the
+    database only."""
     since = timezone.now() - LATE_DEBIT_SEARCH_WINDOW
     charges = Charge.objects.assumed_uncharged().filter(account=account_id, sent_at__gte=since)
     ordered = charges.select_related("account").order_by("sent_at")
@@ -41,9 +41,9 @@ def charges_with_late_debit(account_id: UUID) -> list[UUID]:
 
 
 def reconcile_late_debit(charge: Charge) -> None:
-    """Match a charge that was called uncharged with its debit, if there is one.
+    """Match an assumed-uncharged charge with its debit, if there is one.
 
-    Nothing follows where its resource cannot be asked now: the next reading of the ledger asks.
+    Does nothing if the resource cannot be read now; the next ledger sync tries again.
     """
     try:
         record: UpstreamRecord | None = evidence.fetch_evidence(charge, Priority.SETTLEMENT)
@@ -56,30 +56,30 @@ def reconcile_late_debit(charge: Charge) -> None:
 
 @transaction.atomic
 def match_late_debit(charge: Charge, record: UpstreamRecord | None) -> None:
-    """`record`: the resource, None where it is shown to nobody any more.
+    """`record` is the resource, or None if the service no longer shows it.
 
-    A resource that would show the operation and does not says that the debit is somebody else's.
+    A resource that would show the operation and does not proves that the debit is not the charge's.
     """
     transitions.lock_charge_account(charge)
     charge.reload()
     if not charge.is_assumed_uncharged:
         return
-    kept = ledger.match_entries(charge.account)  # the others take their own first
+    matched = ledger.match_entries(charge.account)  # the others take their own first
     is_done = record is not None and evidence.proves_executed(charge, record)
     if not (is_done or record is None or charge.is_proved_by_debit):
         return
-    debit = ledger.find_late_debit(charge, kept, is_done=is_done)
+    debit = ledger.find_late_debit(charge, matched, is_done=is_done)
     if debit is None:
         return
     apply_late_result(charge, record or {})
-    told = LATE_DEBIT_REASON.format(cost=amount_text(-debit.amount), time=debit.happened_at)
-    transitions.mark_charged_late(charge, -debit.amount, told, debit.happened_at)
+    reason = LATE_DEBIT_REASON.format(cost=amount_text(-debit.amount), time=debit.happened_at)
+    transitions.mark_charged_late(charge, -debit.amount, reason, debit.happened_at)
     ledger.link_late_debit(charge, debit)
 
 
 def apply_late_result(charge: Charge, record: UpstreamRecord) -> None:
-    """As of any answer, but for a script where the page has another one by now: that one stays, and
-    goes to the service again before the render. What was written late is kept with the charge."""
+    """Apply the result, except a script if the draft has another one by now: the draft's script
+    stays and is sent again before the render; the late script is kept with the charge."""
     if not (charge.operation in SCRIPT_OPERATIONS and has_newer_script(charge)):
         job_effects.apply_result(charge, record)
         return
@@ -89,7 +89,7 @@ def apply_late_result(charge: Charge, record: UpstreamRecord) -> None:
 
 
 def has_newer_script(charge: Charge) -> bool:
-    """Whether somebody wrote, or had written, another script since the charge was sent."""
+    """Whether the draft's script was replaced after the charge was sent."""
     draft = Draft.objects.filter(job__charges=charge.pk).first()
-    page = draft.settings.get("script") if draft else ""
-    return bool(page) and script_digest(page) != charge.before.get("script")
+    script = draft.settings.get("script") if draft else ""
+    return bool(script) and script_digest(script) != charge.before.get("script")

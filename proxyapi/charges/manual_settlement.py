@@ -1,4 +1,4 @@
-"""Decision: how a person ends a charge that reading could not settle."""
+"""Manual settlement: how a person ends a charge that reading could not settle."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ ENTRY_OF_OTHER_TEAM = (
 
 @transaction.atomic
 def write_off_charge(charge: Charge, member_id: int, reason: str) -> Charge:
-    """Give up an unknown charge: its hold is free, its cost stays unknown, the reason is kept.
+    """Give up an unknown charge: its hold is released, its cost stays unknown, the reason is kept.
 
-    Raises `Stale` when it was settled meanwhile.
+    Raises `StaleData` if it was settled meanwhile.
     """
     transitions.lock_charge_account(charge)
     transitions.lock_charge_jobs(charge)
@@ -48,28 +48,28 @@ def write_off_charge(charge: Charge, member_id: int, reason: str) -> Charge:
 def settle_with_entry(
     charge: Charge, entry: LedgerEntry, member_id: int, seen: Decimal | None = None
 ) -> Charge:
-    """Settle an unknown charge by the debit that a person says is its own; `seen`: its credits as
-    they were shown.
+    """Settle an unknown charge with the debit that a person selected; `seen` is its amount as
+    shown, in credits.
 
-    Raises `Stale` when one of the two was settled meanwhile, or is another one; ValueError for a
-    row that is no debit of the charge's account.
+    Raises `StaleData` if the charge or the entry was settled or changed meanwhile, and ValueError
+    if the entry is not a debit of the charge's account.
     """
     if entry.account_id != charge.account_id or entry.amount >= 0:
         raise ValueError("a charge is settled by a debit of its own account")
     transitions.lock_charge_account(charge)
     transitions.lock_charge_jobs(charge)
     check_still_unknown(charge)
-    found = LedgerEntry.objects.filter(pk=entry.pk).first()  # it may be gone by now
-    if found is None or found.charge_id is not None or seen not in (None, -entry.amount):
+    debit = LedgerEntry.objects.filter(pk=entry.pk).first()  # it may be gone by now
+    if debit is None or debit.charge_id is not None or seen not in (None, -entry.amount):
         raise StaleData(ENTRY_TAKEN)
     if not LedgerEntry.objects.without_charge().filter(pk=entry.pk).exists():
         raise StaleData(ENTRY_OF_OTHER_TEAM)
     Charge.objects.filter(pk=charge.pk).update(decided_by_id=member_id)
     job_effects.apply_result(charge, {})
     job_effects.mark_script_unread(charge)
-    transitions.mark_charged(charge, ChargeState.MATCHED, -found.amount, found.happened_at)
-    ledger.link_entry_to_charge(found, charge, MatchConfidence.CERTAIN, MATCHED_BY_PERSON)
-    entry_changes.record_entry_changes(charge.account, [found.happened_at])
+    transitions.mark_charged(charge, ChargeState.MATCHED, -debit.amount, debit.happened_at)
+    ledger.link_entry_to_charge(debit, charge, MatchConfidence.CERTAIN, MATCHED_BY_PERSON)
+    entry_changes.record_entry_changes(charge.account, [debit.happened_at])
     return charge
 
 

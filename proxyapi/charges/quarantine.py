@@ -1,4 +1,4 @@
-"""Crashes: a charge that breaks whoever handles it is parked after five times, with a reason."""
+"""Quarantine: a charge whose handling raised five times in a row is set aside, with a reason."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ QUARANTINED_UNKNOWN_REASON = (
 
 
 def quarantine_failing_charge(handle: Callable[[UUID], None]) -> Callable[[UUID], None]:
-    """Count the times in a row that handling a charge raised; others are not affected by it."""
+    """Decorate a handler to count consecutive exceptions per charge, so that other charges go
+    on."""
 
     @functools.wraps(handle)
     def handled(charge_id: UUID) -> None:
@@ -41,7 +42,8 @@ def quarantine_failing_charge(handle: Callable[[UUID], None]) -> Callable[[UUID]
 
 @transaction.atomic
 def count_charge_crash(charge_id: UUID) -> None:
-    """Counted and parked in one step: between the two nobody would come back to it."""
+    """Count the failure and quarantine in one transaction: between the two no sweep would find the
+    charge."""
     rows = Charge.objects.filter(pk=charge_id, state__in=HOLDING_STATES)
     rows.update(failures=F("failures") + 1)
     charge = rows.filter(failures__gte=MAX_CHARGE_CRASHES).first()

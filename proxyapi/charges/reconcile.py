@@ -1,7 +1,7 @@
-"""Settle: find out by reading what became of a charge whose answer got lost (rule 2).
+"""Reconcile: find out by reading what became of a charge whose answer was lost (rule 2).
 
-The resource first, then the ledger through its mirror. Both together decide; while they do not, the
-charge stays `unknown` and says so, and after a quarter of an hour it waits for a person.
+The resource is read first, then the ledger through its mirror; both together decide. Until they do,
+the charge stays `unknown`, and after 15 minutes it needs a person's decision.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NEVER_CHARGED_REASON = (
 
 @quarantine_failing_charge
 def reconcile_charge(charge_id: UUID) -> None:
-    """Settle one unknown charge, one that a dead worker left in `sending`, or one that was called
+    """Settle one unknown charge, one left in `sending` by a dead worker, or one that was assumed
     uncharged and may have a debit now."""
     charge = Charge.objects.get_with_relations(charge_id)
     if charge.state == ChargeState.SENDING and is_sender_dead(charge):
@@ -88,31 +88,33 @@ def decide_charge(
     charge: Charge,
     done: bool,
     record: UpstreamRecord,
-    sight: ledger.MirrorCoverage,
+    coverage: ledger.MirrorCoverage,
     is_shown: bool = True,
 ) -> None:
-    """The account is locked meanwhile: one debit does not settle two charges.
+    """Settle the charge if the evidence is sufficient. The account is locked, so that one debit
+    does not settle two charges.
 
-    Of what the resource did not show, a debit may tell, and its absence does not.
+    With `is_shown` False the resource could not be read: a debit can then prove the charge, but a
+    missing debit proves nothing.
     """
     transitions.lock_charge_account(charge)
     charge.reload()  # its sender may live, or may have given its answer up only now
     if charge.state != ChargeState.UNKNOWN:
         return
-    waited = sight.read_at >= answer_lost_at(charge) + timeouts.booking_grace()
-    whole = waited and sight.is_complete and ledger.is_still_covered(charge)
-    kept = ledger.match_entries(charge.account)  # the others take their own first
+    is_grace_over = coverage.read_at >= answer_lost_at(charge) + timeouts.booking_grace()
+    is_ledger_complete = is_grace_over and coverage.is_complete and ledger.is_still_covered(charge)
+    matched = ledger.match_entries(charge.account)  # the others take their own first
     if done:
-        debit = ledger.find_charge_debit(charge, kept, waited=waited)
+        debit = ledger.find_charge_debit(charge, matched, waited=is_grace_over)
     else:
-        debit = ledger.find_proving_debit(charge, kept)
+        debit = ledger.find_proving_debit(charge, matched)
     if debit is not None:
         settle_by_debit(charge, debit, record)
-    elif whole and done and pricing.can_be_free(charge):
+    elif is_ledger_complete and done and pricing.can_be_free(charge):
         if not ledger.has_possible_debit(charge, by_any_clock=True):
             transitions.mark_charged(charge, ChargeState.MATCHED, Decimal(0))
     elif (
-        whole
+        is_ledger_complete
         and is_shown
         and not (done or is_sender_alive(charge) or ledger.has_possible_debit(charge))
     ):
@@ -132,19 +134,20 @@ def settle_by_debit(charge: Charge, debit: LedgerEntry, record: UpstreamRecord) 
 
 
 def answer_lost_at(charge: Charge) -> datetime:
-    """When its answer was given up, or when its sender died that waited for longer."""
+    """When waiting for the answer ended, or when a sender that waited longer died."""
     given_up_at = charge.lost_at or charge.sent_at or charge.created_at
     return max(given_up_at, charge.heartbeat_at or given_up_at)
 
 
 def is_sender_alive(charge: Charge) -> bool:
-    """Whether its sender lives, although a sweep took it for dead."""
+    """Whether the sender still runs although a sweep assumed it dead."""
     last = charge.heartbeat_at
     return last is not None and last + timeouts.heartbeat_timeout() > timezone.now()
 
 
 def is_recently_sent(charge: Charge) -> bool:
-    """Not so where it lies ahead, since the clock was put back: it would be for hours."""
+    """False for a time in the future: after the clock was set back it would stay recent for
+    hours."""
     age = timezone.now() - (charge.sent_at or charge.created_at)
     return -clock_rollback.MAX_CLOCK_ROLLBACK < age < reconcile_backlog.SLOW_READS_AFTER
 

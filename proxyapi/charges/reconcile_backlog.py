@@ -1,8 +1,8 @@
-"""Charges that nobody could be asked about. After a quarter of an hour one is read every ten
-minutes only (settle.py); an outage that ends meanwhile is not to be waited for as long.
+"""Backlog of charges that could not be read while the service was down.
 
-So the oldest of those of a service asks for all, and the first answer makes them due. A flushed
-Redis forgets them, until the next one fails.
+After 15 minutes a charge is read every ten minutes only (reconcile.py), too slow when an outage
+ends. So only the oldest of the backlog is read often, and when it gets an answer all others become
+due. If Redis loses the backlog, the next failed read starts it again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ MAX_READ_DURATION = timedelta(seconds=25)  # as long as a worker has it at most 
 
 
 def join_backlog(charge: Charge, error: errors.UpstreamError) -> bool:
-    """Note that its reading failed; whether it is the one that is read again soon."""
+    """Record that reading the charge failed; return whether it is the one that is read again
+    soon."""
     is_new = timezone.now() - (charge.sent_at or charge.created_at) < MAX_BACKLOG_AGE
     if not is_new or not circuit_breaker.is_outage_error(error):
         return False
@@ -49,8 +50,8 @@ def join_backlog(charge: Charge, error: errors.UpstreamError) -> bool:
 
 
 def wake_backlog(charge: Charge) -> None:
-    """Its reading was answered: those of the same service that were not are due now. No others, or
-    one whose record is broken would have them all read for ever."""
+    """The charge was read: make the backlog of the same service due. Only once, or a single charge
+    with a broken record would make all of them due for ever."""
     with suppress(redis.RedisError):
         others, now = backlogged_charges(charge).exclude(pk=charge.pk), timezone.now()
         if connect_redis().delete(_backlog_key(charge)):
@@ -58,9 +59,9 @@ def wake_backlog(charge: Charge) -> None:
 
 
 def backlogged_charges(charge: Charge) -> QuerySet[Charge]:
-    """Those of its service whose last reading failed."""
-    noted = cast("set[bytes]", connect_redis().smembers(_backlog_key(charge)))
-    ids = [UUID(id.decode()) for id in noted]
+    """The unknown charges of the same service whose last read failed."""
+    members = cast("set[bytes]", connect_redis().smembers(_backlog_key(charge)))
+    ids = [UUID(id.decode()) for id in members]
     return Charge.objects.filter(pk__in=ids, state=ChargeState.UNKNOWN)
 
 

@@ -1,4 +1,5 @@
-"""Outcomes: what a charge becomes. All writes of one outcome are atomic, with its effect."""
+"""State transitions of a charge. All writes of one outcome are one transaction, with its
+effects."""
 
 from __future__ import annotations
 
@@ -31,9 +32,9 @@ PRICE_DIFFERS = "PRICE-DIFFERS"
 
 
 def apply_reply(charge: Charge, reply: Reply) -> None:
-    """A success was answered. What it does not show, id, script or cost, has to be read back.
+    """Apply a successful answer. What it does not contain (id, script or cost) is read back later.
 
-    An answer that comes after its charge was ended still takes effect: the work is done and paid.
+    An answer that arrives after its charge was ended still takes effect: the work is done and paid.
     """
     record = evidence.resource_in_reply(charge, reply.data)
     cost = reply.credits.cost if reply.credits else None
@@ -55,15 +56,15 @@ def apply_reply(charge: Charge, reply: Reply) -> None:
 
 
 def apply_late_reply(charge: Charge, cost: Decimal | None) -> None:
-    """What was called uncharged is counted at its cost. What was ended otherwise stays so, for its
-    sums are told; what it took shows in the ledger."""
+    """Count a charge that was assumed uncharged at its cost. A charge that was ended otherwise
+    keeps its state, because its amounts were reported; the ledger shows the debit."""
     if charge.is_assumed_uncharged and cost is not None and cost >= 0:
         mark_charged_late(charge, cost, LATE_REPLY_REASON.format(cost=amount_text(cost)))
         return
     if charge.state in (ChargeState.REFUSED, ChargeState.WRITTEN_OFF):
-        told = "" if cost is None else f" It took {amount_text(cost)} cr."
+        cost_text = "" if cost is None else f" It took {amount_text(cost)} cr."
         Charge.objects.filter(pk=charge.pk).update(
-            reason=ANSWERED_AFTER_END_REASON.format(told=told)
+            reason=ANSWERED_AFTER_END_REASON.format(told=cost_text)
         )
     publish_charge_events(charge)
 
@@ -71,7 +72,7 @@ def apply_late_reply(charge: Charge, cost: Decimal | None) -> None:
 def mark_charged_late(
     charge: Charge, cost: Decimal, sentence: str, booked_at: datetime | None = None
 ) -> None:
-    """It was called uncharged, and it took this much. In the caller's transaction."""
+    """A charge that was assumed uncharged took `cost` credits. Runs in the caller's transaction."""
     mark_charged(charge, ChargeState.MATCHED, cost, booked_at)
     if again := Charge.objects.later_repeats(charge).order_by("sent_at").first():
         sentence += REPEATED_SENTENCE.format(time=again.sent_at)
@@ -80,12 +81,13 @@ def mark_charged_late(
 
 
 def lock_charge_account(charge: Charge) -> None:
-    """Always the account before its jobs, a job before its charges: so nobody waits in a ring."""
+    """Lock order: the account, then its jobs, then their charges. Another order could deadlock."""
     Account.objects.lock_upstream_account(charge.account_id)
 
 
 def lock_charge_jobs(charge: Charge) -> None:
-    """For who changes the charge before its job; else the job is locked where it is read."""
+    """For callers that change the charge before its job; otherwise the job is locked where it is
+    read."""
     list(Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk))
 
 
@@ -93,7 +95,8 @@ def lock_charge_jobs(charge: Charge) -> None:
 def mark_charged(
     charge: Charge, state: ChargeState, cost: Decimal, booked_at: datetime | None = None
 ) -> None:
-    """It took this much. In one step, or somebody passes on credits neither held nor taken off."""
+    """Settle the charge at `cost` credits, in one transaction: between releasing the hold and
+    deducting the cost another charge could spend the same credits."""
     lock_charge_account(charge)
     now = timezone.now()
     flag = price_difference_fields(charge, cost)
@@ -110,26 +113,26 @@ def mark_charged(
 
 
 def price_difference_fields(charge: Charge, cost: Decimal) -> dict[str, str]:
-    """What it took and the price that was shown do not fit: that is kept, for people to see."""
+    """Reason and code for a cost that differs from the price shown; both empty if it does not."""
     if not pricing.is_cost_unexpected(charge, cost):
         return {"reason": "", "code": ""}
-    told = PRICE_DIFFERS_REASON.format(price=amount_text(charge.price), cost=amount_text(cost))
-    return {"reason": told, "code": PRICE_DIFFERS}
+    reason = PRICE_DIFFERS_REASON.format(price=amount_text(charge.price), cost=amount_text(cost))
+    return {"reason": reason, "code": PRICE_DIFFERS}
 
 
 def mark_refused(charge: Charge, error: errors.UpstreamError) -> None:
-    """The service said no before charging anything.
+    """The service refused before charging: release the hold.
 
-    What it refuses to a worker that only read says nothing of what another one sends meanwhile, and
-    what was ended by then stays as it ended.
+    A refusal of a request that only reads does not concern a request that another worker sends
+    meanwhile, and a charge that has ended keeps its state.
     """
-    known = charge.state
+    state_before = charge.state
     if isinstance(error, errors.InsufficientCredits) and error.available is not None:
         charge.account.update_balance(error.available, charge.sent_at or charge.created_at)
     with transaction.atomic():
         lock_charge_account(charge)
         charge.reload()
-        if charge.state not in HOLDING_STATES or known == ChargeState.HELD != charge.state:
+        if charge.state not in HOLDING_STATES or state_before == ChargeState.HELD != charge.state:
             return
         sentence = error.user_message
         if isinstance(error, errors.ResourceBusy):
@@ -143,7 +146,7 @@ def give_up_unsent(charge: Charge) -> None:
 
 
 def release_hold(charge: Charge, sentence: str, error: Exception | None, code: str = "") -> None:
-    """Give the held credits back; the reason stays with the charge."""
+    """End the charge as refused and release its credits; `sentence` is kept as the reason."""
     moved = Charge.objects.transition(
         charge,
         ChargeState.REFUSED,
@@ -157,17 +160,19 @@ def release_hold(charge: Charge, sentence: str, error: Exception | None, code: s
 
 
 def finish_charge(charge: Charge) -> None:
-    """It is settled for good: the files that went with it are needed no more."""
+    """The charge is settled for good: delete its uploads, close its log record and publish
+    events."""
     charge.uploads.all().delete()
     log_records.log_charge_end(charge)
     publish_charge_events(charge)
 
 
 def mark_unknown(charge: Charge, error: errors.UpstreamError | None, sentence: str = "") -> None:
-    """The answer got lost on the way: whether it was charged is read back, never tried again.
+    """The answer was lost: whether it was charged is read back later, and nothing is sent again.
 
-    `sentence`: it was answered, but for its cost; then the service is done with it by now. Without
-    error and sentence its sender is taken for dead; else it says so itself, and waits no longer.
+    With `sentence` the answer arrived without its cost, so the service has completed the request.
+    With neither error nor sentence the sender is assumed dead; otherwise the sender itself reports
+    the loss.
     """
     lost_at = timezone.now() if sentence else timeouts.latest_completion(charge)
     ended_by = {"heartbeat_at": None} if error or sentence else {}
@@ -189,7 +194,7 @@ def mark_unknown(charge: Charge, error: errors.UpstreamError | None, sentence: s
 
 
 def mark_delayed(charge: Charge, error: Exception) -> None:
-    """Still held; the page says what it waits for."""
+    """The charge stays held; `reason` says what it waits for."""
     reason = (
         getattr(error, "user_message", "") or "All requests of this minute are used; it is next."
     )
