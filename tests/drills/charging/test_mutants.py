@@ -106,8 +106,8 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "no trace is enough at once": Mutant(
         "proxyapi/charges/reconcile.py",
-        "    waited = sight.read_at >= answer_lost_at(charge) + timeouts.booking_grace()",
-        "    waited = True",
+        "    is_grace_over = coverage.read_at >= answer_lost_at(charge) + timeouts.booking_grace()",
+        "    is_grace_over = True",
         "test_reconcile.py test_reconcile_by_debit.py",
     ),
     "a request that may be on its way is not waited for": Mutant(
