@@ -1,14 +1,12 @@
-"""Rows that the service shows differently now, or not any more: the mirror stops at them.
+"""Ledger conflicts: rows that the service shows differently now, or no longer. The mirror stops.
 
-Nothing of ours is overwritten until a person has looked. `accept_upstream_version` takes the
-service's version of one row, `accept_all_upstream_versions` of every one that was found; then the
-mirror goes on, and compares the page beneath next, because what changed one row may have changed
-more.
+Nothing is overwritten until a person accepts the service's version, of one row or of all. Then the
+mirror goes on, and compares the page below next, because more rows may have changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -33,7 +31,6 @@ from proxyapi.rollups import price_counts
 from proxyapi.rollups.daily_totals import CreditSum
 
 RECHECK_OVERDUE_BY = timedelta(days=1)
-# What may be another in a ledger after rows of it were let go.
 LEDGER_POSITION_FIELDS = (
     *("low", "high", "total", "read_at"),
     *("api_low", "api_high", "api_read_at", "api_problem"),
@@ -48,8 +45,7 @@ MIRROR_STOPPED_TEXT = "The ledger is not updated until someone has reviewed it."
 
 @dataclass(frozen=True, slots=True)
 class OpenConflicts:
-    """The rows that wait to be looked at: how many read differently, how many the service does not
-    show any more, and what just these are recognised by; empty where none waits."""
+    """Conflicts that wait for a person; `fingerprint` identifies just these, empty without any."""
 
     changed_rows: int
     missing_rows: int
@@ -59,28 +55,21 @@ class OpenConflicts:
 def record_conflicts(
     ledger: LedgerMirror, gone: range, differing: Sequence[tuple[LedgerEntry, UpstreamLedgerRow]]
 ) -> bool:
-    """Write down what was found, if anything, and stop the mirror."""
+    """Store the conflicts, if any, and stop the mirror."""
     if not gone and not differing:
         return False
     lost = LedgerEntry.objects.filter(
         account_id=ledger.pk, position__gte=gone.start, position__lt=gone.stop
     )
     missing = lost.order_by("position")[:MAX_LISTED_MISSING_ROWS] if gone else ()
-    rows = [
-        build_conflict(entry, None)
-        for entry in missing
-        if entry.position not in conflict_positions(differing)
-    ]
+    listed = {entry.position for entry, _ in differing}
+    rows = [build_conflict(entry, None) for entry in missing if entry.position not in listed]
     rows += [build_conflict(entry, row) for entry, row in differing]
     LedgerConflict.objects.bulk_create(rows, ignore_conflicts=True)
     ledger.problem = conflict_message(ledger, gone, differing)
     ledger.save(update_fields=["problem"])
     publish_event(ledger.account.tenant_id, EventType.LEDGER, ledger.pk)
     return True
-
-
-def conflict_positions(differing: Iterable[tuple[LedgerEntry, UpstreamLedgerRow]]) -> set[int]:
-    return {entry.position for entry, _ in differing}
 
 
 def build_conflict(entry: LedgerEntry, row: UpstreamLedgerRow | None) -> LedgerConflict:
@@ -111,18 +100,14 @@ def conflict_message(
 
 
 def quote_row_values(words: tuple[str, ...]) -> str:
-    """The words of a row that a person tells it by."""
     label, _, amount, _, when = words
     return f"“{amount} {label}, {when}”"
 
 
 @transaction.atomic
 def accept_upstream_version(rewrite: LedgerConflict, member_id: int) -> bool:
-    """Take the service's version of this row and go on; a match that it had is looked for anew.
-
-    A row that is gone takes the ones after it along, as there is nothing behind the end. Answers
-    False where somebody took it already.
-    """
+    """Take the service's version of this row; its match is looked for again. A missing row takes
+    all later ones along. False where somebody took it already."""
     account = Account.objects.get_locked(rewrite.account_id)
     ledger = LedgerMirror.objects.get(pk=account.pk)
     standing = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True)
@@ -159,8 +144,7 @@ def count_open_conflicts(account: Account) -> OpenConflicts:
 def accept_all_upstream_versions(
     account: Account, member_id: int, mark: str
 ) -> OpenConflicts | None:
-    """Take the service's version of every row that was found, if they are the ones of this mark;
-    which they were."""
+    """The same for every open conflict, if they are those of this fingerprint; returns them."""
     entry_changes.lock_account(account)
     found = count_open_conflicts(account)
     if not found.fingerprint or found.fingerprint != mark:
@@ -186,15 +170,13 @@ def truncate_mirror(ledger: LedgerMirror, position: int) -> None:
 
 
 def reset_mirror(ledger: LedgerMirror) -> None:
-    """No row is left: the next turn is a first contact. The end may be far beneath what was read
-    while older rows were still missing."""
+    """Without rows the next turn is a first contact."""
     ledger.low = ledger.high = ledger.total = ledger.api_low = ledger.api_high = 0
     ledger.read_at = ledger.anchor_balance = ledger.anchor_high = None
 
 
 def lower_balance_anchor(ledger: LedgerMirror, position: int) -> None:
-    """The balance that was weighed first is of rows that change now: taken back by what they add
-    up to it is that of the rows beneath. So what the balance and the rows differed by stays."""
+    """Move the anchor below rows that change, less their sum: the difference stays what it was."""
     if ledger.anchor_high is None or ledger.anchor_balance is None:
         return
     if position < ledger.anchor_high:
@@ -218,13 +200,12 @@ def apply_upstream_row(ledger: LedgerMirror, rewrite: LedgerConflict) -> None:
     entry.amount, entry.trouble = row.amount, row.trouble
     entry.happened_at = row.happened_at or before
     entry.save()
-    if is_another:  # as it is where one in the middle was taken out: those behind it moved up
+    if is_another:  # so are the later rows, where one in the middle was taken out
         reset_attribution_from(ledger, entry.position)
     entry_changes.record_entry_changes(ledger.account, [before, entry.happened_at])
 
 
 def detach_charges(entries: QuerySet[LedgerEntry]) -> None:
-    """The charges of these rows have no debit, or no refund, from now on."""
     debits, credits = entries.filter(amount__lt=0), entries.filter(amount__gt=0)
     Charge.objects.filter(pk__in=list(debits.values_list("charge", flat=True))).update(
         booked_at=None
@@ -238,8 +219,7 @@ def detach_charges(entries: QuerySet[LedgerEntry]) -> None:
 
 
 def resume_mirroring(ledger: LedgerMirror, position: int) -> None:
-    """The mirror may read again, once nothing is left to look at. Until it is weighed anew nothing
-    is known of the balance beside these rows."""
+    """Let the mirror read again once no conflict is open. The balance needs a new checkpoint."""
     ledger.checkpoint_high = ledger.balance_exact = ledger.checkpoint_sum = None
     if LedgerConflict.objects.filter(account_id=ledger.pk, accepted_at__isnull=True).exists():
         ledger.save(update_fields=LEDGER_POSITION_FIELDS)

@@ -1,12 +1,11 @@
-"""The traces of a charge whose answer got lost: was it booked, and which debit is its own?
+"""Was a charge whose answer got lost booked, and which debit is its own?
 
-Entries carry no id. A debit belongs to a charge when it was booked after the charge was sent and
-not long after its answer was given up, its amount fits, and no other charge of the account has it
-already, of whichever team; equal rows are two rows (rule 4). What one charge needed, the mirror has
-for the next.
+Entries have no id. A debit is a charge's when it was booked after the sending and not long after
+the answer was given up, its amount fits, and no other charge of the account has it, of whichever
+team; equal rows are two rows (rule 4).
 
-The questions are asked with the account locked, after `match`: the others take their own first.
-`kept` is its answer, the debits that others still wait for.
+Called with the account locked, after `match_entries`, so that other charges take theirs first;
+`kept` is what that returns, the debits that others still wait for.
 """
 
 from __future__ import annotations
@@ -76,8 +75,7 @@ def mirror_charge_period(charge: Charge, lane: Priority) -> MirrorCoverage:
 
 
 def is_still_covered(charge: Charge) -> bool:
-    """Whether nothing of the charge's time is missing now, with the account locked: another worker
-    may have begun the view anew, or found a rewritten row, since it was read."""
+    """Whether nothing of the charge's time is missing now, with the account locked."""
     return is_charge_period_covered(
         mirror_range.get_or_create_ledger(charge.account),
         charge,
@@ -86,12 +84,12 @@ def is_still_covered(charge: Charge) -> bool:
 
 
 def is_charge_period_covered(ledger: LedgerMirror, charge: Charge, since: datetime) -> bool:
-    """A row that cannot be read, or is not told, may be the one that is looked for: without it
-    nothing is whole. What is told of other amounts is not waited for: somebody always spends."""
+    """An unreadable or unattributed row may be the debit; unattributed rows of other amounts are
+    not waited for, because somebody always spends."""
     if ledger.problem or not backfill.is_mirrored_since(ledger, since):
         return False
     rows = LedgerEntry.objects.filter(account_id=ledger.pk, happened_at__gte=since)
-    # One whose own time cannot be read may be older than the place where it stands.
+    # A row whose time cannot be read may be older than its neighbours.
     later = Q(happened_at__gt=answer_given_up_at(charge) + MAX_BOOKING_DELAY) & ~Q(
         trouble__endswith=UNREADABLE_TIME
     )
@@ -103,8 +101,7 @@ def is_charge_period_covered(ledger: LedgerMirror, charge: Charge, since: dateti
 def debits_in_charge_period(
     charge: Charge, since: datetime, late: timedelta = MAX_BOOKING_DELAY
 ) -> QuerySet[LedgerEntry]:
-    """Debits that no charge has, whoever made them: since then, and until so long after the answer
-    was given up. What was booked later still is not its own, however well it fits."""
+    """Unmatched debits since then, until `late` after the answer was given up."""
     rows = LedgerEntry.objects.without_charge().filter(account_id=charge.account_id, amount__lt=0)
     times = (since, answer_given_up_at(charge) + late)
     return rows.filter(trouble="", happened_at__range=times).order_by("happened_at", "position")
@@ -113,7 +110,7 @@ def debits_in_charge_period(
 def api_debits_in_charge_period(
     ledger: LedgerMirror, charge: Charge, late: timedelta = MAX_BOOKING_DELAY
 ) -> list[LedgerEntry]:
-    """The API's debits of the charge's time that no other charge of the account has."""
+    """The unmatched debits of the API in the charge's time."""
     if ledger.problem:
         return []
     return list(
@@ -124,11 +121,8 @@ def api_debits_in_charge_period(
 
 
 def find_charge_debit(charge: Charge, kept: Collection[int], *, waited: bool) -> LedgerEntry | None:
-    """The debit of a charge that was carried out: one of about its price, later the nearest.
-
-    The nearest is not just any: less than half the price or twice the hold is somebody else's. And
-    while what is sent just now may have made it, that one's answer is waited for.
-    """
+    """The debit of a charge that was carried out: one that it can cost, after a wait (`waited`) the
+    nearest within `approximate_price_bounds`. None while a charge in sending may have made it."""
     ledger = mirror_range.get_or_create_ledger(charge.account)
     if has_unattributed_debit(ledger, charge, charge_sent_at(charge) - MATCH_CLOCK_SKEW):
         return None
@@ -154,8 +148,7 @@ def approximate_price_bounds(charge: Charge) -> tuple[Decimal, Decimal]:
 def has_unattributed_debit(
     ledger: LedgerMirror, charge: Charge, since: datetime, late: timedelta = MAX_BOOKING_DELAY
 ) -> bool:
-    """Whether a debit of its time and about its price is not told to be the API's or not: it may be
-    the charge's own, and the next one somebody else's."""
+    """Whether a debit of its time and about its price is not attributed yet."""
     low, high = approximate_price_bounds(charge)
     rows = debits_in_charge_period(charge, since, late).filter(via_api__isnull=True)
     open_ = rows.exclude(unattributable_filter(ledger))
@@ -163,7 +156,7 @@ def has_unattributed_debit(
 
 
 def pick_nearest_debit(debits: list[LedgerEntry], charge: Charge) -> LedgerEntry | None:
-    """By amount; of equal ones rather one booked after the sending, and of these the first."""
+    """The nearest by amount; of equal ones first those booked after the sending."""
     wanted = charge.price
     return min(
         debits,
@@ -210,7 +203,7 @@ def find_proving_debit(charge: Charge, kept: Collection[int]) -> LedgerEntry | N
 
 
 def is_upstream_clock_behind(charge: Charge) -> bool:
-    """Whether of late an answered charge was booked before it was sent, by the two clocks."""
+    """Whether a recent answered charge was booked before it was sent, by the two clocks."""
     of_all_teams = Charge.objects.of_upstream_account(charge.account_id)
     answered = of_all_teams.filter(state=ChargeState.CONFIRMED)
     since = charge_sent_at(charge) - CLOCK_CHECK_PERIOD
@@ -258,7 +251,6 @@ def find_late_debit(
 
 
 def link_late_debit(charge: Charge, entry: LedgerEntry) -> None:
-    """Write down that the debit is probably the charge's, which was called uncharged."""
     cost, minutes = (
         amount_text(-entry.amount),
         (entry.happened_at - charge_sent_at(charge)) // ONE_MINUTE,
@@ -277,7 +269,6 @@ def link_late_debit(charge: Charge, entry: LedgerEntry) -> None:
 
 
 def link_settling_debit(charge: Charge, entry: LedgerEntry) -> None:
-    """Write down that the debit is the charge's, which was settled by it just now."""
     rows = api_debits_in_charge_period(mirror_range.get_or_create_ledger(charge.account), charge)
     equal = [other for other in rows if other.amount == entry.amount]
     cost, wanted = amount_text(-entry.amount), amount_text(charge.price)
@@ -311,8 +302,8 @@ def link_settling_debit(charge: Charge, entry: LedgerEntry) -> None:
 def count_rival_charges(
     charge: Charge, fitting: Sequence[LedgerEntry], *states: ChargeState
 ) -> int:
-    """How many other charges whose answer is not known, of all teams, may have made one of these
-    debits; of these states alone, where any are given."""
+    """How many other charges of all teams may have made one of these debits: undecided ones, or
+    those of the given states."""
     of_all_teams = Charge.objects.of_upstream_account(charge.account_id)
     others = of_all_teams.filter(state__in=states or UNDECIDED_STATES)
     return sum(
@@ -324,7 +315,6 @@ def count_rival_charges(
 
 
 def is_in_charge_period(entry: LedgerEntry, charge: Charge) -> bool:
-    """Whether it is a trace of the charge by its time; of one that is sent just now, until now."""
     until = timezone.now() if charge.state == ChargeState.SENDING else answer_given_up_at(charge)
     return charge_period_start(charge) <= entry.happened_at <= until + MAX_BOOKING_DELAY
 

@@ -1,14 +1,11 @@
 """Matching: debits to the charges that made them, refunds to the charges they give back.
 
-What is left is outside the portal, an API debit or not; top-ups and grants are credits without a
-charge. Charges whose answer got lost are matched by `proxyapi.charges.reconcile`, which knows what
-else proves them.
+Unmatched debits are outside the portal; unmatched credits are top-ups and grants. Charges whose
+answer got lost are matched by `proxyapi.charges.reconcile`. A match is made once, so it waits until
+every entry that could be the charge's debit is mirrored and attributed.
 
-A match is made once, so a charge waits for it until every row that could be its debit was read and
-told: else it would take an equal one a second later that is somebody else's.
-
-Other teams may use the same upstream account. Each has a mirror of its own, in which its charges
-find their debits; here the debits of their charges are kept for them.
+Other teams may use the same upstream account, each with a mirror of its own; the debits of their
+charges are kept for them.
 """
 
 from __future__ import annotations
@@ -39,11 +36,10 @@ MAX_SAMPLE_MATCHES = 100  # certain pairs of an operation that tell what its row
 
 @transaction.atomic
 def match_entries(account: Account) -> set[int]:
-    """Give unmatched entries their charges, with a confidence and a reason for people.
+    """Give unmatched entries their charges, with a confidence and a reason; locks the account.
 
-    The account is locked meanwhile. Answers the ids of the debits that are kept for charges which
-    wait for the rest of their rows, or for the mirror of another team: those are nobody else's
-    until then.
+    Returns the ids of debits that are kept for charges which wait for more entries, or for another
+    team's mirror.
     """
     entry_changes.lock_account(account)
     ledger = LedgerMirror.objects.select_related("account").filter(pk=account.pk).first()

@@ -1,11 +1,9 @@
 """Refunds: credits that give back what a failed text-to-video took (spec, Limits; pitfalls 44, 45).
 
-A refund is expected from the moment the job was seen failed, and counted once, when the ledger
-shows it: of what was booked, or of what was told. A credit of the right amount that says nothing of
-a refund stays what it is: it may be a top-up.
-
-Nobody sees a clip fail whose id was lost with its answer. A credit that nobody is owed, and that
-calls itself a refund, is its own, unless another clip may be the one that failed.
+A refund is expected once the job was seen failed, and counted once, when the ledger shows a credit
+of what was booked or reported that says refund: another one may be a top-up. A clip whose id was
+lost is never seen to fail: a refund that nobody is owed is its own, unless another clip may be the
+one that failed.
 """
 
 from __future__ import annotations
@@ -116,7 +114,6 @@ def mentions_refund(entry: LedgerEntry) -> bool:
 
 
 def mark_charge_refunded(charge: Charge, entry: LedgerEntry) -> bool:
-    """Once only, whoever finds it. What it cost is taken off whole, whatever was given back."""
     mine = Charge.objects.filter(pk=charge.pk, refunded_at__isnull=True)
     if not mine.update(refunded_at=entry.happened_at):
         return False
@@ -199,8 +196,7 @@ def may_refund_unidentified(entry: LedgerEntry, debt: ExpectedRefund) -> bool:
 
 
 def may_refund_another_clip(entry: LedgerEntry, debt: ExpectedRefund) -> bool:
-    """Whether the one that failed may be another: of ours, any that was not seen done, and outside
-    the portal any at all, as nobody can tell what became of it."""
+    """Whether another clip may have failed: of ours any not seen completed, any outside."""
     since, account = entry.happened_at - MAX_REFUND_DELAY, entry.account_id
     took = Q(cost=entry.amount) | Q(entries__amount=-entry.amount)
     ours = (

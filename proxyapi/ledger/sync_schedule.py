@@ -1,7 +1,7 @@
-"""Whose turn it is to be read, and one turn: mirror, match, weigh, and say when to come again.
+"""Which ledgers are due, and one sync: mirror, match, take a checkpoint, schedule the next.
 
-An account is read every minute, within seconds after one of its charges was settled, and as soon
-as the allowance goes on where it ran out. While the service is in trouble the turns become rare.
+An account is read every minute, seconds after one of its charges was settled, and as soon as the
+rate limit allows where it ran out. While the service is in trouble the syncs become rare.
 """
 
 from __future__ import annotations
@@ -77,8 +77,7 @@ def sync_account(account_id: UUID) -> None:
 
 
 def next_sync_delay(ledger: LedgerMirror, now: datetime) -> timedelta:
-    """How long until the ledger's end was read a minute ago, less the beat; a turn that spent its
-    requests on older rows did not read it."""
+    """How long until the ledger's end was read a minute ago, less the beat."""
     wait = SYNC_INTERVAL - SCHEDULE_BEAT
     age = now - ledger.read_at if ledger.read_at else wait
     return wait - age if age < wait and not ledger.problem else wait
@@ -98,10 +97,8 @@ def acquire_lease(account: Account) -> datetime | None:
 
 
 def mirror_and_take_checkpoint(account: Account) -> None:
-    """The anchor first: a long history is filled up for many turns, and nothing waits for that.
-
-    Nor does the mirror wait for a balance that cannot be read, nor people for the anchor.
-    """
+    """The first checkpoint does not wait for the older rows, which take many syncs, nor the mirror
+    for a balance that cannot be read, nor people for the checkpoint."""
     awaited = is_sync_urgent(mirror_range.get_or_create_ledger(account))
     if (
         mirror_range.get_or_create_ledger(account).anchor_balance is None
@@ -121,8 +118,7 @@ def mirror_and_take_checkpoint(account: Account) -> None:
 
 
 def can_take_checkpoint(account: Account) -> bool:
-    """Whether all that a weighing asks fits now. The one request that is lent each half minute
-    while videos are looked at would read the ledger's end for it, and nothing else, every time."""
+    """Whether all requests of a checkpoint fit now; a part of them would be spent for nothing."""
     source = open_ledger_reader(account, Priority.LEDGER_SYNC)
     if source is None:
         return False
@@ -143,8 +139,8 @@ def is_ledger_end_stale(ledger: LedgerMirror, now: datetime) -> bool:
 
 
 def is_sync_urgent(ledger: LedgerMirror) -> bool:
-    """Whether people look for the row of what they did just now. However much they do, it is so a
-    few times a minute only: else watching would pay for it. Raises `AllowanceUnknown`."""
+    """Whether somebody waits for the entry of a new charge; a few times a minute, or polling would
+    pay for it. Raises `RateLimiterUnavailable`."""
     if not has_newly_settled_charge(ledger):
         return False
     name = f"awaited:{ledger.pk}"
@@ -161,8 +157,8 @@ def has_newly_settled_charge(ledger: LedgerMirror) -> bool:
 
 
 def is_checkpoint_overdue(ledger: LedgerMirror, now: datetime) -> bool:
-    """Of an account whose videos are looked at all day long nothing would be weighed: its three
-    requests go before the looks then, each hour; where that fails, not at once again."""
+    """Whether the checkpoint's requests go before polling, once an hour: an account that is polled
+    all day would get none."""
     if (ledger.checkpoint_at or ledger.account.created_at) > now - IDLE_CHECKPOINT_INTERVAL:
         return False
     with suppress(redis.RedisError):
