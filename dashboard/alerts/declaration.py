@@ -14,7 +14,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from dashboard.models import AlertKind, AlertRule, BudgetPeriod, Team
 from dashboard.shared.budget_usage import period_bounds
@@ -100,12 +100,8 @@ def age_period(since: datetime, now: datetime) -> str:
     return f"week {weeks + 1}" if weeks > 0 else ""
 
 
-def page_url_or_empty(name: str, query: str = "") -> str:
-    """Where to look, or nothing where this installation has no such page."""
-    try:
-        return f"{reverse(name)}{query}"
-    except NoReverseMatch:
-        return ""
+def account_page_url(page: str, account: UUID) -> str:
+    return f"{reverse(page)}?account={account}"
 
 
 def accounts_with_token(team: Team) -> QuerySet[Account]:

@@ -22,12 +22,9 @@ from dashboard.shared.charts import (
 from dashboard.shared.forecast import (
     AccountForecast,
     RunOutRange,
-    build_account_forecast,
     build_run_out_range,
-    build_simulated_account,
-    build_top_up_offer,
     forecast_note,
-    load_credit_packs,
+    load_account_forecast,
     run_out_span_text,
     short_date,
 )
@@ -42,8 +39,31 @@ from proxyapi.forecast import (
     forecast_batch,
 )
 from proxyapi.forecast.run_out import SIMULATION_RUNS
-from proxyapi.models import Account, AutoTopUp
-from proxyapi.top_up import TopUpSetting, infer_top_up_state, utc_midnight
+from proxyapi.models import Account
+from proxyapi.top_up import utc_midnight
+
+HOLDS_TEXT = "What open charges hold counts as spent already, and today as a whole day to come."
+RENEWAL_TEXT = (
+    "Credits that the plan brings at its renewal are not counted, nor are packs bought by hand."
+)
+EVEN_CHARGES_TEXT = (
+    "The charges of one day are taken to be even. One large job can meet its limit sooner."
+)
+TOP_UP_TEXT = (
+    "Top-up buys {each} credits after a spend through the API that leaves less than {tenth}, "
+    "and every payment is taken to succeed."
+)
+UNKNOWN_PACK_TEXT = (
+    "Top-up buys pack {pack}, and nobody has said what that holds, so it is not counted."
+)
+UTC_DAY_TEXT = (
+    "The three top-ups a day count by the UTC day at the service, here by the team's day."
+)
+HISTORY_DAYS = 28  # days
+MIN_DAYS_AHEAD, MAX_DAYS_AHEAD = 14, 42  # days that are looked ahead
+MAX_DAYS_WITH_WEEKLY_TICKS = 56  # days that have room for the name of each seventh
+DAYS_AFTER_RUN_OUT = 5  # days that are shown after the latest end
+NOW_WITHIN_S = 60  # seconds: a batch that goes within a minute goes now
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +92,7 @@ def build_forecast_page(
 ) -> ForecastPage:
     """Four queries; the account comes with its tenant, its ledger and its top-up."""
     now, (held, held_by_others) = timezone.now(), account.held_by_all_and_others()
-    row = getattr(account, "top_up", None)
-    known = row if isinstance(row, AutoTopUp) and row.read_at else None
-    setting = TopUpSetting.from_row(known) if known else TopUpSetting()
-    inferred = infer_top_up_state(account, known, now)
-    offer = build_top_up_offer(account, setting, load_credit_packs(account))
-    standing = build_simulated_account(account, known, inferred, account.balance - held, now)
-    outlook = build_account_forecast(account, standing, offer, inferred, now)
+    outlook = load_account_forecast(account, account.balance - held, now)
     return ForecastPage(
         account_id=account.pk,
         name=account.label,
@@ -89,10 +103,10 @@ def build_forecast_page(
         held=held,
         held_by_others=held_by_others,
         as_of=account.balance_as_of,
-        chart=build_forecast_chart(account, outlook, offer),
+        chart=build_forecast_chart(account, outlook),
         bands=sample_table_bands(outlook),
-        assumptions=build_forecast_assumptions(account, outlook, setting, offer),
-        verdict=build_batch_verdict(standing, offer, now, wish) if wish else None,
+        assumptions=build_forecast_assumptions(outlook),
+        verdict=build_batch_verdict(outlook.start, outlook.offer, now, wish) if wish else None,
     )
 
 
@@ -101,37 +115,17 @@ def sample_table_bands(outlook: AccountForecast) -> tuple[ForecastBand, ...]:
     return outlook.forecast.bands[::3] if outlook.forecast else ()
 
 
-HOLDS_TEXT = "What open charges hold counts as spent already, and today as a whole day to come."
-RENEWAL_TEXT = (
-    "Credits that the plan brings at its renewal are not counted, nor are packs bought by hand."
-)
-EVEN_CHARGES_TEXT = (
-    "The charges of one day are taken to be even. One large job can meet its limit sooner."
-)
-TOP_UP_TEXT = (
-    "Top-up buys {each} credits after a spend through the API that leaves less than {tenth}, "
-    "and every payment is taken to succeed."
-)
-UNKNOWN_PACK_TEXT = (
-    "Top-up buys pack {pack}, and nobody has said what that holds, so it is not counted."
-)
-UTC_DAY_TEXT = (
-    "The three top-ups a day count by the UTC day at the service, here by the team's day."
-)
-
-
-def build_forecast_assumptions(
-    account: Account, outlook: AccountForecast, setting: TopUpSetting, offer: TopUpOffer | None
-) -> tuple[str, ...]:
+def build_forecast_assumptions(outlook: AccountForecast) -> tuple[str, ...]:
     if outlook.forecast is None:
         return ()
-    return (
-        sampling_assumption_text(outlook),
-        HOLDS_TEXT,
-        RENEWAL_TEXT,
-        EVEN_CHARGES_TEXT,
-        *top_up_assumption_texts(account, setting, offer),
-    )
+    texts = (sampling_assumption_text(outlook), HOLDS_TEXT, RENEWAL_TEXT, EVEN_CHARGES_TEXT)
+    offer = outlook.offer
+    if offer is None:
+        return (*texts, UNKNOWN_PACK_TEXT.format(pack=outlook.setting.plan_id))
+    if not offer.enabled:
+        return (*texts, "Automatic top-up is off, or was never read.")
+    buys = TOP_UP_TEXT.format(each=credits(offer.credits), tenth=credits(offer.threshold))
+    return (*texts, buys, UTC_DAY_TEXT)
 
 
 def sampling_assumption_text(outlook: AccountForecast) -> str:
@@ -143,28 +137,9 @@ def sampling_assumption_text(outlook: AccountForecast) -> str:
     return f"{SIMULATION_RUNS} futures are drawn. Each day to come is {drawn}, whole as it was."
 
 
-def top_up_assumption_texts(
-    account: Account, setting: TopUpSetting, offer: TopUpOffer | None
-) -> tuple[str, ...]:
-    if offer is None:
-        return (UNKNOWN_PACK_TEXT.format(pack=setting.plan_id),)
-    if not offer.enabled:
-        return ("Automatic top-up is off, or was never read.",)
-    buys = TOP_UP_TEXT.format(each=credits(offer.credits), tenth=credits(offer.threshold))
-    return (buys, UTC_DAY_TEXT)
-
-
-HISTORY_DAYS = 28  # days
-MIN_DAYS_AHEAD, MAX_DAYS_AHEAD = 14, 42  # days that are looked ahead
-MAX_DAYS_WITH_WEEKLY_TICKS = 56  # days that have room for the name of each seventh
-DAYS_AFTER_RUN_OUT = 5  # days that are shown after the latest end
-
-
-def build_forecast_chart(
-    account: Account, outlook: AccountForecast, offer: TopUpOffer | None
-) -> LineChart | None:
+def build_forecast_chart(account: Account, outlook: AccountForecast) -> LineChart | None:
     """Nothing without a pattern: then there is nothing to expect."""
-    forecast = outlook.forecast
+    forecast, offer = outlook.forecast, outlook.offer
     if forecast is None:
         return None
     past = dict(iter_past_balances(account, outlook))
@@ -264,9 +239,6 @@ def forecast_chart_text(account: Account, days: int, forecast: RunOutForecast) -
         f"Balance of the last {days} days, {credits(account.balance)} credits now, "
         f"expected to run out: {lasts[:1].lower()}{lasts[1:]}."
     )
-
-
-NOW_WITHIN_S = 60  # seconds: a batch that goes within a minute goes now
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -72,118 +71,115 @@ def check_charge_now(request: TeamRequest, charge_id: UUID) -> HttpResponse:
 
 @allow_get_or_post
 def write_off_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
-    charge, words, error = (
-        fetch_unknown_charge(request, charge_id),
-        clean_text_param(request.POST, "reason"),
-        "",
-    )
-    if request.method == "POST":
-        try:
-            charge = actions.write_off_unknown_charge(
-                by=request.membership, charge=charge, reason=words
-            )
-        except Refusal as refusal:
-            error = refusal.sentence
-        else:
-            held = shown(charge.hold)
-            messages.success(request, f"Written off. The {held} cr held are released.")
-            return redirect_to_account(charge.account_id)
-    context = {"question": queries.build_write_off_question(charge), "words": words, "error": error}
-    return render_reconciliation_dialog(
-        request, "_write_off", charge.account_id, context, bad=bool(error)
-    )
+    charge = fetch_unknown_charge(request, charge_id)
+    words = clean_text_param(request.POST, "reason")
+
+    def act() -> str:
+        done = actions.write_off_unknown_charge(by=request.membership, charge=charge, reason=words)
+        return f"Written off. The {shown(done.hold)} cr held are released."
+
+    def context() -> Mapping[str, Any]:
+        return {"question": queries.build_write_off_question(charge), "words": words}
+
+    return ask_and_act(request, "_write_off", charge.account_id, act, context)
 
 
 @allow_get_or_post
 def match_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
-    charge, error = fetch_unknown_charge(request, charge_id), ""
-    if request.method == "POST":
-        position, _, seen = request.POST.get("entry", "").partition(" ")
-        try:
-            charge = actions.match_charge_to_entry(
-                by=request.membership,
-                charge=charge,
-                position=parse_small_int(position),
-                seen=parse_credits(seen),
-            )
-        except Refusal as refusal:
-            error = refusal.sentence
-        else:
-            messages.success(request, f"Matched: it was charged {shown(charge.cost)} cr.")
-            return redirect_to_account(charge.account_id)
-    context = {"matching": queries.build_match_dialog(charge), "error": error}
-    return render_reconciliation_dialog(
-        request, "_match", charge.account_id, context, bad=bool(error)
-    )
+    charge = fetch_unknown_charge(request, charge_id)
+    position, _, seen = request.POST.get("entry", "").partition(" ")
+
+    def act() -> str:
+        done = actions.match_charge_to_entry(
+            by=request.membership,
+            charge=charge,
+            position=parse_small_int(position),
+            seen=parse_credits(seen),
+        )
+        return f"Matched: it was charged {shown(done.cost)} cr."
+
+    def context() -> Mapping[str, Any]:
+        return {"matching": queries.build_match_dialog(charge)}
+
+    return ask_and_act(request, "_match", charge.account_id, act, context)
 
 
 @allow_get_or_post
 def accept_ledger_version(request: TeamRequest, rewrite_id: int) -> HttpResponse:
-    rewrite, error = fetch_ledger_conflict(request, rewrite_id), ""
-    if request.method == "POST":
-        try:
-            actions.accept_ledger_conflict(by=request.membership, rewrite=rewrite)
-        except Refusal as refusal:
-            error = refusal.sentence
-        else:
-            messages.success(
-                request, f"Row {rewrite.number:,} replaced with the service’s version."
-            )
-            return redirect_to_account(rewrite.account_id)
-    context = {
-        "question": queries.build_conflict_question(rewrite),
-        "act": "Accept version",
-        "error": error,
-    }
-    return render_reconciliation_dialog(
-        request, "_question", rewrite.account_id, context, bad=bool(error)
-    )
+    rewrite = fetch_ledger_conflict(request, rewrite_id)
+
+    def act() -> str:
+        actions.accept_ledger_conflict(by=request.membership, rewrite=rewrite)
+        return f"Row {rewrite.number:,} replaced with the service’s version."
+
+    def context() -> Mapping[str, Any]:
+        return {"question": queries.build_conflict_question(rewrite), "act": "Accept version"}
+
+    return ask_and_act(request, "_question", rewrite.account_id, act, context)
 
 
 @allow_get_or_post
 def accept_all_ledger_versions(request: TeamRequest, account_id: UUID) -> HttpResponse:
-    account, error = fetch_managed_account(request, account_id), ""
-    if request.method == "POST":
-        seen = clean_text_param(request.POST, "seen")
-        try:
-            taken = actions.accept_ledger_conflicts(
-                by=request.membership, account=account, seen=seen
-            )
-        except Refusal as refusal:
-            error = refusal.sentence
-        else:
-            messages.success(request, queries.accepted_conflicts_text(taken))
-            return redirect_to_account(account.pk)
-    context = {
-        "question": queries.build_all_conflicts_question(account),
-        "act": "Accept all",
-        "error": error,
-    }
-    return render_reconciliation_dialog(request, "_question", account.pk, context, bad=bool(error))
+    account = fetch_managed_account(request, account_id)
+    seen = clean_text_param(request.POST, "seen")
+
+    def act() -> str:
+        return queries.accepted_conflicts_text(
+            actions.accept_ledger_conflicts(by=request.membership, account=account, seen=seen)
+        )
+
+    def context() -> Mapping[str, Any]:
+        return {"question": queries.build_all_conflicts_question(account), "act": "Accept all"}
+
+    return ask_and_act(request, "_question", account.pk, act, context)
 
 
 @allow_get_or_post
 def rebase_account(request: TeamRequest, account_id: UUID) -> HttpResponse:
     account = fetch_managed_account(request, account_id)
-    context: dict[str, Any] = {"words": clean_text_param(request.POST, "reason")}
+    words = clean_text_param(request.POST, "reason")
+    seen = parse_credits(request.POST.get("difference", ""))
+
+    def act() -> str:
+        actions.rebase_opening_balance(
+            by=request.membership, account=account, seen=seen, reason=words
+        )
+        gap = shown(abs(seen or Decimal(0)))
+        return f"Opening balance reset. A difference of {gap} cr was accepted."
+
+    def context() -> Mapping[str, Any]:
+        dialog = queries.build_rebase_dialog(account)
+        return {"anchoring": dialog, "words": words, "reason_error": ""}
+
+    return ask_and_act(request, "_anchor", account.pk, act, context)
+
+
+def ask_and_act(
+    request: TeamRequest,
+    dialog: str,
+    account: UUID,
+    act: Callable[[], str],
+    context: Callable[[], Mapping[str, Any]],
+) -> HttpResponse:
+    """Act on POST and go back to the account with what `act` tells; else, or where it is refused,
+    the dialog: alone for htmx, on the account's page without script."""
+    refusal = None
     if request.method == "POST":
-        seen = parse_credits(request.POST.get("difference", ""))
         try:
-            actions.rebase_opening_balance(
-                by=request.membership, account=account, seen=seen, reason=context["words"]
-            )
-        except Refusal as refusal:
-            context["reason_error" if refusal.field else "error"] = refusal.sentence
-        else:
-            messages.success(
-                request,
-                f"Opening balance reset. A difference of {shown(abs(seen or Decimal(0)))} cr was "
-                "accepted.",
-            )
-            return redirect_to_account(account.pk)
-    bad = "error" in context or "reason_error" in context
-    context["anchoring"] = queries.build_rebase_dialog(account)
-    return render_reconciliation_dialog(request, "_anchor", account.pk, context, bad=bad)
+            messages.success(request, act())
+            return redirect_to_account(account)
+        except Refusal as refused:
+            refusal = refused
+    given = {"error": "", **context(), "action": request.path, "fragment": bool(request.htmx)}
+    given["back"] = queries.reconciliation_url(account)
+    if refusal:
+        in_field = refusal.field and "reason_error" in given
+        given["reason_error" if in_field else "error"] = refusal.sentence
+    name, status = f"{TEMPLATE_DIR}/{dialog}.html", 422 if refusal else 200
+    if request.htmx:
+        return render(request, name, given, status=status)
+    page = full_page_context(request, str(account))
+    return render(request, PAGE_TEMPLATE, {**page, **given, "dialog": name}, status=status)
 
 
 def fetch_managed_account(request: TeamRequest, account_id: UUID) -> Account:
@@ -192,24 +188,6 @@ def fetch_managed_account(request: TeamRequest, account_id: UUID) -> Account:
     if account is None:
         raise Http404
     return account
-
-
-def render_reconciliation_dialog(
-    request: TeamRequest,
-    dialog: str,
-    account: UUID,
-    context: Mapping[str, Any],
-    *,
-    bad: bool = False,
-) -> HttpResponse:
-    """The dialog alone for htmx, the account's page with the dialog on it without script."""
-    name, status = f"{TEMPLATE_DIR}/{dialog}.html", 422 if bad else 200
-    given = {**context, "action": request.path, "fragment": bool(request.htmx)}
-    given["back"] = account_reconciliation_url(account)
-    if request.htmx:
-        return render(request, name, given, status=status)
-    page = full_page_context(request, str(account))
-    return render(request, PAGE_TEMPLATE, {**page, **given, "dialog": name}, status=status)
 
 
 def full_page_context(request: TeamRequest, wanted: str) -> dict[str, Any]:
@@ -227,8 +205,4 @@ def load_account_page(
 
 
 def redirect_to_account(account: UUID) -> HttpResponse:
-    return redirect(account_reconciliation_url(account))
-
-
-def account_reconciliation_url(account: UUID) -> str:
-    return f"{reverse('reconciliation')}?account={account}"
+    return redirect(queries.reconciliation_url(account))

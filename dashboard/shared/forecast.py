@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -26,7 +26,7 @@ from proxyapi.forecast.run_out import SIMULATION_RUNS, count_cooldown_days
 from proxyapi.forecast.spending_pattern import MIN_PATTERN_DAYS, PATTERN_WEEKS
 from proxyapi.models import Account, AccountPlan, AutoTopUp, CreditPack, DailyTotal
 from proxyapi.rollups.daily_totals import CreditSum
-from proxyapi.top_up import InferredTopUpState, TopUpSetting
+from proxyapi.top_up import InferredTopUpState, TopUpSetting, infer_top_up_state
 
 ZERO_CREDITS = Decimal(0)
 
@@ -157,9 +157,13 @@ def build_simulated_account(
 
 @dataclass(frozen=True, slots=True)
 class AccountForecast:
-    """`forecast` is None with too few days; `alone` is the one as if no top-up came."""
+    """`forecast` is None with too few days; `alone` is the one as if no top-up came. `offer` is
+    None where nobody has described the pack, which then counts as no top-up."""
 
     today: date
+    setting: TopUpSetting
+    offer: TopUpOffer | None
+    start: SimulatedAccount
     history: DailyHistory
     pattern: SpendingPattern
     forecast: RunOutForecast | None = None
@@ -167,36 +171,41 @@ class AccountForecast:
     renews_on: date | None = None
 
 
-def build_account_forecast(
-    account: Account,
-    standing: SimulatedAccount,
-    offer: TopUpOffer | None,
-    inferred: InferredTopUpState,
-    now: datetime,
-) -> AccountForecast:
-    """One query, two of quiet days. A pack that nobody described counts as no top-up."""
-    zone = account.tenant.zone
+def load_account_forecast(account: Account, free: Decimal, now: datetime) -> AccountForecast:
+    """Three queries, four of quiet days; the account comes with its tenant, ledger and top-up.
+    `free`: what may be spent, so without what is held."""
+    row = getattr(account, "top_up", None)
+    known = row if isinstance(row, AutoTopUp) and row.read_at else None
+    setting = TopUpSetting.from_row(known) if known else TopUpSetting()
+    inferred = infer_top_up_state(account, known, now)
+    offer = build_top_up_offer(account, setting, load_credit_packs(account))
+    zone, ends = account.tenant.zone, account.plan_ends_at
     today = now.astimezone(zone).date()
-    ledger = load_daily_history(account, today, 7 * PATTERN_WEEKS)
-    pattern = build_spending_pattern(ledger.days, ledger.first_full_day or today, today)
-    ends = account.plan_ends_at
-    renews_on = ends.astimezone(zone).date() if ends and ends > now else None
-    if not pattern.has_enough_days:
-        return AccountForecast(today, ledger, pattern, renews_on=renews_on)
-    seed, free = f"{account.pk} {today}", round_to_whole_credits(standing.balance)
-    alone = forecast_run_out(ForecastStart(today, free), pattern, seed)
-    forecast = alone
+    history = load_daily_history(account, today, 7 * PATTERN_WEEKS)
+    found = AccountForecast(
+        today,
+        setting,
+        offer,
+        build_simulated_account(account, known, inferred, free, now),
+        history,
+        build_spending_pattern(history.days, history.first_full_day or today, today),
+        renews_on=ends.astimezone(zone).date() if ends and ends > now else None,
+    )
+    if not found.pattern.has_enough_days:
+        return found
+    seed = f"{account.pk} {today}"
+    start = ForecastStart(today, round_to_whole_credits(found.start.balance))
+    alone = forecast = forecast_run_out(start, found.pattern, seed)
     if offer is not None and offer.enabled:
-        start = ForecastStart(
-            on=today,
-            balance=free,
+        start = replace(
+            start,
             threshold=round_up_credits(offer.threshold),
             credits_per_top_up=round_to_whole_credits(offer.credits),
             top_ups_today=inferred.successes_today,
             cooldown_days=count_cooldown_days(inferred.cooldown_until, now),
         )
-        forecast = forecast_run_out(start, pattern, seed)
-    return AccountForecast(today, ledger, pattern, forecast, alone, renews_on)
+        forecast = forecast_run_out(start, found.pattern, seed)
+    return replace(found, forecast=forecast, without_top_up=alone)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from dashboard.alerts.declaration import (
     AlertFinding,
     AlertKindSpec,
     age_period,
-    page_url_or_empty,
 )
 from dashboard.models import (
     AlertKind,
@@ -49,7 +48,7 @@ def pending_request_finding(
         f"{approval.member.first_name} requests {credits(approval.charge.hold)} cr",
         f"For {request_title(approval)}.{note}"[:400],
         "waiting",
-        page_url_or_empty("budgets"),
+        reverse("budgets"),
         age_period(approval.requested_at, now),
         for_money=True,
     )
@@ -73,7 +72,7 @@ def decided_request_finding(rule: AlertRule, approval: ApprovalRequest) -> Alert
     where = (
         reverse("video", args=[approval.charge.job_id])
         if approval.charge.job_id
-        else page_url_or_empty("budgets")
+        else reverse("budgets")
     )
     return AlertFinding(
         rule, str(approval.pk), head, text[:400], state, where, "answer", member=approval.member_id

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 
+from django.urls import reverse
+
 from dashboard.alerts.declaration import (
     AlertFinding,
     AlertKindSpec,
-    page_url_or_empty,
 )
 from dashboard.models import (
     AlertKind,
@@ -65,7 +66,7 @@ def budget_finding(rule: AlertRule, standing: BudgetUsage, limit: Decimal) -> Al
         if capped
         else f"{taken} It resets {standing.resets_at_label}.",
         "failed" if capped else "late",
-        page_url_or_empty("budgets"),
+        reverse("budgets"),
         f"{standing.bounds.start.astimezone(standing.zone):%Y-%m-%d}",
         limit,
         budget.member_id,

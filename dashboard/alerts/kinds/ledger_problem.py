@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from django.db.models import Max
+from django.urls import reverse
 
 from dashboard.alerts.declaration import (
     AlertFinding,
     AlertKindSpec,
     accounts_with_token,
-    page_url_or_empty,
     weekly_period,
 )
 from dashboard.models import AlertKind, AlertRule, Team
@@ -34,7 +34,7 @@ def find_ledger_problems(
                 "The ledger needs review",
                 f"On {row.account.label}. {row.problem}"[:400],
                 "failed",
-                page_url_or_empty("reconciliation"),
+                reverse("reconciliation"),
                 f"{weekly_period(team, now)}, {row.changed}"
                 if row.changed
                 else weekly_period(team, now),

@@ -14,8 +14,8 @@ from dashboard.alerts.declaration import (
     AlertFinding,
     AlertKindSpec,
     ThresholdRange,
+    account_page_url,
     accounts_with_token,
-    page_url_or_empty,
 )
 from dashboard.models import AlertEvent, AlertKind, AlertRule, Team
 from dashboard.shared.formatting import clock, credits
@@ -70,7 +70,7 @@ def find_low_balances(
                     f"On {account.label}: {credits(account.balance)} cr as of "
                     f"{clock(account.balance_as_of)}, {credits(account.held_now)} held.",
                     "failed" if free <= 0 else "late",
-                    page_url_or_empty("top-up", f"?account={account.pk}"),
+                    account_page_url("top-up", account.pk),
                     period,
                 )
 

@@ -9,8 +9,8 @@ from dashboard.alerts.declaration import (
     AlertFinding,
     AlertKindSpec,
     ThresholdRange,
+    account_page_url,
     accounts_with_token,
-    page_url_or_empty,
     weekly_period,
 )
 from dashboard.models import AlertKind, AlertRule, Team
@@ -39,7 +39,7 @@ def find_failed_top_ups(
                 f"On {row.account.label}. After the third the service switches automatic top-up "
                 "off. It gives no reason. Check the payment method there.",
                 "failed",
-                page_url_or_empty("top-up", f"?account={row.account_id}"),
+                account_page_url("top-up", row.account_id),
                 f"{weekly_period(team, now)}, {top_up_failure_key(row)}",
             )
 

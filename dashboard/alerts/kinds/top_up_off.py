@@ -8,8 +8,8 @@ from datetime import datetime
 from dashboard.alerts.declaration import (
     AlertFinding,
     AlertKindSpec,
+    account_page_url,
     accounts_with_token,
-    page_url_or_empty,
 )
 from dashboard.models import AlertKind, AlertRule, Team
 from proxyapi.models import (
@@ -40,7 +40,7 @@ def find_disabled_top_ups(
                 "Automatic top-up is off",
                 f"On {row.account.label}. The service switched it off {why}",
                 "failed",
-                page_url_or_empty("top-up", f"?account={row.account_id}"),
+                account_page_url("top-up", row.account_id),
                 f"{row.found_off_at or row.enabled_at or ''}",
             )
 

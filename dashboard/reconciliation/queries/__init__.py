@@ -14,4 +14,5 @@ from dashboard.reconciliation.queries.page import (
     ReconciliationPage,
     build_reconciliation_page,
     load_accepted_differences,
+    reconciliation_url,
 )
