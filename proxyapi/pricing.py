@@ -15,6 +15,7 @@ from proxyapi.operations import (
     SCRIPT_PRICE,
     Price,
     get_operation,
+    retry_operation_of,
 )
 from proxyapi.upstream import response_parsing
 
@@ -74,11 +75,11 @@ def is_cost_unexpected(charge: Charge, cost: Decimal) -> bool:
 def estimate_retry_price(job: Job) -> Decimal | None:
     """About what a retry takes: a newer estimate, else what the last render took.
 
-    None while the settings have no price: a retry renders them as they stand. It is told from
-    `job.charges.all()`, which a page has read already.
+    None where its kind has no retry, or its settings no price: a retry renders them as they stand.
+    It is told from `job.charges.all()`, which a page has read already.
     """
     draft = job.draft_or_none
-    if draft and draft.unsent_settings():
+    if retry_operation_of(job.kind) is None or (draft and draft.unsent_settings()):
         return None
     last = last_paid_render(job)
     if last:

@@ -17,7 +17,6 @@ from kombu.exceptions import OperationalError
 from proxyapi import (
     call_retention,
     charge_log,
-    drafts,
     failpoints,
     ledger,
     redis_client,
@@ -25,6 +24,7 @@ from proxyapi import (
     top_up,
 )
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge, recovery
+from proxyapi.kinds import KINDS
 from proxyapi.models import Account, Charge, ChargeState, Job, TopUpChange
 from proxyapi.operations import get_operation
 from proxyapi.polling import due_work
@@ -113,7 +113,8 @@ def poll_job_task(job_id: str, until: str) -> None:
 def quote_draft_task(job_id: str) -> None:
     job = Job.objects.select_related("token__account", "account", "draft").get(pk=job_id)
     with quarantine_failing_job(job):
-        drafts.quote_draft(job)
+        if quote := KINDS[job.kind].quote:
+            quote(job)
 
 
 @shared_task(expires=60)

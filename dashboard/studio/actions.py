@@ -22,8 +22,9 @@ from dashboard.shared.charging import (
 )
 from dashboard.shared.roles import Permission
 from dashboard.studio.flows import flow_of, settings_put_aside
-from proxyapi import drafts, pricing, tasks
+from proxyapi import pricing, tasks
 from proxyapi.credentials import token_vault
+from proxyapi.kinds import KINDS, awaits_approval, has_unread_script
 from proxyapi.models import Charge, Draft, Job, JobKind, JobState, Token, lock_draft
 from proxyapi.refusals import NotReady, StaleData, TokenRefused
 
@@ -108,9 +109,9 @@ def request_draft_price(*, by: Membership, job: Job) -> None:
     """
     check_permission(by, Permission.RENDER)
     draft = job.draft
-    if not drafts.missing_render_fields(draft.settings) or drafts.has_unread_script(job):
+    if not KINDS[job.kind].preconditions(draft.settings) or has_unread_script(job):
         due_at = timezone.now() + tasks.TICK_DELAY
-        keeps = draft.has_current_estimate and drafts.awaits_approval(job)
+        keeps = draft.has_current_estimate and awaits_approval(job)
         gone = {} if keeps else {"estimate": None}
         Draft.objects.filter(pk=draft.pk).update(quote_error="", quote_due_at=due_at, **gone)
         tasks.enqueue_task_after_commit(tasks.quote_draft_task, job.pk)

@@ -14,12 +14,13 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import calls, drafts, failpoints
+from proxyapi import calls, failpoints
 from proxyapi.charges import evidence, job_effects, log_records, recovery, timeouts, transitions
 from proxyapi.charges.heartbeat import sender_heartbeat
 from proxyapi.charges.quarantine import quarantine_failing_charge
 from proxyapi.durability import durable_commits
-from proxyapi.models import Charge, ChargeState, JobKind, JobState
+from proxyapi.kinds import KINDS
+from proxyapi.models import Charge, ChargeState, JobState
 from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable, RateLimitExhausted
 from proxyapi.upstream import errors
@@ -70,9 +71,10 @@ def sync_before_send(charge: Charge) -> dict[str, Any]:
     """Return the resource as it is just before sending, with the settings whose price the person
     saw."""
     job = charge.job
-    if job is None or job.kind != JobKind.FACELESS or job.state == JobState.COMPLETED:
+    prepare = KINDS[job.kind].prepare if job and job.draft_or_none else None
+    if job is None or prepare is None or job.state == JobState.COMPLETED:
         return evidence.fetch_evidence(charge, Priority.PERSON)
-    record = drafts.sync_draft(job, Priority.PERSON, PERMIT_TIMEOUT_S)
+    record = prepare(job, Priority.PERSON, PERMIT_TIMEOUT_S)
     # A PATCH need not answer the whole record.
     is_complete = evidence.is_evidence_complete(charge, record)
     return record if is_complete else evidence.fetch_evidence(charge, Priority.PERSON)

@@ -10,10 +10,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import drafts
 from proxyapi.charges import evidence
 from proxyapi.events import EventType, publish_event
-from proxyapi.kinds import StatusReading, UpstreamRecord, script_digest
+from proxyapi.kinds import KINDS, StatusReading, UpstreamRecord, script_digest, unread_script_marker
 from proxyapi.models import Charge, ChargeState, Job, JobState, lock_draft
 from proxyapi.operations import (
     CHARGED_CREATE_OPERATIONS,
@@ -108,7 +107,7 @@ def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime)
         draft.settings = {**draft.settings, "script": script}
         draft.sent_settings = {**draft.sent_settings, "script": script}
         draft.estimate, draft.edited_at = None, now
-        if not drafts.missing_render_fields(draft.settings):
+        if not KINDS[job.kind].preconditions(draft.settings):
             draft.quote_due_at = now  # the next tick asks the new price
         draft.save()
 
@@ -131,7 +130,7 @@ def mark_script_unread(charge: Charge) -> None:
     page, sent = draft.settings.get("script") or "", draft.sent_settings
     draft.sent_settings = {name: value for name, value in sent.items() if name != "script"}
     if not page or script_digest(page) == charge.before.get("script"):
-        draft.sent_settings["script"] = drafts.unread_script_marker(page)
+        draft.sent_settings["script"] = unread_script_marker(page)
     draft.estimate, draft.edited_at = None, timezone.now()
     draft.quote_due_at = draft.edited_at
     draft.save()

@@ -13,6 +13,12 @@ from proxyapi.kinds.character import CHARACTER
 from proxyapi.kinds.clip import CLIP
 from proxyapi.kinds.declaration import KindSpec, StatusReading, UpstreamRecord
 from proxyapi.kinds.faceless import FACELESS, script_digest
+from proxyapi.kinds.faceless_draft import (
+    MAX_PRICE_AGE,
+    awaits_approval,
+    has_unread_script,
+    unread_script_marker,
+)
 from proxyapi.kinds.storyboard import STORYBOARD
 from proxyapi.kinds.voice_clone import VOICE_CLONE
 

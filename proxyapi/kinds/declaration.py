@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from proxyapi.models import Charge, JobState
+from proxyapi.models import Charge, Job, JobState
 from proxyapi.operations import ExecutionEvidence, JobKind, Operation, get_operation, status_read_of
+from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import response_parsing
 
 UpstreamRecord = dict[str, Any]
@@ -37,6 +39,10 @@ class KindSpec:
     media_url_key: str = "url"  # "" where it has no file
     media_type: str = "video/mp4"  # where the file's own host names none that is known
     may_hide_media_url: bool = False  # it may be done without showing its file
+    # Of a draft that members compose here: put it upstream, ask its price, what a render lacks.
+    prepare: Callable[[Job, Priority, float], UpstreamRecord] | None = None
+    quote: Callable[[Job], None] | None = None
+    preconditions: Callable[[UpstreamRecord], list[str]] = lambda settings: []
     shows_start: bool = True  # its status tells whether it was started
 
     @property

@@ -5,16 +5,14 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from proxyapi.kinds import faceless_draft
 from proxyapi.kinds.declaration import KindSpec, UpstreamRecord
 from proxyapi.operations import JobKind, Operation
-from proxyapi.upstream import response_parsing
 
 
 class FacelessKind(KindSpec):
     def resource_in(self, data: Any) -> UpstreamRecord:
-        """The record, whether it stands in `data` itself or one level down."""
-        record = response_parsing.as_mapping(data)
-        return dict(response_parsing.as_mapping(record.get("faceless")) or record)
+        return faceless_draft.faceless_record(data)
 
     def snapshot(self, operation: Operation, record: UpstreamRecord) -> UpstreamRecord:
         kept = super().snapshot(operation, record)
@@ -38,4 +36,12 @@ def script_digest(script: object) -> str:
     return hashlib.sha256(str(script or "").encode()).hexdigest()
 
 
-FACELESS = FacelessKind(JobKind.FACELESS, "video", frozenset({"completed"}), frozenset({"failed"}))
+FACELESS = FacelessKind(
+    JobKind.FACELESS,
+    "video",
+    frozenset({"completed"}),
+    frozenset({"failed"}),
+    prepare=faceless_draft.sync_draft,
+    quote=faceless_draft.quote_draft,
+    preconditions=faceless_draft.missing_render_fields,
+)

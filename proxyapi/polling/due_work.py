@@ -18,7 +18,8 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from proxyapi import drafts, rate_limiter, upstream_address
+from proxyapi import rate_limiter, upstream_address
+from proxyapi.kinds import MAX_PRICE_AGE
 from proxyapi.models import Charge, ChargeState, Draft, Job, JobKind, JobState, Tenant
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.job import POLLING_STOPPED_HORIZON
@@ -132,9 +133,7 @@ def requeue_stale_quotes() -> int:
         state=ChargeState.DRAFT,
         operation__in=ESTIMATED_RENDER_OPERATIONS,
     )
-    old = Draft.objects.filter(
-        job__charges__in=waiting, estimate_as_of__lt=now - drafts.MAX_PRICE_AGE
-    )
+    old = Draft.objects.filter(job__charges__in=waiting, estimate_as_of__lt=now - MAX_PRICE_AGE)
     return old.filter(quote_due_at=None, quote_error="").update(quote_due_at=now)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dashboard.shared.video_options import OPTION_FIELDS, parse_faceless_options
 from dashboard.studio.flows import FLOWS, Flow
-from proxyapi.drafts import missing_render_fields
+from proxyapi.kinds.faceless_draft import missing_render_fields
 from tests.contract import spec
 from tests.contract.staging import response_data
 from tests.sandbox.conftest import SandboxClient

@@ -14,9 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
-from proxyapi import drafts
 from proxyapi.charges import dispatch_charge
 from proxyapi.credentials import token_vault
+from proxyapi.kinds import faceless_draft
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Token, TokenState
 from tests.drills.figures import Figures
 from tests.drills.member_orders import headers, sandbox, sandbox_account
@@ -88,7 +88,7 @@ def begin(token: Token) -> tuple[Job, list[Charge]]:
         JobFactory(token=token, account=token.account, draft__settings=wanted) for _ in range(2)
     )
     for job in (running, waiting):
-        drafts.quote_draft(job)
+        faceless_draft.quote_draft(job)
     dispatch_charge(ChargeFactory(job=running, hold=Decimal(100)).pk)
     running.refresh_from_db()
     assert running.state == JobState.RUNNING

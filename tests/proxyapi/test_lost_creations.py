@@ -9,8 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from proxyapi import calls, drafts
+from proxyapi import calls
 from proxyapi.charges import dispatch_charge
+from proxyapi.kinds import faceless_draft
 from proxyapi.models import Charge, ChargeState, Draft, Job
 from proxyapi.polling import due_work
 from proxyapi.rate_limiter import Permit
@@ -89,7 +90,7 @@ def test_prices_asked_again_and_again_leave_no_more(
     upstream.respond("POST", "/faceless", httpx.ReadTimeout)
     for second in range(0, 900, 5):
         time_machine.move_to(NOON + timedelta(seconds=second), tick=False)
-        drafts.quote_draft(Job.objects.get(pk=job.pk))
+        faceless_draft.quote_draft(Job.objects.get(pk=job.pk))
     job.refresh_from_db()
     assert len(upstream.request_bodies("POST", "/faceless")) == 3
     assert "did not answer 3 tries" in job.draft.quote_error
@@ -105,5 +106,5 @@ def test_ten_minutes_later_a_person_may_have_it_tried_once_more(
     Draft.objects.update(unanswered_creates=3, create_retry_at=again_at)
     for at, tries in ((again_at - timedelta(seconds=1), 0), (again_at, 1)):
         time_machine.move_to(at, tick=False)
-        drafts.quote_draft(Job.objects.get(pk=job.pk))
+        faceless_draft.quote_draft(Job.objects.get(pk=job.pk))
         assert len(upstream.request_bodies("POST", "/faceless")) == tries

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from dashboard.shared.video_options import parse_faceless_options
-from proxyapi import drafts
-from proxyapi.kinds import KINDS
+from proxyapi.kinds import KINDS, faceless_draft
 from proxyapi.ledger.row_parser import parse_row
 from proxyapi.models import Account, AccountPlan, JobKind
 from proxyapi.models.account import parse_timestamp
@@ -102,9 +101,9 @@ def test_a_mutated_ledger_row_is_a_row_that_says_what_is_wrong(raw):
 )
 def test_mutated_menus_prices_and_settings_are_read_as_far_as_they_go(menus, price, top_up):
     parse_faceless_options(menus)
-    found = drafts.parse_estimate_credits(price)
+    found = faceless_draft.parse_estimate_credits(price)
     assert found is None or found >= Decimal(0)
-    drafts.faceless_record(price)
+    faceless_draft.faceless_record(price)
     if isinstance(top_up, dict):
         assert TopUpSetting.from_mapping(top_up).enabled in (True, False)
     parse_timestamp(price)

@@ -14,8 +14,9 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi import calls, drafts, ledger, tasks, tokens, top_up
+from proxyapi import calls, ledger, tasks, tokens, top_up
 from proxyapi.charges import dispatch_charge, reconcile_charge
+from proxyapi.kinds import faceless_draft
 from proxyapi.ledger.sync_schedule import sync_account
 from proxyapi.models import (
     Account,
@@ -103,7 +104,7 @@ def job(token: Token) -> Job:
     ids = {"voice_id": chosen["voices"][0]["id"], "genre_id": chosen["genres"][0]["id"]}
     wanted = {"type": "ai-visuals", "title": "Ice", "script": "Ice moves. Slowly.", **ids}
     job: Job = JobFactory(token=token, account=token.account, draft__settings=wanted)
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     charge = ChargeFactory(job=job, hold=Decimal(100))
     dispatch_charge(charge.pk)
     job.refresh_from_db()
@@ -126,7 +127,7 @@ def do_all(account: Account) -> None:
     """What workers do, whatever rang for it: before the address changed, or since."""
     for job in Job.objects.all():
         poll_job(job.pk)
-        drafts.quote_draft(job)
+        faceless_draft.quote_draft(job)
     for charge in Charge.objects.all():
         dispatch_charge(charge.pk)
         reconcile_charge(charge.pk)
@@ -218,7 +219,7 @@ def test_a_price_is_asked_when_the_upstream_is_back(
     )
     home = token.account.environment
     set_upstream_url(second_sandbox.address)
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert (job.draft.quote_due_at, job.draft.quote_error, job.draft.sent_settings) == (now, "", {})
     assert (list(due_work.lease_due_quotes()), second_sandbox.requests()) == ([], 0)

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from proxyapi import calls, checks, drafts, ledger, tokens
-from proxyapi.kinds import KINDS
+from proxyapi import calls, checks, ledger, tokens
+from proxyapi.kinds import KINDS, faceless_draft
 from proxyapi.models import Account, Job, JobKind, JobState
 from proxyapi.operations import OPERATIONS
 from proxyapi.polling.poller import poll_job
@@ -86,7 +86,7 @@ def test_pitfall_55_a_price_of_a_fraction_is_exact(
     upstream.respond("POST", "/faceless", make_response({"id": 7}, 201))
     upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
     upstream.respond("GET", "/faceless/7/estimate", make_response({"credits": told}))
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert job.draft.estimate == Decimal("4.76")
 
@@ -139,7 +139,7 @@ def test_pitfall_98_nothing_that_is_read_asks_for_includes(
     tokens.refresh_account_profile(account)
     ledger.mirror_entries(account)
     job: Job = JobFactory(draft__settings=READY, account=account, token=account.tokens.get())
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     Job.objects.update(state=JobState.RUNNING, next_poll_at=timezone.now())
     poll_job(job.pk)
     assert {request.url.path.removeprefix("/v2") for request in upstream.requests} == {

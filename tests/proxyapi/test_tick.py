@@ -12,7 +12,8 @@ from kombu import Connection
 from kombu.exceptions import OperationalError
 
 from dashboard.celery import app
-from proxyapi import drafts, redis_client, tasks
+from proxyapi import redis_client, tasks
+from proxyapi.kinds import faceless_draft
 from proxyapi.models import AccountPlan, Charge, ChargeState, Draft, Job, JobState
 from proxyapi.models.job import MAX_JOB_CRASHES
 from proxyapi.polling import job_quarantine
@@ -93,7 +94,7 @@ def test_a_draft_whose_price_breaks_us_is_asked_five_times(monkeypatch):
     def broken(*_: object) -> None:
         raise RuntimeError("a draft that nobody foresaw")
 
-    monkeypatch.setattr(drafts, "quote_draft", broken)
+    monkeypatch.setattr(faceless_draft, "missing_render_fields", broken)
     for _ in range(MAX_JOB_CRASHES):
         draft.refresh_from_db()
         assert draft.draft.quote_due_at is not None

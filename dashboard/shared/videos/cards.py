@@ -92,7 +92,7 @@ def build_video_context(job: Job, durations: DurationHistory, now: datetime) -> 
         state=state,
         charges=charges,
         open_charge=standing,
-        retry_price=pricing.estimate_retry_price(job) if retry_operation_of(job.kind) else None,
+        retry_price=pricing.estimate_retry_price(job),
         now=now,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from proxyapi.kinds import KINDS
 from proxyapi.models import Job, JobKind
 from proxyapi.operations import get_operation
 
@@ -23,7 +24,7 @@ JOB_KIND_LABELS: dict[str, str] = {
 
 def is_composed_here(job: Job) -> bool:
     """Whether it was composed here, and the studio has steps for its kind."""
-    return job.kind == JobKind.FACELESS and job.draft_or_none is not None
+    return KINDS[job.kind].prepare is not None and job.draft_or_none is not None
 
 
 def job_type_label(job: Job) -> str:

@@ -23,7 +23,7 @@ from dashboard.studio.queries.script import draft_charges, script_length
 from dashboard.studio.queries.steps import setting_state
 from proxyapi import pricing
 from proxyapi.credentials import token_vault
-from proxyapi.drafts import missing_render_fields
+from proxyapi.kinds import KINDS
 from proxyapi.models import Charge, Job, JobState, TokenState
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.duration_class import WORDS_PER_SECOND
@@ -123,7 +123,7 @@ def build_render_button(price: DraftPrice, reader: Membership) -> RenderButton:
 
 def price_state_and_reason(job: Job) -> tuple[str, str]:
     draft = job.draft
-    if missing_render_fields(draft.settings):
+    if KINDS[job.kind].preconditions(draft.settings):
         needed = flow_of(job).needed_text()
         none_yet = f"The service is asked as soon as {needed} are chosen."
         return "none", draft.quote_error or none_yet

@@ -14,8 +14,9 @@ from urllib.parse import quote
 
 from django.utils import timezone
 
-from proxyapi import drafts, ledger, tokens, top_up
+from proxyapi import ledger, tokens, top_up
 from proxyapi.charges import ChargeIntent
+from proxyapi.kinds import faceless_draft
 from proxyapi.models import Account, Job, JobKind, JobState, Token, TokenState
 from proxyapi.polling.poller import poll_job, refresh_media_url
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
@@ -105,7 +106,7 @@ def order_read_echoes(stage: SandboxAccount, token: str, way: str) -> int:
         ("faceless.get", FAILED, lambda: poll_job(failing.pk)),
         ("faceless.get", COMPLETED, lambda: poll_job(done.pk)),
         ("faceless.get", COMPLETED, lambda: refresh_media_url(done)),
-        ("faceless.estimate", RECORD, lambda: drafts.quote_draft(draft)),
+        ("faceless.estimate", RECORD, lambda: faceless_draft.quote_draft(draft)),
         ("me.get", RECORD, lambda: refresh_account(account)),
         ("credits.costs", RECORD, lambda: refresh_account(account)),
         ("faceless.options", RECORD, lambda: refresh_account(account)),

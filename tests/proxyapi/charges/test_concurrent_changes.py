@@ -16,8 +16,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from proxyapi import calls, drafts
+from proxyapi import calls
 from proxyapi.charges import ChargeIntent, dispatch_charge, settle_with_entry, write_off_charge
+from proxyapi.kinds import faceless_draft
 from proxyapi.models import Charge, ChargeState, Draft, Job, JobKind, JobState
 from proxyapi.polling import due_work
 from proxyapi.rate_limiter import Permit
@@ -222,10 +223,10 @@ def test_after_a_lost_script_nothing_is_priced_before_the_services_one_was_read(
         settle_with_entry(charge, row, UserFactory().pk)
     job.refresh_from_db()
     assert not job.draft.has_current_estimate
-    assert drafts.has_unread_script(job)
+    assert faceless_draft.has_unread_script(job)
     assert job.draft.quote_due_at is not None
     upstream.respond("GET", "/faceless/7", make_response({"id": 7, "script": "Ice flows."}))
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert job.draft.settings["script"] == "Ice flows."
     assert not upstream.request_bodies("PATCH", "/faceless/7")

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi import drafts
 from proxyapi.charges import dispatch_charge, reconcile_charge
+from proxyapi.kinds import faceless_draft
 from proxyapi.models import Charge, ChargeState, Draft, Job, JobState
 from proxyapi.polling import due_work
 from tests.proxyapi.charges.conftest import video_response
@@ -163,7 +163,7 @@ def test_the_draft_is_not_changed_upstream_while_a_charge_of_it_is_open(
         settings={**job.draft.settings, "script": "Mine."}, quote_due_at=timezone.now()
     )
     make_held_charge("faceless.scripts")
-    drafts.quote_draft(Job.objects.get())
+    faceless_draft.quote_draft(Job.objects.get())
     job.refresh_from_db()
     assert upstream.requests == []
     assert job.draft.quote_due_at is not None

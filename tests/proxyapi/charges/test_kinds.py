@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi.charges import ChargeIntent, dispatch_charge, reconcile_charge, transitions
-from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, Upload
+from proxyapi.models import Charge, ChargeState, Draft, Job, JobKind, JobState, Upload
 from proxyapi.operations import OPERATIONS, ExecutionEvidence
 from tests.admission import admit_charge
 from tests.factories import ChargeFactory, JobFactory
@@ -268,3 +268,17 @@ def test_every_charging_operation_names_its_evidence() -> None:
         ExecutionEvidence.IDEAS,
         ExecutionEvidence.SLOTS,
     }
+
+
+def test_settings_of_a_video_that_was_not_composed_here_are_never_sent(
+    job: Job, upstream: ScriptedUpstream
+) -> None:
+    Draft.objects.filter(pk=job.pk).delete()
+    Job.objects.filter(pk=job.pk).update(remote_id="7")
+    made = Job.objects.select_related("account", "token").get(pk=job.pk)
+    price = Decimal(96)
+    charge = admit_charge(ChargeIntent(made, "faceless.render", uuid.uuid4(), price, price))
+    upstream.respond("GET", "/faceless/7", make_response({"video": {"status": "draft"}}))
+    upstream.respond(*RENDER, charged_response({"video": {"status": "rendering"}}, 96))
+    assert sent(charge).state == ChargeState.CONFIRMED
+    assert [request.method for request in upstream.requests] == ["GET", "POST"]

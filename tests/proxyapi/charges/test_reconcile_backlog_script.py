@@ -9,8 +9,8 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi import drafts
 from proxyapi.charges import dispatch_charge, settle_with_entry, write_off_charge
+from proxyapi.kinds import faceless_draft
 from proxyapi.models import Charge, Draft, Job
 from proxyapi.polling import due_work
 from tests.factories import EntryFactory, UserFactory
@@ -63,7 +63,7 @@ def record(script: str) -> dict[str, Any]:
 
 
 def asked(job: Job) -> Job:
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     return job
 
@@ -108,7 +108,7 @@ def test_what_is_refused_for_good_is_asked_for_by_a_person_alone(
     upstream.respond(*GET, error_response(403, "GEN-FORBIDDEN"))
     assert asked(job).draft.quote_error
     assert job.draft.quote_due_at is None
-    assert drafts.has_unread_script(job)
+    assert faceless_draft.has_unread_script(job)
 
 
 @pytest.mark.parametrize("there", [httpx.Response(404), make_response(record(""))])
@@ -143,5 +143,5 @@ def test_another_setting_is_told_without_the_pages_old_script(
     Draft.objects.update(settings={**job.draft.settings, "voice_id": 4})
     job.refresh_from_db()
     upstream.respond(*PATCH, make_response(record("Ice flows.")))
-    drafts.sync_draft(job)
+    faceless_draft.sync_draft(job)
     assert upstream.request_bodies(*PATCH) == [{"voice_id": 4}]

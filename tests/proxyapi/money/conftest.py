@@ -13,7 +13,8 @@ from typing import Any
 import httpx
 import pytest
 
-from proxyapi import calls, drafts, tokens
+from proxyapi import calls, tokens
+from proxyapi.kinds import faceless_draft
 from proxyapi.models import Job, Token
 from proxyapi.operations import OPERATIONS
 from proxyapi.upstream.client import UpstreamClient
@@ -106,7 +107,7 @@ def job(token: Token) -> Job:
     job = JobFactory(
         account=token.account, token=token, member=token.owner, title="Ice", draft__settings=wanted
     )
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert job.draft.has_current_estimate
     return job

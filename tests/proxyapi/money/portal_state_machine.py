@@ -24,8 +24,9 @@ from hypothesis.stateful import (
     rule,
 )
 
-from proxyapi import drafts, ledger, pricing, tasks, top_up
+from proxyapi import ledger, pricing, tasks, top_up
 from proxyapi.charges import ChargeIntent
+from proxyapi.kinds import faceless_draft
 from proxyapi.models import (
     AutoTopUp,
     Charge,
@@ -126,7 +127,7 @@ class PortalStateMachine(RuleBasedStateMachine):
         draft.settings = {**draft.settings, **READY_SETTINGS, "title": f"Tides {title}"}
         draft.estimate, draft.edited_at = None, self.house.now()
         draft.save()
-        drafts.quote_draft(chosen)
+        faceless_draft.quote_draft(chosen)
         self.note_taken_credits(None)
 
     @rule(what=st.sampled_from(ORDERS), at=PLACE, dies=st.sampled_from(AT_PRESS))

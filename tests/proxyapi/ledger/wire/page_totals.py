@@ -15,8 +15,9 @@ from dashboard.ledger.queries.filters import parse_ledger_filters
 from dashboard.ledger.queries.page import LedgerPage, build_ledger_page
 from dashboard.ledger.queries.rows import LedgerDay
 from dashboard.models import Membership
-from proxyapi import drafts, ledger
+from proxyapi import ledger
 from proxyapi.charges import ChargeIntent, dispatch_charge
+from proxyapi.kinds import faceless_draft
 from proxyapi.models import Charge, ChargeState, Job
 from tests.admission import admit_charge
 from tests.factories import JobFactory, MembershipFactory, TeamFactory
@@ -93,7 +94,7 @@ def copy_draft(job: Job) -> Job:
     given = {name: getattr(job, name) for name in ("account", "token", "member")}
     title, chosen = f"Ice {uuid.uuid4()}", job.draft.settings
     draft = JobFactory.create(**given, title=title, draft__settings=chosen)
-    drafts.quote_draft(draft)
+    faceless_draft.quote_draft(draft)
     draft.refresh_from_db()
     return draft
 

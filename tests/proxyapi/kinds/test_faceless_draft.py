@@ -9,7 +9,8 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi import drafts, redis_client, tasks
+from proxyapi import redis_client, tasks
+from proxyapi.kinds import faceless_draft
 from proxyapi.models import Charge, ChargeState, Draft, Job
 from proxyapi.polling import due_work
 from proxyapi.upstream import errors
@@ -38,7 +39,7 @@ def test_the_first_price_creates_the_draft_and_sends_what_it_lacks(
 ) -> None:
     """pitfall_01: by its `id`; its `video_id` opens nothing."""
     upstream.respond(*ESTIMATE, make_response({"credits": 96}))
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert job.remote_id == "7"
     assert upstream.request_bodies("POST", "/faceless") == [{"type": "ai-visuals", "title": "Ice"}]
@@ -53,21 +54,21 @@ def test_pitfall_120_a_later_price_sends_only_what_changed(
     job: Job, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*ESTIMATE, make_response({"credits": 96}))
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.draft.settings = {**job.draft.settings, "voice_id": 4}
     job.draft.save()
     assert not job.draft.has_current_estimate
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     assert upstream.request_bodies("PATCH", "/faceless/7")[1:] == [{"voice_id": 4}]
     assert len(upstream.request_bodies("POST", "/faceless")) == 1
 
 
 def test_another_type_is_sent_before_the_next_price(job: Job, upstream: ScriptedUpstream) -> None:
     upstream.respond(*ESTIMATE, make_response({"credits": 96}))
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.draft.settings = {**job.draft.settings, "type": "b-roll"}
     job.draft.save()
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert upstream.request_bodies("PATCH", "/faceless/7")[1:] == [{"type": "b-roll"}]
     assert job.draft.has_current_estimate
@@ -86,13 +87,13 @@ def test_a_change_whose_answer_got_lost_is_told_the_service_again_when_it_is_tak
     good = make_response({"id": 7})
     upstream.respond("PATCH", "/faceless/7", good, httpx.ReadTimeout, good)
     wish(job, had)
-    drafts.sync_draft(job)
+    faceless_draft.sync_draft(job)
     wish(job, 4)
     with pytest.raises(errors.ResponseLost):
-        drafts.sync_draft(job)
+        faceless_draft.sync_draft(job)
     wish(job, had)
     assert job.draft.unsent_settings() == {"voice_id": had}
-    drafts.sync_draft(job)
+    faceless_draft.sync_draft(job)
     assert upstream.request_bodies("PATCH", "/faceless/7")[1:] == [
         {"voice_id": 4},
         {"voice_id": had},
@@ -105,13 +106,13 @@ def test_after_a_change_whose_answer_got_lost_the_price_from_before_it_counts_no
     job: Job, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*ESTIMATE, make_response({"credits": 96}))
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert job.draft.has_current_estimate
     upstream.respond("PATCH", "/faceless/7", httpx.ReadTimeout)
     wish(job, 4)
     with pytest.raises(errors.ResponseLost):
-        drafts.sync_draft(job)
+        faceless_draft.sync_draft(job)
     wish(job, 3)
     assert not job.draft.has_current_estimate
 
@@ -120,7 +121,7 @@ def test_after_a_change_whose_answer_got_lost_the_price_from_before_it_counts_no
 def draft_awaiting_approval(job: Job, upstream: ScriptedUpstream) -> Job:
     """A render at 96 cr, for which somebody's consent is waited for since more than a day."""
     upstream.respond(*ESTIMATE, make_response({"credits": 96}))
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     Draft.objects.update(estimate_as_of=timezone.now() - timedelta(hours=25))
     ChargeFactory(job=job, operation="faceless.render", state=ChargeState.DRAFT)
     upstream.requests.clear()
@@ -195,13 +196,13 @@ def test_a_draft_that_is_gone_there_has_no_price_any_more(
 
 
 def test_an_incomplete_draft_costs_no_request(upstream: ScriptedUpstream, db: None) -> None:
-    drafts.quote_draft(JobFactory(draft__settings={"type": "ai-visuals", "title": "Ice"}))
+    faceless_draft.quote_draft(JobFactory(draft__settings={"type": "ai-visuals", "title": "Ice"}))
     assert upstream.requests == []
 
 
 def test_a_refused_price_is_a_sentence(job: Job, upstream: ScriptedUpstream) -> None:
     upstream.respond(*ESTIMATE, error_response(422, "GEN-WRONG-ARGS", "Voice not found."))
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert job.draft.estimate is None
     assert job.draft.quote_error
@@ -211,7 +212,7 @@ def test_a_draft_that_comes_back_without_its_id_is_no_question_of_credits(
     job: Job, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond("POST", "/faceless", make_response({"title": "Ice"}, 201))
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert job.remote_id is None
     assert job.draft.quote_error == (
@@ -223,7 +224,7 @@ def test_a_draft_that_comes_back_with_the_id_of_another_is_not_known_to_be_there
     job: Job, upstream: ScriptedUpstream
 ) -> None:
     JobFactory(account=job.account, token=job.token, remote_id="7")
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert job.remote_id is None
     assert job.draft.quote_error.startswith("We do not know whether this was done.")
@@ -231,7 +232,7 @@ def test_a_draft_that_comes_back_with_the_id_of_another_is_not_known_to_be_there
 
 def test_an_upstream_that_is_down_loses_nothing(job: Job, upstream: ScriptedUpstream) -> None:
     upstream.respond("POST", "/faceless", httpx.ConnectError)
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert job.draft.settings == READY
     assert job.draft.quote_error
@@ -251,7 +252,7 @@ def test_an_upstream_that_is_down_loses_nothing(job: Job, upstream: ScriptedUpst
     ],
 )
 def test_a_price_is_found_in_whatever_shape_it_comes(data: object, price: object) -> None:
-    assert drafts.parse_estimate_credits(data) == price
+    assert faceless_draft.parse_estimate_credits(data) == price
 
 
 def lock_of(job: Job) -> str:
@@ -275,17 +276,17 @@ def test_who_died_putting_a_draft_upstream_keeps_the_others_out_for_a_moment_onl
 
     upstream.respond("POST", "/faceless", created)
     upstream.respond("PATCH", "/faceless/7", patched)
-    drafts.sync_draft(job)
+    faceless_draft.sync_draft(job)
     assert 30_000 < left[0] <= 50_000
 
 
 def test_a_draft_that_another_process_puts_upstream_says_so(
     job: Job, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drafts, "DRAFT_LOCK_WAIT_S", 0.01)
+    monkeypatch.setattr(faceless_draft, "DRAFT_LOCK_WAIT_S", 0.01)
     redis_client.connect_redis().set(lock_of(job), "another's", px=5000)
-    with pytest.raises(drafts.DraftBusy) as busy:
-        drafts.sync_draft(job)
+    with pytest.raises(faceless_draft.DraftBusy) as busy:
+        faceless_draft.sync_draft(job)
     assert "The draft is on its way" in busy.value.user_message
     assert upstream.requests == []
 
@@ -300,7 +301,7 @@ def test_a_price_that_somebody_consents_to_is_asked_anew_once_for_each_asking(
     Job.objects.update(remote_id="7")
     Draft.objects.update(sent_settings=READY, estimate=96, quote_due_at=due_at)
     for _ in range(2):
-        drafts.quote_draft(Job.objects.get())
+        faceless_draft.quote_draft(Job.objects.get())
     draft = Draft.objects.get()
     assert (draft.estimate, draft.quote_due_at) == (120, None)
     assert len(upstream.request_bodies(*ESTIMATE)) == 1
@@ -312,7 +313,7 @@ def test_a_value_that_the_service_does_not_accept_is_named_with_its_limit(
     said = "The script field must not be greater than 5000 characters."
     body = {"message": said, "errors": {"script": [said, "Another."]}}
     upstream.respond("PATCH", "/faceless/7", httpx.Response(422, json=body))
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert job.draft.quote_error == (
         f"The service does not accept the script: “{said}” Nothing was charged."
@@ -320,6 +321,6 @@ def test_a_value_that_the_service_does_not_accept_is_named_with_its_limit(
     assert job.draft.quote_fields == {"script": said}
     upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
     upstream.respond(*ESTIMATE, make_response({"credits": 96}))
-    drafts.quote_draft(job)
+    faceless_draft.quote_draft(job)
     job.refresh_from_db()
     assert (job.draft.quote_error, job.draft.quote_fields) == ("", None)

@@ -59,7 +59,7 @@ def missing_render_fields(chosen: dict[str, Any]) -> list[str]:
 def sync_draft(job: Job, lane: Priority = Priority.PERSON, patience: float = 2) -> dict[str, Any]:
     """Put the draft upstream as it stands and answer the upstream's record of it.
 
-    Free of charge, so it may be repeated. Raises `errors.UpstreamError`, `AllowanceExhausted`.
+    Free of charge, so it may be repeated. Raises `errors.UpstreamError`, `RateLimitExhausted`.
     """
     with draft_lock(job) as held:
         return push_draft_changes(job, lane, patience, held)
@@ -98,7 +98,7 @@ class DraftCreationFailed(errors.UnsendableRequest):
 def draft_lock(job: Job) -> Iterator[Lock]:
     """One process at a time puts a draft upstream: two differences must not cross on the way.
 
-    Raises `DraftBusy`. Who dies in here keeps the others out for `LOCK` seconds at most.
+    Raises `DraftBusy`. If its holder dies, it lapses after `DRAFT_LOCK_TTL_S`.
     """
     lock = connect_redis().lock(
         f"reelroom:draft:{job.pk}", timeout=DRAFT_LOCK_TTL_S, blocking_timeout=DRAFT_LOCK_WAIT_S
@@ -222,7 +222,7 @@ def has_unread_script(job: Job) -> bool:
 def fetch_script(job: Job) -> None:
     """Take over the script that the service has of this draft: it was paid for, or may have been.
 
-    With the draft to itself. Raises `errors.UpstreamError`, `AllowanceExhausted`.
+    With the draft to itself. Raises `errors.UpstreamError`, `RateLimitExhausted`.
     """
     try:
         found = fetch_draft(job, Priority.PERSON, 2)
