@@ -69,3 +69,7 @@ class CreditPack(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def price_text(self) -> str:
+        return "" if self.price is None else f"{self.price:,.2f} {self.currency}".strip()

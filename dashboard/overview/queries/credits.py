@@ -41,19 +41,10 @@ MIN_LABELLED_FRACTION = Decimal("0.01")  # of the highest balance
 
 
 @dataclass(frozen=True, slots=True)
-class OverviewAccountBalance:
-    """`name` is the account's, for a team of several."""
-
-    name: str
-    balance: Decimal
-    as_of: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class CreditsOverview:
     purse: TeamBalance
     open_charges: int
-    accounts: tuple[OverviewAccountBalance, ...]
+    accounts: tuple[Account, ...]
     plan: str
     days: tuple[BalanceDay, ...]
     line: LineChart | None
@@ -85,10 +76,7 @@ def build_credits_overview(
     return CreditsOverview(
         purse=purse,
         open_charges=counts.holding,
-        accounts=tuple(
-            OverviewAccountBalance(one.name or one.email, one.balance, one.balance_as_of)
-            for one in accounts
-        ),
+        accounts=tuple(accounts),
         plan=account_plan_sentence(accounts),
         days=days,
         line=build_balance_chart(days),

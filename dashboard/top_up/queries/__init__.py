@@ -5,7 +5,6 @@ from __future__ import annotations
 from dashboard.top_up.queries.confirmation import TopUpConfirmation, build_top_up_confirmation
 from dashboard.top_up.queries.page import (
     CreditArrival,
-    CreditPackRow,
     TopUpHistoryRow,
     TopUpPage,
     build_credit_arrivals,

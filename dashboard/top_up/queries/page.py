@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -33,7 +34,7 @@ class TopUpPage:
     name: str
     note: str
     tabs: tuple[AccountTab, ...]
-    packs: tuple[CreditPackRow, ...]
+    packs: Sequence[CreditPack]
     arrivals: tuple[CreditArrival, ...]
     history: tuple[TopUpHistoryRow, ...]
 
@@ -45,30 +46,10 @@ def build_top_up_page(facts: TopUpFacts) -> TopUpPage:
         name=facts.account.label,
         note=TOP_UP_PAGE_NOTE,
         tabs=build_account_tabs("top-up", facts.accounts, facts.account),
-        packs=build_credit_pack_rows(facts),
+        packs=facts.packs,
         arrivals=build_credit_arrivals(facts),
         history=build_top_up_history(facts),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class CreditPackRow:
-    id: int
-    plan_id: int
-    name: str
-    credits: int
-    price: str
-
-
-def build_credit_pack_rows(facts: TopUpFacts) -> tuple[CreditPackRow, ...]:
-    return tuple(
-        CreditPackRow(one.pk, one.plan_id, one.name, one.credits, pack_price_text(one))
-        for one in facts.packs
-    )
-
-
-def pack_price_text(pack: CreditPack) -> str:
-    return "" if pack.price is None else f"{pack.price:,.2f} {pack.currency}".strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from proxyapi.forecast import (
     ReplayPoint,
     TopUpOffer,
     TopUpReplay,
+    UncoveredSpend,
     build_spending_pattern,
     forecast_run_out,
     replay_days,
@@ -46,13 +47,6 @@ PATTERN_WEEKS = 8  # that the pattern of spending is told from
 MAX_EXACT_ENTRIES = 3000  # entries
 MAX_CHART_POINTS = 160  # places on the line, besides the top-ups
 MAX_GAPS_SHOWN = 5  # that are listed
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayGapRow:
-    at: datetime
-    needed: Decimal
-    available: Decimal
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +70,7 @@ class TopUpWhatIf:
     bought: Decimal = Decimal(0)
     cost: str = ""
     busiest: int = 0
-    gaps: tuple[ReplayGapRow, ...] = ()
+    gaps: tuple[UncoveredSpend, ...] = ()
     more_gaps: int = 0
     by_day: bool = False
     expected: str = ""
@@ -115,7 +109,7 @@ def build_what_if(account: Account, setting: TopUpSetting) -> TopUpWhatIf:
         bought=played.credits_bought,
         cost=top_ups_cost_text(setting, packs, played.top_ups),
         busiest=played.max_top_ups_per_day,
-        gaps=tuple(ReplayGapRow(gap.at, gap.needed, gap.available) for gap in shown),
+        gaps=tuple(shown),
         more_gaps=len(played.gaps) - len(shown),
         by_day=played.is_daily,
         expected=next_top_up_text(account, ledger, today) if setting.enabled else "",
