@@ -1,8 +1,8 @@
-"""The way to the upstream: allowance first, then the token for one call, then the record of it.
+"""Calls: the only way to send a request to the upstream.
 
-Nothing else in the project calls the upstream, but the check of a token that has no row yet
-(`tokens.ask_who`), and that through here, too. What a call teaches about the token, the account and
-the allowance is noted here, whoever asked.
+Each call takes a permit from the rate limiter, decrypts the token for this one request, records an
+`ApiCall`, and stores what the answer says about the token, the account and the rate limit. A token
+that has no row yet is checked by `tokens.fetch_profile`, which also calls through here.
 """
 
 from __future__ import annotations
@@ -52,21 +52,21 @@ CALL_OUTCOMES = {
 
 
 class TokenUnusable(errors.NotSent):
-    """Its seal does not open: the row was changed, or its key is gone."""
+    """The ciphertext cannot be decrypted: the row was changed, or its key is missing."""
 
     code = "TOKEN-UNREADABLE"
     sentence = "The stored token does not open. Nothing was sent. Add the token again."
 
 
 class TokenRemoved(TokenUnusable):
-    """It was removed while somebody here had its row in hand."""
+    """The token was removed after this process had read its row."""
 
     code = "TOKEN-REMOVED"
     sentence = "The token was removed meanwhile. Nothing was sent."
 
 
 class TokenOfOtherUpstream(TokenUnusable):
-    """The portal was pointed at another service since: this token is none of its."""
+    """The portal now uses another upstream than the one this token belongs to."""
 
     code = "TOKEN-OF-OTHER-UPSTREAM"
     sentence = (
@@ -94,13 +94,13 @@ def upstream_client() -> UpstreamClient:
 def acquire_permit(
     token: Token, lane: Priority, patience: float = 0, operation: str = ""
 ) -> Permit:
-    """Take one request from the token's allowance, waiting up to `patience` seconds; `send` wants
-    the grant.
+    """Take one request from the token's rate limit, waiting up to `patience` seconds;
+    `send_request` needs the permit.
 
-    An operation with a limit of its own takes one of that, too, and of neither while the other has
-    none left. Raises `allowance.AllowanceExhausted`, `errors.Unauthorized` for a token that the
-    service has refused before: nobody asks again with it (pitfall 88), or `TokenShut` for one that
-    cannot be sent. Neither takes a request.
+    An operation with its own limit takes one request from that as well, and from neither while the
+    other is used up. Raises `RateLimitExhausted`; `errors.Unauthorized` for a token that the
+    service has refused before, so that it is not sent again (pitfall 88); `TokenUnusable` for a
+    token that cannot be sent. The errors take no request.
     """
     if token.state in (TokenState.REVOKED, TokenState.REMOVED):
         raise errors.Unauthorized()
@@ -121,7 +121,7 @@ def acquire_permit(
 def call_upstream(
     token: Token, name: str, lane: Priority, *, patience: float = 0, **parts: Any
 ) -> Reply:
-    """Admit and send. Raises `errors.UpstreamError` or `allowance.AllowanceExhausted`."""
+    """Acquire a permit and send. Raises `errors.UpstreamError` or `RateLimitExhausted`."""
     return send_request(token, name, acquire_permit(token, lane, patience, name), **parts)
 
 
@@ -137,10 +137,11 @@ def send_request(
     files: UploadFiles | None = None,
     as_of: datetime | None = None,
 ) -> Reply:
-    """Send the granted request once, and note what it taught. Raises `errors.UpstreamError`.
+    """Send the permitted request once and store what the answer says. Raises
+    `errors.UpstreamError`.
 
-    `data` and `files` make it a form, `json` a JSON body. `as_of`: what the balance it tells is
-    noted under, when its charge was sent; else when the request is.
+    `data` and `files` make a form, `json` a JSON body. `as_of` is the time that the balance in the
+    answer refers to: when the charge was sent, else when the request is.
     """
     sent_at, started = timezone.now(), time.monotonic()
     call = ApiCall(tenant_id=token.tenant_id, token=token, operation=name, sent_at=sent_at)
@@ -186,8 +187,8 @@ def handle_request_sent(token: Token, name: str, grant: Permit) -> None:
 
 @contextmanager
 def best_effort_writes() -> Iterator[None]:
-    """What is noted here is known again by the next call. The answer is not: a connection to the
-    database that broke meanwhile must not lose it, and the caller gets a fresh one."""
+    """Bookkeeping that the next call repeats: a database error here must not lose the upstream's
+    answer, and the caller gets a fresh connection."""
     try:
         yield
     except DatabaseTrouble:
@@ -205,15 +206,14 @@ def learn_from_reply(token: Token, reply: Reply, as_of: datetime) -> None:
 
 
 def check_token_upstream(token: Token) -> None:
-    """Raise `TokenOfAnother` for a token that was sealed for another upstream than the one in
-    use."""
+    """Raise `TokenOfOtherUpstream` if the token belongs to another upstream than the one in use."""
     if not token.account.is_of_current_upstream:
         raise TokenOfOtherUpstream()
 
 
 def decrypt_for_call(token: Token) -> Secret:
-    """The value, only for the upstream it was sealed for. As it is now: a removed token is not used
-    by who read it before."""
+    """Decrypt the current ciphertext, only for the upstream it belongs to: a process that read the
+    row earlier must not use a token that was removed meanwhile."""
     check_token_upstream(token)
     if Token.objects.filter(pk=token.pk, state=TokenState.REMOVED).exists():
         raise TokenRemoved()
@@ -224,10 +224,8 @@ def decrypt_for_call(token: Token) -> Secret:
 
 
 def learn_rate_limit(token: Token, seen: RateLimitStatus | None) -> None:
-    """Learn from the headers of any answer, refusals too.
-
-    Without Redis nothing is learned, and what was answered counts all the same.
-    """
+    """Apply the rate-limit headers of any answer, including refusals. Without Redis nothing is
+    stored."""
     if seen:
         with suppress(RateLimiterUnavailable):
             store = redis_client.connect_redis()
@@ -250,11 +248,11 @@ def learn_from_error(token: Token, error: errors.UpstreamError) -> None:
 
 
 def pause_after_rate_limit(token: Token, error: errors.RateLimited) -> None:
-    """Grant nothing of what is used up. With requests left that is the limit of this operation
-    alone, for the whole account (pitfall 27).
+    """Pause what is used up after a 429. If the token has requests left, it is the limit of this
+    operation alone, for the whole account (pitfall 27).
 
-    With none left it may be either: then the time that was told is the operation's, and the token's
-    own window is over in a minute.
+    If none are left it may be either: Retry-After then applies to the operation, and the token's
+    own window is over within a minute.
     """
     told, store = error.retry_delay_s(TOKEN_WINDOW_S), redis_client.connect_redis()
     pool = get_operation(error.operation.name).rate_pool if error.operation else None
@@ -268,7 +266,7 @@ def pause_after_rate_limit(token: Token, error: errors.RateLimited) -> None:
 
 
 def mark_plan_lapsed(token: Token, error: errors.UpstreamError) -> None:
-    """The plan changed since the profile was read; it is read again sooner from now on."""
+    """The plan changed after the profile was read; from now on the profile is read more often."""
     trial = isinstance(error, errors.PaidSubscriptionRequired)
     token.account.plan = AccountPlan.TRIAL if trial else AccountPlan.NONE
     token.account.save(update_fields=["plan"])
@@ -276,10 +274,10 @@ def mark_plan_lapsed(token: Token, error: errors.UpstreamError) -> None:
 
 
 def change_token_state(token: Token, state: TokenState) -> None:
-    """A token stops or works again; everybody who shows it hears of it, and another token of its
-    owner's goes on with what it did.
+    """Record that a token stopped or works again, publish it, and move the owner's work
+    accordingly.
 
-    By conditional update: what another process knows by now is not undone by what we knew.
+    A conditional update: a newer state stored by another process is not overwritten.
     """
     now = timezone.now()
     rows = Token.objects.filter(pk=token.pk, state__in=TOKEN_TRANSITIONS[state])

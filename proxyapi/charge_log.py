@@ -1,11 +1,11 @@
 """The charge log: every charging request, its answer and its end, recorded outside the database.
 
-A database that goes back in time (a restored backup, a failover to a replica that lagged) forgets
-what was sent. This log does not: a request is recorded just before it is sent, in Redis for a day
-and in a file of its UTC day under CHARGE_LOG_DIR for `KEPT_DAYS`. `charges.recovery` compares the
-two and restores what the database lost (docs/decisions/0016-charge-log.md).
+A database that goes back in time (a restored backup, a failover to a lagging replica) forgets what
+was sent. This log does not: a request is recorded just before it is sent, in Redis for a day and in
+a file per UTC day under CHARGE_LOG_DIR for `RETENTION_DAYS`. `charges.recovery` compares the two
+and restores what the database lost (docs/decisions/0016-charge-log.md).
 
-The records hold what the tables hold: settings and texts of videos, never a token.
+Records hold what the tables hold, settings and texts of videos, and never a token.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ class ChargeLogRecord:
 
 
 def append_request_record(record: ChargeLogRecord) -> bool:
-    """Record a request just before it is sent; False if the same attempt was recorded before: then
-    it was sent, and the database has forgotten it.
+    """Record a request just before it is sent. Return False if the same attempt is already
+    recorded: it was sent, and the database has forgotten it.
 
-    Raises `AllowanceUnknown` when Redis does not answer: nothing may be sent then.
+    Raises `RateLimiterUnavailable` if Redis does not answer: nothing may be sent then.
     """
     try:
         with connect_redis().pipeline(transaction=True) as pipeline:
@@ -90,7 +90,7 @@ def append_request_record(record: ChargeLogRecord) -> bool:
 
 
 def append_result_record(record: ChargeLogRecord) -> None:
-    """Record an answer or an end, as far as the stores can be written: the ledger tells the same,
+    """Record an answer or an end, as far as the stores can be written; the ledger shows the same
     later."""
     try:
         connect_redis().set(_redis_key(record), record.to_json(), ex=REDIS_TTL_S)
@@ -100,7 +100,7 @@ def append_result_record(record: ChargeLogRecord) -> None:
 
 
 def append_checkpoint_record(epoch: str) -> None:
-    """Note that this epoch of the database has everything. Raises `AllowanceUnknown`."""
+    """Record that this epoch of the database is complete. Raises `RateLimiterUnavailable`."""
     record = ChargeLogRecord(ChargeLogKind.CHECKPOINT, epoch)
     try:
         connect_redis().set(NEWEST_KEY, record.to_json())
@@ -110,8 +110,8 @@ def append_checkpoint_record(epoch: str) -> None:
 
 
 def newest_record() -> ChargeLogRecord | None:
-    """The newest request or checkpoint; None where nothing is recorded. Raises
-    `AllowanceUnknown`."""
+    """The newest request or checkpoint, or None if there is none. Raises
+    `RateLimiterUnavailable`."""
     try:
         found = cast("bytes | None", connect_redis().get(NEWEST_KEY))
     except redis.RedisError:
@@ -130,7 +130,8 @@ def newest_record_on_disk() -> ChargeLogRecord | None:
 
 
 def load_log_records() -> list[ChargeLogRecord]:
-    """All that Redis and the files hold, each once, oldest first. Raises `AllowanceUnknown`."""
+    """All records of Redis and the files, each once, oldest first. Raises
+    `RateLimiterUnavailable`."""
     found = {record.key: record for path in _log_files() for record in _read_log_file(path)}
     try:
         keys = list(connect_redis().scan_iter(f"{RECORD_KEY_PREFIX}:*", count=1000))
@@ -143,7 +144,7 @@ def load_log_records() -> list[ChargeLogRecord]:
 
 
 def prune_log_files() -> None:
-    """Delete the files of days that are older than `KEPT_DAYS`."""
+    """Delete the files of days that are older than `RETENTION_DAYS`."""
     oldest = timezone.now().date() - timedelta(days=RETENTION_DAYS)
     for path in _log_files():
         if date.fromisoformat(path.stem) < oldest:
@@ -155,7 +156,8 @@ def _redis_key(record: ChargeLogRecord) -> str:
 
 
 def _append_to_file(record: ChargeLogRecord) -> None:
-    """One write of one line, on the disk before it goes on: processes do not mix theirs."""
+    """Write one line in a single write and sync it, so that lines of several processes do not
+    mix."""
     folder: Path = settings.CHARGE_LOG_DIR
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -175,7 +177,7 @@ def _log_files() -> list[Path]:
 
 
 def _read_log_file(path: Path) -> Iterator[ChargeLogRecord]:
-    """The records of a file; a line that was cut off by a crash is none."""
+    """The records of a file, without a line that a crash cut off."""
     with path.open("rb") as lines:
         for line in lines:
             try:

@@ -1,7 +1,7 @@
-"""News for whoever shows pages: what changed, by id, over Redis once the change is committed.
+"""Events for pages: what changed, by id, published over Redis after the commit.
 
-A listener that misses one loses nothing: the database is the truth, an event only says "look
-again".
+A listener that misses an event loses nothing: the database is the truth, and an event only says
+that something should be read again.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ChangeEvent:
 
 
 def publish_event(tenant: UUID, event: EventType, id: UUID) -> None:
-    """Announce after commit. Without Redis nobody hears it, and nothing else happens."""
+    """Publish after the commit. Without Redis the event is dropped."""
     transaction.on_commit(lambda: _publish_now(ChangeEvent(tenant, event, id)))
 
 
@@ -69,9 +69,9 @@ def _publish_now(news: ChangeEvent) -> None:
 
 
 def _publish_in_background(news: ChangeEvent) -> None:
-    """Those who listen end the streams of their pages after 4 s without Redis
-    (dashboard/shared/live/event_stream.py). Of a shorter silence they know nothing: what is
-    announced in it must come once it is over."""
+    """Retry briefly: event streams end 4 s after Redis stops answering
+    (dashboard/shared/live/event_stream.py) but do not notice a shorter gap, so an event published
+    during the gap must arrive after it."""
     try:
         redis_client.connect_redis_patiently().publish(EVENTS_CHANNEL, news.to_json())
     except redis.RedisError:

@@ -210,7 +210,7 @@ def known_media_type(response: httpx.Response) -> str:
 
 
 async def stream_bytes(response: httpx.Response, stack: AsyncExitStack) -> AsyncIterator[bytes]:
-    """The film's bytes, no more than `LARGEST` and for no longer than `LONGEST`."""
+    """The film's bytes, no more than `MAX_MEDIA_BYTES` and for no longer than `MAX_STREAM_S`."""
     left = MAX_MEDIA_BYTES
     async with stack:
         try:

@@ -18,8 +18,8 @@ grants one request every two seconds, the first at once, until the headers of an
 many are left. If the service counts in fixed minutes, that may be more than was left of the last
 sixty seconds, and is allowed.
 
-Two smaller limits have their own names (`Pool`): previews, five a minute, and the scraping pool,
-whose 429 stops scraping and nothing else (spec, "Limits"; pitfalls 27 and 28).
+Two smaller limits are separate (`RatePool`): previews, five a minute, and the scraping pool, whose
+429 stops scraping and nothing else (spec, "Limits"; pitfalls 27 and 28).
 """
 
 from __future__ import annotations

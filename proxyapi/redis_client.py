@@ -57,7 +57,8 @@ def is_redis_up() -> bool:
 
 
 class RetryUnlessTimeout(Retry):
-    """A connection that broke is opened once more; a time-out is the last for `SILENCE_S`."""
+    """Retries a broken connection once; after a timeout nothing is tried for
+    `TIMEOUT_BACKOFF_S`."""
 
     def __init__(self) -> None:
         super().__init__(NoBackoff(), 1, (redis.ConnectionError,))

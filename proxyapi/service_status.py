@@ -1,9 +1,9 @@
-"""Tells the pages of a tenant whether the service answers: at once when that changes, else seldom.
+"""Announces to a tenant's pages whether the service answers: at once when that changes, else
+rarely.
 
-One call that fails may be chance, so the second of the same is told at once too.
-
-The calls themselves are the record; this only rings. Each page counts on by itself how long ago the
-last answer was, so a worker that is dead shows without anybody saying so.
+A single failed call may be chance, so the second consecutive one is announced at once as well. The
+recorded API calls are the data; this only triggers an update. Each page counts the age of the last
+answer itself, so a dead worker becomes visible without any event.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ IMMEDIATE_ANNOUNCEMENTS = 2
 
 
 def announce_reachability(tenant: UUID, token: UUID, *, answered: bool) -> None:
-    """A call of this token was answered, or nobody was there. Without Redis no page hears it."""
+    """Record that a call was answered, or that the service could not be reached."""
     same, other = _counter_key(tenant, answered), _counter_key(tenant, not answered)
     with suppress(redis.RedisError):
         with connect_redis().pipeline(transaction=True) as pipeline:

@@ -1,8 +1,8 @@
-"""How often somebody may try something a minute: limits of ours, beside those of the service.
+"""Our own limits on how often something may be attempted per minute, beside the service's limits.
 
-The tries of the last minute are kept in Redis, one sorted set a name, so all processes count
-together. A try counts from when it begins, so that many at once are no more than one after the
-other; one that turned out to be in order may be taken back. Without Redis nothing may be tried.
+The attempts of the last minute are kept in Redis, one sorted set per name, shared by all processes.
+An attempt counts from its start, so that concurrent attempts are limited like consecutive ones; a
+legitimate one can be taken back afterwards. Without Redis no attempt is allowed.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ COUNTER_UNAVAILABLE = "The counter of requests does not answer at the moment. No
 
 
 def count_attempt(limits: Mapping[str, int], sentence: str) -> str:
-    """Count one try under each name; answers its id, for `take_back`. The limit is tries a minute.
+    """Count one attempt under each name and return its id for `forget_attempt`. Limits are per
+    minute.
 
-    Raises `TooManyTries` with the sentence, whose `{wait}` becomes the seconds until the next one;
-    then it counts under no name.
+    Raises `TooManyAttempts` with `sentence`, in which `{wait}` becomes the seconds until the next
+    attempt is allowed; the attempt then counts under no name.
     """
     id = str(uuid4())
     try:
@@ -39,7 +40,8 @@ def count_attempt(limits: Mapping[str, int], sentence: str) -> str:
 
 
 def count_under(name: str, limit: int, id: str) -> int:
-    """Count the try under this name; the seconds to wait where it is one too many, else 0."""
+    """Count the attempt under one name; return the seconds to wait if it exceeds the limit, else
+    0."""
     now, key = time.time(), throttle_key(name)
     with connect_redis().pipeline(transaction=True) as pipeline:
         pipeline.zremrangebyscore(key, "-inf", now - THROTTLE_WINDOW_S)

@@ -1,5 +1,5 @@
-"""What a token left when it stopped goes on with another one of its owner's on the same account,
-and the drafts of who leaves the team with a colleague's."""
+"""Token failover: when a token stops, its work continues on another token of the same owner and
+account. Drafts of a member who leaves continue on a colleague's token."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ STOPPED_TOKEN_STATES = (TokenState.REVOKED, TokenState.REMOVED)
 
 
 def fail_over_token(stopped: Token) -> None:
-    """To the newest that still opens the account; without one, to the next that is added."""
+    """Move the work to the newest working token; without one, to the next token that is added."""
     heir = find_successor_token(stopped)
     if heir is not None:
         reassign_work(heir)
 
 
 def find_successor_token(stopped: Token) -> Token | None:
-    """The token of the same owner and account that goes on with the work of this one."""
+    """The token of the same owner and account that continues the work of this one."""
     tokens = Token.objects.usable().filter(
         tenant=stopped.tenant_id, owner=stopped.owner_id, account=stopped.account_id
     )
@@ -33,11 +33,11 @@ def find_successor_token(stopped: Token) -> Token | None:
 
 @transaction.atomic
 def reassign_work(token: Token) -> None:
-    """What its owner made on tokens of this account that stopped, or do not open any more, goes on
-    with this one, if it opens.
+    """Move the work of the owner's stopped or unreadable tokens of this account to this token, if
+    it works.
 
-    A running video is looked at with the next tick, an unknown charge is read back, a price that
-    could not be asked is asked, and what waits for consent is sent with it once it has that.
+    Running videos become due for polling, unknown charges are read back, missing prices are
+    requested, and charges that wait for an approval will be sent with this token.
     """
     others = Token.objects.filter(
         tenant=token.tenant_id, owner=token.owner_id, account=token.account_id
@@ -66,10 +66,10 @@ def reassign_work(token: Token) -> None:
 
 @transaction.atomic
 def move_drafts_to_colleagues(tenant_id: UUID, owner_id: int) -> int:
-    """Give drafts and failed videos on removed tokens of this owner a token that somebody else of
-    the tenant has for the same account, so that they can be rendered. Returns how many it moved.
+    """Move drafts and failed videos on the owner's removed tokens to a colleague's token of the
+    same account, so that they can be rendered. Return how many were moved.
 
-    Those with an open charge stay: its answer and its proof belong to the token it was sent with.
+    Those with an open charge stay: their answer and evidence belong to the token that sent them.
     """
     left = Job.objects.filter(tenant=tenant_id, token__owner=owner_id)
     left = left.filter(state__in=(JobState.DRAFT, JobState.FAILED))

@@ -1,4 +1,4 @@
-"""Tokens come and go: one is checked with `GET /me`, stored sealed, and opens an account row."""
+"""Tokens: each is checked with `GET /me`, stored encrypted, and belongs to an account row."""
 
 from __future__ import annotations
 
@@ -48,12 +48,11 @@ def no_extra_step(_: Token) -> None:
 def store_token(
     tenant: Tenant, owner_id: int, pasted: Secret, also: Callable[[Token], None] = no_extra_step
 ) -> Token:
-    """Check, seal and store a token; answers its row. Raises `TokenRefused` or `TooManyTries`; the
-    value is never echoed. `also` is done with the row before anybody sees it, or the row is not
-    stored.
+    """Check, encrypt and store a token; return its row. The value never appears in errors.
 
-    One that the service refused for a while, or whose seal does not open any more, may be added
-    again by its owner, in its own place.
+    `also` runs on the row in the same transaction. A token that the service refused for a while, or
+    that cannot be decrypted any more, may be added again by its owner and keeps its row. Raises
+    `TokenRefused` or `TooManyAttempts`.
     """
     try:
         secret = clean_token(pasted.reveal())
@@ -91,8 +90,11 @@ def store_token(
 
 
 def fetch_profile_throttled(token: Token, secret: Secret) -> dict[str, Any]:
-    """`ask_who`, as often as a member and a team may have a token checked that the service does not
-    know. Raises `TooManyTries` or `TokenRefused`."""
+    """Call `fetch_profile`, limited per member and team while tokens turn out to be unknown to the
+    service.
+
+    Raises `TooManyAttempts` or `TokenRefused`.
+    """
     limits = {
         f"wrong-tokens-of-member:{token.owner_id}": MEMBER_WRONG_TOKENS_PER_MINUTE,
         f"wrong-tokens-of-team:{token.tenant_id}": TEAM_WRONG_TOKENS_PER_MINUTE,
@@ -104,7 +106,7 @@ def fetch_profile_throttled(token: Token, secret: Secret) -> dict[str, Any]:
 
 
 def fetch_profile(token: Token, secret: Secret) -> dict[str, Any]:
-    """The profile behind a token that has no row yet (spec, Account)."""
+    """Return the profile of a token that has no row yet (spec, Account)."""
     try:
         rate_limiter.acquire(
             redis_client.connect_redis(), token.bucket, Priority.PERSON, PERMIT_TIMEOUT_S
@@ -133,9 +135,10 @@ def fetch_profile(token: Token, secret: Secret) -> dict[str, Any]:
 def get_or_create_account(
     tenant: Tenant, profile: dict[str, Any], requested_at: datetime
 ) -> Account:
-    """The one row of this upstream account; two members' tokens of one account share it.
+    """Return the tenant's row of this upstream account; tokens of one account share it.
 
-    Of a sandbox that had another port the row of before: its address stays as it was sealed.
+    For a sandbox that moved to another port the existing row is used; its address does not change,
+    because tokens are encrypted for it.
     """
     known = Account.objects.of_current_upstream().filter(tenant=tenant, upstream_id=profile["id"])
     account = known.order_by("created_at").first()
@@ -151,7 +154,7 @@ def get_or_create_account(
 
 
 def is_token_unusable(token: Token) -> bool:
-    """Whether nobody can use it as it is stored."""
+    """Whether the stored token cannot be used by anybody."""
     return token.state == TokenState.REVOKED or not token_vault.can_decrypt(token)
 
 
@@ -160,16 +163,16 @@ def token_state_for(account: Account) -> TokenState:
 
 
 def destroy_token(token: Token) -> None:
-    """Destroy the sealed value at once; the row stays for what it made."""
+    """Delete the ciphertext at once; the row stays for what was made with the token."""
     calls.change_token_state(token, TokenState.REMOVED)
     token.ciphertext = b""
     token.save(update_fields=["ciphertext"])
 
 
 def refresh_account_profile(account: Account) -> None:
-    """Re-read profile, costs and options through any token that still opens the account.
+    """Read profile, costs and options again through any working token of the account.
 
-    A paused token resumes here by itself once the plan is paid again (spec, Authentication 6).
+    This also resumes a paused token once the plan is paid again (spec, Authentication 6).
     """
     token = token_vault.first_decryptable(
         account.tokens.usable().select_related("account").order_by("state_since")
@@ -200,12 +203,12 @@ def refresh_account_profile(account: Account) -> None:
 
 
 def is_profile_of_other_account(profile: dict[str, Any], account: Account) -> bool:
-    """Whether it tells of another account than this one: nothing of it is taken (pitfall 2)."""
+    """Whether the profile belongs to another account: nothing of it is stored (pitfall 2)."""
     return isinstance(id := profile.get("id"), int) and id != account.upstream_id
 
 
 def fetch_mapping(token: Token, name: str, lane: Priority) -> dict[str, Any]:
-    """The object that a read answers; empty where it answers something else."""
+    """The object that a read returns, or an empty one if the answer has another type."""
     return dict(
         response_parsing.as_mapping(
             calls.call_upstream(token, name, lane, patience=PERMIT_TIMEOUT_S).data
@@ -214,7 +217,7 @@ def fetch_mapping(token: Token, name: str, lane: Priority) -> dict[str, Any]:
 
 
 def claim_refresh(account: Account) -> bool:
-    """Whether this reading is ours: three tokens of one account do not read it three times."""
+    """Whether this process may refresh: three tokens of one account do not read it three times."""
     now = timezone.now()
     lately = Q(refreshed_at__gt=now - MIN_REFRESH_INTERVAL)
     return bool(Account.objects.filter(~lately, pk=account.pk).update(refreshed_at=now))

@@ -63,7 +63,7 @@ class AlertRuleChange:
 def update_alert_rules(*, by: Membership, wanted: Iterable[AlertRuleChange]) -> int:
     """Change those that differ from what was drawn; answers how many.
 
-    Raises `Stale` when somebody else changed one of these meanwhile, `Refusal` for a threshold
+    Raises `StaleData` when somebody else changed one of these meanwhile, `Refusal` for a threshold
     that is there twice.
     """
     check_permission(by, Permission.MANAGE_MONEY)
@@ -164,7 +164,7 @@ def remove_webhook(*, by: Membership) -> None:
 def send_test_alert(*, by: Membership) -> list[Delivery]:
     """An alert that says it is a test, on every way there is; the e-mail to the sender alone.
 
-    Raises `TooManyTries`.
+    Raises `TooManyAttempts`.
     """
     check_permission(by, Permission.MANAGE_MONEY)
     limits = {

@@ -191,7 +191,7 @@ def approve_request(
 
     `drawn` names the budgets that were shown in the way, as `caps.named` does, "" for none.
     It ends as `STALE` when it is not what was asked for any more, or dearer: then nothing is sent.
-    Raises `Stale` when somebody decided it before or other budgets are in the way,
+    Raises `StaleData` when somebody decided it before or other budgets are in the way,
     `NotEnoughCredits` when the account is short.
     """
     check_permission(by, Permission.MANAGE_MONEY)
@@ -271,8 +271,8 @@ def withdraw_request(*, by: Membership, approval: ApprovalRequest) -> ApprovalRe
 
 
 def check_current_price(charge: Charge) -> Decimal | None:
-    """It goes at the price of now; None where that is as seen. Raises `Stale` when it is dearer by
-    now, has no price any more, or its video is gone."""
+    """Return the current price if it is below the requested one, else None. Raises `StaleData` if
+    the price has risen or is unknown, or the video is gone."""
     seen, now = charge.price, current_request_price(charge)
     if now is None or (charge.job and charge.job.hidden_at):
         raise StaleData(REQUEST_CHANGED)

@@ -30,7 +30,8 @@ MAX_REASON_LENGTH = 300  # characters of a reason
 
 @transaction.atomic
 def write_off_unknown_charge(*, by: Membership, charge: Charge, reason: str) -> Charge:
-    """Give up an unknown charge. Raises `Refusal` without a reason, `Stale` when it was settled."""
+    """Write off an unknown charge. Raises `Refusal` without a reason, `StaleData` if it was
+    settled."""
     check_permission(by, Permission.MANAGE_MONEY)
     if not (words := " ".join(reason.split())[:MAX_REASON_LENGTH]):
         raise Refusal(WRITE_OFF_REASON_REQUIRED, field="reason")
@@ -51,8 +52,8 @@ def write_off_unknown_charge(*, by: Membership, charge: Charge, reason: str) -> 
 def match_charge_to_entry(
     *, by: Membership, charge: Charge, position: int | None, seen: Decimal | None
 ) -> Charge:
-    """This row of the ledger is its debit, of `seen` credits. Raises `Refusal` without one, `Stale`
-    when either was settled meanwhile, or the row reads differently by now."""
+    """Settle the charge with this ledger entry, a debit of `seen` credits. Raises `Refusal` if none
+    was chosen, and `StaleData` if either was settled meanwhile or the entry has changed."""
     check_permission(by, Permission.MANAGE_MONEY)
     rows = LedgerEntry.objects.filter(account=charge.account_id, amount__lt=0)
     entry = rows.filter(position=position).first() if position is not None else None
@@ -73,7 +74,7 @@ def match_charge_to_entry(
 
 @transaction.atomic
 def accept_ledger_conflict(*, by: Membership, rewrite: LedgerConflict) -> None:
-    """The service's version of a row holds from now on. Raises `Stale` when it does already."""
+    """The service's version of a row holds from now on. Raises `StaleData` when it does already."""
     check_permission(by, Permission.MANAGE_MONEY)
     if not ledger.accept_upstream_version(rewrite, by.user_id):
         raise StaleData(CONFLICT_ALREADY_ACCEPTED)
@@ -90,7 +91,7 @@ def accept_ledger_conflict(*, by: Membership, rewrite: LedgerConflict) -> None:
 @transaction.atomic
 def accept_ledger_conflicts(*, by: Membership, account: Account, seen: str) -> ledger.OpenConflicts:
     """The same of all the rows that were found; `seen`: the mark of those that were asked about.
-    Raises `Stale` when there are others by now, or none."""
+    Raises `StaleData` when there are others by now, or none."""
     check_permission(by, Permission.MANAGE_MONEY)
     taken = ledger.accept_all_upstream_versions(account, by.user_id, seen)
     if taken is None:
@@ -110,7 +111,7 @@ def rebase_opening_balance(
 ) -> None:
     """Set the opening balance anew by the balance that was weighed last; what differs is let go.
 
-    `seen` is the difference that the question named. Raises `Refusal` without a reason, `Stale`
+    `seen` is the difference that the question named. Raises `Refusal` without a reason, `StaleData`
     when it is another by now.
     """
     check_permission(by, Permission.MANAGE_MONEY)

@@ -23,7 +23,7 @@ DECISION_ACTIONS = {
 
 
 def lock_pending_request(approval: ApprovalRequest) -> ApprovalRequest:
-    """Read the request again under a lock. Raises `Stale` if it was decided."""
+    """Read the request again under a lock. Raises `StaleData` if it was decided."""
     row = (
         ApprovalRequest.objects.select_for_update(of=("self",))
         .select_related("charge__job", "member")

@@ -143,7 +143,7 @@ def require_job_state(job: Job, state: JobState, sentence: str) -> None:
 
 
 def require_shown_price(seen: Decimal, now: Decimal, why: str = ".") -> None:
-    """Nothing goes at a price that nobody saw. Raises `Stale`, with the price of now."""
+    """Nothing goes at a price that nobody saw. Raises `StaleData`, with the price of now."""
     if seen != now:
         raise StaleData(
             PRICE_CHANGED.format(seen=format_credits(seen), now=format_credits(now)) + why

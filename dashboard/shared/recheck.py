@@ -25,7 +25,7 @@ ALREADY_SETTLED = "It is settled by now; there is nothing to look for any more."
 def recheck_job(*, by: Membership, job: Job) -> int:
     """Look at a video again, and for its charges that got no answer; how many of these there are.
 
-    Raises `TokenRefused` where the service cannot be asked, `Stale` where nothing is open.
+    Raises `TokenRefused` where the service cannot be asked, `StaleData` where nothing is open.
     """
     check_permission(by, Permission.RECHECK)
     check_token_usable(job.token)
@@ -40,7 +40,7 @@ def recheck_job(*, by: Membership, job: Job) -> int:
 
 @transaction.atomic
 def recheck_charge(*, by: Membership, charge: Charge) -> None:
-    """Look for what became of a charge. Raises `TokenRefused`, or `Stale` when it is settled."""
+    """Read back a charge now. Raises `TokenRefused`, or `StaleData` if it is settled."""
     check_permission(by, Permission.RECHECK)
     check_token_usable(charge.token)
     if not charges.reconcile_now(charge):

@@ -79,7 +79,7 @@ class AppShell:
 
 
 def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = None) -> AppShell:
-    """`rows`: `reachable_accounts` or `known_accounts_of` the tenant, with what else the page
+    """`rows`: `reachable_accounts` or `known_accounts` the tenant, with what else the page
     wants."""
     user, tenant = membership.user, membership.team.tenant
     held, counts = load_holds_and_counts(tenant)

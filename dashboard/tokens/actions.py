@@ -21,7 +21,7 @@ from proxyapi.upstream.secret import Secret
 
 def add_member_token(*, by: Membership, pasted: Secret) -> Token:
     """Check the token with the service and store it sealed. Raises `TokenRefused`, or
-    `TooManyTries`."""
+    `TooManyAttempts`."""
     check_permission(by, Permission.KEEP_TOKEN)
 
     def record(token: Token) -> None:

@@ -1,7 +1,7 @@
-"""The sender: a sign of life while a request is under way, so that a dead one is found soon.
+"""The sender's heartbeat while a request is under way, so that a dead worker is noticed soon.
 
-Calls take up to minutes. Without a sign a charge in `sending` could be called abandoned only after
-the longest of them; with it, a quarter of a minute after its worker died.
+Calls can take minutes. Without a heartbeat a charge in `sending` could be called abandoned only
+after the longest of them; with it, 15 seconds after its worker died.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from proxyapi.models.charge import UNDECIDED_STATES
 
 @contextmanager
 def sender_heartbeat(charge: Charge) -> Iterator[None]:
-    """While this lasts, the charge says every few seconds that somebody waits for its answer."""
+    """Record a heartbeat every few seconds while the context lasts."""
     answered = Event()
     signs = Thread(target=run_heartbeat, args=(charge, answered), daemon=True)
     signs.start()

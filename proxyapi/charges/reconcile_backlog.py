@@ -28,7 +28,7 @@ MAX_BACKLOG_AGE = timedelta(
     days=1
 )  # since it was sent; a record that stays broken is not asked for like that
 BACKLOG_TTL_S = 1200  # seconds; longer than between two readings
-MAX_READ_DURATION = timedelta(seconds=25)  # as long as a worker has it at most (`watching.due`)
+MAX_READ_DURATION = timedelta(seconds=25)  # as long as a worker has it at most (`polling.due_work`)
 
 
 def join_backlog(charge: Charge, error: errors.UpstreamError) -> bool:

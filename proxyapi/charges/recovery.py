@@ -64,15 +64,15 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class RecoveryReport:
-    """What a recovery did, by the ids of charges; `lost` has a sentence for each charge that the
-    log knows and this database cannot hold."""
+    """The result of a recovery, by charge ids; `lost` has a sentence for each charge in the log
+    that this database cannot hold."""
 
     recovered: list[str] = field(default_factory=list)
     unsure: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
 
     def sentences(self) -> list[str]:
-        """For whoever runs the portal."""
+        """The result in words, for the operator."""
         found = (
             f"Charges that were sent after the backup and are restored: {len(self.recovered)}. "
             f"That may have been sent after it and are not sent again: {len(self.unsure)}."
@@ -81,7 +81,8 @@ class RecoveryReport:
 
 
 def mark_already_sent(charge: Charge) -> None:
-    """The log has this very attempt already: the database forgot it. It is settled by reading."""
+    """The log already has this attempt, so the database has forgotten it. It is settled by
+    reading."""
     fields = {"code": RESTORED_CODE, "reason": ALREADY_SENT_REASON, "due_at": timezone.now()}
     lost_at = timeouts.latest_completion(charge)
     if Charge.objects.transition(charge, ChargeState.UNKNOWN, lost_at=lost_at, **fields):
@@ -89,8 +90,11 @@ def mark_already_sent(charge: Charge) -> None:
 
 
 def recover_if_restored() -> RecoveryReport | None:
-    """Recover if the database is older than the newest record of the log: one look at Redis and one
-    at the database. Raises `AllowanceUnknown` when Redis does not answer."""
+    """Recover if the database is older than the newest log record: one read of Redis, one of the
+    database.
+
+    Raises `RateLimiterUnavailable` if Redis does not answer.
+    """
     newest = charge_log.newest_record()
     if newest is None or not is_unknown_to_database(newest):
         return None
@@ -98,8 +102,8 @@ def recover_if_restored() -> RecoveryReport | None:
 
 
 def recover_at_startup() -> RecoveryReport | None:
-    """The same for a start, with the files as well as Redis. Open charges without any log mean that
-    the database was brought here without it."""
+    """Like `recover_if_restored`, but with the files as well as Redis. Open charges without any log
+    mean that the database was moved here without its log."""
     known = [charge_log.newest_record(), charge_log.newest_record_on_disk()]
     newest = [record for record in known if record is not None]
     if any(is_unknown_to_database(record) for record in newest):
@@ -123,14 +127,14 @@ def is_unknown_to_database(record: ChargeLogRecord) -> bool:
 
 
 def recover_charges(*, doubt_all: bool = False) -> RecoveryReport | None:
-    """Restore every charge of the log, begin a new epoch, and answer what was done.
+    """Restore every charge of the log, begin a new epoch, and return what was done.
 
-    A log that never heard of this database's epoch is empty, or another installation's: then
-    whatever may have been sent counts as sent. `doubt_all`: as if it were, because the log went
-    back in time with the database.
+    A log that does not know this database's epoch is empty or belongs to another installation: then
+    whatever may have been sent counts as sent. `doubt_all` assumes this, because the log went back
+    in time together with the database.
 
-    One process at a time; None where another one was faster. A crash in between leaves the epoch as
-    it was, so the next one begins again. Raises `AllowanceUnknown`.
+    Only one process recovers at a time; None if another one was faster. A crash leaves the epoch
+    unchanged, so the next process starts again. Raises `RateLimiterUnavailable`.
     """
     try:
         with connect_redis().lock(
@@ -192,8 +196,8 @@ def recover_charge(
 
 
 def restore_as_unknown(request: ChargeLogRecord, report: RecoveryReport) -> Charge | None:
-    """The charge of that request as one whose answer is not known; None when it is settled here, or
-    cannot be restored."""
+    """Return the charge of that request as one with a lost answer; None if it is settled or cannot
+    be restored."""
     logged, job, draft = deserialize_rows(request)
     here = Charge.objects.filter(pk=logged.pk).first()
     if here is not None and here.attempts >= request.attempt:
@@ -232,8 +236,8 @@ def deserialize_rows(request: ChargeLogRecord) -> tuple[Charge, Job | None, Draf
 
 
 def missing_reference(charge: Charge) -> str:
-    """What the charge needs and the database does not have, as a word; a token that is gone is
-    replaced by another one of its account."""
+    """The name of what the charge needs and the database lacks; a missing token is replaced by
+    another one of its account."""
     if not Account.objects.filter(pk=charge.account_id, tenant=charge.tenant_id).exists():
         return "account"
     if not get_user_model()._default_manager.filter(pk=charge.member_id).exists():
@@ -248,8 +252,8 @@ def missing_reference(charge: Charge) -> str:
 
 
 def restore_job(logged: Job, draft: Draft | None, token_id: Any) -> None:
-    """The job as it was when its charge was sent: with its id at the service, which an older row
-    may not know, and with its draft, which has the settings that were sent."""
+    """Restore the job as it was when its charge was sent, with its remote id and the settings
+    sent."""
     here = Job.objects.select_for_update(of=("self",)).filter(pk=logged.pk).first()
     if logged.remote_id and logged.is_remote_id_taken(logged.remote_id):
         logged.remote_id = None
@@ -266,7 +270,7 @@ def restore_job(logged: Job, draft: Draft | None, token_id: Any) -> None:
 
 
 def refuse_unsent_duplicates(charge: Charge) -> None:
-    """The same operation, pressed again on the restored page and not sent yet."""
+    """Refuse unsent charges of the same operation that were created on the restored page."""
     if charge.job_id is None:
         same = Charge.objects.open().filter(
             account=charge.account_id, job=None, operation=charge.operation, body=charge.body
@@ -279,7 +283,7 @@ def refuse_unsent_duplicates(charge: Charge) -> None:
 
 
 def apply_logged_end(charge: Charge, records: Mapping[ChargeLogKind, ChargeLogRecord]) -> None:
-    """Bring it to the end that the log knows; without one it is settled by reading."""
+    """Bring the charge to the end that the log records; without one it is settled by reading."""
     if answer := records.get(ChargeLogKind.ANSWER):
         transitions.apply_reply(charge, logged_reply(answer))
         charge = Charge.objects.get_with_relations(charge.pk)
@@ -310,8 +314,8 @@ def logged_reply(answer: ChargeLogRecord) -> Reply:
 
 
 def mark_unsent_doubtful(report: RecoveryReport) -> None:
-    """Nobody knows what was sent since: what waits to be sent is read first, what waits for an
-    approval is withdrawn."""
+    """It is not known what was sent since: held charges are read back first, drafts are
+    withdrawn."""
     now = timezone.now()
     for charge in Charge.objects.open().exclude(state=ChargeState.UNKNOWN).select_related("job"):
         if str(charge.pk) in report.recovered:
@@ -331,7 +335,7 @@ def mark_unsent_doubtful(report: RecoveryReport) -> None:
 
 
 def unrestored_sentence(request: ChargeLogRecord, why: str) -> str:
-    """A charge that cannot be restored, for whoever runs the portal."""
+    """Describes a charge that cannot be restored, for the operator."""
     rows = {row["model"]: row for row in request.content["rows"]}
     charge = rows["proxyapi.charge"]["fields"]
     job = rows.get("proxyapi.job", {}).get("fields", {})

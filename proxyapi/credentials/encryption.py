@@ -10,7 +10,7 @@ Contract: what `encrypt` makes, only `decrypt` opens, and only for the same row.
 
 and the associated data is everything before the nonce, then the row's name in UTF-8. So an
 envelope that is moved to another row, flipped, cut, or relabelled to another key or version
-does not open: `SealBroken`, never a wrong plaintext. The row's name must exist before the row
+does not open: `DecryptionFailed`, never a wrong plaintext. The row's name must exist before the row
 is written; rows that hold sealed values therefore have UUID keys made by us.
 
 Keys come from the setting ENCRYPTION_KEYS, `id:base64` of 32 bytes, several separated by commas:

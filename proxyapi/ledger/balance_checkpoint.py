@@ -35,7 +35,7 @@ def take_checkpoint(
 ) -> bool:
     """Weigh the account; False when it cannot be read, or rows came meanwhile.
 
-    `CHECKPOINT_REQUESTS` requests. Raises `AllowanceExhausted` or `UpstreamError`.
+    `CHECKPOINT_REQUESTS` requests. Raises `RateLimitExhausted` or `UpstreamError`.
     """
     source = open_ledger_reader(account, lane, patience)
     if source is None or not is_at_ledger_end(before := backfill.catch_up_to_end(source)):
@@ -97,7 +97,7 @@ def rebase_balance(account: Account, seen: Decimal, member_id: int, reason: str)
     `BalanceRebase` keeps it with the member and the reason.
 
     The opening balance follows from it: opening + entries = balance. What moves after that
-    weighing shows as a new difference. Raises `Stale` when the difference is not the one that
+    weighing shows as a new difference. Raises `StaleData` when the difference is not the one that
     somebody has `seen` and decided about, or is gone.
     """
     entry_changes.lock_account(account)

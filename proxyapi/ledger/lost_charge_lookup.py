@@ -55,7 +55,7 @@ def mirror_charge_period(charge: Charge, lane: Priority) -> MirrorCoverage:
     """Mirror the ledger from its end to shortly before the charge was sent.
 
     While a long history is being filled up, its newest part is enough. Raises
-    `errors.UpstreamError` or `AllowanceExhausted`; what was read before is kept.
+    `errors.UpstreamError` or `RateLimitExhausted`; what was read before is kept.
     """
     account, requested_at, since = (
         charge.account,
@@ -140,7 +140,7 @@ def find_charge_debit(charge: Charge, kept: Collection[int], *, waited: bool) ->
 
 
 def approximate_price_bounds(charge: Charge) -> tuple[Decimal, Decimal]:
-    """The credits that its debit may be of: never less than `may_cost` allows."""
+    """The credits that its debit may be of: never less than `can_cost` allows."""
     low = charge.price - max(charge.price / 2, charge.hold - charge.price)
     return low, max(charge.price, charge.hold) * 2
 

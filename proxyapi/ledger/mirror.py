@@ -33,7 +33,7 @@ def mirror_entries(
     Without `newest` it goes on with older rows, because the end was read just before: a turn may
     have one request. With `awaited` somebody waits for a row at the end: it goes as a settlement.
 
-    Raises `AllowanceExhausted` or `UpstreamError`; what was read before is kept. Without a token
+    Raises `RateLimitExhausted` or `UpstreamError`; what was read before is kept. Without a token
     that opens the account, or while a rewritten row waits for a person, nothing is read.
     """
     source = open_ledger_reader(account, lane, patience)

@@ -56,7 +56,7 @@ class LedgerReader:
     patience: float = 0  # seconds to wait for a turn
 
     def fetch_page(self, number: int, source: str = "") -> UpstreamLedgerPage:
-        """The page of that number, from 1. Raises `UpstreamError` or `AllowanceExhausted`."""
+        """The page of that number, from 1. Raises `UpstreamError` or `RateLimitExhausted`."""
         mirrored, of_api = known_ends(self.account)
         query: dict[str, str | int] = {"order": "ASC", "per_page": LEDGER_PAGE_SIZE, "page": number}
         if source:
@@ -91,7 +91,7 @@ def known_ends(account: Account) -> tuple[int, int]:
 
 
 def parse_page_reply(reply: Reply, number: int) -> tuple[tuple[UpstreamLedgerRow, ...], int]:
-    """The rows and the total that an answer holds; raises `AnswerLost` where they do not fit."""
+    """The rows and the total that an answer holds; raises `ResponseLost` where they do not fit."""
     data, total = reply.data, parse_row_count(reply.meta.get("total"))
     start = (number - 1) * LEDGER_PAGE_SIZE
     if not isinstance(data, list) or total is None or not is_requested_page(reply, number):

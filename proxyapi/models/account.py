@@ -1,7 +1,7 @@
-"""One upstream account as one tenant sees it: its profile, its plan, its balance (spec, Account).
+"""One upstream account as one tenant sees it: profile, plan and balance (spec, Account).
 
-Teams that hold tokens of the same upstream account have a row each. Its credits exist once: what
-any of them holds is free for none, and all the rows are locked together.
+Teams with tokens of the same upstream account have one row each. Its credits exist only once: what
+one team holds is not available to another, and all the rows are locked together.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ PROFILE_FIELDS = (
 
 
 def quantize_credits(sum_: Decimal | None) -> Decimal:
-    """SQLite adds floats up; rounded to the places that credits have, the sum is right again."""
+    """Round to the decimal places of credits: SQLite adds decimals as floats."""
     return (sum_ or Decimal(0)).quantize(CREDIT_QUANTUM)
 
 
 def amount_text(amount: Decimal) -> str:
-    """An amount for a sentence or a record: "2500", whatever the database made of it."""
+    """An amount for a sentence or a record, such as "2500", whatever type the database returned."""
     return f"{amount.normalize():f}"
 
 
@@ -66,12 +66,11 @@ class AccountPlan(models.TextChoices):
 
 class AccountQuerySet(models.QuerySet["Account"]):
     def of_current_upstream(self) -> Self:
-        """Those that the portal asks the service about; the others are paused."""
+        """Accounts of the upstream in use; the others are paused."""
         return self.filter(upstream_address.current_upstream_filter())
 
     def same_upstream_account(self, pk: uuid.UUID) -> Self:
-        """The rows of the same upstream account, one for each team that uses it, this one among
-        them."""
+        """The rows of the same upstream account, one per team that uses it, including this one."""
         own = Account.objects.filter(pk=pk)
         return self.filter(
             environment=Subquery(own.values("environment")),
@@ -79,9 +78,12 @@ class AccountQuerySet(models.QuerySet["Account"]):
         )
 
     def lock_upstream_account(self, pk: uuid.UUID) -> list[uuid.UUID]:
-        """Lock all rows of the same upstream account for the rest of the transaction, always before
-        its jobs, charges and entries, and in one order: so nobody waits in a ring. Answers their
-        keys. Nothing else is read: what was loaded before the lock is not newer now."""
+        """Lock all rows of the same upstream account until the transaction ends and return their
+        keys.
+
+        Always before its jobs, charges and entries, and in one order, so that no deadlock can
+        occur. Nothing else is read: an object loaded before the lock is not refreshed.
+        """
         return list(self.in_lock_order(pk).values_list("pk", flat=True))
 
     def get_locked(self, pk: uuid.UUID) -> Account:
@@ -97,7 +99,8 @@ class AccountQuerySet(models.QuerySet["Account"]):
         return self.same_upstream_account(pk).order_by("pk").select_for_update(no_key=True)
 
     def due_for_refresh(self, now: datetime) -> Self:
-        """Accounts whose profile is old; lapsed ones sooner, so that they resume by themselves."""
+        """Accounts with an old profile; lapsed ones are refreshed more often so that they resume by
+        themselves."""
         old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - PROFILE_REFRESH_AFTER)
         lapsed = ~Q(plan=AccountPlan.PAID) & Q(refreshed_at__lt=now - LAPSED_PLAN_REFRESH_AFTER)
         # The last refresh stopped half-way: nothing can be made before the voices are known.
@@ -108,13 +111,13 @@ class AccountQuerySet(models.QuerySet["Account"]):
 
 
 def is_shared_with_another_team() -> Exists:
-    """To annotate accounts with: whether another team has a row of the same upstream account."""
+    """Annotates accounts with whether another team has a row of the same upstream account."""
     same = {"environment": OuterRef("environment"), "upstream_id": OuterRef("upstream_id")}
     return Exists(Account.objects.filter(**same).exclude(pk=OuterRef("pk")))
 
 
 class Account(models.Model):
-    """Several tokens may open one account: one balance, one ledger, one row here."""
+    """Several tokens may belong to one account: one balance, one ledger, one row."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="accounts")
@@ -167,23 +170,23 @@ class Account(models.Model):
 
     @property
     def label(self) -> str:
-        """What people know it by."""
+        """The name that people know it by."""
         return self.name or self.email or f"Account {self.upstream_id}"
 
     @property
     def bucket(self) -> str:
-        """Who it is at the service, which counts some of its operations by it, of however many
-        teams (rule 5)."""
+        """Key of the limits that the service counts per account, across all teams (rule 5)."""
         return f"{self.environment}:{self.upstream_id}"
 
     @property
     def is_of_current_upstream(self) -> bool:
-        """Whether its tokens may be sent to the address in use; else the account is paused."""
+        """Whether its tokens may be sent to the upstream in use; otherwise the account is
+        paused."""
         return upstream_address.is_current_upstream(self.environment)
 
     @property
     def pause_reason(self) -> str:
-        """Why nothing is requested for it now, for people; empty where its upstream is in use."""
+        """Why the account is paused, for people; empty if it is not."""
         return (
             ""
             if self.is_of_current_upstream
@@ -195,7 +198,7 @@ class Account(models.Model):
         return self.charges.model.objects.of_upstream_account(self.pk)
 
     def held_by_all_and_others(self) -> tuple[Decimal, Decimal]:
-        """Credits that open charges have reserved: of all teams, and of those the other teams'."""
+        """Credits held by open charges: of all teams, and of the other teams."""
         theirs = ~Q(account_id=self.pk)
         sums = (
             self.charges_of_all_teams()
@@ -205,7 +208,7 @@ class Account(models.Model):
         return quantize_credits(sums["all"]), quantize_credits(sums["others"])
 
     def held_credits(self) -> Decimal:
-        """Credits that open charges of all teams have reserved."""
+        """Credits held by open charges of all teams."""
         return self.held_by_all_and_others()[0]
 
     def available_balance(self) -> Decimal:
@@ -213,11 +216,11 @@ class Account(models.Model):
 
     @transaction.atomic
     def update_balance(self, remaining: Decimal, seen_at: datetime) -> None:
-        """Take a newer balance; a late answer never overwrites a newer one (pitfall 53).
+        """Store a newer balance; a late answer never overwrites a newer one (pitfall 53).
 
-        `seen_at` is when it was asked for: it was read some time later. What may have been booked
-        after that is taken off, so until the next reading it is rather too low than too high. It
-        is the balance of the other teams that use the upstream account, too.
+        `seen_at` is when it was requested; it was read some time later. What may have been booked
+        after that is subtracted, so until the next read the balance is rather too low than too
+        high. It also applies to the rows of other teams that use the upstream account.
         """
         Account.objects.lock_upstream_account(self.pk)
         unseen = self.charges_of_all_teams().missing_from_balance(seen_at)

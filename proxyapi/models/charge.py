@@ -4,7 +4,7 @@
                            → refused
                            → unknown → matched | refused | written_off
                            → held, when the request provably did not start
-    refused → matched, when it was called uncharged (`NEVER_CHARGED`) and its debit came later
+    refused → matched, when it was called uncharged (`NEVER_CHARGED_CODE`) and its debit came later
 
 What was not sent yet may be refused, too (`TRANSITIONS`), and is `unknown` where a restored
 database has forgotten whether it was sent (`charges/recovery.py`).
@@ -80,8 +80,8 @@ MAX_BOOKING_DELAY = timedelta(hours=1)  # from a sending to its booking, and far
 
 
 def held_credits_annotation(*, by_others: bool = False) -> Coalesce:
-    """To annotate accounts with: the credits of their upstream account that open charges of all
-    teams have reserved, or those of the other teams alone."""
+    """Annotates accounts with the credits that open charges of all teams on the upstream account
+    hold, or those of the other teams alone."""
     charges = Charge.objects.holding().filter(
         account__environment=OuterRef("environment"), account__upstream_id=OuterRef("upstream_id")
     )
@@ -93,8 +93,7 @@ def held_credits_annotation(*, by_others: bool = False) -> Coalesce:
 
 class ChargeQuerySet(models.QuerySet["Charge"]):
     def get_with_relations(self, pk: uuid.UUID) -> Charge:
-        """One charge with what sending and settling ask of it: job, draft, token, account.
-        Raises `Charge.DoesNotExist`."""
+        """Return a charge with job, draft, token and account. Raises `Charge.DoesNotExist`."""
         charge = self.select_related("job__draft", "token", "account").get(pk=pk)
         if charge.token.account_id == charge.account_id:
             charge.token.account = charge.account  # one row, read once
@@ -114,16 +113,16 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         return self.open().filter(operation__in=JOB_STARTING_OPERATIONS)
 
     def without_debit(self) -> Self:
-        """Charges that took credits, and no row of the ledger is known to be their debit."""
+        """Charges that took credits and are not matched with a ledger entry."""
         # Few are not booked; their index is taken for the time alone.
         few = self.filter(booked_at__isnull=True, sent_at__gt=EARLIEST_TIME)
         return few.filter(state__in=CHARGED_STATES, cost__gt=0).exclude(entries__amount__lt=0)
 
     def missing_from_balance(self, since: datetime) -> Self:
-        """Charges that took credits, and a balance asked for at that time may not know of it.
+        """Charges that took credits which a balance read at that time may not include.
 
-        It knows of what was answered, or booked by the ledger's clock, before; and of the charge
-        whose own answer told it, which is as of its sending.
+        It includes what was answered, or booked by the ledger's clock, earlier, and the charge
+        whose own answer contained the balance, which refers to the time of its sending.
         """
         booked = Q(booked_at__isnull=True) | Q(booked_at__gt=since - MAX_CLOCK_SKEW)
         lately = self.filter(
@@ -135,7 +134,7 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         return self.filter(state=ChargeState.REFUSED, code=NEVER_CHARGED_CODE)
 
     def later_repeats(self, charge: Charge) -> Self:
-        """The same sent again afterwards, where it took credits or may have."""
+        """The same operation sent again later, if it took credits or may have."""
         same = self.filter(account=charge.account_id, operation=charge.operation, job=charge.job_id)
         if charge.job_id is None:
             same = same.filter(path=charge.path, body=charge.body)
@@ -144,8 +143,8 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         )
 
     def due(self, now: datetime) -> Self:
-        """Charges that want a worker: unsent ones, abandoned ones, unknown ones, when their time
-        came. Unknown ones of another upstream wait until its address is set again."""
+        """Charges that need a worker now: unsent, abandoned and unknown ones whose time has come.
+        Unknown charges of another upstream wait until its address is configured again."""
         due = self.filter(
             state__in=HOLDING_STATES, due_at__lte=now, failures__lt=MAX_CHARGE_CRASHES
         )
@@ -155,9 +154,9 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         return due.filter(readable).order_by("due_at")
 
     def mark_refund_owed(self, job: Job, now: datetime) -> None:
-        """The job failed: the service owes back what its last try took, where it says so.
+        """The job failed: mark its last paid attempt as owed back, where the service refunds it.
 
-        One whose clip nobody knows is not the one that failed.
+        A charge whose resource is unidentified is not the one that failed.
         """
         last = self.filter(
             job=job, operation__in=REFUNDABLE_OPERATIONS, state__in=CHARGED_STATES, cost__gt=0
@@ -168,7 +167,7 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
             self.filter(pk=charge.pk, refund_owed_at=None).update(refund_owed_at=now)
 
     def transition(self, charge: Charge, to: ChargeState, **fields: object) -> bool:
-        """Take one transition by conditional update; False when somebody else was faster."""
+        """Make one transition by conditional update; return False if another process was faster."""
         if to not in CHARGE_TRANSITIONS[ChargeState(charge.state)]:
             raise ValueError(f"a charge does not go from {charge.state} to {to}")
         moved = self.filter(pk=charge.pk, state=charge.state).update(state=to, **fields)
@@ -325,8 +324,7 @@ class Charge(models.Model):
         return f"{self.operation} {self.state}"
 
     def reload(self) -> None:
-        """As it is by now. Its account and its token, where they were loaded and are the same, stay
-        so: what changes of those is read where it counts."""
+        """Read the row again. Loaded account and token objects are kept if they are the same."""
         loaded = self._state.fields_cache
         account, token = loaded.get("account"), loaded.get("token")
         self.refresh_from_db()
@@ -349,20 +347,20 @@ class Charge(models.Model):
 
     @property
     def price(self) -> Decimal:
-        """What it was told to cost; what is held for it, where no price was told."""
+        """The price that was shown, or the hold if none was."""
         return self.quote if self.quote is not None else self.hold
 
     def can_cost(self, amount: Decimal) -> bool:
-        """Whether it may be this much, within the margin that was held on top of the price."""
+        """Whether this amount is possible, within the margin that was held on top of the price."""
         return abs(amount - self.price) <= max(self.hold - self.price, Decimal(0))
 
     @property
     def is_proved_by_debit(self) -> bool:
-        """Whether a debit of its price proves it alone, as was found just before it was sent."""
+        """Whether a debit of its price alone proves it, as determined just before it was sent."""
         by_kind = get_operation(self.operation).evidence is ExecutionEvidence.LEDGER
         return bool(self.before.get("by_ledger", by_kind))
 
     @property
     def is_proven_executed(self) -> bool:
-        """Whether it is known that it was carried out, be its cost known or not."""
+        """Whether it is known to have been carried out, even if its cost is not known."""
         return self.applied_at is not None or self.unidentified_at is not None

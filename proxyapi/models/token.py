@@ -29,7 +29,7 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return self.filter(upstream_address.current_upstream_filter("account__environment"))
 
     def usable(self) -> Self:
-        """Those that a call may be sent with: not stopped, and of the upstream in use."""
+        """Tokens that may be sent: not stopped, and of the upstream in use."""
         working = self.filter(state__in=[TokenState.WORKING, TokenState.PAUSED])
         return working.of_current_upstream()
 
@@ -37,8 +37,8 @@ class TokenQuerySet(models.QuerySet["Token"]):
         return self.exclude(state=TokenState.REMOVED)
 
     def best_first(self) -> Self:
-        """The order in which something new chooses its token: one that works before one that
-        waits for its plan before one that stopped, and of these the newest."""
+        """The order in which new work chooses its token: working, then paused, then stopped; newest
+        first."""
         states = (TokenState.WORKING, TokenState.PAUSED)
         rank = Case(*(When(state=it, then=n) for n, it in enumerate(states)), default=len(states))
         return self.order_by(rank, "-created_at")
@@ -78,10 +78,10 @@ class Token(models.Model):
 
     @property
     def bucket(self) -> str:
-        """The name of its allowance: the service counts by token, in however many rows, of however
-        many teams, it is stored (rule 5)."""
+        """Key of its rate limit: the service counts per token, in however many rows or teams it is
+        stored (rule 5)."""
         return self.fingerprint
 
     def encryption_context(self) -> str:
-        """What the seal is bound to: a sealed value moved to another row does not open."""
+        """What the ciphertext is bound to: moved to another row it cannot be decrypted."""
         return f"proxyapi_token:{self.pk}"

@@ -85,7 +85,7 @@ def claim_preference_read(account: Account) -> bool:
 def fetch_preference(
     token: Token, lane: Priority, patience: float
 ) -> tuple[PreferenceReading, datetime]:
-    """The preference and when it was asked for. Raises `UpstreamError`, `AllowanceExhausted`."""
+    """The preference and when it was asked for. Raises `UpstreamError`, `RateLimitExhausted`."""
     requested_at = timezone.now()
     return parse_preference(
         calls.call_upstream(token, READ_OPERATION, lane, patience=patience).data

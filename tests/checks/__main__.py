@@ -17,6 +17,7 @@ from pathlib import Path
 from tests.checks import (
     citations,
     code_size,
+    docstring_names,
     endpoint_table,
     forbidden_text,
     licences,
@@ -91,6 +92,7 @@ RULES: list[Rule] = [
     ("bare participles", run_own_check(names.find_bare_participles)),
     ("old vocabulary", run_own_check(names.find_old_words)),
     ("citations", run_own_check(citations.find_wrong_citations)),
+    ("names in docstrings", run_own_check(docstring_names.find_unknown_names)),
     ("operation names", run_own_check(operation_literals.find_operation_literals)),
     ("secrets, local paths", run_own_check(forbidden_text.find_forbidden_text)),
 ]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.checks import citations, names
+from tests.checks import citations, docstring_names, names
 
 
 @pytest.fixture
@@ -109,3 +109,19 @@ def test_the_numbers_of_rules_and_pitfalls_have_no_gap():
     docs = Path(__file__).resolve().parents[2] / "docs"
     assert citations.numbers_of(docs / "rules.md") == set(range(1, 11))
     assert citations.numbers_of(docs / "pitfalls.md") == set(range(1, 123))
+
+
+@pytest.mark.parametrize(
+    ("docstring", "complaints"),
+    [
+        ("Raises `StaleData`.", 0),
+        ("Raises `Stale`.", 1),
+        ("As `tokens.store_token` does.", 0),
+        ("As `tokens.ask_who` does.", 1),
+        ("The header `retry`, or `StaleData` twice: `StaleData`.", 0),
+    ],
+)
+def test_a_name_that_a_docstring_quotes_exists(portal, docstring, complaints):
+    code = "class StaleData(Exception): ...\ndef store_token(): ...\n"
+    root = portal({"proxyapi/tokens.py": f'"""{docstring}"""\n{code}', "dashboard/x.py": ""})
+    assert len(list(docstring_names.find_unknown_names(root))) == complaints

@@ -106,7 +106,7 @@ class LedgerPage:
 def build_ledger_page(
     reader: Membership, filters: LedgerFilters, accounts: Sequence[Account] | None = None
 ) -> LedgerPage:
-    """Six queries at most; `accounts` are those of `ledgered`, else there is one more."""
+    """At most six queries; one more unless `accounts` (of `load_ledger_accounts`) is given."""
     team = reader.team
     scope = (
         load_ledger_scope(team, filters)
