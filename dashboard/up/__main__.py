@@ -163,10 +163,6 @@ async def wait_until(otherwise: str, holds: Callable[[], Awaitable[bool]]) -> No
         raise SetupError(f"{otherwise} after {READY_TIMEOUT_S} s.") from None
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 async def is_portal_ready(place: Installation) -> bool:
     return await asyncio.to_thread(is_readyz_ok, place.port)
 
@@ -206,3 +202,7 @@ def demo_sign_in_lines(place: Installation) -> list[str]:
     }
     rows = [f"  {p['role']:<10} {p['email']:<32} {p['password']}" for p in by_role.values()]
     return ["", f"Sign in as one of the demo team ({demo} has them all):", *reversed(rows)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
