@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import BigIntegerField, F, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Cast, Round
 
@@ -38,7 +37,7 @@ def annotate_newer_entries(accounts: QuerySet[Account]) -> QuerySet[Account]:
 def ledger_end_balance(account: Account) -> Decimal:
     """Credits after the last mirrored row of an account of `annotate_newer_entries`; as last seen,
     where the account was not weighed yet."""
-    ledger: LedgerMirror | None = getattr(account, "ledger", None)
+    ledger = ledger_or_none(account)
     if ledger is None or ledger.balance_exact is None:
         return account.balance
     return ledger.balance_exact + Decimal(getattr(account, "newer", None) or 0) / UNITS_PER_CREDIT
@@ -60,10 +59,8 @@ def accounts_with_ledger(tenant: Tenant) -> QuerySet[Account]:
 
 
 def ledger_or_none(account: Account) -> LedgerMirror | None:
-    try:
-        return account.ledger
-    except ObjectDoesNotExist:
-        return None
+    ledger: LedgerMirror | None = getattr(account, "ledger", None)
+    return ledger
 
 
 def are_ledgers_complete(accounts: Sequence[Account]) -> bool:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.core.exceptions import ObjectDoesNotExist
 from django.urls import reverse
 from django.utils import timezone
 
@@ -37,7 +36,6 @@ AUTO_TOP_UP_DISABLED_TEXT = (
 class AttentionItem:
     """`text` may go on with an `amount` and `after`. `next`: seconds to the next look."""
 
-    kind: str
     state: str
     title: str
     text: str
@@ -62,18 +60,17 @@ def build_attention_list(
     accounts: Sequence[Account], concerns: Sequence[AttentionRow], now: datetime, *, top_up: bool
 ) -> AttentionList:
     """`top_up`: whether the reader may open it; else they are shown how long the credits last."""
-    found = [ITEM_BUILDERS[concern.kind](concern, now) for concern in concerns]
+    found = [(concern.kind, ITEM_BUILDERS[concern.kind](concern, now)) for concern in concerns]
     stopped = not any(concern.kind == "rewrite" for concern in concerns)
-    found += [
-        item for account in accounts for item in build_account_items(account, stopped, top_up)
-    ]
-    found.sort(key=lambda item: KINDS_BY_RISK.index(item.kind))
-    return AttentionList(tuple(found[:MAX_VISIBLE_ITEMS]), tuple(found[MAX_VISIBLE_ITEMS:]))
+    for account in accounts:
+        found += build_account_items(account, stopped, top_up)
+    found.sort(key=lambda pair: KINDS_BY_RISK.index(pair[0]))
+    items = tuple(item for _, item in found)
+    return AttentionList(items[:MAX_VISIBLE_ITEMS], items[MAX_VISIBLE_ITEMS:])
 
 
 def unknown_charge_item(one: AttentionRow, now: datetime) -> AttentionItem:
     return AttentionItem(
-        kind="unknown",
         state="unknown",
         title=f"A charge of {member_first_name(one)} is unknown",
         text=f"{describe_operation(one)}, sent {clock(one.since)}, received no response. Cost:",
@@ -87,7 +84,6 @@ def unknown_charge_item(one: AttentionRow, now: datetime) -> AttentionItem:
 
 def unidentified_resource_item(one: AttentionRow, now: datetime) -> AttentionItem:
     return AttentionItem(
-        kind="orphan",
         state="unknown",
         title=f"{credits(one.amount)} cr were charged, but the result is missing",
         text=(
@@ -102,7 +98,6 @@ def unidentified_resource_item(one: AttentionRow, now: datetime) -> AttentionIte
 
 def owed_refund_item(one: AttentionRow, now: datetime) -> AttentionItem:
     return AttentionItem(
-        kind="refund",
         state="late",
         title=f"The service owes {credits(one.amount)} cr back",
         text=f"{describe_operation(one)} failed. The refund is not in the ledger yet. Failed: "
@@ -115,7 +110,6 @@ def owed_refund_item(one: AttentionRow, now: datetime) -> AttentionItem:
 def approval_request_item(one: AttentionRow, now: datetime) -> AttentionItem:
     title = f" {quote_text(one.subject)}" if one.subject else ""
     return AttentionItem(
-        kind="ask",
         state="waiting",
         title=f"{member_first_name(one)} requests {credits(one.amount)} cr",
         text=f"{feature_label(one.operation_or_plan)}{title}, requested {clock(one.since)}.",
@@ -135,7 +129,6 @@ def revoked_token_item(one: AttentionRow, now: datetime) -> AttentionItem:
     )
     again = f" again when {name} adds a new token." if one.item_count else ""
     return AttentionItem(
-        kind="token",
         state="paused",
         title=f"{name}’s token stopped working",
         text=f"Token …{one.subject}, at {clock(one.since)}. {said}{again}",
@@ -148,7 +141,6 @@ def inactive_plan_item(one: AttentionRow, now: datetime) -> AttentionItem:
     """A plan that lapsed, or a trial, which never had one."""
     trial, name = one.operation_or_plan == AccountPlan.TRIAL, one.subject or "the account"
     return AttentionItem(
-        kind="plan",
         state="paused",
         title=f"{name[:1].upper()}{name[1:]} is on a trial"
         if trial
@@ -167,7 +159,6 @@ def inactive_plan_item(one: AttentionRow, now: datetime) -> AttentionItem:
 def ledger_conflict_item(one: AttentionRow, now: datetime) -> AttentionItem:
     rows = "One ledger row is" if one.item_count == 1 else f"{one.item_count} ledger rows are"
     return AttentionItem(
-        kind="rewrite",
         state="unknown",
         title=f"{rows} different now",
         text=(
@@ -181,7 +172,6 @@ def ledger_conflict_item(one: AttentionRow, now: datetime) -> AttentionItem:
 
 def unpolled_job_item(one: AttentionRow, now: datetime) -> AttentionItem:
     return AttentionItem(
-        kind="left_alone",
         state="paused",
         title=f"Status checks stopped for {quote_text(one.subject)}",
         text=f"{member_first_name(one)}’s render continues at the service. Reelroom stopped "
@@ -195,7 +185,6 @@ def unpolled_job_item(one: AttentionRow, now: datetime) -> AttentionItem:
 def failed_jobs_item(one: AttentionRow, now: datetime) -> AttentionItem:
     single = one.item_count == 1
     return AttentionItem(
-        kind="failed",
         state="failed",
         title="One render failed" if single else f"{one.item_count} renders failed",
         text=f"{quote_text(one.subject)} of {member_first_name(one)}, {clock(one.since)}. It was "
@@ -211,7 +200,6 @@ def failed_jobs_item(one: AttentionRow, now: datetime) -> AttentionItem:
 def outside_spend_item(one: AttentionRow, now: datetime) -> AttentionItem:
     entries = "One entry" if one.item_count == 1 else f"{one.item_count:,} entries"
     return AttentionItem(
-        kind="outside",
         state="outside",
         title=f"{credits(one.amount)} cr spent outside the portal",
         text=f"{entries} this month, the latest {date_and_time_text(one.since)}.",
@@ -242,25 +230,21 @@ ITEM_BUILDERS: Mapping[str, Callable[[AttentionRow, datetime], AttentionItem]] =
 }
 
 
-def build_account_items(account: Account, stopped: bool, may_open: bool) -> Iterator[AttentionItem]:
+def build_account_items(
+    account: Account, stopped: bool, may_open: bool
+) -> Iterator[tuple[str, AttentionItem]]:
     """What the account's own rows say: a mirror that stopped, a top-up that does not work."""
-    ledger = related_or_none(account, "ledger")
-    if stopped and isinstance(ledger, LedgerMirror) and ledger.problem:
-        yield AttentionItem(
-            "problem",
-            "paused",
-            "The ledger is not being updated",
-            ledger.problem,
-            "View problem",
-            reconciliation_section_url(account.pk),
-        )
-    top_up = related_or_none(account, "top_up")
-    if isinstance(top_up, AutoTopUp) and (said := top_up_problem(top_up)):
+    ledger: LedgerMirror | None = getattr(account, "ledger", None)
+    if stopped and ledger and ledger.problem:
+        url = reconciliation_section_url(account.pk)
+        title = "The ledger is not being updated"
+        yield "problem", AttentionItem("paused", title, ledger.problem, "View problem", url)
+    top_up: AutoTopUp | None = getattr(account, "top_up", None)
+    if top_up and (said := top_up_problem(top_up)):
         state, title, text = said
         page, act = ("top-up", "Open top-up") if may_open else ("forecast", "View forecast")
-        yield AttentionItem(
-            "top_up", state, title, text, act, f"{reverse(page)}?account={account.pk}"
-        )
+        url = f"{reverse(page)}?account={account.pk}"
+        yield "top_up", AttentionItem(state, title, text, act, url)
 
 
 def top_up_problem(top_up: AutoTopUp) -> tuple[str, str, str] | None:
@@ -290,14 +274,6 @@ def top_up_problem(top_up: AutoTopUp) -> tuple[str, str, str] | None:
             ),
         )
     return None
-
-
-def related_or_none(account: Account, name: str) -> object | None:
-    try:
-        row: object = getattr(account, name)
-    except ObjectDoesNotExist:
-        return None
-    return row
 
 
 def concern_reconciliation_url(one: AttentionRow, place: str) -> str:
