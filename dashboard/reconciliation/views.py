@@ -81,7 +81,7 @@ def write_off_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
     def context() -> Mapping[str, Any]:
         return {"question": queries.build_write_off_question(charge), "words": words}
 
-    return ask_and_act(request, "_write_off", charge.account_id, act, context)
+    return confirm_and_act(request, "_write_off", charge.account_id, act, context)
 
 
 @allow_get_or_post
@@ -101,7 +101,7 @@ def match_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
     def context() -> Mapping[str, Any]:
         return {"matching": queries.build_match_dialog(charge)}
 
-    return ask_and_act(request, "_match", charge.account_id, act, context)
+    return confirm_and_act(request, "_match", charge.account_id, act, context)
 
 
 @allow_get_or_post
@@ -115,7 +115,7 @@ def accept_ledger_version(request: TeamRequest, rewrite_id: int) -> HttpResponse
     def context() -> Mapping[str, Any]:
         return {"question": queries.build_conflict_question(rewrite), "act": "Accept version"}
 
-    return ask_and_act(request, "_question", rewrite.account_id, act, context)
+    return confirm_and_act(request, "_question", rewrite.account_id, act, context)
 
 
 @allow_get_or_post
@@ -131,7 +131,7 @@ def accept_all_ledger_versions(request: TeamRequest, account_id: UUID) -> HttpRe
     def context() -> Mapping[str, Any]:
         return {"question": queries.build_all_conflicts_question(account), "act": "Accept all"}
 
-    return ask_and_act(request, "_question", account.pk, act, context)
+    return confirm_and_act(request, "_question", account.pk, act, context)
 
 
 @allow_get_or_post
@@ -151,10 +151,10 @@ def rebase_account(request: TeamRequest, account_id: UUID) -> HttpResponse:
         dialog = queries.build_rebase_dialog(account)
         return {"anchoring": dialog, "words": words, "reason_error": ""}
 
-    return ask_and_act(request, "_anchor", account.pk, act, context)
+    return confirm_and_act(request, "_anchor", account.pk, act, context)
 
 
-def ask_and_act(
+def confirm_and_act(
     request: TeamRequest,
     dialog: str,
     account: UUID,
