@@ -62,7 +62,7 @@ def in_json(token: Token, value: str) -> None:
 
 PUT: dict[str, Place] = {
     "the table proxyapi_apicall": in_a_call,
-    "the table proxyapi_job": in_json,
+    "the table proxyapi_draft": in_json,
     "the table proxyapi_token": lambda token, value: Token.objects.update(
         ciphertext=value.encode()
     ),

@@ -41,15 +41,6 @@ def duration(value: timedelta | float | None) -> str:
     return f"{rest} s"
 
 
-def playtime(value: timedelta | float | None) -> str:
-    """The length of a film: "0:31", "1:02", "1:04:05". Without one, nothing."""
-    if value is None:
-        return ""
-    minutes, rest = divmod(seconds(value), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-
-
 def clock(value: datetime | None) -> str:
     """A moment: "14:21" today, "18 Nov 14:21" this year, "18 Nov 2024 14:21" before."""
     if value is None:

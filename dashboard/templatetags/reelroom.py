@@ -18,14 +18,13 @@ from dashboard.shared.formatting import (
     day,
     duration,
     percent,
-    playtime,
     seconds,
     share_of,
 )
 from dashboard.static_files.bundles import SCRIPT_BUNDLE, STYLE_BUNDLE, files_to_link
 
 register = template.Library()
-for formatter in (clock, credits, day, duration, percent, playtime, seconds, share_of):
+for formatter in (clock, credits, day, duration, percent, seconds, share_of):
     register.filter(formatter)
 
 CREDITS_UNIT_HTML = mark_safe('<abbr title="credits">cr</abbr>')

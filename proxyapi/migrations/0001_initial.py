@@ -123,7 +123,6 @@ class Migration(migrations.Migration):
                 ('title', models.CharField(max_length=200)),
                 ('media_url', models.TextField(blank=True)),
                 ('media_as_of', models.DateTimeField(blank=True, null=True)),
-                ('seconds', models.FloatField(blank=True, help_text='Length of the finished film.', null=True)),
                 ('failure_code', models.CharField(blank=True, max_length=100)),
                 ('failure_message', models.TextField(blank=True)),
                 ('subtype', models.CharField(blank=True, help_text='As in `Pace`, of this run.', max_length=60)),

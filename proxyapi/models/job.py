@@ -77,7 +77,6 @@ class Job(models.Model):
     title = models.CharField(max_length=200)
     media_url = models.TextField(blank=True)
     media_as_of = models.DateTimeField(null=True, blank=True)
-    seconds = models.FloatField(null=True, blank=True, help_text="Length of the finished film.")
     failure_code = models.CharField(max_length=100, blank=True)
     failure_message = models.TextField(blank=True)
     subtype = models.CharField(max_length=60, blank=True, help_text="As in `Pace`, of this run.")

@@ -11,7 +11,7 @@ from django.utils import timezone
 from dashboard.library.queries.buttons import ActionButton, video_card_actions, video_page_actions
 from dashboard.library.queries.lineage import HistoryStep, build_video_history
 from dashboard.models import Membership
-from dashboard.shared.formatting import day, duration
+from dashboard.shared.formatting import day
 from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
 from dashboard.shared.videos.cards import (
     VideoCard,
@@ -93,6 +93,7 @@ def load_video_context(job: Job) -> tuple[VideoContext, DurationHistory]:
 def build_video_page(told: VideoContext, usual: DurationHistory) -> VideoPage:
     job, options = told.job, parse_faceless_options(told.job.account.options)
     script = str(job.chosen_settings.get("script") or "")
+    words = len(script.split())
     card = build_video_card(told, usual)
     failed, film = told.state.name == "failed", film_url(job)
     return VideoPage(
@@ -108,7 +109,7 @@ def build_video_page(told: VideoContext, usual: DurationHistory) -> VideoPage:
         if told.state.name == "running" and card.bar and card.bar.usual_width
         else "",
         script=script,
-        script_note=script_length_text(job, script),
+        script_note=f"{words:,} words" if words else "",
         facts=build_video_settings(job, options),
         history_steps=build_video_history(told),
         spent=video_cost(told.charges, told.open_charge),
@@ -128,14 +129,11 @@ def actions_for_reader(
 
 
 def video_subtitle(told: VideoContext, options: FacelessOptions) -> str:
-    """`AI visuals, 16:9, 62 s, read by Maren. Made by Priya today.`"""
+    """`AI visuals, 16:9, read by Maren. Made by Priya today.`"""
     job = told.job
     voice = options.selected_choice("voice_id", job.chosen_settings)
     parts = [job_type_label(job), str(job.chosen_settings.get("aspect_ratio") or "")]
-    parts += [
-        film_length_text(job.seconds),
-        f"read by {voice.name}" if voice else "",
-    ]
+    parts.append(f"read by {voice.name}" if voice else "")
     when = day(job.created_at)
     on = when if when == "today" else f"on {when}"
     return f"{', '.join(filter(None, parts))}. Made by {job.member.first_name} {on}."
@@ -145,19 +143,6 @@ def status_heading(told: VideoContext) -> str:
     if told.open_charge is not None:
         return operation_label(told.open_charge.operation).capitalize()
     return "Draft" if told.state.name == "draft" else "Render"
-
-
-def script_length_text(job: Job, script: str) -> str:
-    words = len(script.split())
-    length = film_length_text(job.seconds)
-    return ", ".join(filter(None, (f"{words:,} words", length))) if words else ""
-
-
-def film_length_text(seconds: float | None) -> str:
-    """The length of a film: "62 s", from 100 seconds on in minutes."""
-    if not seconds:
-        return ""
-    return f"{round(seconds)} s" if seconds < 100 else duration(seconds)
 
 
 def build_video_settings(job: Job, options: FacelessOptions) -> tuple[VideoSetting, ...]:

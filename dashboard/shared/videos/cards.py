@@ -11,7 +11,6 @@ from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 from django.urls import reverse
 
 from dashboard.models import Membership
-from dashboard.shared.formatting import playtime
 from dashboard.shared.videos.charge_status import select_open_charge
 from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.display_state import DisplayState, display_state
@@ -51,7 +50,6 @@ class VideoCard:
     status_text: str
     bar: RenderProgressBar | None
     freshness: Freshness | None
-    length: str
     is_portrait: bool
     still_url: str
     actionable: bool
@@ -109,7 +107,6 @@ def build_video_card(told: VideoContext, durations: DurationHistory) -> VideoCar
         status_text=video_status_texts(told).summary,
         bar=build_progress_bar(job, told.state, durations.usual_for(job), told.now),
         freshness=build_freshness(job, told.state, told.open_charge, told.now),
-        length=playtime(job.seconds) if job.seconds else "",
         is_portrait=is_portrait_ratio(str(job.chosen_settings.get("aspect_ratio") or "")),
         still_url=still_url(job, told.state),
         actionable=is_actionable(job, told.state),

@@ -26,7 +26,6 @@ from proxyapi.credentials import token_vault
 from proxyapi.kinds import KINDS
 from proxyapi.models import Charge, Job, JobState, TokenState
 from proxyapi.models.charge import CHARGED_STATES
-from proxyapi.models.duration_class import WORDS_PER_SECOND
 from proxyapi.operations import FACELESS_RENDER_OPERATIONS
 from proxyapi.refusals import format_credits
 
@@ -193,7 +192,7 @@ def credits_requirement(job: Job) -> RenderRequirement:
 def load_past_prices(job: Job) -> PastPrices:
     """What the team's last renders of the same type and about the same length really cost."""
     chosen = job.draft.settings
-    seconds = script_length(chosen.get("script")).words / WORDS_PER_SECOND
+    words = script_length(chosen.get("script")).words
     charges = (
         Charge.objects.filter(
             tenant=job.tenant_id, operation__in=FACELESS_RENDER_OPERATIONS, state__in=CHARGED_STATES
@@ -202,17 +201,11 @@ def load_past_prices(job: Job) -> PastPrices:
         .select_related("job__draft")
         .order_by("-settled_at", "-created_at")[:60]
     )
-    alike = [
-        charge.cost for charge in charges if charge.cost and has_similar_length(charge, seconds)
-    ]
+    alike = [it.cost for it in charges if it.cost and has_similar_length(it, words)]
     return PastPrices(tuple(alike[:MAX_PAST_PRICES]))
 
 
-def has_similar_length(charge: Charge, seconds: float) -> bool:
-    if charge.job is None or not seconds:
-        return False
-    other = (
-        charge.job.seconds
-        or script_length(charge.job.draft.settings.get("script")).words / WORDS_PER_SECOND
-    )
-    return bool(other) and max(other, seconds) / min(other, seconds) <= SIMILAR_LENGTH_FACTOR
+def has_similar_length(charge: Charge, words: int) -> bool:
+    """Whether the script of the charge's job has about as many words."""
+    other = script_length(charge.job.chosen_settings.get("script")).words if charge.job else 0
+    return min(words, other) > 0 and max(words, other) <= SIMILAR_LENGTH_FACTOR * min(words, other)

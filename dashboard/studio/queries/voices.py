@@ -20,11 +20,7 @@ class VoiceSample:
 
     job_id: UUID
     title: str
-    seconds: float | None
-
-    @property
-    def length(self) -> str:
-        return f"0:{min(SAMPLE_LENGTH_S, round(self.seconds or SAMPLE_LENGTH_S)):02}"
+    length: str = f"0:{SAMPLE_LENGTH_S:02}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +95,9 @@ def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
         .filter(tenant=job.tenant_id, kind=JobKind.FACELESS, state=JobState.COMPLETED)
         .annotate(voice=KeyTextTransform("voice_id", "draft__settings"))
         .order_by("-finished_at")
-        .values_list("voice", "pk", "title", "seconds")[:MAX_SAMPLED_VIDEOS]
+        .values_list("voice", "pk", "title")[:MAX_SAMPLED_VIDEOS]
     )
     films: dict[str, VoiceSample] = {}
-    for voice, pk, title, seconds in jobs:
-        films.setdefault(str(voice), VoiceSample(pk, title, seconds))
+    for voice, pk, title in jobs:
+        films.setdefault(str(voice), VoiceSample(pk, title))
     return films

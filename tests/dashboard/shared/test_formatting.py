@@ -18,7 +18,6 @@ from dashboard.shared.formatting import (
     day,
     duration,
     percent,
-    playtime,
     seconds,
     share_of,
 )
@@ -96,13 +95,6 @@ def test_without_an_amount_there_is_nothing() -> None:
 )
 def test_a_span_is_said_in_two_units_at_most(span: float | None, text: str) -> None:
     assert duration(span) == text
-
-
-@pytest.mark.parametrize(
-    ("span", "text"), [(31, "0:31"), (62.4, "1:02"), (3845, "1:04:05"), (None, "")]
-)
-def test_a_film_has_a_length_like_on_a_player(span: float | None, text: str) -> None:
-    assert playtime(span) == text
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,6 @@ def test_a_voice_is_heard_in_a_finished_film_of_the_team(
         draft__settings={"voice_id": 7},
         state=JobState.COMPLETED,
         remote_id="8",
-        seconds=58.2,
         finished_at=timezone.now(),
     )
     html = get_page(client_of(priya), step_url(draft, "voice"))
