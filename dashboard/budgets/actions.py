@@ -290,4 +290,5 @@ def current_request_price(charge: Charge) -> Decimal | None:
         return charge.price
     if operation.price.rule is PriceRule.LAST_RENDER:
         return pricing.estimate_retry_price(charge.job)
-    return charge.job.draft.estimate
+    draft = charge.job.draft_or_none
+    return draft.estimate if draft else None

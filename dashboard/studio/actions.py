@@ -31,6 +31,7 @@ from proxyapi.refusals import NotReady, StaleData, TokenRefused
 ADD_ONE_FIRST = "You have no token here yet. Add yours, then everything you make runs on it."
 DRAFT_CHANGED_REASON = ": the draft was changed or priced again meanwhile."
 TYPE_FIXED = "The type is fixed once a video was rendered. Start a new draft for another type."
+NO_DRAFT = "This video was not made in the studio. Its settings cannot be changed here."
 RENDER_ALREADY_SENT = "This video was sent to be rendered already. Nothing was sent twice."
 
 
@@ -70,7 +71,9 @@ def save_draft_step(
     once."""
     check_permission(by, Permission.RENDER)
     job = Job.objects.select_for_update().get(pk=job.pk)
-    draft = lock_draft(job) or job.draft
+    draft = lock_draft(job)
+    if draft is None:
+        raise NotReady(NO_DRAFT)
     if changes == {name: draft.settings.get(name) for name in changes}:
         return job
     if edited_at and edited_at != draft.edited_at.isoformat():

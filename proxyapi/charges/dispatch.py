@@ -69,7 +69,7 @@ def dispatch_charge(charge_id: UUID) -> None:
 
 def sync_before_send(charge: Charge) -> dict[str, Any]:
     """Return the resource as it is just before sending, with the settings whose price the person
-    saw."""
+    saw. Without a draft it is only read: nothing is written over what a script set."""
     job = charge.job
     prepare = KINDS[job.kind].prepare if job and job.draft_or_none else None
     if job is None or prepare is None or job.state == JobState.COMPLETED:

@@ -14,6 +14,7 @@ from proxyapi.charges import evidence
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS, StatusReading, UpstreamRecord, script_digest, unread_script_marker
 from proxyapi.models import Charge, ChargeState, Job, JobState, lock_draft
+from proxyapi.models.duration_class import duration_class_of
 from proxyapi.operations import (
     CHARGED_CREATE_OPERATIONS,
     RENDER_OPERATIONS,
@@ -100,9 +101,9 @@ def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime)
             draft.sent_settings = draft.settings
             draft.save(update_fields=["sent_settings"])
         job.remote_id = evidence.created_resource_id(charge, record)
-        job.start(now, FIRST_POLL_DELAY, evidence.reported_status(charge, record)[:60])
+        start_job(job, charge, now, evidence.reported_status(charge, record)[:60])
     elif charge.operation in RENDER_OPERATIONS and job.state != JobState.RUNNING:
-        job.start(now, FIRST_POLL_DELAY)
+        start_job(job, charge, now)
     elif draft and charge.operation in SCRIPT_OPERATIONS and (script := script_text(record)):
         draft.settings = {**draft.settings, "script": script}
         draft.sent_settings = {**draft.sent_settings, "script": script}
@@ -110,6 +111,12 @@ def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime)
         if not KINDS[job.kind].preconditions(draft.settings):
             draft.quote_due_at = now  # the next tick asks the new price
         draft.save()
+
+
+def start_job(job: Job, charge: Charge, now: datetime, status: str = "rendering") -> None:
+    """Poll it from now on, as one of what its draft asks for, or else its charge."""
+    duration_class = duration_class_of(job.chosen_settings or charge.body)
+    job.start(now, FIRST_POLL_DELAY, duration_class, status)
 
 
 def is_superseded(job: Job, charge: Charge) -> bool:
@@ -157,7 +164,7 @@ def begin_job_polling(charge: Charge, sight: StatusReading) -> str:
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
     if job is None or charge.operation not in RENDER_OPERATIONS or job.state == JobState.RUNNING:
         return ""
-    job.start(timezone.now(), FIRST_POLL_DELAY, sight.raw_status)
+    start_job(job, charge, timezone.now(), sight.raw_status)
     if (
         sight.state in ALREADY_ENDED_SENTENCES
     ):  # nobody knows since when: it tells nothing of how long renders take

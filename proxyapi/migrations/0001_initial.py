@@ -117,6 +117,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('kind', models.CharField(choices=[('faceless', 'Faceless'), ('clip', 'Clip'), ('storyboard', 'Storyboard'), ('clone', 'Clone'), ('character', 'Character')], max_length=10)),
+                ('origin', models.CharField(choices=[('portal', 'Portal'), ('gateway', 'Gateway')], default='portal', max_length=7)),
                 ('remote_id', models.CharField(blank=True, help_text='Upstream id, once it has one.', max_length=64, null=True)),
                 ('state', models.CharField(choices=[('draft', 'Draft'), ('running', 'Running'), ('completed', 'Completed'), ('failed', 'Failed')], default='draft', max_length=9)),
                 ('raw_status', models.CharField(blank=True, help_text="The upstream's own word, as last read.", max_length=60)),
@@ -537,6 +538,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='job',
             constraint=models.CheckConstraint(condition=models.Q(('state__in', ['draft', 'running', 'completed', 'failed'])), name='job_state_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='job',
+            constraint=models.CheckConstraint(condition=models.Q(('origin__in', ['portal', 'gateway'])), name='job_origin_known'),
         ),
         migrations.AddConstraint(
             model_name='job',

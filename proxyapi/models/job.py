@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from proxyapi import upstream_address
 from proxyapi.models.account import Account
-from proxyapi.models.duration_class import duration_class_of
+from proxyapi.models.duration_class import DurationClass
 from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token, TokenState
 from proxyapi.operations import JobKind
@@ -35,6 +35,11 @@ class JobState(models.TextChoices):
     RUNNING = "running"
     COMPLETED = "completed"
     FAILED = "failed"
+
+
+class JobOrigin(models.TextChoices):
+    PORTAL = "portal"
+    GATEWAY = "gateway"
 
 
 class JobQuerySet(models.QuerySet["Job"]):
@@ -67,6 +72,7 @@ class Job(models.Model):
     token = models.ForeignKey(Token, models.PROTECT, related_name="jobs")
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="jobs")
     kind = models.CharField(max_length=10, choices=JobKind)
+    origin = models.CharField(max_length=7, choices=JobOrigin, default=JobOrigin.PORTAL)
     remote_id = models.CharField(
         max_length=64, null=True, blank=True, help_text="Upstream id, once it has one."
     )
@@ -106,6 +112,9 @@ class Job(models.Model):
             ),
             models.CheckConstraint(condition=Q(state__in=JobState.values), name="job_state_known"),
             models.CheckConstraint(
+                condition=Q(origin__in=JobOrigin.values), name="job_origin_known"
+            ),
+            models.CheckConstraint(
                 condition=~Q(state="running") | Q(next_poll_at__isnull=False),
                 name="job_running_has_next_poll",
             ),
@@ -124,15 +133,21 @@ class Job(models.Model):
     def __str__(self) -> str:
         return self.title
 
-    def start(self, now: datetime, first_look: timedelta, status: str = "rendering") -> None:
-        """The upstream took it: watch it from now on. The row is read and locked by the caller."""
+    def start(
+        self,
+        now: datetime,
+        first_poll_delay: timedelta,
+        duration_class: DurationClass,
+        status: str = "rendering",
+    ) -> None:
+        """The upstream took it: poll it from now on. The row is read and locked by the caller."""
         self.state = JobState.RUNNING
         self.raw_status = status
-        self.subtype, self.length = duration_class_of(self.chosen_settings)
+        self.subtype, self.length = duration_class
         self.started_at, self.finished_at = now, None
         self.failure_code = self.failure_message = self.media_url = ""
         self.poll_error, self.poll_failing_since = "", None
-        self.polled_at, self.next_poll_at, self.failures = now, now + first_look, 0
+        self.polled_at, self.next_poll_at, self.failures = now, now + first_poll_delay, 0
         self.save()
 
     def is_remote_id_taken(self, remote_id: str) -> bool:

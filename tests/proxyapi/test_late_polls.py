@@ -13,12 +13,14 @@ from django.utils import timezone
 
 from proxyapi import calls, tokens
 from proxyapi.models import Account, AccountPlan, ApiCall, Charge, Job, JobState, Token, TokenState
+from proxyapi.models.duration_class import DurationClass
 from proxyapi.polling.poller import poll_job
 from proxyapi.rate_limiter import Priority
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, error_response, make_response
 
 GET = ("GET", "/faceless/7")
+ANY_CLASS = DurationClass("ai-visuals", 60)
 ME = ("GET", "/me")
 
 
@@ -39,7 +41,7 @@ def respond_and_interfere(reply: httpx.Response, deed: Callable[[], Any]) -> Any
 def retry_during_poll() -> None:
     """By the time the look's answer comes, another look has seen it fail and it was retried."""
     job = Job.objects.get()
-    job.start(timezone.now() + timedelta(seconds=1), timedelta(seconds=5))
+    job.start(timezone.now() + timedelta(seconds=1), timedelta(seconds=5), ANY_CLASS)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def retried_job(db: None) -> Job:
     """A video that a paid retry started, after a failure called OLD."""
     now = timezone.now() - timedelta(seconds=10)
     job: Job = JobFactory(remote_id="7")
-    job.start(now, timedelta(seconds=5))
+    job.start(now, timedelta(seconds=5), ANY_CLASS)
     before = {"failure": {"code": "OLD", "message": "No voice."}}
     ChargeFactory(job=job, operation="faceless.retry", applied_at=now, before=before)
     return job

@@ -57,7 +57,10 @@ def build_video_history(told: VideoContext) -> tuple[HistoryStep, ...]:
 def draft_history_step(told: VideoContext) -> HistoryStep:
     job = told.job
     return HistoryStep(
-        "completed", "Draft", FREE_AMOUNT, f"{job.member.first_name}, {clock(job.created_at)}"
+        "completed",
+        "Draft" if job.draft_or_none else "Created",
+        FREE_AMOUNT,
+        f"{job.member.first_name}, {clock(job.created_at)}",
     )
 
 

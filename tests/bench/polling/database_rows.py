@@ -17,6 +17,7 @@ import redis
 
 from proxyapi.models import Job as Row
 from proxyapi.models import RenderDurations
+from proxyapi.models.duration_class import DurationClass
 from proxyapi.polling import due_work
 from proxyapi.polling.duration_model import MIN_POLL_INTERVAL_S
 from proxyapi.polling.poller import poll_job
@@ -71,12 +72,11 @@ class DatabasePoller(MeteredPoller):
 
     def _store_row(self, job: SimulatedJob) -> None:
         """As it would be when the service has taken the render."""
-        wanted = {"type": "ai-visuals", "duration": LENGTHS[job.sort]}
         remote, account = str(len(self._remote)), self._token.account
-        row = JobFactory.build(
-            account=account, token=self._token, remote_id=remote, draft__settings=wanted
-        )
-        row.start(self._time(job.started), timedelta(seconds=MIN_POLL_INTERVAL_S))
+        row = JobFactory.build(account=account, token=self._token, remote_id=remote, draft=None)
+        delay = timedelta(seconds=MIN_POLL_INTERVAL_S)
+        of_sort = DurationClass("ai-visuals", LENGTHS[job.sort])
+        row.start(self._time(job.started), delay, of_sort)
         self._jobs[row.pk] = job
         self._remote.append(job)
         self._stored.add(job)

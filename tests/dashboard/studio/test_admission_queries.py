@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from dashboard.models import Budget, Membership
 from proxyapi.models import Charge, Job
+from proxyapi.models.duration_class import DurationClass
 from tests.dashboard.studio.conftest import Browser, job_url
 
 # SQLite has no row locks: there the statement is known by its order and its subquery.
@@ -56,6 +57,6 @@ def test_the_same_press_again_is_one_lookup(
     browser, nonce = client_of(priya), uuid.uuid4()
     press_render(browser, ready, nonce)
     assert count_locks_and_lookups(press_render(browser, ready, nonce)) == (1, 1)
-    ready.start(timezone.now(), timedelta(seconds=5))
+    ready.start(timezone.now(), timedelta(seconds=5), DurationClass("ai-visuals", 60))
     assert count_locks_and_lookups(press_render(browser, ready, nonce)) == (0, 1)
     assert Charge.objects.count() == 1

@@ -54,7 +54,8 @@ PLACES = frozenset(
         *("an error of a call and its variables", "a page", "the CSV file"),
         *("an answer as the client gives it", "a header of a page", "the body of a webhook"),
         *("a mail", "the table proxyapi_apicall", "the table proxyapi_token"),
-        *("the table proxyapi_charge", "the table proxyapi_job", "the table dashboard_alertevent"),
+        *("the table proxyapi_charge", "the table proxyapi_job", "the table proxyapi_draft"),
+        "the table dashboard_alertevent",
     }
 )
 

@@ -12,12 +12,12 @@ from functools import partial
 from threading import Barrier
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from proxyapi.charges import ChargeIntent, dispatch_charge, transitions
-from proxyapi.models import Account, Charge, ChargeState, Job
-from proxyapi.refusals import Refusal
+from proxyapi.models import Account, Charge, ChargeState, Draft, Job
+from proxyapi.refusals import Refusal, StaleData
 from tests.admission import admit_charge
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.charges.conftest import SETTINGS
@@ -59,6 +59,38 @@ def test_pitfall_40_presses_at_once_are_one_charge(job: Job) -> None:
 def test_tabs_at_once_are_one_charge(job: Job) -> None:
     together(lambda: admit_charge(intent(job, uuid.uuid4())) for _ in range(CROWD))
     assert Charge.objects.count() == 1
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'")
+def test_a_press_that_waits_for_an_edit_is_refused_after_it(job: Job) -> None:
+    """A join of the job and its draft would be read as they were before the waiting."""
+    refused: list[Exception] = []
+
+    def press() -> None:
+        try:
+            admit_charge(intent(job, uuid.uuid4()))
+        except StaleData as refusal:
+            refused.append(refusal)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Job.objects.select_for_update().get(pk=job.pk)
+            Draft.objects.update(edited_at=timezone.now())
+            Job.objects.update(title="Snow")
+            pressed = pool.submit(press)
+            while not has_waiting_locks() and not pressed.done():
+                pass
+        pressed.result(60)
+    assert refused
+    assert not Charge.objects.exists()
+
+
+def has_waiting_locks() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM pg_locks WHERE NOT granted)")
+        return bool(cursor.fetchone()[0])
 
 
 def test_pitfall_54_members_at_once_do_not_pass_on_the_same_credits(job: Job) -> None:

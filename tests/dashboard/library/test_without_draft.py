@@ -1,0 +1,46 @@
+"""A video that was not composed in the studio has its pages, and none there."""
+
+from __future__ import annotations
+
+import pytest
+
+from proxyapi.models import JobKind
+
+STATES = ("draft", "running", "completed", "failed")
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("kind", [JobKind.FACELESS, JobKind.CLIP])
+def test_it_has_its_pages(state, kind, make_video_job, add_settled_charge, priya, client_of):
+    job, browser = make_video_job(state, kind=kind, title="Ice", draft=None), client_of(priya)
+    if state != "draft":
+        add_settled_charge(job)
+    page = f"/videos/{job.pk}/"
+    for url in ("", "actions/", "actions/?at=head"):
+        assert browser.get(page + url).status_code == 200
+    assert page in browser.get("/library/?q=Ice").content.decode()
+    assert page not in browser.get("/library/?q=Ice&format=16:9").content.decode()
+
+
+@pytest.mark.parametrize("place", ["actions/", "actions/?at=head"])
+def test_it_is_not_continued_in_the_studio(place, make_video_job, priya, client_of):
+    job, browser = make_video_job("draft", title="Ice", draft=None), client_of(priya)
+    assert "Continue" not in browser.get(f"/videos/{job.pk}/{place}").content.decode()
+    assert "Ice" not in browser.get("/studio/").content.decode()
+
+
+@pytest.mark.parametrize("page", ["script", "review", "price", "renders", "scripts"])
+def test_the_studio_has_no_page_of_it(page, make_video_job, priya, client_of):
+    job, browser = make_video_job("draft", draft=None), client_of(priya)
+    url = f"/studio/{job.pk}/{page}/"
+    assert (browser.get(url).status_code, browser.post(url).status_code) == (404, 404)
+
+
+def test_a_failed_one_is_retried_at_what_it_took(
+    make_video_job, add_settled_charge, priya, client_of
+):
+    job = make_video_job("failed", draft=None)
+    url = f"/videos/{job.pk}/retries/"
+    assert "no price" in client_of(priya).get(url).content.decode()
+    add_settled_charge(job, 92)
+    assert "What it took last time" in client_of(priya).get(url).content.decode()
