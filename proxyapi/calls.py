@@ -137,11 +137,10 @@ def send_request(
     files: UploadFiles | None = None,
     as_of: datetime | None = None,
 ) -> Reply:
-    """Send the permitted request once and store what the answer says. Raises
-    `errors.UpstreamError`.
+    """Send the permitted request once and store what the answer says about token and account.
 
-    `data` and `files` make a form, `json` a JSON body. `as_of` is the time that the balance in the
-    answer refers to: when the charge was sent, else when the request is.
+    `data` and `files` make a form, `json` a JSON body. `as_of` (when its charge was sent, else the
+    time of the request) dates the balance in the answer. Raises `errors.UpstreamError`.
     """
     sent_at, started = timezone.now(), time.monotonic()
     call = ApiCall(tenant_id=token.tenant_id, token=token, operation=name, sent_at=sent_at)
