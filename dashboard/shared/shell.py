@@ -79,8 +79,8 @@ class AppShell:
 
 
 def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = None) -> AppShell:
-    """`rows`: `reachable_accounts` or `known_accounts` the tenant, with what else the page
-    wants."""
+    """`rows` are the tenant's accounts, annotated with what else the page needs; by default those
+    of `reachable_accounts`."""
     user, tenant = membership.user, membership.team.tenant
     held, counts = load_holds_and_counts(tenant)
     wanted = reachable_accounts(tenant) if rows is None else rows

@@ -14,8 +14,8 @@ does not open: `DecryptionFailed`, never a wrong plaintext. The row's name must 
 is written; rows that hold sealed values therefore have UUID keys made by us.
 
 Keys come from the setting ENCRYPTION_KEYS, `id:base64` of 32 bytes, several separated by commas:
-the first seals, all of them open. To rotate: put a new key first, seal every row again, remove
-the old key when no envelope names it (`key_id`). SECRET_KEY plays no part in this.
+the first encrypts, all of them decrypt. To rotate: put a new key first, encrypt every row again,
+remove the old key when no envelope names it (`envelope_key_id`). SECRET_KEY plays no part in this.
 """
 
 from __future__ import annotations
@@ -121,12 +121,12 @@ def decrypt(blob: bytes, row: str, ring: KeyRing) -> bytes:
 
 
 def envelope_key_id(blob: bytes) -> str:
-    """The id of the key that made the envelope: what a rotation looks for."""
+    """The id of the key that encrypted the envelope; a rotation compares it."""
     return _parse_header(blob)[0]
 
 
 def envelope_key_id_or_blank(blob: bytes) -> str:
-    """As `key_id`, and nothing for an envelope that no key opens: one emptied, or tampered with."""
+    """Like `envelope_key_id`, but empty for an envelope that is empty or was tampered with."""
     try:
         return envelope_key_id(blob)
     except DecryptionFailed:

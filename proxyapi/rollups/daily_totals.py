@@ -1,8 +1,8 @@
-"""What one account's ledger adds up to per day, made from the entries.
+"""Daily totals of one account's ledger, computed from its entries.
 
-Pages answer from these sums what they would else count over a million entries. `TABLES` are the
-same entries added up along more and more columns: a page asks the first that has those it needs.
-The days by feature are added up to months as well, for pages that tell of years.
+Pages read these totals instead of summing a million entries. The tables group the same entries by
+more and more columns; a page reads the first one that has the columns it needs. Daily totals by
+feature are added up to months as well, for pages that show years.
 """
 
 from __future__ import annotations

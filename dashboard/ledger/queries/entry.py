@@ -76,7 +76,7 @@ class EntryPage:
 
 
 def build_entry_page(entry: LedgerEntry) -> EntryPage:
-    """Three queries, for a row that `fetch_entry` found."""
+    """At most three queries, for an entry loaded with its relations."""
     zone, charge = entry.account.tenant.zone, entry.charge
     state, glyph, word = attribution_labels(entry)
     return EntryPage(

@@ -1,7 +1,7 @@
-"""Pictures that a film is told to show: kept files, and promised ones that may not be drawn yet.
+"""Pictures that a film shows: files that exist, and promised ones that may not be drawn yet.
 
-A reference is a dict: `file` names one in the media folder, `still` describes how a promised
-picture is drawn, as `pictures.promise` was told.
+A reference is a dict: `file` names a file in the media folder, `still` describes how a promised
+picture is drawn (`promise_picture`).
 """
 
 from __future__ import annotations
