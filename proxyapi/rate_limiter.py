@@ -222,20 +222,13 @@ def take_from_pool(store: redis.Redis, pool: RatePool, account: str) -> None:
             raise RatePoolExhausted(grant.wait_s)
 
 
-def acquire(
-    store: redis.Redis,
-    name: str,
-    lane: Priority,
-    timeout: float,
-    *,
-    limit: int = DEFAULT_REQUESTS_PER_MINUTE,
-) -> Permit:
+def acquire(store: redis.Redis, name: str, lane: Priority, timeout: float) -> Permit:
     """Take one request, waiting up to `timeout` seconds for it.
 
     Raises RateLimitExhausted as soon as it is certain that the time is too short.
     """
     until = time.monotonic() + timeout
-    while not (grant := try_acquire(store, name, lane, limit=limit)).is_granted:
+    while not (grant := try_acquire(store, name, lane)).is_granted:
         if time.monotonic() + grant.wait_s > until:
             raise RateLimitExhausted(grant.wait_s)
         # Short waits: the bucket may have been paused or filled meanwhile.

@@ -62,10 +62,6 @@ class TopUpReplay:
     def top_ups(self) -> int:
         return sum(point.topped_up for point in self.points)
 
-    @property
-    def lowest_balance(self) -> Decimal:
-        return min(point.balance for point in self.points)
-
 
 def replay_movements(
     opening: Decimal, since: datetime, movements: Iterable[CreditMovement], offer: TopUpOffer

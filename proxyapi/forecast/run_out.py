@@ -67,20 +67,18 @@ class RunOutForecast:
         return round(100 * sum(end >= number for end in self.run_end_days) / len(self.run_end_days))
 
 
-def forecast_run_out(
-    start: ForecastStart, pattern: SpendingPattern, seed: str, horizon: int = HORIZON_DAYS
-) -> RunOutForecast:
+def forecast_run_out(start: ForecastStart, pattern: SpendingPattern, seed: str) -> RunOutForecast:
     """Same seed and same numbers, same forecast: a page that is loaded twice says the same."""
     chance = random.Random(seed)  # noqa: S311 - futures to look at, not secrets
-    runs = [simulate_run(start, pattern, chance, horizon) for _ in range(SIMULATION_RUNS)]
+    runs = [simulate_run(start, pattern, chance, HORIZON_DAYS) for _ in range(SIMULATION_RUNS)]
     ends = sorted(run.end_day for run in runs)
     columns = [sorted(column) for column in zip(*(run.balances for run in runs), strict=True)]
     return RunOutForecast(
-        until=start.on + timedelta(days=horizon),
-        early=run_out_date(start, pick_percentile(ends, EARLY_PERCENTILE), horizon),
-        median=run_out_date(start, pick_percentile(ends, 50), horizon),
-        late=run_out_date(start, pick_percentile(ends, LATE_PERCENTILE), horizon),
-        percent_lasting=round(100 * sum(end >= horizon for end in ends) / SIMULATION_RUNS),
+        until=start.on + timedelta(days=HORIZON_DAYS),
+        early=run_out_date(start, pick_percentile(ends, EARLY_PERCENTILE), HORIZON_DAYS),
+        median=run_out_date(start, pick_percentile(ends, 50), HORIZON_DAYS),
+        late=run_out_date(start, pick_percentile(ends, LATE_PERCENTILE), HORIZON_DAYS),
+        percent_lasting=round(100 * sum(end >= HORIZON_DAYS for end in ends) / SIMULATION_RUNS),
         top_ups=pick_percentile(sorted(run.top_ups for run in runs), 50),
         daily_spend=mean_daily_spend(pattern),
         bands=tuple(
