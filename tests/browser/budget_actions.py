@@ -26,4 +26,4 @@ def add_budget(thea: Page, who: str, hard: str, soft: str = "") -> None:
 def end_budget(thea: Page, who: str) -> None:
     open_budget_dialog(thea, f"Change the limits of {who}")
     thea.locator("dialog[open]").get_by_role("button", name="Remove budget").click()
-    expect(thea.locator("#toasts")).to_contain_text("is ended")
+    expect(thea.locator("#toasts")).to_contain_text("removed")
