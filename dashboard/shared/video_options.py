@@ -119,9 +119,9 @@ class FacelessOptions:
     def languages(self) -> tuple[str, ...]:
         return tuple(sorted({one for voice in self.voices() for one in voice.languages}))
 
-    def selected_choice(self, field: str, wanted: dict[str, Any]) -> OptionChoice | None:
+    def selected_choice(self, field: str, chosen: dict[str, Any]) -> OptionChoice | None:
         """The choice a draft holds, or nothing when it has none or the service knows it no more."""
-        value = str(wanted.get(field) or "")
+        value = str(chosen.get(field) or "")
         return next((one for one in self.choices(field) if one.value == value), None)
 
     def usable_items(self, group: str, key: str) -> Iterable[dict[str, Any]]:

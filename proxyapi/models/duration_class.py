@@ -16,10 +16,10 @@ class DurationClass(NamedTuple):
     length: int  # upper end of the class of asked lengths, in seconds; 0: unknown
 
 
-def duration_class_of(wanted: Mapping[str, Any]) -> DurationClass:
-    """The sort of a job by what was asked for. Never raises: odd settings have no sort."""
-    named = next((wanted[name] for name in ("type", "model", "engine") if name in wanted), "")
-    seconds, script = wanted.get("duration"), wanted.get("script")
+def duration_class_of(chosen: Mapping[str, Any]) -> DurationClass:
+    """The class of a job by its settings. Never raises: odd settings have none."""
+    named = next((chosen[name] for name in ("type", "model", "engine") if name in chosen), "")
+    seconds, script = chosen.get("duration"), chosen.get("script")
     if not isinstance(seconds, (int, float)) or isinstance(seconds, bool):
         words = len(script.split()) if isinstance(script, str) else 0
         seconds = words / WORDS_PER_SECOND

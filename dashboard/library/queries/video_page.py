@@ -158,8 +158,8 @@ def build_video_settings(job: Job, options: FacelessOptions) -> tuple[VideoSetti
     return tuple(fact for fact in named if fact.value)
 
 
-def option_name(field: str, wanted: dict[str, Any], options: FacelessOptions) -> str:
-    choice = options.selected_choice(field, wanted)
+def option_name(field: str, chosen: dict[str, Any], options: FacelessOptions) -> str:
+    choice = options.selected_choice(field, chosen)
     return choice.name if choice is not None else ""
 
 

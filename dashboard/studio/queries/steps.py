@@ -81,28 +81,28 @@ def build_step_progress(job: Job, options: FacelessOptions, current: StepSlug) -
 
 
 def step_state(
-    step: FlowStep, wanted: dict[str, Any], options: FacelessOptions
+    step: FlowStep, chosen: dict[str, Any], options: FacelessOptions
 ) -> tuple[bool, str]:
     """Whether a step has all it must have, and the note under its name."""
     match step.slug:
         case StepSlug.TYPE:
-            return type_step_state(wanted, options)
+            return type_step_state(chosen, options)
         case StepSlug.SCRIPT:
-            has_words = bool(script_length(wanted.get("script")).words)
-            return has_words, script_length_note(wanted) if has_words else "No script yet"
+            has_words = bool(script_length(chosen.get("script")).words)
+            return has_words, script_length_note(chosen) if has_words else "No script yet"
         case StepSlug.REVIEW:
             return False, ""
     notes = []
     for setting in step.settings:
-        done, note = setting_state(setting, wanted, options)
+        done, note = setting_state(setting, chosen, options)
         if not done:
             return False, note
         notes.append(note)
     return True, ", ".join(list(filter(None, notes))[:MAX_NAMES_IN_NOTE]) or "Standard set"
 
 
-def type_step_state(wanted: dict[str, Any], options: FacelessOptions) -> tuple[bool, str]:
-    flow, ratio = FLOWS.get(str(wanted.get("type"))), wanted.get("aspect_ratio")
+def type_step_state(chosen: dict[str, Any], options: FacelessOptions) -> tuple[bool, str]:
+    flow, ratio = FLOWS.get(str(chosen.get("type"))), chosen.get("aspect_ratio")
     if flow is None:
         return False, "No type yet"
     if not ratio and options.choices("aspect_ratio"):
@@ -111,15 +111,15 @@ def type_step_state(wanted: dict[str, Any], options: FacelessOptions) -> tuple[b
 
 
 def setting_state(
-    setting: OptionSetting, wanted: dict[str, Any], options: FacelessOptions
+    setting: OptionSetting, chosen: dict[str, Any], options: FacelessOptions
 ) -> tuple[bool, str]:
     """Done when the service knows the choice; while it told no options, the choice is believed."""
-    choice = options.selected_choice(setting.name, wanted)
+    choice = options.selected_choice(setting.name, chosen)
     if choice is not None:
         return True, choice.name
     if not setting.is_needed:
         return True, ""
-    if not wanted.get(setting.name):
+    if not chosen.get(setting.name):
         return False, f"No {setting.noun} yet"
     return (
         (False, f"The {setting.noun} is gone")
@@ -131,8 +131,8 @@ def setting_state(
     )
 
 
-def script_length_note(wanted: dict[str, Any]) -> str:
-    length = script_length(wanted.get("script"))
+def script_length_note(chosen: dict[str, Any]) -> str:
+    length = script_length(chosen.get("script"))
     words = "1 word" if length.words == 1 else f"{length.words:,} words"
     return f"{length.duration_text}, {words}"
 
