@@ -83,7 +83,7 @@ def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: MemberPa
     thea.goto(f"/videos/{job}/")
     thea.get_by_role("link", name="Decline").click()
     dialog = thea.locator("dialog[open]")
-    dialog.get_by_label("Why not").fill("Not before the fair is paid.")
+    dialog.get_by_label("Reason").fill("Not before the fair is paid.")
     dialog.get_by_role("button", name="Decline").click()
     expect(thea.locator("#toasts")).to_contain_text("Priya is notified of the reason.")
     told = "Thea declined: “Not before the fair is paid.”"
