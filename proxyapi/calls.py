@@ -55,14 +55,14 @@ class TokenUnusable(errors.NotSent):
     """The ciphertext cannot be decrypted: the row was changed, or its key is missing."""
 
     code = "TOKEN-UNREADABLE"
-    sentence = "The stored token does not open. Nothing was sent. Add the token again."
+    sentence = "The stored token cannot be decrypted. Nothing was sent. Add the token again."
 
 
 class TokenRemoved(TokenUnusable):
     """The token was removed after this process had read its row."""
 
     code = "TOKEN-REMOVED"
-    sentence = "The token was removed meanwhile. Nothing was sent."
+    sentence = "The token was removed. Nothing was sent."
 
 
 class TokenOfOtherUpstream(TokenUnusable):
@@ -70,8 +70,8 @@ class TokenOfOtherUpstream(TokenUnusable):
 
     code = "TOKEN-OF-OTHER-UPSTREAM"
     sentence = (
-        "This token belongs to another address of the service than the portal uses now. "
-        "Nothing was sent."
+        "This token belongs to a different address of the service than the one in use. Nothing "
+        "was sent."
     )
 
 

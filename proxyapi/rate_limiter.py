@@ -119,9 +119,8 @@ class RateLimitExhausted(Exception):
     @property
     def user_message(self) -> str:
         return (
-            "Nothing was sent. The service takes a number of requests a minute from each "
-            "token, and this one's are used up. "
-            f"The next one goes in {max(1, round(self.wait))} s."
+            "Nothing was sent. The rate limit of this token is used up. The next request can be "
+            f"sent in {max(1, round(self.wait))} s."
         )
 
 
@@ -131,8 +130,8 @@ class RatePoolExhausted(RateLimitExhausted):
     @property
     def user_message(self) -> str:
         return (
-            "Nothing was sent. The service does only a few of this kind a minute. "
-            f"The next one goes in {max(1, round(self.wait))} s."
+            "Nothing was sent. The service allows only a few requests of this kind per minute. "
+            f"The next one can be sent in {max(1, round(self.wait))} s."
         )
 
 
@@ -141,7 +140,7 @@ class RateLimiterUnavailable(RateLimitExhausted):
 
     @property
     def user_message(self) -> str:
-        return "Nothing was sent. The counter of requests does not answer at the moment."
+        return "Nothing was sent. The rate limiter is not responding."
 
 
 def try_acquire(

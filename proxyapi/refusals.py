@@ -29,7 +29,7 @@ class Refusal(Exception):
 class NotEnoughCredits(Refusal):
     def __init__(self, needed: Decimal, free: Decimal, held_by_others: Decimal) -> None:
         super().__init__(
-            f"Not sent. It needs {format_credits(needed)} cr, "
+            f"Not sent. It needs {format_credits(needed)} cr; "
             f"{format_credits(max(free, Decimal(0)))} are free. "
             f"{other_team_hold_sentence(held_by_others)}Nothing was charged."
         )
@@ -47,7 +47,9 @@ class SpendingLimit(NamedTuple):
 class LimitExceeded(Refusal):
     def __init__(self, limit: SpendingLimit) -> None:
         left = format_credits(max(limit.remaining, Decimal(0)))
-        super().__init__(f"Not sent. A spending limit leaves {left} cr. Nothing was charged.")
+        super().__init__(
+            f"Not sent. {left} cr are left in the spending limit. Nothing was charged."
+        )
         self.limit = limit
 
 

@@ -18,7 +18,7 @@ from proxyapi.redis_client import connect_redis
 from proxyapi.refusals import TooManyAttempts
 
 THROTTLE_WINDOW_S = 60
-COUNTER_UNAVAILABLE = "The counter of requests does not answer at the moment. Nothing was sent."
+COUNTER_UNAVAILABLE = "The rate limiter is not responding. Nothing was sent."
 
 
 def count_attempt(limits: Mapping[str, int], sentence: str) -> str:

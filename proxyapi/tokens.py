@@ -23,13 +23,13 @@ from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 
 PROFILE_OPERATION = "me.get"
 MIN_REFRESH_INTERVAL = timedelta(seconds=20)
-ALREADY_STORED = "This token is already in the team's room."
+ALREADY_STORED = "This token was already added to the team."
 STORED_FOR_OTHER_UPSTREAM = (
     "This token is stored for another address of the service ({address}). It was not sent. To use "
-    "it at the address that the portal uses now, its owner removes it first."
+    "it at the current address, its owner must remove it first."
 )
 PROFILE_UNREADABLE = (
-    "The service did not answer, so the token could not be checked and was not stored."
+    "The service did not respond, so the token could not be checked and was not stored."
 )
 # Wrong tokens a minute that reach the service; one that it knows does not count.
 MEMBER_WRONG_TOKENS_PER_MINUTE = 5
@@ -114,7 +114,8 @@ def fetch_profile(token: Token, secret: Secret) -> dict[str, Any]:
         reply = calls.upstream_client().call(PROFILE_OPERATION, secret)
     except errors.Unauthorized:
         raise TokenRefused(
-            "The service does not know this token. Copy it again from your account settings there.",
+            "The service does not recognize this token. Copy it again from your account settings "
+            "there.",
             field="token",
         ) from None
     except rate_limiter.RateLimitExhausted as exhausted:
@@ -127,7 +128,7 @@ def fetch_profile(token: Token, secret: Secret) -> dict[str, Any]:
     calls.learn_rate_limit(token, reply.rate_limit)
     if not isinstance(reply.data, dict) or not isinstance(reply.data.get("id"), int):
         raise TokenRefused(
-            "The service answered, but not with an account. Nothing was stored.", field="token"
+            "The service's response contains no account. Nothing was stored.", field="token"
         )
     return reply.data
 

@@ -16,7 +16,7 @@ REQUIRED_MESSAGES = {
     "password": "Enter your password.",
     "oldpassword": "Enter your current password.",
     "password1": "Enter a new password.",
-    "password2": "Enter the new password once more.",
+    "password2": "Repeat the new password.",
 }
 
 

@@ -42,22 +42,19 @@ from proxyapi.forecast.run_out import SIMULATION_RUNS
 from proxyapi.models import Account
 from proxyapi.top_up import utc_midnight
 
-HOLDS_TEXT = "What open charges hold counts as spent already, and today as a whole day to come."
-RENEWAL_TEXT = (
-    "Credits that the plan brings at its renewal are not counted, nor are packs bought by hand."
-)
+HOLDS_TEXT = "Credits held by open charges count as spent. Today counts as a full future day."
+RENEWAL_TEXT = "Credits from plan renewals and manually bought packs are not included."
 EVEN_CHARGES_TEXT = (
-    "The charges of one day are taken to be even. One large job can meet its limit sooner."
+    "Charges are spread evenly over each day. One large job can reach its limit sooner."
 )
 TOP_UP_TEXT = (
-    "Top-up buys {each} credits after a spend through the API that leaves less than {tenth}, "
-    "and every payment is taken to succeed."
+    "Top-up buys {each} credits when spending through the API leaves less than {tenth}. Every "
+    "payment is assumed to succeed."
 )
-UNKNOWN_PACK_TEXT = (
-    "Top-up buys pack {pack}, and nobody has said what that holds, so it is not counted."
-)
+UNKNOWN_PACK_TEXT = "Top-up buys pack {pack}, whose credits are not set, so it is not included."
 UTC_DAY_TEXT = (
-    "The three top-ups a day count by the UTC day at the service, here by the team's day."
+    "The service counts the three top-ups per UTC day; this forecast counts them per day of the "
+    "team."
 )
 HISTORY_DAYS = 28  # days
 MIN_DAYS_AHEAD, MAX_DAYS_AHEAD = 14, 42  # days that are looked ahead
@@ -123,7 +120,7 @@ def build_forecast_assumptions(outlook: AccountForecast) -> tuple[str, ...]:
     if offer is None:
         return (*texts, UNKNOWN_PACK_TEXT.format(pack=outlook.setting.plan_id))
     if not offer.enabled:
-        return (*texts, "Automatic top-up is off, or was never read.")
+        return (*texts, "Automatic top-up is off or has not been read yet.")
     buys = TOP_UP_TEXT.format(each=credits(offer.credits), tenth=credits(offer.threshold))
     return (*texts, buys, UTC_DAY_TEXT)
 
@@ -131,10 +128,10 @@ def build_forecast_assumptions(outlook: AccountForecast) -> tuple[str, ...]:
 def sampling_assumption_text(outlook: AccountForecast) -> str:
     known = outlook.pattern.known_days
     if outlook.pattern.knows_weekdays:
-        drawn = f"a day of the same weekday out of the last {known}"
+        drawn = f"a day of the same weekday from the last {known} days"
     else:
-        drawn = f"a workday or a weekend day out of the last {known}: weekdays need three weeks"
-    return f"{SIMULATION_RUNS} futures are drawn. Each day to come is {drawn}, whole as it was."
+        drawn = f"a workday or weekend day from the last {known} days (weekdays need three weeks)"
+    return f"{SIMULATION_RUNS} futures are simulated. Each future day repeats {drawn}."
 
 
 def build_forecast_chart(account: Account, outlook: AccountForecast) -> LineChart | None:
@@ -204,13 +201,13 @@ def iter_day_texts(
     """What is told of each day: what it began with, or what may be left when it ends."""
     for day, amount in sorted(past.items()):
         if day < today:
-            yield day, f"{short_date(day)}: began with {credits(amount)} cr."
+            yield day, f"{short_date(day)}: opening balance {credits(amount)} cr."
     yield today, f"Today: {credits(account.balance)} cr now."
     for band in forecast.bands[: ahead - 1]:
         low, middle, high = (credits(amount) for amount in (band.low, band.median, band.high))
         yield (
             band.on + timedelta(days=1),
-            f"End of {short_date(band.on)}: {low} to {high} cr, the middle is {middle}.",
+            f"End of {short_date(band.on)}: {low} to {high} cr, median {middle}.",
         )
 
 
@@ -269,7 +266,7 @@ def build_batch_verdict(
     known = offer or TopUpOffer(False, Decimal(0), Decimal(0))
     batch = forecast_batch(standing, known, now, wish.count, wish.credits_each)
     total, free = credits(wish.total), credits(standing.balance)
-    asks = f"{wish.count} × {credits(wish.credits_each)} = {total} cr, {free} are free."
+    asks = f"{wish.count} × {credits(wish.credits_each)} = {total} cr; {free} are free."
     if batch.answer is BatchAnswer.NO:
         return BatchVerdict(
             "failed",
@@ -278,30 +275,30 @@ def build_batch_verdict(
         )
     bought = batch_top_ups_text(batch, known)
     if batch.answer is BatchAnswer.YES:
-        left = f"It leaves {credits(batch.credits_left)}."
-        return BatchVerdict("good", "Yes, all of it now.", f"{asks} {left}{bought}")
+        left = f"{credits(batch.credits_left)} remain."
+        return BatchVerdict("good", "Yes, all now.", f"{asks} {left}{bought}")
     when = (
         "now"
         if (batch.finished_at - now).total_seconds() < NOW_WITHIN_S
         else f"by {clock(batch.finished_at)}"
     )
     return BatchVerdict(
-        "late", f"Only with top-up, {when}.", f"{asks}{bought}{batch_delay_text(batch, now)}"
+        "late", f"Only with top-up: {when}.", f"{asks}{bought}{batch_delay_text(batch, now)}"
     )
 
 
 def unaffordable_title(batch: BatchForecast, wish: BatchInput) -> str:
     if not batch.sent_count:
-        return "No, not even the first one."
-    return f"No, {batch.sent_count} of {wish.count} go."
+        return "No, not even one."
+    return f"No, only {batch.sent_count} of {wish.count}."
 
 
 def batch_shortfall_text(batch: BatchForecast, offer: TopUpOffer) -> str:
-    said = f"The next one lacks {credits(batch.missing_credits)}."
+    said = f"The next one is short by {credits(batch.missing_credits)}."
     if not offer.enabled:
         return f"{said} Automatic top-up is off."
     tenth = credits(offer.threshold)
-    return f"{said} A top-up comes only after a spend through the API, under {tenth}."
+    return f"{said} A top-up is triggered only by spending through the API, below {tenth}."
 
 
 def batch_top_ups_text(batch: BatchForecast, offer: TopUpOffer) -> str:
@@ -309,12 +306,16 @@ def batch_top_ups_text(batch: BatchForecast, offer: TopUpOffer) -> str:
         return ""
     times = "One top-up" if batch.top_ups == 1 else f"{batch.top_ups} top-ups"
     together = credits(batch.top_ups * offer.credits)
-    return f" {times} on the way, {together} credits bought with the saved card."
+    return f" {times} needed: {together} credits bought with the saved card."
 
 
 def batch_delay_text(batch: BatchForecast, now: datetime) -> str:
     if (batch.finished_at - now).total_seconds() < NOW_WITHIN_S:
         return ""
     days = (utc_midnight(batch.finished_at) - utc_midnight(now)).days
-    why = "three top-ups a UTC day are the most" if days else "the service waits after a failure"
+    why = (
+        "at most three top-ups per UTC day are possible"
+        if days
+        else "the service waits after a failure"
+    )
     return f" It takes until {clock(batch.finished_at)}, because {why}."

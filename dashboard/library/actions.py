@@ -27,8 +27,8 @@ from proxyapi.refusals import NotReady, StaleData
 
 NOT_RETRYABLE = "The service has no retry for this kind of video. Nothing was sent."
 FAILURE_NOT_LATEST = (
-    "Not sent. The failure you were asked about is not the last one of this video. "
-    "Nothing was charged; the last one stands above."
+    "Not sent. This video has failed again since you opened the dialog. Nothing was charged. The "
+    "latest failure is shown above."
 )
 
 
@@ -56,7 +56,7 @@ def retry_video(
 def quote_retry(job: Job, seen: Decimal, failed_at: str) -> Decimal:
     """The price in credits; raises `Refusal` where nothing can be sent."""
     require_job_state(
-        job, JobState.FAILED, "Only a failed render is retried. This one did not fail."
+        job, JobState.FAILED, "Only a failed render can be retried. This one did not fail."
     )
     require_latest_failure(failed_at, job)
     price = pricing.estimate_retry_price(job)

@@ -41,11 +41,13 @@ from proxyapi.models.charge import UNDECIDED_STATES
 from proxyapi.refusals import Refusal, StaleData
 from proxyapi.rollups.daily_totals import REBUILD_WANTED
 
-BEYOND_OWN_ROLE = "You can only give a role whose permissions you have yourself."
-LAST_OWNER = "The team needs an owner. Make somebody else one first."
-MEMBER_LEFT = "This member has left the team meanwhile."
-UNKNOWN_TIME_ZONE = "There is no such time zone. Choose one of the list, such as Europe/Berlin."
-LAST_OWNER_LEAVES = "{name} is the last owner of {team}. Make somebody else an owner first."
+BEYOND_OWN_ROLE = "You can only assign roles whose permissions you have yourself."
+LAST_OWNER = "The team needs an owner. Make another member an owner first."
+MEMBER_LEFT = "This member has left the team."
+UNKNOWN_TIME_ZONE = (
+    "This time zone does not exist. Choose one from the list, such as Europe/Berlin."
+)
+LAST_OWNER_LEAVES = "{name} is the last owner of {team}. Make another member an owner first."
 REQUESTER_LEFT = "{name} left the team before it was decided. Nothing was sent."
 LEFT_BEFORE_SENDING = "{name} left the team before it was sent. Nothing was charged."
 

@@ -9,7 +9,7 @@ from django import forms
 from dashboard.shared.forms import PortalForm
 
 TIME_ZONE_HELP = (
-    "Its days are the days of budgets, sums and the forecast. The service counts in UTC days."
+    "Defines the days of budgets, totals and the forecast. The service counts in UTC days."
 )
 
 

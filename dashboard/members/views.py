@@ -44,7 +44,7 @@ def update_time_zone(request: TeamRequest) -> HttpResponse:
     if not form.is_valid():
         return render_members_page(request, zone_form=form)
     if set_team_time_zone(by=request.membership, name=form.cleaned_data["time_zone"]):
-        told = "Days and times are those of {time_zone}. The ledger’s days are counted anew."
+        told = "Time zone set to {time_zone}. Daily totals of the ledger are being recalculated."
         messages.success(request, told.format_map(form.cleaned_data))
     return redirect("members")
 
@@ -66,4 +66,4 @@ def parse_role(text: str) -> Role:
     try:
         return Role(text)
     except ValueError:
-        raise Refusal("There is no such role. Choose one of the list.", field="role") from None
+        raise Refusal("There is no such role. Choose one from the list.", field="role") from None

@@ -37,8 +37,8 @@ from proxyapi.refusals import (
     format_credits,
 )
 
-ALREADY_SENT = "This was sent already. Nothing was sent twice."
-PRICE_MISSING = "There is no price for it as it stands. Ask for the price first; nothing was sent."
+ALREADY_SENT = "This was already sent. Nothing was sent twice."
+PRICE_MISSING = "There is no current price. Get a price first. Nothing was sent."
 PRICE_CHANGED = "Not sent. The price was {seen} cr and is {now} cr now"
 
 

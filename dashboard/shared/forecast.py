@@ -234,7 +234,7 @@ def build_run_out_range(outlook: AccountForecast) -> RunOutRange:
     if forecast is None:
         return RunOutRange("Not enough days", (too_few_days_text(outlook),), dated=False)
     if not forecast.daily_spend:
-        none = "No credits went in the days that are known."
+        none = "No credits were spent in the recorded days."
         return RunOutRange("Nothing is spent", (none,), dated=False)
     lines = [
         run_out_chance_text(forecast),
@@ -247,11 +247,11 @@ def build_run_out_range(outlook: AccountForecast) -> RunOutRange:
 def too_few_days_text(outlook: AccountForecast) -> str:
     known = outlook.pattern.known_days
     if outlook.history.first_full_day is None:
-        return f"The ledger has no entry yet. A forecast needs {MIN_PATTERN_DAYS} whole days of it."
+        return f"The ledger has no entries yet. A forecast needs {MIN_PATTERN_DAYS} full days."
     ready = outlook.today + timedelta(days=MIN_PATTERN_DAYS - known)
-    days = {0: "no whole day", 1: "1 whole day"}.get(known, f"{known} whole days")
+    days = {0: "no full day", 1: "1 full day"}.get(known, f"{known} full days")
     return (
-        f"The ledger has {days} so far. With {MIN_PATTERN_DAYS} there is a forecast: "
+        f"The ledger has {days} so far. The forecast starts with {MIN_PATTERN_DAYS}: "
         f"{short_date(ready)}."
     )
 
@@ -278,13 +278,15 @@ def run_out_chance_text(forecast: RunOutForecast) -> str:
             else f"{forecast.percent_lasting} in 100 of the"
         )
         verb = "future lasts" if forecast.percent_lasting == 100 else "futures last"
-        return f"{how_many} simulated {verb} longer than that; we simulate no further."
+        return f"{how_many} simulated {verb} longer than that. The simulation ends there."
     if forecast.late is None:
         lasting = (
             f"{forecast.percent_lasting} of 100 simulated futures last beyond "
             f"{short_date(forecast.until)}"
         )
-        return f"One in ten ends before {short_date(forecast.early)}, and {lasting}."
+        return (
+            f"In 10 % of them the credits run out before {short_date(forecast.early)}; {lasting}."
+        )
     return (
         f"In 80 % of {SIMULATION_RUNS} simulated futures the credits run out in this range; "
         f"in half of them before {short_date(forecast.median or forecast.late)}."
@@ -300,7 +302,7 @@ def plan_renewal_lines(outlook: AccountForecast, forecast: RunOutForecast) -> li
     return [
         (
             f"The plan renews on {short_date(renews_on)}; the credits last until then in {lasting} "
-            "of 100."
+            "% of the simulated futures."
         )
     ]
 
@@ -311,8 +313,8 @@ def top_up_effect_lines(outlook: AccountForecast, forecast: RunOutForecast) -> l
     if alone is None or alone is forecast:
         return []
     times = "1 top-up" if forecast.top_ups == 1 else f"{forecast.top_ups} top-ups"
-    bought = f"About {times} until {short_date(forecast.until)} are counted in."
-    return [bought, f"If none succeeds: {lowercase_first_letter(run_out_span_text(alone))}."]
+    bought = f"Includes about {times} until {short_date(forecast.until)}."
+    return [bought, f"Without top-ups: {lowercase_first_letter(run_out_span_text(alone))}."]
 
 
 def lowercase_first_letter(text: str) -> str:
@@ -323,9 +325,12 @@ def forecast_note(account: Account, outlook: AccountForecast) -> str:
     if account.plan != AccountPlan.PAID:
         return "The plan is not paid, so nothing is spent through the API until it is."
     if outlook.forecast is None or not outlook.forecast.daily_spend:
-        return "When the credits run out, told from how they were spent."
+        return "When the credits run out, calculated from past spending."
     day = credits(outlook.forecast.daily_spend)
-    return f"About {day} credits go a day, told from the last {outlook.pattern.known_days} days."
+    return (
+        f"About {day} credits are spent per day, based on the last {outlook.pattern.known_days} "
+        "days."
+    )
 
 
 def short_date(day: date) -> str:

@@ -12,9 +12,9 @@ from django.forms.utils import pretty_name
 
 from dashboard.shared.text_validation import INVISIBLE_CHARACTER
 
-TOO_LONG = "At most %(limit_value)d characters fit here, these are %(show_value)d."
-CHOOSE_FROM_LIST = "Choose one of the list."
-VERSION_LABEL = "the mark of what it was drawn from"
+TOO_LONG = "At most %(limit_value)d characters are allowed (now %(show_value)d)."
+CHOOSE_FROM_LIST = "Choose one from the list."
+VERSION_LABEL = "the version of the data"
 # Of what nobody typed: only a new page has it right.
 HIDDEN_FIELD_DAMAGED = (
     "Nothing was saved or sent: {what} in this form is missing or damaged. Reload the page and "
@@ -24,18 +24,18 @@ ERROR_MESSAGES = {
     "invalid_choice": CHOOSE_FROM_LIST,
     "invalid_list": CHOOSE_FROM_LIST,
     "max_length": TOO_LONG,
-    "min_length": "At least %(limit_value)d characters are needed, these are %(show_value)d.",
-    "min_value": "The least is %(limit_value)s.",
-    "max_value": "The most is %(limit_value)s.",
-    "max_digits": "At most %(max)s digits fit here.",
-    "max_decimal_places": "At most %(max)s digits after the point fit here.",
-    "max_whole_digits": "At most %(max)s digits before the point fit here.",
+    "min_length": "At least %(limit_value)d characters are required (now %(show_value)d).",
+    "min_value": "The minimum is %(limit_value)s.",
+    "max_value": "The maximum is %(limit_value)s.",
+    "max_digits": "At most %(max)s digits are allowed.",
+    "max_decimal_places": "At most %(max)s decimal places are allowed.",
+    "max_whole_digits": "At most %(max)s digits before the decimal point are allowed.",
     "null_characters_not_allowed": INVISIBLE_CHARACTER,
 }
 INVALID_MESSAGES: Mapping[type[forms.Field], str] = {
     forms.IntegerField: "Enter a whole number.",
     forms.DecimalField: "Enter a number.",
-    forms.URLField: "Enter an address that begins with https://.",
+    forms.URLField: "Enter an address that starts with https://.",
     forms.EmailField: "Enter an e-mail address, such as name@example.com.",
 }
 

@@ -21,7 +21,7 @@ from proxyapi.refusals import Refusal
 
 HOLD_LABEL = "Held until the exact price is known"
 NOTE_HAS_INVISIBLE_CHARACTER = (
-    "A character that cannot be seen is in your message. Type it anew; nothing was sent."
+    "Your message contains an invisible character. Type it again. Nothing was sent."
 )
 
 

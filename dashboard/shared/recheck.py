@@ -16,9 +16,9 @@ from proxyapi.models import Charge, ChargeState, Job, Token, TokenState
 from proxyapi.polling.poller import poll_soon
 from proxyapi.refusals import StaleData, TokenRefused
 
-ACCOUNT_UNREACHABLE = "The token it was made with does not work, so the service cannot be asked."
-RECHECK_STARTED = "The service and its ledger are asked now. Nothing is sent again."
-ALREADY_SETTLED = "It is settled by now; there is nothing to look for any more."
+ACCOUNT_UNREACHABLE = "The token it was made with does not work, so it cannot be checked."
+RECHECK_STARTED = "The service and its ledger are being checked. Nothing is sent again."
+ALREADY_SETTLED = "It is already resolved. There is nothing left to check."
 
 
 @transaction.atomic

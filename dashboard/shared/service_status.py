@@ -39,8 +39,8 @@ class ServiceAvailability:
     def announcement(self) -> str:
         """What is read out when the state changes."""
         if self.state == "silent":
-            return f"The service has not answered since {clock(self.since)}"
-        return "The service answers" if self.state == "answers" else ""
+            return f"The service has not responded since {clock(self.since)}"
+        return "The service responds" if self.state == "answers" else ""
 
 
 @dataclass(frozen=True, slots=True)

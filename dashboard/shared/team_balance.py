@@ -168,7 +168,7 @@ def credit_shortfall_text(free: Decimal, hold: Decimal) -> str:
     """What is free and what it would take, in words; empty where the hold fits."""
     if free >= hold:
         return ""
-    return f"{credits(max(free, Decimal(0)))} cr are free, {credits(hold)} would be held for it"
+    return f"{credits(max(free, Decimal(0)))} cr free; {credits(hold)} would be held"
 
 
 def plan_renewal_text(ends_at: datetime, verb: str = "renews") -> str:

@@ -14,7 +14,7 @@ from django.forms import Field
 from proxyapi.refusals import Refusal
 
 INVISIBLE_CHARACTER = (
-    "A character that cannot be seen is in it. Type it again, or paste it as plain text."
+    "It contains an invisible character. Type it again, or paste it as plain text."
 )
 DIRECTION_MARKS = "\u202a-\u202e\u2066-\u2069"
 validate_line = RegexValidator(

@@ -27,7 +27,7 @@ def build_token_status(token: Token) -> TokenStatus:
     if token.state == TokenState.REVOKED:
         return TokenStatus("paused", f"Revoked since {clock(token.state_since)}")
     if not token_vault.can_decrypt(token):
-        return TokenStatus("failed", "Does not open: add it again")
+        return TokenStatus("failed", "Cannot be decrypted: add it again")
     if not token.account.is_of_current_upstream:
         return TokenStatus("paused", OTHER_UPSTREAM_TEXT)
     if token.state == TokenState.PAUSED:

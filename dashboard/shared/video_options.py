@@ -152,7 +152,7 @@ def option_note(group: str, item: dict[str, Any]) -> str:
         return clean_option_text(item.get("slug"))
     cost = item.get("cost")
     if group == "image_engines" and isinstance(cost, int):
-        return "The plain price" if cost == 1 else f"{cost} times the plain price"
+        return "Base price" if cost == 1 else f"{cost} times the base price"
     return ""
 
 

@@ -28,11 +28,13 @@ from proxyapi.kinds import KINDS, awaits_approval, has_unread_script
 from proxyapi.models import Charge, Draft, Job, JobKind, JobState, Token, lock_draft
 from proxyapi.refusals import NotReady, StaleData, TokenRefused
 
-ADD_ONE_FIRST = "You have no token here yet. Add yours, then everything you make runs on it."
-DRAFT_CHANGED_REASON = ": the draft was changed or priced again meanwhile."
-TYPE_FIXED = "The type is fixed once a video was rendered. Start a new draft for another type."
+ADD_ONE_FIRST = "You have no token yet. Add yours; everything you create uses it."
+DRAFT_CHANGED_REASON = ": the draft was changed or got a new price."
+TYPE_FIXED = (
+    "The type cannot be changed after the first render. Create a new draft for another type."
+)
 NO_DRAFT = "This video was not made in the studio. Its settings cannot be changed here."
-RENDER_ALREADY_SENT = "This video was sent to be rendered already. Nothing was sent twice."
+RENDER_ALREADY_SENT = "This video was already sent to render. Nothing was sent twice."
 
 
 @transaction.atomic
@@ -78,7 +80,7 @@ def save_draft_step(
         return job
     if edited_at and edited_at != draft.edited_at.isoformat():
         raise StaleData(
-            "Somebody changed this draft meanwhile. Your words are below; look and save again."
+            "Someone else changed this draft. Your values are below. Review them and save again."
         )
     # A render that is on its way was priced as it stands: what is changed now would be charged too.
     if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting_jobs().exists():
@@ -156,7 +158,7 @@ def quote_script(job: Job, seen: Decimal) -> Decimal:
     require_job_state(
         job,
         JobState.DRAFT,
-        "This video was rendered already. Start a new one for a new script.",
+        "This video was already rendered. Create a new one for a new script.",
     )
     price = pricing.script_credits(job.account)
     require_shown_price(seen, price)

@@ -44,7 +44,7 @@ def remove_member_token(*, by: Membership, token: Token) -> None:
         by.team,
         [] if is_own else [token.owner],
         title=f"{by.user} removed your token …{token.last_four}",
-        text="Its value is destroyed here. Add a token to go on making videos.",
+        text="Its stored value was deleted. Add a token to continue creating videos.",
         url=reverse("tokens"),
     )
 

@@ -8,8 +8,8 @@ from dashboard.shared.forms import PortalForm
 from proxyapi.upstream.secret import Secret
 
 HELP_TEXT = (
-    "You find it in your account settings at the service, under API. It is checked with the "
-    "service, sealed, and never shown again."
+    "Find it in your account settings at the service, under API. It is checked with the service, "
+    "encrypted and never shown again."
 )
 
 

@@ -47,11 +47,11 @@ class TokensPage:
     def note(self) -> str:
         tokens = sum(len(account.tokens) for account in self.accounts)
         if not tokens:
-            return "No token yet. Everything that is made here runs on the token of who made it."
+            return "No token yet. Members create videos with their own token."
         accounts = len(self.accounts)
         opened = "one account" if accounts == 1 else f"{accounts} accounts"
-        verb = "One token opens" if tokens == 1 else f"{tokens} tokens open"
-        return f"{verb} {opened}. What a member makes runs on their own token."
+        verb = "One token for" if tokens == 1 else f"{tokens} tokens for"
+        return f"{verb} {opened}. Members create videos with their own token."
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +70,15 @@ class TokenRemoval:
     def sentence(self) -> str:
         """What becomes of what is rendering."""
         if not self.running:
-            return "Nothing is rendering with it now."
+            return "Nothing is rendering with it."
         what = "One video is" if self.running == 1 else f"{self.running} videos are"
-        they, go = ("It", "goes") if self.running == 1 else ("They", "go")
+        they, go = ("It", "continues") if self.running == 1 else ("They", "continue")
         if self.has_other:
             whose = f"the other token of {self.whose}" if self.whose else "your other token"
-            return f"{what} rendering with it. {they} {go} on with {whose} for this account."
+            return f"{what} rendering with it. {they} {go} with {whose} for this account."
         adds = f"{self.whose} adds" if self.whose else "you add"
         return (
-            f"{what} rendering with it. {they} {go} on at the service; Reelroom checks again when "
+            f"{what} rendering with it. {they} {go} at the service; Reelroom can check again when "
             f"{adds} a token."
         )
 
@@ -155,4 +155,4 @@ def shared_account_text(tokens: list[Token]) -> str:
     names = list(dict.fromkeys(token.owner.first_name for token in tokens))
     if len(names) < 2:
         return ""
-    return f"{', '.join(names[:-1])} and {names[-1]} share it: one balance, one ledger."
+    return f"{', '.join(names[:-1])} and {names[-1]} share this account: one balance, one ledger."

@@ -36,7 +36,7 @@ def tokens(request: TeamRequest) -> HttpResponse:
             form.add_error("token", refusal.sentence)
         else:
             name = token.account.name or token.account.email
-            messages.success(request, f"Your token …{token.last_four} opens {name}.")
+            messages.success(request, f"Token …{token.last_four} for {name} added.")
             return redirect("tokens")
     context = {"page": build_tokens_page(request.membership), "form": form}
     return render(request, PAGE_TEMPLATE, context, status=422 if form.errors else 200)
@@ -62,5 +62,5 @@ def delete_token(request: TeamRequest, token_id: UUID) -> HttpResponse:
 
 def token_removed_text(token: Token, by: User) -> str:
     if token.owner_id == by.pk:
-        return f"Your token …{token.last_four} is removed."
-    return f"Token …{token.last_four} of {token.owner} is removed."
+        return f"Your token …{token.last_four} was removed."
+    return f"Token …{token.last_four} of {token.owner} was removed."

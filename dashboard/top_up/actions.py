@@ -19,7 +19,7 @@ from proxyapi.models import Account, CreditPack, TopUpChange
 from proxyapi.refusals import AlreadyInProgress
 from proxyapi.top_up import TopUpSetting
 
-PACK_EXISTS = "A pack with this plan id is kept already."
+PACK_EXISTS = "A pack with this plan ID already exists."
 
 
 @transaction.atomic

@@ -22,10 +22,11 @@ from proxyapi.top_up import (
 
 MIN_TYPED_UNITS = max(UNIT_PRESETS) + 1
 TYPED_UNITS_ERROR = (
-    f"A whole number of units, {MIN_TYPED_UNITS} to {MAX_TOP_UP_UNITS:,}. Fewer are chosen above."
+    f"Enter a whole number of units from {MIN_TYPED_UNITS} to {MAX_TOP_UP_UNITS:,}. Choose fewer "
+    "above."
 )
 UNITS_REQUIRED = "Choose how many units each top-up buys."
-PACK_REQUIRED = "Choose a pack. If there is none, add it below."
+PACK_REQUIRED = "Choose a pack. If none is listed, add one below."
 TYPE_REQUIRED = "Choose what a top-up buys."
 FORM_OUTDATED = "This form has expired. Open the page again."
 CURRENCY_CHOICES = [(code, code) for code in ("USD", "EUR", "GBP", "CHF")]
@@ -155,20 +156,20 @@ class CreditPackForm(PortalForm):
     """A credit pack as its page at the service describes it."""
 
     plan_id = forms.IntegerField(
-        label="Plan id",
+        label="Plan ID",
         min_value=1,
         max_value=2**31 - 1,
-        help_text="The number of the pack's plan at the service, which lists none by itself.",
-        error_messages={"required": "The pack's number at the service is missing."},
+        help_text="ID of the pack's plan at the service. The service does not list its packs.",
+        error_messages={"required": "Enter the pack's plan ID."},
     )
-    name = forms.CharField(max_length=60, error_messages={"required": "Name it for the team."})
+    name = forms.CharField(max_length=60, error_messages={"required": "Enter a name."})
     credits = forms.IntegerField(
         min_value=1,
         max_value=100_000_000,
-        error_messages={"required": "How many credits does it hold?"},
+        error_messages={"required": "Enter the number of credits."},
     )
     price = forms.DecimalField(
-        label="Price, if you know it", required=False, min_value=0, max_digits=10, decimal_places=2
+        label="Price, if known", required=False, min_value=0, max_digits=10, decimal_places=2
     )
     currency = forms.ChoiceField(choices=CURRENCY_CHOICES, required=False)
 

@@ -128,7 +128,7 @@ def add_credit_pack(request: TeamRequest) -> HttpResponse:
         except Refusal as refusal:
             form.add_error(refusal.field or None, refusal.sentence)
         else:
-            messages.success(request, f"{pack.name} is kept, {pack.credits:,} cr.")
+            messages.success(request, f"Pack {pack.name} added, {pack.credits:,} cr.")
             return redirect(top_up_page_url(facts.account))
     return render_top_up_page(request, facts, 422, pack_form=form)
 
@@ -137,7 +137,7 @@ def add_credit_pack(request: TeamRequest) -> HttpResponse:
 def remove_credit_pack(request: TeamRequest, pack_id: int) -> HttpResponse:
     pack = fetch_credit_pack(request, pack_id)
     actions.remove_credit_pack(by=request.membership, pack=pack)
-    messages.success(request, f"{pack.name} is kept no longer.")
+    messages.success(request, f"Pack {pack.name} removed.")
     return redirect(top_up_page_url(request.POST.get("account", "")))
 
 
@@ -145,7 +145,7 @@ def load_requested_facts(request: TeamRequest) -> TopUpFacts:
     named = request.POST.get("account", "") or request.GET.get("account", "")
     account, accounts = fetch_account(request, named, MONEY_PERMISSION)
     if account is None:
-        raise Http404("There is no account in this team yet.")
+        raise Http404("This team has no account yet.")
     return load_top_up_facts(account, accounts)
 
 

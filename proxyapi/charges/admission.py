@@ -34,9 +34,9 @@ from proxyapi.refusals import (
 
 # A worker is woken on commit; the sweep takes over when none answers.
 SWEEP_AFTER = timedelta(seconds=10)
-JOB_IN_PROGRESS = "This video has something under way already. Nothing was sent twice."
-SAME_IN_PROGRESS = "The same is under way already. Nothing was sent twice."
-NO_APPROVAL_NEEDED = "There is room for it by now. Nothing was sent; press once more."
+JOB_IN_PROGRESS = "Another request for this video is already in progress. Nothing was sent twice."
+SAME_IN_PROGRESS = "The same request is already in progress. Nothing was sent twice."
+NO_APPROVAL_NEEDED = "It now fits the budget. Nothing was sent. Confirm again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def approve_draft_charge(charge: Charge, price: Decimal | None = None) -> Charge
     if charge.state in HOLDING_STATES:
         return charge
     if charge.state != ChargeState.DRAFT:
-        raise StaleData("This was decided already. Nothing was sent.")
+        raise StaleData("This request is already decided. Nothing was sent.")
     check_account_upstream(account)
     check_unchanged_since_request(charge)
     if price is not None:
@@ -155,7 +155,7 @@ def withdraw_draft_charge(charge: Charge, sentence: str) -> Charge:
     if charge.state == ChargeState.REFUSED:
         return charge
     if charge.state != ChargeState.DRAFT:
-        raise StaleData("This was released meanwhile. It is on its way.")
+        raise StaleData("This was already approved. It is being sent.")
     Charge.objects.transition(
         charge, ChargeState.REFUSED, reason=sentence, settled_at=timezone.now()
     )
@@ -201,7 +201,7 @@ def find_charge_by_nonce(
     if charge is None:
         return None
     if (charge.job_id, charge.operation, charge.path, charge.body) != content:
-        raise AlreadyInProgress("This form was used for something else already. Nothing was sent.")
+        raise AlreadyInProgress("This form was already used for something else. Nothing was sent.")
     return charge
 
 
@@ -239,7 +239,7 @@ def check_job_unchanged(job: Job, intent: ChargeIntent) -> None:
         seen.finished_at,
     )
     if job.state != seen.state or (priced and not as_seen):
-        raise StaleData("This video changed meanwhile. Nothing was sent. Look at it again first.")
+        raise StaleData("This video has changed. Nothing was sent. Review it first.")
 
 
 def edited_at(draft: Draft | None) -> datetime | None:

@@ -26,12 +26,12 @@ from proxyapi.polling import FIRST_POLL_DELAY
 from proxyapi.upstream import errors
 
 MAYBE_LOST_RENDER_SENTENCE = (
-    " It may be the one whose answer was lost at {time:%H:%M} UTC; it is watched now."
+    " It may be the render whose response was lost at {time:%H:%M} UTC. Its status is now checked."
 )
-NOW_POLLED_SENTENCE = " It is watched now."
+NOW_POLLED_SENTENCE = " Its status is now checked."
 ALREADY_ENDED_SENTENCES: Mapping[JobState | None, str] = {
-    JobState.COMPLETED: "The service rendered this video already. Nothing was charged.",
-    JobState.FAILED: "The service tried to render this video already. Nothing was charged.",
+    JobState.COMPLETED: "The service has already rendered this video. Nothing was charged.",
+    JobState.FAILED: "The service has already tried to render this video. Nothing was charged.",
 }
 
 

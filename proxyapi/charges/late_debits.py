@@ -26,8 +26,8 @@ LATE_DEBIT_SEARCH_WINDOW = timedelta(
     days=1
 )  # since the sending; a ledger may be unreadable for hours
 LATE_DEBIT_REASON = (
-    "It was called uncharged, and a debit of {cost} cr was booked at {time:%H:%M} UTC: it is "
-    "probably its own."
+    "It was reported as not charged, but a debit of {cost} cr was recorded at {time:%H:%M} UTC. "
+    "It is probably for this charge."
 )
 
 

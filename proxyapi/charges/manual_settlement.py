@@ -13,11 +13,9 @@ from proxyapi.ledger import entry_changes
 from proxyapi.models import Charge, ChargeState, LedgerEntry, MatchConfidence
 from proxyapi.refusals import StaleData
 
-ALREADY_SETTLED = "This was settled meanwhile. Nothing was changed."
-MATCHED_BY_PERSON = "Somebody said that this debit is its own."
-ENTRY_TAKEN = (
-    "This row of the ledger is another one by now, or something else’s. Nothing was changed."
-)
+ALREADY_SETTLED = "This is already resolved. Nothing was changed."
+MATCHED_BY_PERSON = "A member matched this debit."
+ENTRY_TAKEN = "This ledger row has changed or is already matched. Nothing was changed."
 ENTRY_OF_OTHER_TEAM = (
     "This debit belongs to a charge of another team that uses this account. Nothing was changed."
 )

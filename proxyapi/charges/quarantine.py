@@ -17,11 +17,9 @@ from proxyapi.models.charge import HOLDING_STATES, MAX_CHARGE_CRASHES
 
 QUARANTINED = "QUARANTINED"
 QUARANTINED_UNSENT_REASON = (
-    "It could not be handled five times in a row, so it was given up. Nothing was sent."
+    "Processing failed five times in a row, so it was cancelled. Nothing was sent."
 )
-QUARANTINED_UNKNOWN_REASON = (
-    "It could not be handled five times in a row. “Look again” tries once more."
-)
+QUARANTINED_UNKNOWN_REASON = "Processing failed five times in a row. Use “Check again” to retry."
 
 
 def quarantine_failing_charge(handle: Callable[[UUID], None]) -> Callable[[UUID], None]:

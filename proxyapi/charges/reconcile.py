@@ -33,9 +33,7 @@ from proxyapi.polling import circuit_breaker, clock_rollback
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 
-NEVER_CHARGED_REASON = (
-    "It was never charged. The {hold} cr held are released. Do it again when you like."
-)
+NEVER_CHARGED_REASON = "It was never charged. The {hold} cr held are released. You can try again."
 
 
 @quarantine_failing_charge

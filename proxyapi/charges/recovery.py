@@ -43,21 +43,23 @@ from proxyapi.upstream.reply import Reply, ReplyCredits
 
 RESTORED_CODE = "RESTORED"
 ALREADY_SENT_REASON = (
-    "It was sent before the database was restored. It is not sent again; what became of it is "
-    "being read."
+    "It was sent before the database was restored. It is not sent again. Its outcome is being "
+    "checked."
 )
 MAYBE_SENT_REASON = (
     "The database was restored from a backup, and this may have been sent since. It is not sent "
-    "again; what became of it is being read."
+    "again. Its outcome is being checked."
 )
 APPROVAL_LOST_REASON = (
-    "The database was restored from a backup, and this may have been sent since. Nothing was sent "
-    "now. If it is still wanted, ask again."
+    "The database was restored from a backup, and this may have been sent since. Nothing was "
+    "sent. Request it again if you still need it."
 )
 TOP_UP_LOST_REASON = (
     "Not saved. The database was restored from a backup. Check the setting and save it again."
 )
-SUPERSEDED_REASON = "The same was sent before the database was restored. Nothing was sent twice."
+SUPERSEDED_REASON = (
+    "The same request was sent before the database was restored. Nothing was sent twice."
+)
 RECOVERY_LOCK_S = 600
 log = logging.getLogger(__name__)
 
@@ -74,8 +76,8 @@ class RecoveryReport:
     def sentences(self) -> list[str]:
         """The result in words, for the operator."""
         found = (
-            f"Charges that were sent after the backup and are restored: {len(self.recovered)}. "
-            f"That may have been sent after it and are not sent again: {len(self.unsure)}."
+            f"Charges sent after the backup and restored: {len(self.recovered)}. Charges that may "
+            f"have been sent after it and are not sent again: {len(self.unsure)}."
         )
         return [found] + [f"Not restored: {sentence}" for sentence in self.lost]
 

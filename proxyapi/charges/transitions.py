@@ -21,13 +21,15 @@ from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Reply
 
 RECONCILE_AFTER = timedelta(seconds=5)
-COST_PENDING_REASON = "It was done. What it cost is read from the ledger."
-PRICE_DIFFERS_REASON = "The price was {price} cr, and it took {cost} cr."
+COST_PENDING_REASON = "It was done. Its cost is read from the ledger."
+PRICE_DIFFERS_REASON = "The price was {price} cr; the actual cost was {cost} cr."
 ANSWERED_AFTER_END_REASON = (
-    "The service answered after this was ended: it was done.{told} The ledger shows the debit."
+    "The service responded after this was closed: it was done.{told} The ledger shows the debit."
 )
-LATE_REPLY_REASON = "It was called uncharged, and the service answered later: it took {cost} cr."
-REPEATED_SENTENCE = " It was done again at {time:%H:%M} UTC, which is a charge of its own."
+LATE_REPLY_REASON = (
+    "It was reported as not charged, but the service responded later: it cost {cost} cr."
+)
+REPEATED_SENTENCE = " It was done again at {time:%H:%M} UTC, which is a separate charge."
 PRICE_DIFFERS = "PRICE-DIFFERS"
 
 
@@ -62,7 +64,7 @@ def apply_late_reply(charge: Charge, cost: Decimal | None) -> None:
         mark_charged_late(charge, cost, LATE_REPLY_REASON.format(cost=amount_text(cost)))
         return
     if charge.state in (ChargeState.REFUSED, ChargeState.WRITTEN_OFF):
-        cost_text = "" if cost is None else f" It took {amount_text(cost)} cr."
+        cost_text = "" if cost is None else f" It cost {amount_text(cost)} cr."
         Charge.objects.filter(pk=charge.pk).update(
             reason=ANSWERED_AFTER_END_REASON.format(told=cost_text)
         )
@@ -141,7 +143,7 @@ def mark_refused(charge: Charge, error: errors.UpstreamError) -> None:
 
 
 def give_up_unsent(charge: Charge) -> None:
-    sentence = "Not sent for a quarter of an hour, so it was given up. Nothing was charged."
+    sentence = "Not sent within 15 minutes, so it was cancelled. Nothing was charged."
     release_hold(charge, sentence, None)
 
 
@@ -196,7 +198,8 @@ def mark_unknown(charge: Charge, error: errors.UpstreamError | None, sentence: s
 def mark_delayed(charge: Charge, error: Exception) -> None:
     """The charge stays held; `reason` says what it waits for."""
     reason = (
-        getattr(error, "user_message", "") or "All requests of this minute are used; it is next."
+        getattr(error, "user_message", "")
+        or "The rate limit of this minute is used up. It is sent next."
     )
     if Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD).update(reason=reason):
         publish_charge_events(charge)

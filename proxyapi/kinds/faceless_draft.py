@@ -70,7 +70,10 @@ class DraftBusy(RateLimitExhausted):
 
     @property
     def user_message(self) -> str:
-        return "Nothing was sent yet. The draft is on its way to the service; it goes on by itself."
+        return (
+            "Nothing was sent yet. The draft is being created at the service; this continues "
+            "automatically."
+        )
 
 
 class DraftCreationDelayed(RateLimitExhausted):
@@ -79,8 +82,8 @@ class DraftCreationDelayed(RateLimitExhausted):
     @property
     def user_message(self) -> str:
         return (
-            "The service did not answer when it was to make this draft. Nothing was charged. "
-            f"It is tried again in {max(1, round(self.wait))} s."
+            "The service did not respond when creating this draft. Nothing was charged. Next "
+            f"attempt in {max(1, round(self.wait))} s."
         )
 
 
@@ -89,8 +92,8 @@ class DraftCreationFailed(errors.UnsendableRequest):
 
     code = "DRAFT-CREATION-FAILED"
     sentence = (
-        f"The service did not answer {len(CREATE_RETRY_FACTORS)} tries to make this draft. Nothing "
-        "was charged, and nothing is sent for ten minutes. Then try again."
+        f"The service did not respond to {len(CREATE_RETRY_FACTORS)} attempts to create this "
+        "draft. Nothing was charged, and nothing is sent for ten minutes. Try again then."
     )
 
 
@@ -275,7 +278,7 @@ def quote_draft(job: Job) -> None:
         )
         found["estimate"] = parse_estimate_credits(reply.data)
         if found["estimate"] is None:
-            found["quote_error"] = "The service gave no price that we can read."
+            found["quote_error"] = "The service returned no readable price."
     except RateLimitExhausted as exhausted:
         defer_quote(draft, asked_at, max(1.0, exhausted.wait))
         return

@@ -15,12 +15,12 @@ from proxyapi.models.job import MAX_JOB_CRASHES
 
 CRASH_RETRY_DELAY = timedelta(seconds=10)
 POLLING_QUARANTINED_TEXT = (
-    "Looking at it broke Reelroom five times in a row, so it stopped looking. It is not failed. "
-    "Whoever runs Reelroom finds the cause in the log; “Look again” goes on."
+    "Checking it failed five times in a row because of an error in Reelroom, so status checks "
+    "stopped. It has not failed. The cause is in the log. Use “Check again” to continue."
 )
 QUOTE_QUARANTINED_TEXT = (
-    "Asking the price broke Reelroom five times in a row, so it stopped asking. Nothing was "
-    "charged. Whoever runs Reelroom finds the cause in the log."
+    "Getting the price failed five times in a row because of an error in Reelroom, so it stopped. "
+    "Nothing was charged. The cause is in the log."
 )
 
 

@@ -36,8 +36,10 @@ STOPPED_TOKEN_RETRY_DELAY = timedelta(seconds=20)
 MIN_RETRY_DELAY = timedelta(seconds=5.5)  # a tick may take a job 0.2 s before its time
 TOKEN_ERRORS = (errors.Unauthorized, *calls.PLAN_ERRORS)  # trouble of the token, not of a job
 NO_COST_SENTENCE = re.compile(r" Nothing was (charged|sent)[^.]*\.")
-POLLING_CONTINUES_TEXT = "The video is not failed; we go on looking."
-POLLING_ENDED_TEXT = "The video is not failed, but looking stopped. “Look again” looks once more."
+POLLING_CONTINUES_TEXT = "The video has not failed. We keep checking."
+POLLING_ENDED_TEXT = (
+    "The video has not failed, but status checks stopped. Use “Check again” to check it."
+)
 
 
 def record_poll_failure(job: Job, error: errors.UpstreamError) -> None:

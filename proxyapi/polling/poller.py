@@ -33,7 +33,7 @@ STALE_FAILURE_WINDOW_S = (
     60.0  # seconds for which a service may still show the failure that a retry was paid for
 )
 POLLING_STOPPED_TEXT = (
-    "Still {word} after 30 days, so looking stopped. “Look again” looks once more."
+    "Still {word} after 30 days, so status checks stopped. Use “Check again” to check it."
 )
 rng = SystemRandom()
 

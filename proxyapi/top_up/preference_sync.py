@@ -27,7 +27,9 @@ from proxyapi.upstream import errors, response_parsing
 
 READ_OPERATION = "top_up.get"
 PREFERENCE_READ_INTERVAL = timedelta(minutes=4)
-ACCOUNT_UNREADABLE = "No token of the team opens this account any more, so nothing is read from it."
+ACCOUNT_UNREADABLE = (
+    "The team no longer has a working token for this account, so nothing is read from it."
+)
 PLAN_REQUIRED_MESSAGES = {
     AccountPlan.TRIAL: errors.PaidSubscriptionRequired.sentence,
     AccountPlan.NONE: errors.SubscriptionRequired.sentence,

@@ -68,15 +68,15 @@ class TopUpSetting:
         return None if self.plan_id is None else packs.get(self.plan_id)
 
     def describe(self) -> str:
-        """For a sentence: "on, 2,000 cr each time", "off"."""
+        """For a sentence: "on, 2,000 cr per top-up", "off"."""
         return f"on, {self.describe_purchase()}" if self.enabled else "off"
 
     def describe_purchase(self) -> str:
         if self.type == TopUpType.UNITS and self.units is not None:
-            return f"{self.units * CREDITS_PER_UNIT:,} cr each time"
+            return f"{self.units * CREDITS_PER_UNIT:,} cr per top-up"
         if self.type == TopUpType.PACK and self.plan_id is not None:
-            return f"credit pack {self.plan_id} each time"
-        return "nothing chosen to buy"
+            return f"credit pack {self.plan_id} per top-up"
+        return "no purchase chosen"
 
 
 def parse_whole_number(value: object) -> int | None:

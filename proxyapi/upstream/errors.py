@@ -97,7 +97,7 @@ class NotSent(UpstreamError):
 
 class ConnectionRefused(NotSent):
     code = "CONNECTION-REFUSED"
-    sentence = "The service takes no connections at the moment. Nothing was sent."
+    sentence = "The service is not accepting connections. Nothing was sent."
 
 
 class DnsFailed(NotSent):
@@ -112,19 +112,19 @@ class TlsFailed(NotSent):
 
 class ConnectTimedOut(NotSent):
     code = "CONNECT-TIMEOUT"
-    sentence = "The service took too long to take the connection. Nothing was sent."
+    sentence = "Connecting to the service timed out. Nothing was sent."
 
 
 class PoolTimedOut(NotSent):
     code = "POOL-TIMEOUT"
-    sentence = "Too many calls to the service are open already. Nothing was sent."
+    sentence = "Too many requests to the service are already open. Nothing was sent."
 
 
 class UnsendableRequest(NotSent):
     """The request cannot be made. `reason` is for developers and quotes no value."""
 
     code = "UNSENDABLE"
-    sentence = "This cannot be sent to the service in this form. Nothing was sent."
+    sentence = "This cannot be sent to the service. Nothing was sent."
 
     def __init__(self, operation: Endpoint | None = None, reason: str = "") -> None:
         super().__init__(operation)
@@ -155,10 +155,12 @@ class RateLimited(UpstreamError):
 
     @property
     def user_message(self) -> str:
-        wait = f" It takes the next one in {self.retry_after:.0f} s." if self.retry_after else ""
+        wait = f" Try again in {self.retry_after:.0f} s." if self.retry_after else ""
         if self.is_token_wide:
-            return f"The service has had its fill of requests.{wait} Nothing was charged."
-        return f"The service does no more of this kind for now.{wait} Nothing was charged."
+            return f"The service has received too many requests.{wait} Nothing was charged."
+        return (
+            f"The service has received too many requests of this kind.{wait} Nothing was charged."
+        )
 
 
 class Refused(UpstreamError):
@@ -174,7 +176,7 @@ class BadRequest(Refused):
 
 class Unauthorized(Refused):
     code = "GEN-UNAUTHORIZED"
-    sentence = "The service does not know this token, or no longer. Nothing was charged."
+    sentence = "The service does not recognize this token. Nothing was charged."
 
 
 class ProxyUnauthorized(Refused):
@@ -182,8 +184,8 @@ class ProxyUnauthorized(Refused):
 
     code = "TURNED-AWAY"
     sentence = (
-        "Something on the way to the service asked for a sign-in of its own (401). "
-        "Nothing was charged, and the token stays as it is."
+        "A proxy on the way to the service requires its own sign-in (401). Nothing was charged, "
+        "and the token is unchanged."
     )
 
 
@@ -193,29 +195,29 @@ class InsufficientCredits(Refused):
     @property
     def user_message(self) -> str:
         if self.required is None or self.available is None:
-            return "The account has not enough credits for this. Nothing was charged."
+            return "The account does not have enough credits. Nothing was charged."
         need, has = (f"{x.normalize():,f}" for x in (self.required, self.available))
-        return f"It needs {need} cr, the account has {has}. Nothing was charged."
+        return f"It needs {need} cr; the account has {has}. Nothing was charged."
 
 
 class Forbidden(Refused):
     code = "GEN-FORBIDDEN"
-    sentence = "The service does not allow this to this account. Nothing was charged."
+    sentence = "The service does not allow this for this account. Nothing was charged."
 
 
 class SubscriptionRequired(Refused):
     code = "SUBSCRIPTION-REQUIRED"
     sentence = (
-        "The account has no active plan. Nothing was charged. "
-        "The balance and the ledger can be read meanwhile."
+        "The account has no active plan. Nothing was charged. The balance and the ledger can "
+        "still be read."
     )
 
 
 class PaidSubscriptionRequired(Refused):
     code = "PAID-SUBSCRIPTION-REQUIRED"
     sentence = (
-        "The service allows its API on paid plans only, not on trials. Nothing was charged. "
-        "The balance and the ledger can be read meanwhile."
+        "The service allows its API on paid plans only, not on trials. Nothing was charged. The "
+        "balance and the ledger can still be read."
     )
 
 
@@ -243,7 +245,7 @@ class ResourceBusy(Refused):
     """It may be the trace of our own render whose answer was lost (pitfall 83)."""
 
     code = "BUSY"
-    sentence = "The service is working on this video already. Nothing was charged."
+    sentence = "The service is already processing this video. Nothing was charged."
 
 
 class PreconditionFailed(Refused):
@@ -268,17 +270,17 @@ class VoiceNotFound(PreconditionFailed):
 
 class NotFound(Refused):
     code = "GEN-NOT-FOUND"
-    sentence = "The service shows no such thing to this account. Nothing was charged."
+    sentence = "The service did not find this for this account. Nothing was charged."
 
 
 class MethodNotAllowed(Refused):
     code = "METHOD-NOT-ALLOWED"
-    sentence = "The service does not do this in this way. Nothing was charged."
+    sentence = "The service does not support this request method. Nothing was charged."
 
 
 class Conflict(Refused):
     code = "CONFLICT"
-    sentence = "This does not fit the present state at the service. Nothing was charged."
+    sentence = "This is not possible in the current state at the service. Nothing was charged."
 
 
 class ValidationFailed(Refused):
@@ -309,7 +311,7 @@ class GenreMissing(ValidationFailed):
 
 class AssetsMissing(ValidationFailed):
     code = "ASSETS-MISSING"
-    sentence = "The images of the page are not fetched yet. Nothing was charged."
+    sentence = "The images of the page have not been fetched yet. Nothing was charged."
 
 
 class PaymentMethodMissing(ValidationFailed):
@@ -320,7 +322,7 @@ class PaymentMethodMissing(ValidationFailed):
 class OutcomeUnknown(UpstreamError):
     code = "OUTCOME-UNKNOWN"
     outcome = ErrorOutcome.UNKNOWN
-    happened = "The answer of the service got lost."
+    happened = "The service's response was lost."
 
     @property
     def retry_safe(self) -> bool:
@@ -333,14 +335,14 @@ class OutcomeUnknown(UpstreamError):
         if self.operation is not None and not self.operation.charging:
             return f"We do not know whether this was done. {self.happened}"
         return (
-            f"We do not know whether credits were spent. {self.happened} "
-            "It will not be sent again; the ledger decides."
+            f"We do not know whether credits were spent. {self.happened} It will not be sent "
+            "again. The ledger will show whether it was charged."
         )
 
 
 class ServerError(OutcomeUnknown):
     code = "GEN-API-ERROR"
-    happened = "The service answered with a fault of its own."
+    happened = "The service returned a server error."
 
 
 class ResponseLost(OutcomeUnknown):
@@ -351,9 +353,9 @@ class ResponseLost(OutcomeUnknown):
 
 class UnexpectedStatus(OutcomeUnknown):
     code = "UNEXPECTED-ANSWER"
-    happened = "The service gave an answer that we do not know."
+    happened = "The service returned an unknown response."
 
 
 class UnexpectedRedirect(UnexpectedStatus):
     code = "REDIRECTED"
-    happened = "The service pointed to another address, where the token is not sent."
+    happened = "The service redirected to another address, where the token is not sent."

@@ -60,7 +60,7 @@ class Secret:
         return hash((Secret, self._text))
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("A secret is not pickled and not copied.")
+        raise TypeError("A secret cannot be pickled or copied.")
 
 
 def clean_token(text: str) -> Secret:
@@ -74,7 +74,7 @@ def clean_token(text: str) -> Secret:
         raise TokenMalformed("The token is missing.")
     if len(token) > MAX_TOKEN_CHARS:
         raise TokenMalformed(
-            f"This is longer than a token can be: {MAX_TOKEN_CHARS} characters is the most."
+            f"This is too long for a token: the maximum is {MAX_TOKEN_CHARS} characters."
         )
     if re.search(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]", token):
         raise TokenMalformed("This is more than one line. A token is a single line.")
@@ -84,6 +84,7 @@ def clean_token(text: str) -> Secret:
         )
     if not re.fullmatch(r"[\x21-\x7e]+", token):
         raise TokenMalformed(
-            "This contains characters that no token has. Copy the token again from the service."
+            "This contains characters that are not allowed in a token. Copy the token again from "
+            "the service."
         )
     return Secret(token)

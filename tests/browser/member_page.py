@@ -39,7 +39,7 @@ class MemberPage:
     def add_token(self, token: str) -> None:
         self.page.goto("/tokens/")
         self.page.get_by_label("API token").fill(token)
-        self.page.get_by_role("button", name="Check and add").click()
+        self.page.get_by_role("button", name="Add token").click()
 
     def use_token_of(self, guest: SandboxGuest) -> None:
         """What is made from now on runs on this token. Adds it without looking at the page."""

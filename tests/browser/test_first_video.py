@@ -66,7 +66,7 @@ def fill_library(page_of: Callable[..., Page], vera: Page) -> None:
         expect(done).to_be_visible(timeout=3 * WITHIN)
     luca.create_draft("A town under the sea")
     priya.order_video("How cities sleep")
-    expect(vera.get_by_role("heading", name="Moving now")).to_be_visible(timeout=WITHIN)
+    expect(vera.get_by_role("heading", name="In progress")).to_be_visible(timeout=WITHIN)
 
 
 def open_sign_in_page(chromium: Browser, house: LivePortal) -> Page:

@@ -301,7 +301,5 @@ def test_who_saves_over_somebody_else_is_told_and_nothing_is_overwritten(
     jonas.locator(".actbar [form=step]").click()
     jonas.wait_for_url("**/captions/", timeout=PRICED_TIMEOUT_MS)
     choose_two_and_continue(visuals_step, slow_saves)
-    expect(visuals_step.get_by_role("alert")).to_contain_text(
-        "Somebody changed this draft meanwhile."
-    )
+    expect(visuals_step.get_by_role("alert")).to_contain_text("Someone else changed this draft.")
     assert visuals_step.url.endswith("/visuals/")

@@ -42,7 +42,7 @@ def test_nothing_is_rendered_beside_words_that_could_not_be_saved(luca: MemberPa
     words.press("Tab")
     expect(page.locator("#step")).to_have_attribute("data-unsaved", "failed")
     render.click()
-    expect(page.locator("#toasts")).to_contain_text("What you changed last is not saved")
+    expect(page.locator("#toasts")).to_contain_text("Your last change is not saved")
     expect(page.locator("dialog[open]")).to_have_count(0)
     page.unroute_all()
     page.evaluate(ONLINE)
@@ -62,7 +62,9 @@ def test_beside_words_that_are_being_saved_the_price_is_waited_for(luca: MemberP
         words.press("Tab")
         expect(page.locator("#step")).to_have_attribute("data-unsaved", "sent")
         render.click()
-        expect(page.locator("#toasts")).to_contain_text("is being saved. Then its price is asked")
+        expect(page.locator("#toasts")).to_contain_text(
+            "is being saved. Render when its price is shown"
+        )
         expect(page.locator("dialog[open]")).to_have_count(0)
     expect(page.locator("[data-said=unsaved]")).to_have_count(0)
     render.click(timeout=PRICED_TIMEOUT_MS)
@@ -95,7 +97,7 @@ def test_of_a_draft_that_left_the_studio_it_is_not_said_that_somebody_signed_out
         page.locator("textarea[name=script]").fill("Newer words.")
         luca.post_form(f"/studio/{job}/renders/", **luca.render_dialog_fields(job))
     toasts = page.locator("#toasts")
-    expect(toasts).to_contain_text("What you are writing to is not open any more.")
+    expect(toasts).to_contain_text("This item is no longer open.")
     expect(toasts).not_to_contain_text("signed out")
     toasts.get_by_role("button", name="Close").first.click()
     with page.expect_response("**/script/"):

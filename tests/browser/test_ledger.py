@@ -53,7 +53,7 @@ def test_what_was_booked_comes_into_an_open_ledger(
     assert page.evaluate(MARKED), "it was loaded again"
     render.locator("td[data-at=lead] a").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Render")
-    expect(page.locator("main")).to_contain_text("In the service's own words")
+    expect(page.locator("main")).to_contain_text("Original data")
 
 
 def test_a_filter_is_chosen_and_taken_off_without_a_new_page(

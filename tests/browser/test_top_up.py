@@ -68,11 +68,11 @@ def test_a_setting_is_saved_by_the_worker_and_told_without_a_reload(
     choose(thea, "500")
     question = thea.locator("dialog[open]")
     expect(question).to_contain_text("+1,500")
-    question.get_by_role("button", name="Save and let it buy").click()
+    question.get_by_role("button", name="Turn on top-up").click()
     notices = thea.locator("#top-up-notices")
     expect(notices).to_contain_text("Saved.", timeout=SAVED)
-    expect(thea.locator("#top-up-history")).to_contain_text("Off On, 500 cr each time Saved")
-    expect(mira.locator("#top-up-notices")).to_contain_text("Thea asked at", timeout=SAVED)
+    expect(thea.locator("#top-up-history")).to_contain_text("Off On, 500 cr per top-up Saved")
+    expect(mira.locator("#top-up-notices")).to_contain_text("Requested by Thea at", timeout=SAVED)
     expect(mira.locator("#top-up-notices")).to_contain_text("changed while this page was open")
     shown = at_the_service(live_portal, sandbox_guest)
     assert (shown["enabled"], shown["type"], shown["units"]) == (True, "dynamic-credits", 5)
@@ -100,11 +100,11 @@ def test_somebody_changed_it_at_the_service_meanwhile(
 ) -> None:
     choose(thea, "500")
     at_the_service(live_portal, sandbox_guest, **BUYS)
-    thea.locator("dialog[open]").get_by_role("button", name="Save and let it buy").click()
+    thea.locator("dialog[open]").get_by_role("button", name="Turn on top-up").click()
     notices = thea.locator("#top-up-notices")
     expect(notices).to_contain_text("Not saved.", timeout=SAVED)
-    expect(notices).to_contain_text("Somebody changed the setting meanwhile")
-    expect(notices).to_contain_text("now it is on, 300 cr each time")
+    expect(notices).to_contain_text("Someone else changed the setting")
+    expect(notices).to_contain_text("now it is on, 300 cr per top-up")
     assert at_the_service(live_portal, sandbox_guest)["units"] == 3
 
 
@@ -113,7 +113,7 @@ def test_without_a_saved_payment_method_it_says_what_to_do(
 ) -> None:
     sandbox_control.change_account(sandbox_guest, payment_method=False)
     choose(thea, "500")
-    thea.locator("dialog[open]").get_by_role("button", name="Save and let it buy").click()
+    thea.locator("dialog[open]").get_by_role("button", name="Turn on top-up").click()
     notices = thea.locator("#top-up-notices")
     expect(notices).to_contain_text("no saved payment method", timeout=SAVED)
     expect(thea.get_by_label("Top up automatically")).not_to_be_checked()
@@ -139,7 +139,7 @@ def test_a_batch_is_reckoned_from_the_address(thea: Page) -> None:
     thea.get_by_label("How many").fill("5")
     thea.get_by_label("About each, cr").fill("96")
     thea.get_by_role("button", name="Calculate").click()
-    expect(thea.locator("#batch")).to_contain_text("Yes, all of it now.")
+    expect(thea.locator("#batch")).to_contain_text("Yes, all now.")
     assert "n=5" in thea.url
     thea.get_by_role("button", name="Calculate").click()  # the same once more goes nowhere
     thea.get_by_label("How many").fill("6")

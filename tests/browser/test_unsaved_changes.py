@@ -12,15 +12,15 @@ from tests.browser.budget_actions import open_budget_dialog
 from tests.browser.member_page import PRICED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl, wait_until
 
-DOUBT = "We do not know yet whether it was sent. Press again: it is charged once at most."
-OLD = "This page is too old. Reload it; nothing was sent."
+DOUBT = "We do not know yet whether it was sent. Press again: it is charged at most once."
+OLD = "This page has expired. Nothing was sent. Reload it."
 POLL = "document.body.dispatchEvent(new CustomEvent('poll'))"
 # Until a part that asked for itself has its answer.
 POLLED = """() => new Promise((done) => {
     document.addEventListener("htmx:afterRequest", () => done(), { once: true });
     document.body.dispatchEvent(new CustomEvent("poll"));
 })"""
-ENDED = "Copy what you typed here"
+ENDED = "Copy what you typed"
 REMEMBER = "window.told = document.querySelector('[data-said=ended]')"
 STILL_THERE = "[...document.querySelectorAll('[data-said=ended]')].map((one) => one === told)"
 OTHER_PRICE = "document.querySelector('#confirm [name=price]').value = '1'"
@@ -126,10 +126,10 @@ def test_a_refused_field_is_reported_and_scrolled_into_view(
     page.get_by_label("Title").click()
     page.get_by_label("Title").fill("")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("alert")).to_contain_text("A video needs a title")
+    expect(page.get_by_role("alert")).to_contain_text("Enter a title")
     leave_in_vain(page)
     page.locator(".actbar [form=step]").click()
-    expect(page.locator("#id_title_error")).to_contain_text("A video needs a title")
+    expect(page.locator("#id_title_error")).to_contain_text("Enter a title")
     leave_in_vain(page)
     assert asked == ["beforeunload"] * 2
     page.get_by_label("Title").fill("It has one")

@@ -222,7 +222,7 @@ def test_a_token_that_cannot_be_decrypted_is_a_failed_poll(
     poll_job(job.pk)
     job.refresh_from_db()
     assert job.state == JobState.RUNNING
-    assert job.poll_error.startswith("The stored token does not open. Add the token again. ")
+    assert job.poll_error.startswith("The stored token cannot be decrypted. Add the token again. ")
     assert not ApiCall.objects.exists(), "nothing left, so it tells nothing of the service"
 
 
@@ -243,7 +243,7 @@ def test_a_token_that_does_not_open_for_a_month_is_not_tried_on(
     Token.objects.update(ciphertext=b"not ours")
     Job.objects.update(started_at=timezone.now() - timedelta(days=31))
     assert poll_due_job(job).is_polling_stopped
-    assert "looking stopped" in job.poll_error
+    assert "status checks stopped" in job.poll_error
 
 
 @pytest.mark.parametrize("problem", [500, 404, 403, 401, httpx.ConnectError, httpx.ReadTimeout])
@@ -255,7 +255,7 @@ def test_beside_a_paid_video_no_poll_says_that_nothing_was_charged(
     upstream.respond("GET", f"/faceless/{job.remote_id}", reply)
     poll_job(job.pk)
     job.refresh_from_db()
-    assert job.poll_error.endswith(" The video is not failed; we go on looking.")
+    assert job.poll_error.endswith(" The video has not failed. We keep checking.")
     assert "Nothing was" not in job.poll_error
 
 

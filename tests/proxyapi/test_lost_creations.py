@@ -57,7 +57,7 @@ def test_a_charge_leaves_three_drafts_at_most_and_then_a_person_is_told(
     charge.refresh_from_db()
     assert len(upstream.request_bodies("POST", "/faceless")) == 3
     assert charge.state == ChargeState.REFUSED
-    assert "did not answer 3 tries to make this draft" in charge.reason
+    assert "did not respond to 3 attempts to create this draft" in charge.reason
 
 
 def test_one_lost_answer_is_tried_again_half_a_minute_later(
@@ -93,7 +93,7 @@ def test_prices_asked_again_and_again_leave_no_more(
         faceless_draft.quote_draft(Job.objects.get(pk=job.pk))
     job.refresh_from_db()
     assert len(upstream.request_bodies("POST", "/faceless")) == 3
-    assert "did not answer 3 tries" in job.draft.quote_error
+    assert "did not respond to 3 attempts" in job.draft.quote_error
 
 
 def test_ten_minutes_later_a_person_may_have_it_tried_once_more(

@@ -201,7 +201,7 @@ def test_what_was_not_sent_is_given_up_after_its_quarter_of_an_hour(
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.HELD
-    assert charge.reason.startswith("This token belongs to another address of the service")
+    assert charge.reason.startswith("This token belongs to a different address of the service")
     Charge.objects.update(held_at=timezone.now() - timedelta(minutes=16))
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
@@ -255,7 +255,7 @@ def test_a_stored_token_that_is_pasted_at_another_upstream_is_not_sent_there(
             tokens.store_token(token.tenant, token.owner_id, pasted)
     assert second_sandbox.requests() == 0
     tokens.destroy_token(token)
-    with pytest.raises(TokenRefused, match="does not know this token"):
+    with pytest.raises(TokenRefused, match="does not recognize this token"):
         tokens.store_token(token.tenant, token.owner_id, pasted)
 
 

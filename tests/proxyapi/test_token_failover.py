@@ -133,7 +133,7 @@ def test_a_token_that_was_refused_or_does_not_open_is_added_again_by_its_owner(
         damage(first)
     else:
         calls.learn_from_error(first, errors.Unauthorized())
-    with pytest.raises(TokenRefused, match="already in the team's room"):
+    with pytest.raises(TokenRefused, match="already added to the team"):
         tokens.store_token(tenant, UserFactory().pk, Secret(value()))
     again = tokens.store_token(tenant, owner.pk, Secret(value()))
     first.refresh_from_db()

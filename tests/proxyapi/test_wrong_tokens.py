@@ -44,7 +44,7 @@ def test_of_forty_wrong_tokens_of_a_member_five_reach_the_service(
     mira = UserFactory()
     said = [try_one(team, mira, number) for number in range(40)]
     assert len(upstream.requests) == 5
-    assert said[4].startswith("The service does not know this token.")
+    assert said[4].startswith("The service does not recognize this token.")
     assert "Too many tokens were tried within a minute. This one was not sent" in said[5]
     assert "in 60 s." in said[5] or "in 59 s." in said[5]
     assert "sbx_" not in "".join(said)
@@ -108,7 +108,7 @@ def test_without_redis_nothing_is_tried(
         return redis.Redis.from_url("unix:///nowhere/valkey.sock")
 
     monkeypatch.setattr(throttle, "connect_redis", away)
-    with pytest.raises(TooManyAttempts, match="counter of requests does not answer"):
+    with pytest.raises(TooManyAttempts, match="rate limiter is not responding"):
         tokens.store_token(team, UserFactory().pk, Secret(f"sbx_wrong{0:020}"))
     assert upstream.requests == []
 

@@ -28,8 +28,8 @@ def find_disabled_top_ups(
         if not (row.is_disabled_elsewhere or failed):
             continue
         why = (
-            "after three failed payments. Switching it on again does not clear the count. Check "
-            "the payment method first."
+            "after three failed payments. Turning it on again does not reset the count. Check the "
+            "payment method first."
             if failed
             else "or someone did on its website. No one did here."
         )

@@ -225,9 +225,9 @@ def balance_day_text(
     parts = [f"{balance_day_title(scope, day)}: {credits(ends[day])} cr at the end."]
     it = came.get(day, ReceivedCredits())
     if it.bought:
-        parts.append(f"{credits(it.bought)} came in.")
+        parts.append(f"Credits in: {credits(it.bought)}.")
     if it.refunded:
-        parts.append(f"{credits(it.refunded)} were refunded.")
+        parts.append(f"Refunded: {credits(it.refunded)}.")
     return " ".join(parts)
 
 

@@ -18,19 +18,17 @@ from dashboard.shared.query_params import video_page_url
 from proxyapi.models import ApiCall, Charge, LedgerConflict, LedgerEntry
 
 VIA_API_TEXTS = {
-    True: "Shown among what came through the API.",
-    False: "Not among what came through the API.",
-    None: "Whether it came through the API has not been read yet.",
+    True: "Made through the API.",
+    False: "Not made through the API.",
+    None: "Not known yet whether it was made through the API.",
 }
 NO_CHARGE_TEXT = (
-    "No charge of ours fits it. Somebody on this account used another program or the service's own "
-    "page."
+    "No charge of the portal matches it. Someone used another program or the service's website "
+    "with this account."
 )
-OTHER_TEAM_CHARGE_TEXT = "A charge of another team of this portal, which uses the same account."
-INCOMING_CREDITS_TEXT = (
-    "Credits that came in, such as a plan, a top-up or a pack, belong to no charge."
-)
-REFUND_TEXT = "It gives back what a charge of ours took."
+OTHER_TEAM_CHARGE_TEXT = "Charged by another team of this portal that uses the same account."
+INCOMING_CREDITS_TEXT = "Incoming credits, such as a plan, a top-up or a pack, have no charge."
+REFUND_TEXT = "It refunds a charge of the portal."
 CALL_MATCH_WINDOW = timedelta(minutes=5)  # in which a charge's call left after the charge was sent
 
 
@@ -114,7 +112,7 @@ def iter_upstream_facts(entry: LedgerEntry) -> Iterator[EntryFact]:
     yield EntryFact("content_type", entry.content_type or "empty")
     yield EntryFact("transaction_type", entry.transaction_type or "empty")
     yield EntryFact("created_at", entry.booked_at or "empty", mono=True)
-    yield EntryFact("Place in the ledger", f"{entry.number:,}")
+    yield EntryFact("Position in the ledger", f"{entry.number:,}")
     yield EntryFact("Source", VIA_API_TEXTS[entry.via_api])
 
 
@@ -126,12 +124,12 @@ def iter_charge_facts(entry: LedgerEntry, charge: Charge, zone: ZoneInfo) -> Ite
     if entry.job:
         yield EntryFact("For", entry.job.title, video_page_url(entry.job))
         everything = LedgerFilters(job=entry.job.pk, period="all").url()
-        yield EntryFact("All of this video", "Its entries", everything)
+        yield EntryFact("All entries of this video", "Entries", everything)
     yield EntryFact("State", charge.get_state_display())
     if charge.quote is not None:
-        yield EntryFact("Price shown before", f"{credits(charge.quote)} cr")
+        yield EntryFact("Quoted price", f"{credits(charge.quote)} cr")
     if charge.cost is not None:
-        yield EntryFact("What it took", f"{credits(charge.cost)} cr")
+        yield EntryFact("Actual cost", f"{credits(charge.cost)} cr")
     if charge.sent_at:
         yield EntryFact("Sent", format_entry_time(charge.sent_at, zone))
     if charge.settled_at:
@@ -166,7 +164,7 @@ def iter_call_facts(charge: Charge, zone: ZoneInfo) -> Iterator[EntryFact]:
 def iter_related_entry_facts(entry: LedgerEntry, charge: Charge) -> Iterator[EntryFact]:
     """The other row of the same charge: its refund, or the debit that was refunded."""
     for other in charge.entries.exclude(pk=entry.pk).order_by("position"):
-        label = "Refunded by" if other.amount > 0 else "Gives back"
+        label = "Refunded by" if other.amount > 0 else "Refund of"
         url = reverse("ledger-entry", args=[other.account_id, other.position])
         yield EntryFact(label, f"{other.label}, {credits(other.amount)}\N{NO-BREAK SPACE}cr", url)
 
@@ -174,7 +172,7 @@ def iter_related_entry_facts(entry: LedgerEntry, charge: Charge) -> Iterator[Ent
 def iter_entry_revisions(entry: LedgerEntry, zone: ZoneInfo) -> Iterator[EntryRevision]:
     found = LedgerConflict.objects.filter(account=entry.account_id, position=entry.position)
     for one in found.order_by("-noticed_at"):
-        after = revision_text(one.after) if one.after is not None else "It is gone."
+        after = revision_text(one.after) if one.after is not None else "It was removed."
         accepted = one.accepted_at is not None
         yield EntryRevision(
             format_entry_time(one.noticed_at, zone), revision_text(one.before), after, accepted

@@ -42,7 +42,7 @@ RECOUNTING_TEXT = (
     "This finishes automatically."
 )
 SHARED_ACCOUNT_TEXT = (
-    "What it spends is marked in the list below. The sums count it as outside the portal."
+    "Its spending is marked in the list below. Totals count it as outside the portal."
 )
 
 
@@ -233,7 +233,7 @@ def include_chosen_option(value: str, options: dict[str, str]) -> dict[str, str]
 
 def build_video_chip(filters: LedgerFilters, page: LedgerRowsPage) -> FilterChip:
     """A job is chosen by a link, not from a hundred thousand; its rows know its title."""
-    says = next((row.job for day in page.days for row in day.rows), "no entry here")
+    says = next((row.job for day in page.days for row in day.rows), "no entries here")
     return FilterChip("job", "Video", says, (), filters.url(job=None))
 
 
@@ -259,7 +259,7 @@ def build_date_fields(page: str, filters: LedgerFilters, scope: LedgerScope) -> 
         url=reverse(page),
         first=days.first,
         last=days.last,
-        problem=f"{typed.problem} Shown instead: {scope.period.label_in_sentence}."
+        problem=f"{typed.problem} Showing {scope.period.label_in_sentence}."
         if typed.problem
         else "",
         problem_field=typed.problem_field,
@@ -282,7 +282,9 @@ def build_ledger_notices(scope: LedgerScope) -> tuple[LedgerNotice, ...]:
     if scope.first_day and scope.is_recounting:
         told.append(
             LedgerNotice(
-                "info", "The days are being counted anew.", RECOUNTING_TEXT.format(scope.zone.key)
+                "info",
+                "Daily totals are being recalculated.",
+                RECOUNTING_TEXT.format(scope.zone.key),
             )
         )
     gaps = scope.found.gaps if scope.found else ()
@@ -292,14 +294,14 @@ def build_ledger_notices(scope: LedgerScope) -> tuple[LedgerNotice, ...]:
 def iter_account_notices(account: Account) -> Iterator[LedgerNotice]:
     ledger, name = getattr(account, "ledger", None), account.name or account.email
     if ledger is None or (ledger.high == 0 and ledger.read_at is None):
-        text = "Its entries appear here by themselves, the newest first."
+        text = "Its entries appear here automatically, newest first."
         yield LedgerNotice("waiting", f"The ledger of {name} has not been read yet.", text)
         return
     if ledger.problem:
-        yield LedgerNotice("late", f"The ledger of {name} is not read on.", ledger.problem)
+        yield LedgerNotice("late", f"The ledger of {name} is not being updated.", ledger.problem)
     if getattr(account, "is_shared", False):
         yield LedgerNotice(
-            "info", f"Another team of this portal has used {name}, too.", SHARED_ACCOUNT_TEXT
+            "info", f"Another team of this portal also uses {name}.", SHARED_ACCOUNT_TEXT
         )
     if not ledger.is_complete:
         yield LedgerNotice(
@@ -309,5 +311,7 @@ def iter_account_notices(account: Account) -> Iterator[LedgerNotice]:
 
 def mirror_progress_text(ledger: LedgerMirror) -> str:
     have, total = ledger.high - ledger.low, max(ledger.total, ledger.high)
-    told = f"{have:,} of {total:,} entries are here." if ledger.total else f"{have:,} are here."
-    return f"{told} Older ones follow by themselves; sums of their days grow until then."
+    told = f"{have:,} of {total:,} entries are loaded." if ledger.total else f"{have:,} are here."
+    return (
+        f"{told} Older entries follow automatically; until then their daily totals are incomplete."
+    )

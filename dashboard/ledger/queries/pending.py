@@ -23,7 +23,7 @@ from proxyapi.models import Charge
 
 MAX_PENDING_CHARGES = 20  # that are listed; who has more is told so
 # Glyph, word, and what it means.
-CHARGED_LABEL = ("waiting", "Charged", "not booked yet")
+CHARGED_LABEL = ("waiting", "Charged", "not in the ledger yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def pending_state_label(charge: Charge, scope: LedgerScope, now: datetime) -> tu
     since = charge.settled_at
     if since is None or now - since <= MATCH_BOOKING_DELAY:
         return CHARGED_LABEL
-    return "late", "Charged", f"not booked since {time_or_day(since, scope)}"
+    return "late", "Charged", f"not in the ledger since {time_or_day(since, scope)}"
 
 
 def time_or_day(moment: datetime, scope: LedgerScope) -> str:

@@ -220,7 +220,7 @@ def parse_date_range_input(query: Mapping[str, str]) -> DateRangeInput:
             return DateRangeInput(first, last, problem=invalid_day_text(text), problem_field=name)
     start, end = days
     if start and end and end < start:
-        said = f"The last day, {full_date(end)}, lies before the first, {full_date(start)}."
+        said = f"The last day, {full_date(end)}, is before the first, {full_date(start)}."
         return DateRangeInput(first, last, problem=said, problem_field="to")
     if not first and not last:
         return DateRangeInput()
@@ -246,7 +246,4 @@ def parse_ledger_day(text: str) -> date | None:
 
 
 def invalid_day_text(text: str) -> str:
-    return (
-        f"“{text}” is no day that a ledger has. Write it as year, month and day, such as "
-        "2026-11-18."
-    )
+    return f"“{text}” is not a valid date. Enter year, month and day, such as 2026-11-18."

@@ -66,10 +66,10 @@ def apply_ledger_search(scope: LedgerScope, people: Sequence[TeamPerson]) -> Led
 def iter_search_gaps(scope: LedgerScope, much: Sequence[str]) -> Iterator[SearchGap]:
     if much:
         says = f"Only {' and '.join(much)} of this name are listed."
-        yield SearchGap(says, "A longer text or fewer days find the others.")
+        yield SearchGap(says, "Use a longer text or fewer days to find the others.")
     if is_long_ledger(scope):
-        says = f"Titles were looked through for the newest {MAX_TITLES_SEARCHED:,} videos."
-        yield SearchGap(says, "Days that end earlier reach older ones.")
+        says = f"Only the titles of the newest {MAX_TITLES_SEARCHED:,} videos were searched."
+        yield SearchGap(says, "Choose an earlier end date to search older ones.")
 
 
 def is_long_ledger(scope: LedgerScope) -> bool:

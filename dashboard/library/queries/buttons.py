@@ -22,7 +22,7 @@ from proxyapi.models import Charge, ChargeState, Job, TokenState
 from proxyapi.operations import retry_operation_of
 
 UNUSABLE_TOKEN_STATES = (TokenState.REVOKED, TokenState.REMOVED)
-ACCOUNT_UNUSABLE_TEXT = "The token it was made with does not work any more."
+ACCOUNT_UNUSABLE_TEXT = "The token it was made with no longer works."
 
 
 @dataclass(frozen=True, slots=True)

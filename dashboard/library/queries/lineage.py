@@ -14,7 +14,7 @@ from proxyapi.models import Charge, JobState
 from proxyapi.models.charge import CHARGED_LATE_CODE
 from proxyapi.operations import JOB_STARTING_OPERATIONS, SCRIPT_OPERATIONS
 
-NOT_CHARGED_TEXT = "not carried out, nothing was charged"
+NOT_CHARGED_TEXT = "not done, nothing was charged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def own_script_history_steps(told: VideoContext) -> list[HistoryStep]:
     words = len(str(told.job.chosen_settings.get("script") or "").split())
     if not words:
         return []
-    return [HistoryStep("completed", f"Script, {words:,} words", FREE_AMOUNT, "Own words")]
+    return [HistoryStep("completed", f"Script, {words:,} words", FREE_AMOUNT, "Own script")]
 
 
 def script_history_step(charge: Charge, told: VideoContext) -> HistoryStep:
@@ -153,7 +153,7 @@ def retry_price_note(told: VideoContext) -> str:
     if told.retry_price is None:
         return ""
     price = credits(told.retry_price)
-    return f"The service quotes no price for a retry; {price} cr is what it took last time."
+    return f"The service gives no price for a retry. The last run cost {price} cr."
 
 
 def extra_history_step(charge: Charge) -> HistoryStep:

@@ -16,9 +16,11 @@ from proxyapi import pricing
 from proxyapi.credentials import token_vault
 from proxyapi.models import Job
 
-UNREADABLE_TEXT = "The token it was made with does not open any more. It can be added again."
-LAST_COST_NOTE, DRAFT_ESTIMATE_NOTE = "What it took last time", "The estimate of the draft"
-RETRY_NOTICE = "A retry charges again. If it fails too, the service does not refund it by itself."
+UNREADABLE_TEXT = "The token it was made with can no longer be decrypted. Add it again."
+LAST_COST_NOTE, DRAFT_ESTIMATE_NOTE = "Cost of the last run", "The estimate of the draft"
+RETRY_NOTICE = (
+    "A retry is charged again. If it fails too, the service does not refund it automatically."
+)
 
 
 def build_retry_question(job: Job, reader: Membership, refusal: str = "") -> PriceQuestion:

@@ -224,7 +224,7 @@ def group_by_recency(seats: Iterable[CardWithActions], now: datetime) -> tuple[V
 
 def recency_title(card: VideoCard, now: datetime) -> str:
     if card.state.is_active:
-        return "Moving now"
+        return "In progress"
     today = timezone.localtime(now).date()
     made = timezone.localtime(card.created_at).date()
     if made >= today:

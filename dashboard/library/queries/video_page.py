@@ -36,7 +36,7 @@ OPTION_LABELS = {
     "transition": "Transitions",
     "volume": "Music",
 }
-USUAL_BAND_TEXT = "The tinted part of the bar is where 8 in 10 of your renders like this finished."
+USUAL_BAND_TEXT = "80 % of your renders like this finished within the tinted part of the bar."
 
 
 @dataclass(frozen=True, slots=True)

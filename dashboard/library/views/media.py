@@ -32,7 +32,7 @@ MIN_REFRESH_INTERVAL = timedelta(
     seconds=60
 )  # an address that was asked for since then is not asked for again
 FILM_UNAVAILABLE_TEXT = (
-    "The service does not give the film now. It is not lost; play it again in a minute."
+    "The service is not providing the video right now. It is not lost. Try again in a minute."
 )
 
 
@@ -41,7 +41,7 @@ async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
     """The film of a completed video. A still for a card never has its address renewed."""
     job = await sync_to_async(fetch_job)(request, job_id)
     if job.state != JobState.COMPLETED or not job.media_url:
-        raise Http404("There is no film yet.")
+        raise Http404("There is no video file yet.")
     try:
         film = await open_job_film(request, job, renew="still" not in request.GET)
     except MediaError:

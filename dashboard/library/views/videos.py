@@ -34,7 +34,7 @@ QUESTION_TEMPLATE, HIDING_TEMPLATE = "components/price_question.html", "library/
 FILTER_FORM_ID = "library-filters"
 VIDEO_HIDDEN_TEXT = "“{title}” is hidden."
 CHECK_QUEUED_TEXT = (
-    "It is looked at as soon as its token has a request to spare. What is seen shows here."
+    "It is checked as soon as the rate limit of its token allows. The result appears here."
 )
 
 
@@ -111,7 +111,7 @@ def restore_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Show a hidden video again."""
     job = fetch_hidden_job(request, job_id)
     actions.unhide_video(by=request.membership, job=job)
-    messages.success(request, f"“{job.title}” is in the library again.")
+    messages.success(request, f"“{job.title}” is shown in the library again.")
     return redirect(safe_return_path(request, request.headers.get("Referer", "")))
 
 

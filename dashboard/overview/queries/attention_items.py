@@ -27,8 +27,8 @@ from proxyapi.top_up import is_stopped_by_failures
 
 MAX_VISIBLE_ITEMS = 6  # that stand open; the others unfold
 AUTO_TOP_UP_DISABLED_TEXT = (
-    "The service switched it off after three failed payments. Switching it on again does not "
-    "clear the count. Check the payment method first."
+    "The service turned it off after three failed payments. Turning it on again does not reset "
+    "the count. Check the payment method first."
 )
 
 

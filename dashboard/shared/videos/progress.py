@@ -14,7 +14,7 @@ from proxyapi.polling.duration_history import UsualDuration
 # The bar never fills up: its end lies beyond the usual, and moves once elapsed time comes near.
 USUAL_SCALE_FACTOR, ELAPSED_SCALE_FACTOR = 1.3, 1.12
 DEFAULT_SCALE_S = 60.0  # seconds; the scale of a render that nothing is known about yet
-LATE_NOTE, FIRST_OF_KIND_NOTE = "longer than 19 in 20", "first of its kind"
+LATE_NOTE, FIRST_OF_KIND_NOTE = "longer than 95 % of renders", "first of its kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def build_freshness(
     if job.poll_error:
         away = clock(job.poll_failing_since or job.polled_at)
         return Freshness(
-            since, last_status=seen, suffix=f"; the service has not answered since {away}"
+            since, last_status=seen, suffix=f"; the service has not responded since {away}"
         )
     return Freshness(age_s=since, next_check_s=seconds_until(job.next_poll_at, now))
 

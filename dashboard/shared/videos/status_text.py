@@ -22,9 +22,9 @@ from proxyapi.models.charge import CHARGED_LATE_CODE
 from proxyapi.operations import JOB_STARTING_OPERATIONS
 
 NO_TRIALS_TEXT = "The service allows its API on paid plans only, not on trials."
-STILL_READABLE_TEXT = "The balance and the ledger can be read meanwhile."
+STILL_READABLE_TEXT = "The balance and the ledger can still be read."
 NO_REASON_TEXT = "The service gave no reason."
-NOT_RENDERED_TEXT = "Not rendered yet. Nothing is charged before a price was shown."
+NOT_RENDERED_TEXT = "Not rendered yet. You see the price before anything is charged."
 
 
 class StatusTexts(NamedTuple):
@@ -94,7 +94,7 @@ def failure_text(told: VideoContext) -> str:
     if spent is not None:
         said.append(f"{credits(spent.cost)} cr were charged; {refund_texts(spent).clause}.")
     if told.retry_price is not None:
-        said.append(f"A retry costs about {credits(told.retry_price)} cr again.")
+        said.append(f"A retry costs about {credits(told.retry_price)} cr.")
     return " ".join(said)
 
 
@@ -107,9 +107,8 @@ def late_render_text(told: VideoContext) -> str:
     if job.polled_at and job.next_poll_at and job.next_poll_at > job.polled_at:
         every = f", every {duration((job.next_poll_at - job.polled_at).total_seconds())}"
     return (
-        f"{duration(render_elapsed_s(job, told.now))}, {LATE_NOTE}. It was still "
-        f"{job.raw_status} {looked} "
-        f"ago. It is not failed, and we go on looking{every}."
+        f"{duration(render_elapsed_s(job, told.now))}, {LATE_NOTE}. It was still {job.raw_status} "
+        f"{looked} ago. It has not failed, and we keep checking{every}."
     )
 
 
@@ -146,21 +145,26 @@ def pause_text(told: VideoContext) -> str:
 
 def resume_text(told: VideoContext) -> str:
     if told.job.account.pause_reason:
-        return "Nothing is lost: watching goes on by itself then."
+        return "Nothing is lost. Status checks resume automatically then."
     if is_waiting_for_first_plan(told):
         return (
-            f"{STILL_READABLE_TEXT} Watching is paused and goes on by itself when a plan is paid."
+            f"{STILL_READABLE_TEXT} Status checks are paused and resume automatically when a plan "
+            "is paid."
         )
     if told.token.state == TokenState.PAUSED:
-        return "Nothing is lost: watching is paused and goes on by itself when the plan is paid."
+        return (
+            "Nothing is lost. Status checks are paused and resume automatically when the plan is "
+            "paid."
+        )
     name = told.token.owner.first_name
     if told.token_owner_left:
         return (
-            f"{name} left the team. The render goes on at the service, and Reelroom cannot check "
-            f"it without a token of {name}."
+            f"{name} left the team. The render continues at the service, but Reelroom cannot check "
+            f"it without a token from {name}."
         )
     return (
-        f"The render goes on at the service; Reelroom sees it again when {name} adds a new token."
+        f"The render continues at the service. Reelroom can check it again when {name} adds a new "
+        "token."
     )
 
 

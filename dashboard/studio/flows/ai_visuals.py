@@ -44,7 +44,7 @@ VISUALS_STEP = FlowStep(
 )
 AI_VISUALS = Flow(
     type="ai-visuals",
-    note="A painted picture for each part of the script, read by a voice.",
+    note="A generated image for each part of the script, with a voice-over.",
     steps=(TYPE_STEP, SCRIPT_STEP, VOICE_STEP, VISUALS_STEP, CAPTIONS_STEP, REVIEW_STEP),
     preconditions=(
         SCRIPT_SET,

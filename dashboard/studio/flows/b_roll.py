@@ -17,7 +17,7 @@ from dashboard.studio.flows.faceless_steps import (
 VISUALS_STEP = FlowStep(
     StepSlug.VISUALS,
     "Visuals",
-    heading="What is laid over the footage?",
+    heading="Captions and sound",
     settings=(
         OptionSetting("overlay", "Overlay"),
         OptionSetting("animation", "Motion"),
@@ -26,7 +26,7 @@ VISUALS_STEP = FlowStep(
 )
 B_ROLL = Flow(
     type="b-roll",
-    note="Stock footage cut to the words, read by a voice.",
+    note="Stock footage matched to the script, with a voice-over.",
     steps=(TYPE_STEP, SCRIPT_STEP, VOICE_STEP, VISUALS_STEP, CAPTIONS_STEP, REVIEW_STEP),
     preconditions=(SCRIPT_SET, VOICE_CHOSEN, VOICE_OFFERED),
 )

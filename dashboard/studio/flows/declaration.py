@@ -79,7 +79,7 @@ class Precondition:
 
     @property
     def refusal(self) -> str:
-        return f"A {self.noun} is needed before rendering."
+        return f"A {self.noun} is required to render."
 
 
 @dataclass(frozen=True)

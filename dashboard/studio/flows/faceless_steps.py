@@ -49,5 +49,5 @@ REVIEW_STEP = FlowStep(StepSlug.REVIEW, "Review", template="studio/steps/review.
 SCRIPT_SET = Precondition("script", "script", "Script is set", StepSlug.SCRIPT, "Add it")
 VOICE_CHOSEN = Precondition("voice_id", "voice", "Voice is chosen", StepSlug.VOICE)
 VOICE_OFFERED = Precondition(
-    "voice_id", "voice", "Voice is known to the service", StepSlug.VOICE, must_be_offered=True
+    "voice_id", "voice", "Voice is available at the service", StepSlug.VOICE, must_be_offered=True
 )

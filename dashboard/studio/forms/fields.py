@@ -19,10 +19,10 @@ SCRIPT_COUNTER_ATTRS = {
     "data-count": str(MAX_SCRIPT_WORDS),
     "data-characters": str(MAX_SCRIPT_LENGTH),
 }
-TITLE_REQUIRED = "A video needs a title, for the team to find it by."
-TOPIC_REQUIRED = "Say what the script is about."
-SCRIPT_REQUIRED = "Write or paste a script first, or have the service write one."
-OPTION_NOT_OFFERED = "The service does not offer this any more. Choose another one."
+TITLE_REQUIRED = "Enter a title, so the team can find the video."
+TOPIC_REQUIRED = "Enter a topic."
+SCRIPT_REQUIRED = "Enter a script, or have the service write one."
+OPTION_NOT_OFFERED = "The service no longer offers this. Choose another one."
 LEFT_TO_SERVICE_LABEL = "Standard"
 
 
@@ -79,9 +79,8 @@ class ScriptField(MultilineTextField):
         words = script_length(value).words
         if words > MAX_SCRIPT_WORDS:
             raise forms.ValidationError(
-                f"{words:,} words are too many. At most {MAX_SCRIPT_WORDS:,} fit into 20 "
-                "minutes, the "
-                f"longest video the service writes for. Shorten it by {words - MAX_SCRIPT_WORDS:,}."
+                f"{words:,} words are too many. The limit is {MAX_SCRIPT_WORDS:,} words (20 "
+                f"minutes). Shorten it by {words - MAX_SCRIPT_WORDS:,}."
             )
 
 

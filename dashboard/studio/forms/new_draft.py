@@ -18,7 +18,7 @@ class NewVideoForm(PortalForm):
     source = forms.ChoiceField(
         choices=SOURCE_CHOICES,
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose what it starts with."},
+        error_messages={"required": "Choose what to start from."},
     )
     topic = TopicField(required=False)
     script = ScriptField(required=False, rows=8)

@@ -14,7 +14,7 @@ from dashboard.studio.queries.script import SCRIPT_DURATIONS_S, spoken_duration_
 # Ours: the service shows no list of styles and tones, and takes words.
 SCRIPT_STYLES = ("Explainer", "Story", "Documentary", "List", "News")
 SCRIPT_TONES = ("Calm", "Cheerful", "Serious", "Dramatic", "Curious")
-NO_PREFERENCE = [("", "As the topic suggests")]
+NO_PREFERENCE = [("", "Automatic")]
 
 
 class WriteScriptForm(ConfirmForm):
@@ -23,7 +23,7 @@ class WriteScriptForm(ConfirmForm):
         label="Length",
         coerce=int,
         choices=[(seconds, spoken_duration_text(seconds)) for seconds in SCRIPT_DURATIONS_S],
-        error_messages={"invalid_choice": "The service writes for the lengths in the list only."},
+        error_messages={"invalid_choice": "Choose a length from the list."},
     )
     style = forms.ChoiceField(
         required=False, choices=NO_PREFERENCE + [(word, word) for word in SCRIPT_STYLES]

@@ -41,12 +41,12 @@ def token_notice(job: Job, reader: Membership) -> DraftNotice | None:
     whose = "Your" if mine else f"{owner.first_name}’s"
     who = "you add" if mine else f"{owner.first_name} adds"
     account = job.account.name or "the same account"
-    back = f"It can be priced and rendered again when {who} a new token of {account}."
+    back = f"It can be priced and rendered again when {who} a new token for {account}."
     if not stopped:
         return DraftNotice(
             "failed",
-            f"{whose} stored token does not open.",
-            f"Its row was changed, or its key is gone. The draft is kept. {back}",
+            f"{whose} stored token cannot be decrypted.",
+            f"Its data was changed, or its encryption key is missing. The draft is kept. {back}",
             add_token=mine,
         )
     if token.state == TokenState.REVOKED:
@@ -58,7 +58,7 @@ def token_notice(job: Job, reader: Membership) -> DraftNotice | None:
         )
     return DraftNotice(
         "paused",
-        f"{whose} token was taken out.",
+        f"{whose} token was removed.",
         f"The draft is kept. {back}",
         add_token=mine,
     )
@@ -69,7 +69,7 @@ def account_notice(account: Account) -> DraftNotice | None:
         return DraftNotice(
             "paused",
             "The service allows its API on paid plans only, not on trials.",
-            "The balance and the ledger can be read meanwhile. Drafts are kept.",
+            "The balance and the ledger can still be read. Drafts are kept.",
         )
     if account.plan == AccountPlan.NONE:
         ended = account.plan_ends_at
@@ -85,6 +85,7 @@ def account_notice(account: Account) -> DraftNotice | None:
         return DraftNotice(
             "paused",
             "The e-mail address of this account is not verified.",
-            "The service may refuse to render until its owner verifies it there. Drafts are kept.",
+            "The service may refuse to render until the owner verifies the address there. Drafts "
+            "are kept.",
         )
     return None

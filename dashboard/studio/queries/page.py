@@ -99,6 +99,6 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
         last_script_request=last_script_request(job),
         script_question=build_script_question(
             job.account,
-            f"It opens when {need.label[:1].lower()}{need.label[1:]}." if need else "",
+            f"Available when {need.label[:1].lower()}{need.label[1:]}." if need else "",
         ),
     )

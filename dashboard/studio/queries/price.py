@@ -124,7 +124,7 @@ def price_state_and_reason(job: Job) -> tuple[str, str]:
     draft = job.draft
     if KINDS[job.kind].preconditions(draft.settings):
         needed = flow_of(job).needed_text()
-        none_yet = f"The service is asked as soon as {needed} are chosen."
+        none_yet = f"The price is requested when {needed} are chosen."
         return "none", draft.quote_error or none_yet
     if draft.quote_error:
         return "none", draft.quote_error
@@ -163,7 +163,7 @@ def is_precondition_met(need: Precondition, job: Job, options: FacelessOptions) 
 def token_requirement(job: Job) -> RenderRequirement | None:
     """Why the service can be asked for nothing with the draft's token; None where it can."""
     if not job.account.is_of_current_upstream:
-        return RenderRequirement("The portal uses the address of this account", False)
+        return RenderRequirement("The account belongs to the current service address", False)
     if job.token.state == TokenState.PAUSED:
         return RenderRequirement("The account has a paid plan", False)
     if job.token.state != TokenState.WORKING or not token_vault.can_decrypt(job.token):

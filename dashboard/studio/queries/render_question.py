@@ -20,7 +20,8 @@ from proxyapi import pricing
 from proxyapi.models import Job, JobState
 
 RENDER_NOTICE = (
-    "If the render fails, the service does not refund it by itself, and a retry is charged again."
+    "If the render fails, the service does not refund it automatically, and a retry is charged "
+    "again."
 )
 
 
@@ -37,7 +38,7 @@ def build_render_question(
         title=job.title,
         summary=draft_summary(job, parse_faceless_options(job.account.options)),
         price=price.estimate,
-        price_note="The service calls it approximate",
+        price_note="Approximate, according to the service",
         hold=hold,
         available=job.account.balance - held,
         available_note=held_text(job.account.balance, held, held_by_others),

@@ -122,7 +122,7 @@ def setting_state(
     if not chosen.get(setting.name):
         return False, f"No {setting.noun} yet"
     return (
-        (False, f"The {setting.noun} is gone")
+        (False, f"The {setting.noun} is no longer available")
         if options.choices(setting.name)
         else (
             True,

@@ -118,5 +118,5 @@ def has_left_studio(job: Job) -> bool:
 def redirect_to_video(request: TeamRequest, job: Job, *, told: bool = False) -> HttpResponse:
     """To the page of the video. `told` says why what was sent is not kept."""
     if told:
-        messages.info(request, "This video is on its way. Its settings stay as they are.")
+        messages.info(request, "This video is being rendered. Its settings cannot be changed.")
     return redirect_to(request, "video", job.pk)

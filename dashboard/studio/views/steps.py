@@ -25,7 +25,7 @@ from proxyapi.models import Job
 from proxyapi.refusals import Refusal
 
 SCRIPT_IN_PROGRESS_TEXT = (
-    "The service is writing the script. Your words are still below; save them when it is done."
+    "The service is writing the script. Your text is still below. Save it when the script is done."
 )
 
 
@@ -70,11 +70,11 @@ def save_changed_fields(request: TeamRequest, job: Job, form: StepForm) -> str:
     if removed:
         nouns = ", ".join(setting.noun for setting in removed)
         label = FLOWS[changes["type"]].label
-        messages.info(request, f"Not used by {label} and removed: {nouns}.")
+        messages.info(request, f"Removed because {label} does not use it: {nouns}.")
     return ""
 
 
 def parse_step_slug(step: str, job: Job) -> StepSlug:
     if step not in flow_of(job).steps_by_slug:
-        raise Http404("This type of video has no such step.")
+        raise Http404("This type of video does not have this step.")
     return StepSlug(step)

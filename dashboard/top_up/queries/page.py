@@ -14,8 +14,8 @@ from proxyapi.models import CreditPack, TopUpChange, TopUpChangeState
 from proxyapi.top_up import TopUpSetting, is_top_up_entry
 
 TOP_UP_PAGE_NOTE = (
-    "A setting of the shared account. Treasurers and the owner may change it; "
-    "every change is recorded."
+    "A setting of the shared account. Treasurers and owners can change it. Every change is "
+    "recorded."
 )
 MAX_ARRIVALS_SHOWN = 10
 MAX_TOP_UP_HISTORY_ROWS = 20
@@ -68,14 +68,14 @@ def build_credit_arrivals(facts: TopUpFacts) -> tuple[CreditArrival, ...]:
         CreditArrival(
             row.happened_at,
             row.label or row.content_type or "Credits",
-            "Ledger, by its own words" if is_top_up_entry(row) else "Ledger",
+            "Ledger, by its label" if is_top_up_entry(row) else "Ledger",
             row.amount,
         )
         for row in facts.credit_entries[:MAX_ARRIVALS_SHOWN]
     ]
     failed_at = facts.row.failure_seen_at
     if failed_at and failed_at >= facts.now - ARRIVALS_WINDOW:
-        known = "The count of failures went up; seen then, it failed before"
+        known = "The failure count increased; it failed before this time"
         found.append(CreditArrival(failed_at, "Automatic top-up failed", known, None))
     return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MAX_ARRIVALS_SHOWN])
 

@@ -39,17 +39,19 @@ from proxyapi.top_up import (
 ARRIVALS_WINDOW = timedelta(days=60)
 MAX_CHANGES_READ, MAX_CREDIT_ENTRIES_READ = 40, 200
 ENDED_CHANGE_SHOWN_FOR = timedelta(minutes=30)  # how long the end of a change stays above the page
-NEVER_READ_TEXT = "The setting was not read from the service yet. It is, within a minute."
-UNREACHABLE_TEXT = "No token opens this account now."
-ADD_ONE_TEXT = "The setting can be read and changed once a member adds a token of it."
-CHANGED_ELSEWHERE_TEXT = "Somebody changed it at the service, on its page or with another program."
+NEVER_READ_TEXT = "The setting has not been read from the service yet. This takes up to a minute."
+UNREACHABLE_TEXT = "This account has no working token."
+ADD_ONE_TEXT = "The setting can be read and changed when a member adds a token for it."
+CHANGED_ELSEWHERE_TEXT = (
+    "Someone changed it at the service, on its website or with another program."
+)
 THREE_FAILURES_TEXT = (
-    "The service switched it off after three failed payments. Switching it on again does not clear "
+    "The service turned it off after three failed payments. Turning it on again does not reset "
     "the count. Check the payment method there first."
 )
 PAYMENT_FAILED_TEXT = (
-    "The service gives no reason. Check the payment method on its billing page; Reelroom cannot "
-    "see it."
+    "The service gives no reason. Check the payment method on its billing page. Reelroom has no "
+    "access to it."
 )
 
 
@@ -203,15 +205,15 @@ def cooldown_text(row: AutoTopUp, inferred: InferredTopUpState, zone: ZoneInfo) 
         return "After a failure the service waits 24 hours before it tries again."
     if row.failure_seen_at is None:
         return (
-            "After a failure the service waits 24 hours. When the last one failed is not known: "
-            "it was counted before Reelroom looked."
+            "After a failure the service waits 24 hours. The time of the last failure is not "
+            "known: it was counted before Reelroom first checked."
         )
     seen = format_short_time(row.failure_seen_at, zone)
     until = row.failure_seen_at + timedelta(hours=24)
     ends = "ends" if inferred.cooldown_until else "ended"
     return (
-        f"The last one failed before {seen}. After a failure the service waits 24 hours; "
-        f"that {ends} {format_short_time(until, zone)} at the latest."
+        f"The last one failed before {seen}. After a failure the service waits 24 hours. The wait "
+        f"{ends} {format_short_time(until, zone)} at the latest."
     )
 
 
@@ -219,8 +221,8 @@ def day_reset_text(inferred: InferredTopUpState, zone: ZoneInfo) -> str:
     """When the UTC day ends for people who live elsewhere."""
     ends = inferred.day_end.astimezone(zone)
     if not ends.utcoffset():
-        return "The count begins anew at midnight, 00:00 UTC."
-    return f"The count begins anew at 00:00 UTC, that is {ends:%H:%M} in {zone_city(zone)}."
+        return "The count resets at 00:00 UTC."
+    return f"The count resets at 00:00 UTC, which is {ends:%H:%M} in {zone_city(zone)}."
 
 
 def format_short_time(moment: datetime, zone: ZoneInfo) -> str:
@@ -270,11 +272,13 @@ def build_change_notice(change: TopUpChange | None) -> TopUpNotice | None:
     if change.is_open:
         wanted = TopUpSetting.from_mapping(change.wanted).describe()
         return TopUpNotice(
-            "info", "Saving, waiting for the service.", f"{who} asked at {when}: top-up {wanted}."
+            "info",
+            "Saving, waiting for the service.",
+            f"Requested by {who} at {when}: top-up {wanted}.",
         )
     said = change.reason.removeprefix("Saved. ").removeprefix("Not saved. ")
     if change.state == TopUpChangeState.SAVED:
-        return TopUpNotice("good", "Saved.", f"{said} {who} asked at {when}.")
+        return TopUpNotice("good", "Saved.", f"{said} Requested by {who} at {when}.")
     return TopUpNotice("failed", "Not saved.", said)
 
 
@@ -286,25 +290,25 @@ def build_stale_form_notice(
     return TopUpNotice(
         "late",
         "The setting changed while this page was open.",
-        f"Top-up is {TopUpSetting.from_row(row).describe()} now. "
-        "The form below shows what it was before.",
+        f"Top-up is {TopUpSetting.from_row(row).describe()} now. The form below shows the previous "
+        "setting.",
         reload=True,
     )
 
 
 def build_read_state_notice(facts: TopUpFacts) -> TopUpNotice | None:
     account, row = facts.account, facts.row
-    seen = f"What you see is from {clock(row.read_at)}." if row.read_at else ""
+    seen = f"Shown as of {clock(row.read_at)}." if row.read_at else ""
     if account.pause_reason:
         return TopUpNotice("paused", "Top-up is paused.", f"{account.pause_reason} {seen}".rstrip())
     if not facts.is_reachable:
         return TopUpNotice("paused", UNREACHABLE_TEXT, f"{seen} {ADD_ONE_TEXT}".lstrip())
     if account.plan != AccountPlan.PAID:
-        why = row.read_error or "The service lets top-up be read and changed on paid plans only."
-        return TopUpNotice("paused", "Top-up is closed while the plan is not paid.", why)
+        why = row.read_error or "The service allows reading and changing top-up on paid plans only."
+        return TopUpNotice("paused", "Top-up is not available until the plan is paid.", why)
     if row.read_error:
         text = f"{row.read_error} {seen}".rstrip()
-        return TopUpNotice("paused", "Top-up cannot be read at the moment.", text)
+        return TopUpNotice("paused", "Top-up cannot be read right now.", text)
     return TopUpNotice("info", NEVER_READ_TEXT) if row.read_at is None else None
 
 
@@ -312,7 +316,9 @@ def build_drift_notice(row: AutoTopUp) -> TopUpNotice | None:
     if not row.is_disabled_elsewhere:
         return None
     why = THREE_FAILURES_TEXT if is_stopped_by_failures(row) else CHANGED_ELSEWHERE_TEXT
-    return TopUpNotice("late", f"It was on, and since {clock(row.found_off_at)} it is off.", why)
+    return TopUpNotice(
+        "late", f"Top-up was on and has been off since {clock(row.found_off_at)}.", why
+    )
 
 
 def build_failures_notice(row: AutoTopUp) -> TopUpNotice | None:
@@ -320,7 +326,7 @@ def build_failures_notice(row: AutoTopUp) -> TopUpNotice | None:
     if not row.consecutive_failures or (row.is_disabled_elsewhere and stopped):
         return None
     if stopped:
-        return TopUpNotice("late", "The service has switched top-up off.", THREE_FAILURES_TEXT)
+        return TopUpNotice("late", "The service switched top-up off.", THREE_FAILURES_TEXT)
     when = f", seen {clock(row.failure_seen_at)}" if row.failure_seen_at else ""
     return TopUpNotice("late", f"The last automatic top-up failed{when}.", PAYMENT_FAILED_TEXT)
 
@@ -330,6 +336,6 @@ def build_unknown_pack_notice(row: AutoTopUp, bought: int | None) -> TopUpNotice
         return None
     return TopUpNotice(
         "info",
-        f"It buys credit pack {row.plan_id}, and nobody has said how much that holds.",
-        "Add the pack below, then the forecast counts with it.",
+        f"It buys credit pack {row.plan_id}, whose number of credits is not set.",
+        "Add the pack below to include it in the forecast.",
     )

@@ -60,7 +60,7 @@ class ReplayedDay:
 
 @dataclass(frozen=True, slots=True)
 class TopUpWhatIf:
-    """`chart` is None where there is nothing to replay; `trouble` says why."""
+    """`chart` is None where there is nothing to simulate; `trouble` says why."""
 
     setting: str
     days: int
@@ -81,9 +81,7 @@ class TopUpWhatIf:
         return len(self.gaps) + self.more_gaps
 
 
-UNFINISHED_WHAT_IF = TopUpWhatIf(
-    "", 0, trouble="The form above is not finished. Then it is replayed here."
-)
+UNFINISHED_WHAT_IF = TopUpWhatIf("", 0, trouble="Complete the form above to see the simulation.")
 
 
 def build_what_if(account: Account, setting: TopUpSetting) -> TopUpWhatIf:
@@ -94,11 +92,11 @@ def build_what_if(account: Account, setting: TopUpSetting) -> TopUpWhatIf:
     offer = build_top_up_offer(account, setting, packs)
     said = setting.describe()
     if offer is None:
-        pack = f"Nobody has said what credit pack {setting.plan_id} holds. Add it below."
+        pack = f"The credits of pack {setting.plan_id} are not set. Add the pack below."
         return TopUpWhatIf(said, 0, trouble=pack)
     played, days = replay_account(account, ledger, offer, today)
     if played is None:
-        return TopUpWhatIf(said, 0, trouble="No day of the ledger is here yet to be replayed.")
+        return TopUpWhatIf(said, 0, trouble="The ledger has no full day to simulate yet.")
     shown = played.gaps[:MAX_GAPS_SHOWN]
     return TopUpWhatIf(
         setting=said,
@@ -259,17 +257,17 @@ def replay_chart_text(played: TopUpReplay, days: int) -> str:
     if played.gaps:
         spends = "1 spend" if len(played.gaps) == 1 else f"{len(played.gaps):,} spends"
         gaps = f", {spends} not covered"
-    return f"Balance {over} as it would have run: topped up {times}{gaps}, {end} credits today."
+    return f"Balance {over} simulated: topped up {times}{gaps}, {end} credits today."
 
 
 def next_top_up_text(account: Account, ledger: DailyHistory, today: date) -> str:
     """In words. As if nothing were held: a top-up asks for the balance, not for what is free."""
     pattern = build_spending_pattern(ledger.days, ledger.first_full_day or today, today)
     if not pattern.has_enough_days:
-        return "too few days to say"
+        return "not enough data"
     above = account.balance - TopUpOffer(True, account.balance, account.monthly_credits).threshold
     if above < 0:
-        return "with the next spend through the API"
+        return "with the next spending through the API"
     # Run out of what is above the threshold: that is the day.
     found = forecast_run_out(
         ForecastStart(today, round_to_whole_credits(above)), pattern, f"{account.pk} {today}"

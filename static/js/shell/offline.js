@@ -12,7 +12,7 @@
     const now = new Date().toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
     banner.querySelector("[data-offline-title]").textContent = away ? "You are offline." : "Live updates are interrupted.";
     banner.querySelector("[data-offline-text]").textContent = away
-      ? `What you see is from ${now}. Renders go on. Nothing can be sent until the network is back.`
+      ? `Shown as of ${now}. Renders continue. Nothing can be sent until the network is back.`
       : "This page reloads its data every 10 s.";
     banner.hidden = false;
     polling ??= setInterval(poll, EVERY);

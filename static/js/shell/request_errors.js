@@ -1,11 +1,11 @@
 // Reports a failed htmx request: in the dialog it came from, else as a toast that stays until it is closed or a later
 // request succeeds. Fragments that refresh themselves report nothing here; offline.js has a banner for them.
 (() => {
-  const OLD = "This page is too old. Reload it; nothing was sent.";
-  const DOUBT = "We do not know yet whether it was sent. Press again: it is charged once at most.";
-  const LOST = "Reelroom did not answer. What you changed is not saved.";
-  const AGAIN = "Reelroom did not answer. Try it again.";
-  const FULL = "Reelroom's disk is full. When there is room again, press once more: it is charged once at most.";
+  const OLD = "This page has expired. Nothing was sent. Reload it.";
+  const DOUBT = "We do not know yet whether it was sent. Press again: it is charged at most once.";
+  const LOST = "Reelroom did not respond. Your changes are not saved.";
+  const AGAIN = "Reelroom did not respond. Try again.";
+  const FULL = "Reelroom's disk is full. When there is space again, press again: it is charged at most once.";
   const PRESSES = ["click", "submit", "change", "input", "search"];
   let leaving = false;
 

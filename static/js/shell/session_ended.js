@@ -1,8 +1,8 @@
 // The session ended, the team was changed in another tab, or the draft left the studio, while the page holds text that
 // was not sent or saved: a toast says so, and no fragment that refreshes itself may redirect the window.
 (() => {
-  const SAYS = "You were signed out, or changed the team in another tab. Copy what you typed here, then reload the page.";
-  const LEFT = "What you are writing to is not open any more. Copy what you typed here, then reload the page.";
+  const SAYS = "You were signed out or switched teams in another tab. Copy what you typed, then reload the page.";
+  const LEFT = "This item is no longer open. Copy what you typed, then reload the page.";
   const WORDS = "form:is([data-typed], [data-unsaved])";
   let closed = false;
 

@@ -2,8 +2,8 @@
 // followed when the save has succeeded. [data-of-saved], such as Render, acts on saved settings only and does nothing
 // until what the page shows is saved.
 (() => {
-  const SAVING = "What you changed last is being saved. Then its price is asked: render when it is there.";
-  const NOT_SAVED = "What you changed last is not saved, so it would not be rendered.";
+  const SAVING = "Your last change is being saved. Render when its price is shown.";
+  const NOT_SAVED = "Your last change is not saved, so it would not be rendered.";
   let submitted = false;
 
   const unsaved = () => document.querySelector("form[data-unsaved]");

@@ -36,7 +36,7 @@ def test_a_draft_confirmed_in_two_tabs_is_charged_once(
     banner = other.get_by_role("alert")
     expect(banner).to_contain_text("This video")
     expect(banner).to_contain_text("Nothing was sent twice.")
-    other.get_by_role("link", name="To the video").click()
+    other.get_by_role("link", name="View video").click()
     tab.page.wait_for_url("**/videos/**")
     assert sandbox_control.spent_credits(guest) == luca.shown_cost(job) == tab.shown_cost(job)
     assert sandbox_control.count_requests(guest, "POST", "/render") == 1

@@ -60,9 +60,7 @@ def test_a_plan_that_lapses_while_a_video_renders_pauses_it(
     luca.wait_until_price_is_final(job)
     sandbox_control.change_account(guest, subscription="expired")
     expect(luca.video_status).to_contain_text("Paused", timeout=RENDERED_TIMEOUT_MS)
-    expect(luca.video_status).to_contain_text(
-        "Nothing is lost: watching is paused and goes on by itself"
-    )
+    expect(luca.video_status).to_contain_text("Status checks are paused and resume automatically")
     assert sandbox_control.spent_credits(guest) == luca.shown_cost(job)
 
 
@@ -73,7 +71,7 @@ def test_too_few_credits_are_told_before_the_button_opens(
     luca.use_token_of(guest)
     luca.open_review(luca.create_draft("Too dear"))
     needs = luca.page.locator("#needs")
-    expect(needs).to_contain_text("would be held for it", timeout=PRICED_TIMEOUT_MS)
+    expect(needs).to_contain_text("would be held", timeout=PRICED_TIMEOUT_MS)
     expect(luca.page.locator("button.btn--primary:visible", has_text="Render")).to_be_disabled()
 
 

@@ -10,7 +10,7 @@ from tests.browser.member_page import MemberPage
 from tests.browser.sandbox_control import SandboxControl
 
 LONG = " ".join(["word"] * 3_017)
-TOO_LONG = "3,017 words are too many. At most 3,000 fit into 20 minutes"
+TOO_LONG = "3,017 words are too many. The limit is 3,000 words (20 minutes)"
 
 
 def test_an_empty_script_says_what_is_missing(
@@ -21,13 +21,13 @@ def test_an_empty_script_says_what_is_missing(
     luca.page.goto("/studio/")
     luca.begin_draft("Nothing to say", script="   ")
     error = luca.page.locator(".field__error")
-    expect(error).to_contain_text("Write or paste a script first")
+    expect(error).to_contain_text("Enter a script")
     expect(luca.page.get_by_label("Title")).to_have_value("Nothing to say")
     luca.begin_draft("Something to say", script="Ice moves.")
     luca.page.get_by_role("button", name="Next: Script").click()
     luca.page.locator("textarea[name=script]").fill("")
     luca.page.get_by_role("button", name="Next: Voice").click()
-    expect(error).to_contain_text("Write or paste a script first")
+    expect(error).to_contain_text("Enter a script")
 
 
 def test_a_script_that_is_too_long_is_kept_and_refused(

@@ -19,9 +19,9 @@ DOUBT = "We do not know whether"
 @pytest.mark.parametrize(
     ("action", "options", "said"),
     [
-        ("html", {}, "The service answered with a fault of its own. Nothing was charged."),
-        ("reset", {}, "The answer of the service got lost. Nothing was charged."),
-        ("stall", {"seconds": 1}, "The answer of the service got lost. Nothing was charged."),
+        ("html", {}, "The service returned a server error. Nothing was charged."),
+        ("reset", {}, "The service's response was lost. Nothing was charged."),
+        ("stall", {"seconds": 1}, "The service's response was lost. Nothing was charged."),
     ],
 )
 def test_a_price_that_did_not_come_can_be_asked_again(
@@ -38,7 +38,7 @@ def test_a_price_that_did_not_come_can_be_asked_again(
     price = luca.page.locator("aside")
     expect(price).to_contain_text(f"No price yet. {said}", timeout=PRICED_TIMEOUT_MS)
     sandbox_control.clear_faults()
-    price.get_by_role("button", name="Ask the price again").click()
+    price.get_by_role("button", name="Get new price").click()
     expect(price.locator(".figure")).to_contain_text("≈", timeout=PRICED_TIMEOUT_MS)
 
 

@@ -14,9 +14,9 @@ from tests.browser.sandbox_control import SandboxControl, wait_until
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("sbx_" + "z" * 32, "The service does not know this token."),
+        ("sbx_" + "z" * 32, "The service does not recognize this token."),
         ("Bearer sbx_abcdefgh", "without the word Bearer"),
-        ("sbx_" + "z" * 10_000, "This is longer than a token can be: 512 characters is the most."),
+        ("sbx_" + "z" * 10_000, "This is too long for a token: the maximum is 512 characters."),
     ],
 )
 def test_what_cannot_be_a_token_is_refused_in_a_sentence(

@@ -270,7 +270,7 @@ def test_without_the_credits_the_question_has_no_button(approval_request, thea, 
     account.save()
     answer = client_of(thea).get(yes(approval_request), headers={"HX-Request": "true"})
     html = answer.content.decode()
-    assert "10 cr are free, 106 would be held for it" in html
+    assert "10 cr free; 106 would be held" in html
     assert "btn--primary" not in html
 
 

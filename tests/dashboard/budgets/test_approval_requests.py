@@ -129,7 +129,7 @@ def test_a_form_that_comes_twice_asks_once(job, priya):
 
 def test_with_room_by_now_nothing_is_asked(job, priya):
     priya.team.budgets.update(hard=Decimal(5000))
-    with pytest.raises(StaleData, match="There is room for it by now"):
+    with pytest.raises(StaleData, match="It now fits the budget"):
         request_approval(priya, make_intent(job))
     assert not ApprovalRequest.objects.exists()
 
@@ -169,7 +169,7 @@ def test_a_retry_whose_token_does_not_open_is_not_offered_to_be_asked_for(job, p
     type(job).objects.filter(pk=job.pk).update(state=JobState.FAILED)
     type(job.token).objects.update(ciphertext=b"not ours")
     html = seen(client_of(priya), to(job, "video-retries"), **HTMX)
-    assert "The token it was made with does not open any more." in html
+    assert "The token it was made with can no longer be decrypted." in html
     assert "Request approval" not in html
 
 

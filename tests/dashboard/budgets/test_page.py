@@ -118,8 +118,8 @@ def test_a_treasurer_adds_one_for_a_member(thea, priya, client_of):
         ({"hard": "NaN"}, "Enter a whole number of credits"),
         ({"hard": "many"}, "Enter a whole number of credits"),
         ({"hard": "10", "soft": "11"}, "It must not be below the alert: 11."),
-        ({"hard": "10", "who": "999999"}, "Choose one of the list."),
-        ({"hard": "10", "period": "year"}, "Choose one of the list."),
+        ({"hard": "10", "who": "999999"}, "Choose one from the list."),
+        ({"hard": "10", "period": "year"}, "Choose one from the list."),
     ],
 )
 def test_only_legal_limits_are_taken(thea, client_of, fields, sentence):

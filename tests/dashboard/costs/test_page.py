@@ -36,7 +36,7 @@ def test_pitfall_57_free_uses_are_told_and_what_is_left_is_not(client_of, vera, 
     account.costs = LIST
     account.save()
     shown = page(client_of, vera)
-    assert "How many free uses are left, the service does not tell." in shown
+    assert "The service does not show how many free uses are left." in shown
 
 
 def test_what_was_paid_and_how_close_it_was(client_of, vera, make_charge):
@@ -49,9 +49,9 @@ def test_what_was_paid_and_how_close_it_was(client_of, vera, make_charge):
 
 def test_without_charges_nothing_is_made_up(client_of, vera, account, token):
     shown = page(client_of, vera)
-    assert "Nothing was paid for since" in shown
+    assert "No charges since" in shown
     assert "Nothing to compare yet" in shown
-    assert "The list was not read yet" in shown
+    assert "The list has not been read yet" in shown
 
 
 def test_the_page_takes_twelve_queries(client_of, vera, make_charge, django_assert_max_num_queries):

@@ -55,8 +55,8 @@ def test_even_days_run_out_on_the_day_that_arithmetic_says(
     page = visible_text_of(browser.get(PAGE))
     ends = timezone.localdate() + timedelta(days=10)
     assert f"The credits run out {ends.day} {ends:%b}" in page
-    assert "About 400 credits go a day, told from the last 28 days." in page
-    assert "Automatic top-up is off, or was never read." in page
+    assert "About 400 credits are spent per day, based on the last 28 days." in page
+    assert "Automatic top-up is off or has not been read yet." in page
 
 
 def test_what_open_charges_hold_is_spent_already(
@@ -75,7 +75,7 @@ def test_with_top_up_on_it_says_what_it_would_be_without(browser: Client, four_w
     page = visible_text_of(browser.get(PAGE))
     ends = timezone.localdate() + timedelta(days=10)
     assert "The credits run out Not before" in page
-    assert f"If none succeeds: {ends.day} {ends:%b}." in page
+    assert f"Without top-ups: {ends.day} {ends:%b}." in page
     assert "Top-up buys 2,000 credits" in page
 
 
@@ -85,13 +85,13 @@ def test_few_days_are_no_forecast(days: int, browser: Client, add_spend: Spend) 
         add_spend("-10", days=day)
     page = visible_text_of(browser.get(PAGE))
     assert "Not enough days" in page
-    assert f"The ledger has {days} whole day" in page
+    assert f"The ledger has {days} full day" in page
     ready = timezone.localdate() + timedelta(days=7 - days)
-    assert f"With 7 there is a forecast: {ready.day} {ready:%b}." in page
+    assert f"The forecast starts with 7: {ready.day} {ready:%b}." in page
 
 
 def test_without_an_entry_there_is_no_day_to_promise(browser: Client) -> None:
-    assert "The ledger has no entry yet." in visible_text_of(browser.get(PAGE))
+    assert "The ledger has no entries yet." in visible_text_of(browser.get(PAGE))
 
 
 def test_days_of_nothing_are_said_to_be_that(browser: Client, add_spend: Spend) -> None:
@@ -105,7 +105,7 @@ def test_a_ledger_that_was_quiet_for_eight_weeks_is_not_without_an_entry(
     add_spend("-200.0000", days=70)
     page = visible_text_of(browser.get(PAGE))
     assert "Nothing is spent" in page
-    assert "no entry yet" not in page
+    assert "no entries yet" not in page
 
 
 @pytest.mark.parametrize("low", [0, 40])
@@ -118,7 +118,7 @@ def test_quiet_days_after_older_rows_are_days_that_are_known(
     add_spend("-2000.0000", days=8)
     LedgerMirror.objects.filter(account=account).update(low=low, high=low + 2)
     page = visible_text_of(browser.get(PAGE))
-    assert "out of the last 56" in page
+    assert "from the last 56 days" in page
 
 
 def test_whether_it_lasts_until_the_plan_renews(
@@ -127,7 +127,10 @@ def test_whether_it_lasts_until_the_plan_renews(
     off()
     ends = timezone.now() + timedelta(days=5)
     Account.objects.update(plan_ends_at=ends)
-    said = f"The plan renews on {ends.day} {ends:%b}; the credits last until then in 100 of 100."
+    said = (
+        f"The plan renews on {ends.day} {ends:%b}; the credits last until then in 100 % of the "
+        "simulated futures."
+    )
     assert said in visible_text_of(browser.get(PAGE))
 
 
@@ -136,7 +139,7 @@ def test_a_pack_that_nobody_described_is_not_counted_and_said(
 ) -> None:
     AutoTopUp.objects.update(**TopUpSetting(True, "extra-credits", 301, None).to_dict())
     page = visible_text_of(browser.get(PAGE))
-    assert "Top-up buys pack 301, and nobody has said what that holds" in page
+    assert "Top-up buys pack 301, whose credits are not set" in page
     CreditPack.objects.create(tenant=account.tenant, plan_id=301, name="Small", credits=500)
     assert "Top-up buys 500 credits" in visible_text_of(browser.get(PAGE))
 
@@ -149,12 +152,20 @@ def test_an_unpaid_plan_is_said(browser: Client, four_weeks: None) -> None:
 @pytest.mark.parametrize(
     ("asked", "enabled", "answer"),
     [
-        ({"n": "10", "each": "96"}, False, "Yes, all of it now."),
-        ({"n": "10", "each": "431.9"}, False, "No, 9 of 10 go. 10 × 431.9 = 4,319 cr, 4,318"),
-        ({"n": "1", "each": "5000"}, False, "No, not even the first one."),
-        ({"n": "50", "each": "96"}, True, "Only with top-up, now."),
-        ({"n": "200", "each": "96"}, True, "because three top-ups a UTC day are the most."),
-        ({"n": "2", "each": "4300"}, True, "A top-up comes only after a spend through the API"),
+        ({"n": "10", "each": "96"}, False, "Yes, all now."),
+        ({"n": "10", "each": "431.9"}, False, "No, only 9 of 10. 10 × 431.9 = 4,319 cr; 4,318"),
+        ({"n": "1", "each": "5000"}, False, "No, not even one."),
+        ({"n": "50", "each": "96"}, True, "Only with top-up: now."),
+        (
+            {"n": "200", "each": "96"},
+            True,
+            "because at most three top-ups per UTC day are possible.",
+        ),
+        (
+            {"n": "2", "each": "4300"},
+            True,
+            "A top-up is triggered only by spending through the API",
+        ),
     ],
 )
 def test_the_batch_is_answered(

@@ -85,4 +85,4 @@ def test_films_that_failed_each_day_bring_the_end_no_nearer(
         add_spend("-200", days=day)
         add_refund("200", days=day)
     page = visible_text_of(client_of(vera).get("/forecast/"))
-    assert "About 400 credits go a day" in page
+    assert "About 400 credits are spent per day" in page

@@ -187,8 +187,8 @@ def test_a_refund_has_a_mark_of_its_own(add_entry, account, thea):
 
 def test_charts_without_rows_say_so(account, thea, client_of):
     html = client_of(thea).get("/ledger/charts/").content.decode()
-    assert "No balance is known for these days." in html
-    assert "Nothing was spent in these days." in html
+    assert "No balance data for these days." in html
+    assert "No spend in these days." in html
 
 
 def test_the_charts_have_a_table_and_a_sentence(add_entry, thea, client_of):

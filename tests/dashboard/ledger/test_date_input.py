@@ -62,13 +62,13 @@ def test_two_days_are_a_period_of_the_address(first, last, period):
 @pytest.mark.parametrize(
     ("first", "last", "wrong", "said"),
     [
-        ("2026-11-18", "2026-11-03", "to", "The last day, 3 Nov 2026, lies before the first, 18 N"),
-        ("31.12.2026", "", "from", "“31.12.2026” is no day that a ledger has."),
-        ("2026-11-03", "soon", "to", "“soon” is no day that a ledger has."),
-        ("2026-02-30", "", "from", "“2026-02-30” is no day that a ledger has."),
-        ("0026-11-18", "", "from", "“0026-11-18” is no day that a ledger has."),
-        ("20261118", "", "from", "“20261118” is no day that a ledger has."),
-        ("٢٠٢٦-11-18", "", "from", "“٢٠٢٦-11-18” is no day that a ledger has."),
+        ("2026-11-18", "2026-11-03", "to", "The last day, 3 Nov 2026, is before the first, 18 N"),
+        ("31.12.2026", "", "from", "“31.12.2026” is not a valid date."),
+        ("2026-11-03", "soon", "to", "“soon” is not a valid date."),
+        ("2026-02-30", "", "from", "“2026-02-30” is not a valid date."),
+        ("0026-11-18", "", "from", "“0026-11-18” is not a valid date."),
+        ("20261118", "", "from", "“20261118” is not a valid date."),
+        ("٢٠٢٦-11-18", "", "from", "“٢٠٢٦-11-18” is not a valid date."),
     ],
 )
 def test_days_that_mean_nothing_are_said_and_change_nothing(first, last, wrong, said):
@@ -81,8 +81,8 @@ def test_days_that_mean_nothing_are_said_and_change_nothing(first, last, wrong, 
 def test_the_page_keeps_what_was_typed_and_says_what_it_shows(add_entry, thea, client_of):
     add_entry()
     html = client_of(thea).get("/ledger/?from=2026-11-18&to=<i>&member=7").content.decode()
-    assert "“&lt;i&gt;” is no day that a ledger has." in html
-    assert "Shown instead: the last 30 days." in html
+    assert "“&lt;i&gt;” is not a valid date." in html
+    assert "Showing the last 30 days." in html
     assert 'name="to" value="&lt;i&gt;"' in html
     assert 'name="from" value="2026-11-18"' in html
     assert '<input type="hidden" name="member" value="7">' in html

@@ -64,7 +64,7 @@ def test_a_debit_and_its_refund_lead_to_each_other(add_entry, client_of, thea):
     browser = client_of(thea)
     assert "Refunded by" in shown(browser, debit)
     assert address(refund) in shown(browser, debit)
-    assert "Gives back" in shown(browser, refund)
+    assert "Refund of" in shown(browser, refund)
     assert address(debit) in shown(browser, refund)
 
 

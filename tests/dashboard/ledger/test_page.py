@@ -109,7 +109,7 @@ def test_a_reader_is_told_while_the_days_are_counted_anew(add_entry, thea):
     thea.team.tenant.time_zone = "Pacific/Auckland"
     thea.team.tenant.save()
     (banner,) = page(thea).totals.banners
-    assert banner.title == "The days are being counted anew."
+    assert banner.title == "Daily totals are being recalculated."
     assert "Pacific/Auckland" in banner.text
     daily_totals.rebuild_all_days(account)
     assert page(thea).totals.banners == ()
@@ -202,7 +202,7 @@ def test_a_ledger_that_is_still_being_read_says_how_far(add_entry, thea, client_
     account = add_entry().account
     LedgerMirror.objects.filter(pk=account.pk).update(low=200, high=1_200, total=41_000)
     (banner,) = page(thea).totals.banners
-    assert banner.text.startswith("1,000 of 41,000 entries are here.")
+    assert banner.text.startswith("1,000 of 41,000 entries are loaded.")
     assert "1,000 of 41,000" in client_of(thea).get("/ledger/").content.decode()
 
 

@@ -48,8 +48,8 @@ def charge(account, token):
         ("held", ("waiting", "Waiting", "not sent yet", 106, "held")),
         ("sending", ("running", "Sending", "no response yet", 106, "held")),
         ("unknown", ("unknown", "Unknown", "response lost", 96, "unknown")),
-        ("confirmed", ("waiting", "Charged", "not booked yet", -96, "out")),
-        ("matched", ("waiting", "Charged", "not booked yet", -96, "out")),
+        ("confirmed", ("waiting", "Charged", "not in the ledger yet", -96, "out")),
+        ("matched", ("waiting", "Charged", "not in the ledger yet", -96, "out")),
     ],
 )
 def test_a_charge_without_an_entry_is_shown_as_it_is(state, row, charge, thea):
@@ -69,7 +69,7 @@ def test_what_will_take_nothing_is_not_shown(state, charge, thea):
 def test_what_is_not_booked_for_long_is_marked(charge, thea):
     charge("confirmed", settled_at=days_ago(minutes=12))
     (one,) = page(thea).entries.pending.rows
-    assert (one.state, one.note) == ("late", "not booked since 11:48")
+    assert (one.state, one.note) == ("late", "not in the ledger since 11:48")
 
 
 def test_a_charge_that_was_booked_is_an_entry(add_entry, thea):
@@ -84,7 +84,7 @@ def test_it_counts_neither_in_the_sums_nor_in_the_file(charge, add_entry, thea, 
     assert (shown.totals.figures.net, shown.entries.rows) == (-14, 1)
     assert [row["credit_spend"] for row in export_rows(thea)] == ["-14"]
     html = client_of(thea).get("/ledger/").content.decode()
-    assert "Not in the ledger yet, in no total" in html
+    assert "Not in the ledger yet (not in totals)" in html
     assert "0 or 96" in html
 
 

@@ -135,7 +135,7 @@ def test_of_a_long_ledger_only_the_newest_titles_are_searched(add_entry, thea, m
     shown = page(thea, q="glacier")
     assert amounts(shown) == [-2, -1]
     (banner,) = shown.totals.banners
-    assert banner.title == "Titles were looked through for the newest 2 videos."
+    assert banner.title == "Only the titles of the newest 2 videos were searched."
     assert amounts(page(thea, q="glacier", period=f"..{days_ago(hours=24).date()}")) == [-3, -2]
 
 

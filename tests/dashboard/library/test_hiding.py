@@ -39,7 +39,7 @@ def test_the_tab_shows_it_again(make_video_job, priya, client_of):
     assert f"/videos/{job.pk}/media/" not in page
     answer = browser.post(f"/videos/{job.pk}/restorations/", headers={"Referer": here})
     assert answer["Location"] == "/library/?state=hidden"
-    assert "“Whales” is in the library again." in browser.get(here).content.decode()
+    assert "“Whales” is shown in the library again." in browser.get(here).content.decode()
     assert browser.get(f"/videos/{job.pk}/").status_code == 200
     assert tabs(priya)["Hidden"] == 0
 
@@ -47,7 +47,7 @@ def test_the_tab_shows_it_again(make_video_job, priya, client_of):
 def test_hiding_can_be_undone_at_once(make_video_job, priya, client_of):
     job, browser = make_video_job(title="Whales"), client_of(priya)
     question = browser.get(f"/videos/{job.pk}/hide/").content.decode()
-    assert "You find it in the library under Hidden" in question
+    assert "It moves to Hidden in the library" in question
     page = hide(browser, job)
     assert f'action="/videos/{job.pk}/restorations/"' in page.partition("“Whales” is hidden.")[2]
     assert browser.post(f"/videos/{job.pk}/restorations/").status_code == 302

@@ -20,8 +20,8 @@ from tests.dashboard.library.conftest import MakeVideoJob
 HTMX = {"HX-Request": "true"}
 HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
 SENTENCE = (
-    "Not sent. The failure you were asked about is not the last one of this video. "
-    "Nothing was charged; the last one stands above."
+    "Not sent. This video has failed again since you opened the dialog. Nothing was charged. The "
+    "latest failure is shown above."
 )
 
 

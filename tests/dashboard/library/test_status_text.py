@@ -86,7 +86,7 @@ def test_a_trial_did_not_lapse(make_video_job, token):
     story = video_of(job).status_detail
     assert story.startswith(
         "The service allows its API on paid plans only, not on trials. The balance and the ledger "
-        "can be read meanwhile."
+        "can still be read."
     )
     assert "lapsed" not in story
 
@@ -119,8 +119,8 @@ def test_past_nineteen_in_twenty_it_is_late_and_not_failed(make_video_job):
     )
     assert state(video) == ("late", "Rendering")
     assert video.status_detail == (
-        "6 min 05 s, longer than 19 in 20. It was still rendering 11 s ago. It is not failed, "
-        "and we go on looking, every 30 s."
+        "6 min 05 s, longer than 95 % of renders. It was still rendering 11 s ago. It has not "
+        "failed, and we keep checking, every 30 s."
     )
     assert video.card.bar.fill < 100
 
@@ -181,7 +181,7 @@ def test_a_failed_poll_ages_what_we_know_and_changes_no_state(make_video_job):
     video = video_of(job)
     assert state(video) == ("running", "Rendering")
     assert video.card.freshness.last_status == "rendering"
-    assert video.card.freshness.suffix.startswith("; the service has not answered since ")
+    assert video.card.freshness.suffix.startswith("; the service has not responded since ")
 
 
 def test_a_good_poll_says_when_and_when_next(make_video_job):
@@ -229,7 +229,7 @@ def test_a_charge_that_was_called_uncharged_and_took_credits_says_so(
     """Ordered again, it is a step of its own: it did not fail, as one that was retried did."""
     job, said = (
         make_video_job(word),
-        "It was called uncharged, and a debit of 42 cr was booked at 14:10 UTC.",
+        "It was reported as not charged, but a debit of 42 cr was recorded at 14:10 UTC.",
     )
     add_settled_charge(job, 42, state="matched", code="CHARGED-LATE", reason=said)
     assert video_of(job).status_detail == said
@@ -244,7 +244,7 @@ def test_a_failure_says_reason_cost_and_the_price_of_again(make_video_job, add_s
     video = video_of(job)
     assert video.status_detail == (
         "“Image for scene 7 could not be made.” 96 cr were charged; the service does not refund "
-        "renders automatically. A retry costs about 96 cr again."
+        "renders automatically. A retry costs about 96 cr."
     )
     assert video.error_code == "SCENE-IMAGE"
     assert video.card.status_text == "“Image for scene 7 could not be made.” Not refunded."
@@ -282,4 +282,4 @@ def test_a_failed_run_quotes_its_reason_in_the_lineage(make_video_job, add_settl
     add_settled_charge(job)
     node = video_of(job).history_steps[-1]
     assert (node.quote, node.code) == ("“Image for scene 7 could not be made.”", "SCENE-IMAGE")
-    assert "96 cr is what it took last time" in node.note
+    assert "The last run cost 96 cr" in node.note

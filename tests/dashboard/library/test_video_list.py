@@ -112,7 +112,7 @@ def test_what_moves_comes_first_then_days(make_video_job, vera):
         (group.title, [seat.card.title for seat in group.cards]) for group in library(vera).groups
     ]
     assert groups == [
-        ("Moving now", ["Old, moving"]),
+        ("In progress", ["Old, moving"]),
         ("Today", ["Today"]),
         ("Earlier this week", ["Monday"]),
         ("Earlier", ["Last week"]),
@@ -161,7 +161,7 @@ def test_an_empty_library_offers_the_one_act_to_who_may(priya, vera, client_of):
 def test_nothing_matches_says_so_and_takes_the_filter_off(make_video_job, vera, client_of):
     make_video_job(title="Bread")
     page = client_of(vera).get("/library/?q=zebra").content.decode()
-    assert "Nothing matches" in page
+    assert "No results" in page
     assert 'href="/library/"' in page
 
 

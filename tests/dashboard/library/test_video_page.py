@@ -67,7 +67,7 @@ def test_a_retry_on_a_dead_token_is_disabled_with_the_reason(
     job = make_video_job("failed")
     type(token).objects.update(state=TokenState.REVOKED)
     page = page_of(client_of(priya), job).content.decode()
-    assert "The token it was made with does not work any more." in page
+    assert "The token it was made with no longer works." in page
     assert f'href="/videos/{job.pk}/retries/"' not in page
 
 
@@ -79,7 +79,7 @@ def test_the_question_before_a_retry_has_price_hold_and_nonce(
     add_settled_charge(job)
     answer = client_of(priya).get(f"/videos/{job.pk}/retries/", headers={"HX-Request": "true"})
     page = answer.content.decode()
-    for said in ("What it took last time", "A retry charges again", 'name="nonce"', "106"):
+    for said in ("Cost of the last run", "A retry is charged again", 'name="nonce"', "106"):
         assert said in page
     assert "<html" not in page
 
@@ -93,7 +93,7 @@ def test_the_question_has_no_button_while_less_is_free_than_a_retry_holds(
     client = client_of(priya)
     page = client.get(f"/videos/{job.pk}/retries/", headers={"HX-Request": "true"})
     html = page.content.decode()
-    assert "3 cr are free, 106 would be held for it" in html
+    assert "3 cr free; 106 would be held" in html
     assert "btn--primary" not in html
     assert "Left on the account" not in html
 
@@ -105,7 +105,7 @@ def test_the_question_has_no_button_while_the_token_does_not_open(
     add_settled_charge(job)
     type(token).objects.update(ciphertext=b"not ours")
     html = page_of(client_of(priya), job, "retries/").content.decode()
-    assert "The token it was made with does not open any more." in html
+    assert "The token it was made with can no longer be decrypted." in html
     assert "btn--primary" not in html.partition('id="confirm"')[2]
 
 
@@ -138,7 +138,7 @@ def test_a_refused_retry_comes_back_with_the_sentence(
     fields = form(job)
     answer = client_of(priya).post(f"/videos/{job.pk}/retries/", fields, headers=headers)
     page = answer.content.decode()
-    assert "Not sent. It needs 106 cr, 3 are free. Nothing was charged." in page
+    assert "Not sent. It needs 106 cr; 3 are free. Nothing was charged." in page
     assert fields["nonce"] not in page
     assert not Charge.objects.filter(operation="faceless.retry").exists()
 
@@ -172,7 +172,7 @@ def test_pitfall_16_hiding_says_that_nothing_is_deleted_and_nothing_comes_back(
     make_video_job, priya, vera, client_of
 ):
     job, client = make_video_job("running"), client_of(priya)
-    assert "no credits come back" in page_of(client, job, "hide/").content.decode()
+    assert "no credits are refunded" in page_of(client, job, "hide/").content.decode()
     assert client.post(f"/videos/{job.pk}/hide/").status_code == 302
     assert page_of(client_of(vera), job).status_code == 404
 

@@ -41,6 +41,6 @@ def test_a_failed_one_is_retried_at_what_it_took(
 ):
     job = make_video_job("failed", draft=None)
     url = f"/videos/{job.pk}/retries/"
-    assert "no price" in client_of(priya).get(url).content.decode()
+    assert "There is no current price" in client_of(priya).get(url).content.decode()
     add_settled_charge(job, 92)
-    assert "What it took last time" in client_of(priya).get(url).content.decode()
+    assert "Cost of the last run" in client_of(priya).get(url).content.decode()

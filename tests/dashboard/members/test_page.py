@@ -77,8 +77,8 @@ def test_nobody_else_changes_a_role(
 @pytest.mark.parametrize(
     ("member", "role", "sentence"),
     [
-        ("priya", "owner", "You can only give a role whose permissions you have yourself."),
-        ("jonas", "treasurer", "You can only give a role whose permissions you have yourself."),
+        ("priya", "owner", "You can only assign roles whose permissions you have yourself."),
+        ("jonas", "treasurer", "You can only assign roles whose permissions you have yourself."),
         ("mira", "viewer", "This member has permissions that you do not have"),
         ("thea", "viewer", "This member has permissions that you do not have"),
     ],
@@ -96,7 +96,7 @@ def test_the_last_owner_stays_owner(team: dict[str, Membership], client_of: Clie
     response = give(client_of(team["mira"]), team["mira"], "viewer")
     assert response.status_code == 422
     page = response.content.decode()
-    assert "The team needs an owner. Make somebody else one first." in page
+    assert "The team needs an owner. Make another member an owner first." in page
     assert f'aria-describedby="role-{team["mira"].pk}-error"' in page
     team["mira"].refresh_from_db()
     assert team["mira"].role == Role.OWNER

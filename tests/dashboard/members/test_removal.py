@@ -138,7 +138,7 @@ def test_what_still_renders_is_named_and_its_page_says_so(
     said = leave(luca)
     assert "not checked any more without their token: “Whales in fog”." in said
     page = client_of(mira).get(reverse("video", args=[running.pk])).content.decode()
-    assert "Luca left the team. The render goes on at the service" in page
+    assert "Luca left the team. The render continues at the service" in page
 
 
 def test_drafts_go_on_with_a_colleagues_token_of_the_same_account(

@@ -159,7 +159,7 @@ def test_a_stopped_top_up_waits_for_a_person(client_of, vera, account, token):
     AutoTopUp.objects.create(account=account, enabled=False, consecutive_failures=3)
     shown = page(client_of, vera)
     assert "Automatic top-up was switched off" in shown
-    assert "does not clear the count" in shown.replace("\n", " ")
+    assert "does not reset the count" in shown.replace("\n", " ")
 
 
 @pytest.mark.parametrize(("who", "act"), [("vera", "View forecast"), ("thea", "Open top-up")])

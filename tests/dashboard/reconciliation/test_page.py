@@ -171,7 +171,7 @@ def test_a_lost_charge_is_searched_again_by_whoever_may(
     assert page.count(f"/reconciliation/charges/{unknown_charge.pk}/") == acts + max(acts - 1, 0)
     answer = client.post(f"/reconciliation/charges/{unknown_charge.pk}/checks/", follow=bool(acts))
     assert answer.status_code == (200 if acts else 403)
-    assert ("asked now. Nothing is sent again." in answer.content.decode()) is bool(acts)
+    assert ("being checked. Nothing is sent again." in answer.content.decode()) is bool(acts)
     assert AuditEvent.objects.filter(action="charge.recheck").count() == bool(acts)
 
 

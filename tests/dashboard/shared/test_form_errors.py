@@ -72,7 +72,7 @@ def test_every_form_of_the_site_has_these_words() -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    assert required_message("plan_id", forms.IntegerField(label="Plan id")) == "Enter a plan id."
+    assert required_message("plan_id", forms.IntegerField(label="Plan ID")) == "Enter a plan id."
     assert required_message("address", forms.CharField()) == "Enter an address."
 
 
@@ -97,7 +97,7 @@ def test_a_foreign_choice_is_not_repeated(
 ) -> None:
     form = {"source": "foreign" * 10_000, "title": "Ice"}
     html = html_of(client_of(priya).post(reverse("drafts"), form, headers=headers))
-    assert "Choose one of the list." in html
+    assert "Choose one from the list." in html
     assert "is not one of the available choices" not in html
     assert html.count("foreignforeign") == 0
 
@@ -124,7 +124,7 @@ def test_a_retry_says_which_part_of_its_form_is_damaged(
     for bad, said in (
         ({"price": "much"}, "the price in this form is missing or damaged. Reload the page"),
         ({"nonce": ""}, "its own number in this form is missing or damaged. Reload the page"),
-        ({"note": "a\0b"}, "A character that cannot be seen is in your message."),
+        ({"note": "a\0b"}, "Your message contains an invisible character."),
     ):
         assert said in html_of(client_of(priya).post(url, {**whole, **bad}, headers=HTMX))
     assert not Charge.objects.exists()
@@ -134,7 +134,7 @@ def test_without_a_price_the_question_before_a_render_holds_none(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     html = html_of(client_of(priya).get(reverse("studio-renders", args=[draft.pk]), headers=HTMX))
-    assert "There is no price for it as it stands" in html
+    assert "There is no current price" in html
     assert 'name="price"' not in html
 
 

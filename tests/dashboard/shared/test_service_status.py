@@ -65,7 +65,7 @@ def test_silence_counts_from_the_first_call_that_got_no_answer(
     heard(token, status, 20)
     heard(token, status, 10)
     assert load_service_availability(token.tenant).state == "silent"
-    assert f"has not answered since {since}" in line(token)
+    assert f"has not responded since {since}" in line(token)
 
 
 def test_one_failed_call_among_answers_is_chance_and_two_are_silence(token: Token) -> None:
@@ -113,7 +113,7 @@ def test_an_event_brings_the_line_anew(token: Token) -> None:
     html = render_tenant_changes(
         token.tenant_id, {ChangeEvent(token.tenant_id, EventType.SERVICE, token.pk)}
     )
-    assert 'id="service" data-state="silent" data-said="The service has not answered' in html
+    assert 'id="service" data-state="silent" data-said="The service has not responded' in html
 
 
 def test_only_ones_own_requests_are_counted(

@@ -38,7 +38,7 @@ def test_an_own_script_that_is_empty_is_a_sentence_and_starts_nothing(
 ) -> None:
     answer = client_of(priya).post(NEW, {"title": "Bees", "source": "script", "script": "  "})
     assert answer.status_code == 422
-    assert "Write or paste a script first" in answer.content.decode()
+    assert "Enter a script" in answer.content.decode()
     assert not Job.objects.exists()
 
 
@@ -46,9 +46,9 @@ def test_a_title_is_needed_and_has_an_end(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
     browser = client_of(priya)
-    assert "needs a title" in browser.post(NEW, {**TOPIC, "title": " "}).content.decode()
+    assert "Enter a title" in browser.post(NEW, {**TOPIC, "title": " "}).content.decode()
     long = browser.post(NEW, {**TOPIC, "title": "x" * 201}).content.decode()
-    assert "At most 200 characters fit here, these are 201." in long
+    assert "At most 200 characters are allowed (now 201)." in long
     assert "How bees vote" in long
     assert not Job.objects.exists()
 
@@ -117,7 +117,7 @@ def test_starting_without_a_token_is_refused_with_the_words_kept(
     answer = client_of(priya).post(NEW, TOPIC)
     assert answer.status_code == 422
     html = answer.content.decode()
-    assert "You have no token here yet" in html
+    assert "You have no token yet" in html
     assert "How bees vote" in html
 
 

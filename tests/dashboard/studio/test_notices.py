@@ -63,7 +63,7 @@ def test_a_token_that_was_taken_out_is_told(
 ) -> None:
     ready.token.state = TokenState.REMOVED
     ready.token.save()
-    assert "Priya’s token was taken out." in get_page(client_of(luca), step_url(ready, "review"))
+    assert "Priya’s token was removed." in get_page(client_of(luca), step_url(ready, "review"))
 
 
 def test_looking_roles_see_the_draft_and_no_form(

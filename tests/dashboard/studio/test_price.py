@@ -49,7 +49,7 @@ def test_without_a_script_there_is_no_price_and_each_need_leads_to_its_step(draf
     assert missing == {
         "Script is set": "script",
         "Voice is chosen": "voice",
-        "Voice is known to the service": "",
+        "Voice is available at the service": "",
         "Genre is set for AI visuals": "visuals",
     }
 
@@ -79,13 +79,13 @@ def test_a_price_that_failed_says_why_and_offers_to_ask_again(
     Draft.objects.update(estimate=None, quote_error="The service did not answer.")
     html = get_page(client_of(priya), job_url(ready, "price"), **HTMX)
     assert "No price yet. The service did not answer." in html
-    assert "Ask the price again" in html
+    assert "Get new price" in html
 
 
 def test_a_voice_that_the_service_does_not_know_is_a_need(ready: Job) -> None:
     ready.draft.settings = {**ready.draft.settings, "voice_id": 4711}
     unmet = [need.label for need in build_draft_price(ready).requirements if not need.done]
-    assert unmet == ["Voice is known to the service"]
+    assert unmet == ["Voice is available at the service"]
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_a_voice_that_the_service_does_not_know_is_a_need(ready: Job) -> None:
     [
         (
             105,
-            "105 cr are free, 106 would be held for it",
+            "105 cr free; 106 would be held",
         ),  # the estimate, and not what is held for it
-        (50, "50 cr are free, 106 would be held for it"),
-        (0, "0 cr are free, 106 would be held for it"),
+        (50, "50 cr free; 106 would be held"),
+        (0, "0 cr free; 106 would be held"),
     ],
 )
 def test_too_few_credits_are_a_need(ready: Job, balance: int, label: str) -> None:

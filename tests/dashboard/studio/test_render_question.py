@@ -38,7 +38,7 @@ def test_the_question_shows_estimate_hold_and_what_is_left(
     assert "AI visuals, 16:9, 60 s, read by Maren." in html
     for value in ("96", "106", "4318", "4212"):
         assert f'value="{value}"' in html
-    assert "does not refund it by itself" in html
+    assert "does not refund it automatically" in html
 
 
 def test_without_script_the_question_is_a_page(
@@ -106,7 +106,7 @@ def test_too_few_credits_are_refused_in_the_dialog(
     ready.account.save()
     answer = client_of(priya).post(job_url(ready, "renders"), form(ready), headers=HTMX)
     html = answer.content.decode()
-    assert "Not sent. It needs 106 cr, 100 are free. Nothing was charged." in html
+    assert "Not sent. It needs 106 cr; 100 are free. Nothing was charged." in html
     assert 'id="confirm"' in html
     assert not Charge.objects.exists()
 
@@ -117,7 +117,7 @@ def test_the_question_has_no_button_while_less_is_free_than_is_held(
     ready.account.balance = Decimal(100)
     ready.account.save()
     html = get_page(client_of(priya), job_url(ready, "renders"), **HTMX)
-    assert "100 cr are free, 106 would be held for it" in html
+    assert "100 cr free; 106 would be held" in html
     assert "btn--primary" not in html
     assert "Left on the account" not in html
     ready.account.balance = Decimal(106)
@@ -133,7 +133,7 @@ def test_a_draft_without_a_price_is_not_sent(
     Draft.objects.update(estimate=None)
     answer = client_of(priya).post(job_url(ready, "renders"), form(ready))
     assert answer.status_code == 422
-    assert "There is no price for it as it stands." in answer.content.decode()
+    assert "There is no current price." in answer.content.decode()
     assert not Charge.objects.exists()
 
 

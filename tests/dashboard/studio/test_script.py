@@ -158,7 +158,7 @@ def test_a_character_nobody_sees_is_refused_in_our_words(
     ]
     for html in pages:
         assert "Null characters" not in html
-        assert "A character that cannot be seen is in it" in html
+        assert "It contains an invisible character" in html
 
 
 def test_a_lost_answer_is_told_as_a_doubt(
@@ -195,9 +195,9 @@ def test_a_refused_script_says_why_and_can_be_asked_for_again(
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"duration": "45"}, "for the lengths in the list only"),
-        ({"topic": ""}, "Say what the script is about."),
-        ({"topic": "x" * 501}, "At most 500 characters fit here"),
+        ({"duration": "45"}, "Choose a length from the list."),
+        ({"topic": ""}, "Enter a topic."),
+        ({"topic": "x" * 501}, "At most 500 characters are allowed"),
     ],
 )
 def test_a_script_request_that_cannot_be_sent_costs_nothing(
@@ -220,7 +220,7 @@ def test_too_few_credits_are_a_sentence_in_the_part(
         .post(job_url(draft, "scripts"), queued_requests(), headers=HTMX)
         .content.decode()
     )
-    assert "Not sent. It needs 4 cr, 1 are free." in html
+    assert "Not sent. It needs 4 cr; 1 are free." in html
     assert "How ice moves" in html
 
 
@@ -292,7 +292,7 @@ def test_a_script_of_too_many_characters_stays_in_the_form_and_is_not_saved(
 ) -> None:
     words = "Gletscherspaltenfrost. " * 1400
     html = client_of(priya).post(step_url(draft, "script"), {"script": words}).content.decode()
-    assert "At most 30000 characters fit here, these are 32199." in html
+    assert "At most 30000 characters are allowed (now 32199)." in html
     assert words.strip() in html
     draft.refresh_from_db()
     assert "script" not in draft.draft.settings

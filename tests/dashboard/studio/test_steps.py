@@ -56,12 +56,12 @@ def test_ids_stay_the_numbers_the_service_gave(
     ("step", "data", "sentence"),
     [
         ("voice", {}, "Choose a voice."),
-        ("voice", {"voice_id": "999"}, "does not offer this any more"),
+        ("voice", {"voice_id": "999"}, "no longer offers this"),
         ("visuals", {"image_engine_id": "71"}, "Choose a genre."),
         ("type", {"title": "A", "type": "ai-clips", "aspect_ratio": "16:9"}, "Choose a type."),
-        ("type", {"title": "A", "type": "ai-visuals", "aspect_ratio": "2:1"}, "does not offer"),
-        ("script", {"script": " \n "}, "Write or paste a script first"),
-        ("captions", {"font": "Comic"}, "does not offer this any more"),
+        ("type", {"title": "A", "type": "ai-visuals", "aspect_ratio": "2:1"}, "no longer offers"),
+        ("script", {"script": " \n "}, "Enter a script"),
+        ("captions", {"font": "Comic"}, "no longer offers this"),
     ],
 )
 def test_what_is_not_legal_is_a_sentence_and_not_saved(
@@ -146,7 +146,7 @@ def test_pitfall_56_a_cost_that_is_a_list_is_no_multiplier() -> None:
         one.note
         for one in parse_faceless_options({"image_engines": engines}).choices("image_engine_id")
     ]
-    assert notes == ["", "3 times the plain price"]
+    assert notes == ["", "3 times the base price"]
 
 
 def test_without_options_the_page_says_so_and_refetches(
@@ -155,7 +155,7 @@ def test_without_options_the_page_says_so_and_refetches(
     draft.account.options = {}
     draft.account.save()
     html = get_page(client_of(priya), step_url(draft, "voice"))
-    assert "has not told its voices and formats yet" in html
+    assert "voices and formats are not loaded yet" in html
 
 
 def test_what_waits_for_the_options_is_replaced_by_them_or_by_itself(
@@ -190,7 +190,7 @@ def test_a_field_is_saved_when_it_is_left(
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [("", "Write or paste a script first"), ("ice " * 3005, "3,005 words are too many.")],
+    [("", "Enter a script"), ("ice " * 3005, "3,005 words are too many.")],
 )
 def test_a_field_that_cannot_be_saved_says_why_beside_the_form(
     priya: Membership, ready: Job, client_of: Browser, words: str, sentence: str
@@ -210,12 +210,12 @@ def test_once_there_are_words_the_offer_to_write_says_that_it_replaces_them(
 ) -> None:
     draft.account.costs = {"content_prompt_requested": {"credits": 6, "free": free}}
     draft.account.save()
-    browser, warning = client_of(priya), "It replaces the script you see here."
+    browser, warning = client_of(priya), "It replaces the current script."
     assert warning not in get_page(browser, step_url(draft, "script"))
     answer = browser.post(step_url(draft, "script"), {"script": "My own words."}, headers=HTMX)
     html = answer.content.decode()
     assert re.search(rf'<span id="write-note" hx-swap-oob="true">\s*{re.escape(warning)}', html)
-    assert "Have another one written" in html
+    assert "Write a new script" in html
 
 
 def test_words_of_people_are_never_markup(

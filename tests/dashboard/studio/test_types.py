@@ -19,7 +19,7 @@ from tests.dashboard.studio.conftest import OPTIONS, Browser, get_page, job_url,
 HTMX = {"HX-Request": "true"}
 TO_B_ROLL = {"title": "How to read a glacier", "type": "b-roll", "aspect_ratio": "16:9"}
 TO_AI_VISUALS = {**TO_B_ROLL, "type": "ai-visuals"}
-REMOVED = "Not used by B-roll and removed: genre, image engine."
+REMOVED = "Removed because B-roll does not use it: genre, image engine."
 
 
 def offer_overlays(job: Job) -> None:
@@ -82,11 +82,11 @@ def test_b_roll_shows_its_own_visuals_and_nothing_of_ai_visuals(
 def test_b_roll_needs_a_script_and_a_voice_and_no_genre(draft: Job) -> None:
     draft.draft.settings = {**draft.draft.settings, "type": "b-roll"}
     price = build_draft_price(draft)
-    assert price.reason == "The service is asked as soon as script and voice are chosen."
+    assert price.reason == "The price is requested when script and voice are chosen."
     assert [need.label for need in price.requirements if not need.done] == [
         "Script is set",
         "Voice is chosen",
-        "Voice is known to the service",
+        "Voice is available at the service",
     ]
 
 
@@ -108,7 +108,7 @@ def test_b_roll_is_rendered_at_its_price(priya: Membership, ready: Job, client_o
 
 def test_the_type_is_fixed_once_a_render_failed(priya: Membership, ready: Job) -> None:
     Job.objects.update(state=JobState.FAILED)
-    with pytest.raises(NotReady, match="The type is fixed once a video was rendered"):
+    with pytest.raises(NotReady, match="The type cannot be changed after the first render"):
         save_draft_step(by=priya, job=ready, changes={"type": "b-roll"})
     save_draft_step(by=priya, job=ready, changes={"voice_id": 7})
     ready.refresh_from_db()

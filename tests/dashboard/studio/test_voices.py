@@ -44,7 +44,7 @@ def test_a_search_answers_the_list_alone_and_keeps_the_choice(
 
 
 def test_nothing_found_says_so(priya: Membership, draft: Job, client_of: Browser) -> None:
-    assert "Nothing matches." in get_page(client_of(priya), step_url(draft, "voice") + "?q=klingon")
+    assert "No results." in get_page(client_of(priya), step_url(draft, "voice") + "?q=klingon")
 
 
 def test_a_voice_is_heard_in_a_finished_film_of_the_team(
@@ -60,7 +60,7 @@ def test_a_voice_is_heard_in_a_finished_film_of_the_team(
         finished_at=timezone.now(),
     )
     html = get_page(client_of(priya), step_url(draft, "voice"))
-    assert "Heard in “Night trains are back”, 0:12" in html
+    assert "Used in “Night trains are back”, 0:12" in html
     assert f'data-src="/videos/{film.pk}/media/"' in html
     assert html.count("The service provides no samples") == 1
 
@@ -69,4 +69,4 @@ def test_a_film_of_another_team_is_never_played(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     JobFactory.create(draft__settings={"voice_id": 7}, state=JobState.COMPLETED, remote_id="8")
-    assert "Heard in" not in get_page(client_of(priya), step_url(draft, "voice"))
+    assert "Used in" not in get_page(client_of(priya), step_url(draft, "voice"))

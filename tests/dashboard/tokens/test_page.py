@@ -56,7 +56,7 @@ def test_a_token_is_added_sealed_and_never_shown(
     assert VALUE.encode() not in bytes(token.ciphertext)
     page = browser.get(reverse("tokens")).content.decode()
     assert VALUE not in page
-    assert "Your token …5b36 opens Northlight Media." in page
+    assert "Token …5b36 for Northlight Media added." in page
     assert "Business plan" in page
     assert AuditEvent.objects.get().action == "token.add"
 
@@ -81,8 +81,8 @@ def test_no_token_is_kept_that_the_record_does_not_name(
         ("   ", "The token is missing."),
         ("Bearer abc def", "A token has no spaces inside."),
         ("one\ntwo", "This is more than one line."),
-        ("x" * 10_240, "This is longer than a token can be"),
-        ("pässword", "This contains characters that no token has."),
+        ("x" * 10_240, "This is too long for a token"),
+        ("pässword", "This contains characters that are not allowed in a token."),
     ],
 )
 def test_what_cannot_be_a_token_is_said_under_the_field(
@@ -102,11 +102,11 @@ def test_a_refusal_of_the_service_is_said_under_the_field(
     priya: Membership, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(token: object, secret: object) -> None:
-        raise TokenRefused("The service does not know this token.", field="token")
+        raise TokenRefused("The service does not recognize this token.", field="token")
 
     monkeypatch.setattr(tokens, "fetch_profile", refuse)
     page = add(client_of(priya), VALUE).content.decode()
-    assert "The service does not know this token." in page
+    assert "The service does not recognize this token." in page
     assert VALUE not in page
     assert not Token.objects.exists()
 
@@ -116,7 +116,7 @@ def test_the_same_token_twice_is_one_token(
 ) -> None:
     add(client_of(priya), VALUE)
     page = add(client_of(luca), VALUE).content.decode()
-    assert "This token is already in the team&#x27;s room." in page
+    assert "This token was already added to the team." in page
     assert Token.objects.count() == 1
 
 
@@ -143,8 +143,8 @@ def test_members_who_share_an_account_are_named(
     TokenFactory.create(account=account, owner=mira.user)
     TokenFactory.create(account=account, owner=priya.user, state=TokenState.REVOKED)
     page = client_of(priya).get(reverse("tokens")).content.decode()
-    assert "Mira and Priya share it: one balance, one ledger." in page
-    assert "2 tokens open one account." in page
+    assert "Mira and Priya share this account: one balance, one ledger." in page
+    assert "2 tokens for one account." in page
     assert "Revoked since" in page
 
 
@@ -175,7 +175,7 @@ def test_removing_asks_once_and_says_what_goes_on(
     job.save()
     browser = client_of(priya)
     page = browser.get(removal(token)).content.decode()
-    assert "One video is rendering with it. It goes on at the service" in page
+    assert "One video is rendering with it. It continues at the service" in page
     assert "<!doctype html>" in page
     fragment = browser.get(removal(token), headers={"HX-Request": "true"}).content.decode()
     assert "<!doctype html>" not in fragment
@@ -221,7 +221,7 @@ def test_an_owner_or_admin_removes_the_token_of_anybody(
     question = browser.get(removal(token)).content.decode()
     assert "It belongs to <bdi>Priya Raman</bdi>" in question
     page = browser.post(removal(token), follow=True).content.decode()
-    assert f"Token …{token.last_four} of Priya Raman is removed." in page
+    assert f"Token …{token.last_four} of Priya Raman was removed." in page
     token.refresh_from_db()
     assert (token.state, bytes(token.ciphertext)) == (TokenState.REMOVED, b"")
     event = AuditEvent.objects.get()
@@ -260,10 +260,10 @@ def test_the_question_says_what_becomes_of_running_videos(
     TokenFactory.create(account=account, owner=mira.user)
     browser = client_of(mira)
     alone = browser.get(removal(token)).content.decode()
-    assert "Reelroom checks again when Priya Raman adds a token." in alone
+    assert "Reelroom can check again when Priya Raman adds a token." in alone
     other = TokenFactory.create(account=account, owner=priya.user)
     both = browser.get(removal(token)).content.decode()
-    assert "It goes on with the other token of Priya Raman for this account." in both
+    assert "It continues with the other token of Priya Raman for this account." in both
     browser.post(removal(token))
     job.refresh_from_db()
     assert job.token == other

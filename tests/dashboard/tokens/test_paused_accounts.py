@@ -94,7 +94,7 @@ def test_a_running_video_is_paused_and_nobody_can_have_it_polled(
     job = running_job(account)
     html = page(client_of(mira), "video", job.pk)
     assert WHY in html
-    assert "watching goes on by itself then" in html
+    assert "Status checks resume automatically then" in html
     with pytest.raises(TokenRefused, match=WHY):
         recheck_job(by=mira, job=job)
 
@@ -135,7 +135,7 @@ def test_a_draft_of_it_is_neither_priced_nor_charged(
     job = job_of(account)
     html = page(client_of(mira), "studio-step", job.pk, "review")
     assert "This draft is paused." in html
-    assert "The portal uses the address of this account" in html
+    assert "The account belongs to the current service address" in html
     intent = ChargeIntent(job, "faceless.render", uuid4(), Decimal(10), Decimal(9))
     with pytest.raises(NotReady, match=f"Not sent. This account {WHY}"):
         admit_charge(intent)

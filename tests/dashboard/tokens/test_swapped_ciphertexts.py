@@ -18,7 +18,7 @@ from proxyapi.models import Job, Token
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 
 ClientOf = Callable[[Membership], Client]
-SHUT = "Does not open: add it again"
+SHUT = "Cannot be decrypted: add it again"
 
 
 @pytest.fixture
@@ -46,12 +46,12 @@ def test_the_pages_of_their_owners_answer_and_say_that_the_token_does_not_open(
     )
     assert (tokens.status_code, step.status_code, members.status_code) == (200, 200, 200)
     assert tokens.content.decode().count(SHUT) == 2
-    assert "Your stored token does not open." in step.content.decode()
+    assert "Your stored token cannot be decrypted." in step.content.decode()
     assert SHUT in members.content.decode()
     price = browser.post(reverse("studio-price", args=[draft.pk]))
     assert price.status_code < 500
     his = client_of(luca).get(reverse("studio-step", args=[draft.pk, "voice"])).content.decode()
-    assert "Priya’s stored token does not open." in his
+    assert "Priya’s stored token cannot be decrypted." in his
 
 
 def test_no_render_is_offered_with_it(draft: Job, priya: Membership) -> None:
@@ -62,7 +62,7 @@ def test_no_render_is_offered_with_it(draft: Job, priya: Membership) -> None:
 
 def test_no_script_is_offered_with_it(draft: Job, priya: Membership, client_of: ClientOf) -> None:
     html = client_of(priya).get(reverse("studio-step", args=[draft.pk, "script"])).content.decode()
-    assert "It opens when the token of this draft works." in html
+    assert "Available when the token of this draft works." in html
     button = re.search(r"<button[^>]*>(?:(?!</button>).)*Write the script", html, re.S)
     assert button
     assert " disabled" in button[0].partition(">")[0]

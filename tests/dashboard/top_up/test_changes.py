@@ -66,9 +66,9 @@ def test_the_question_names_the_credits_and_whose_money_buys_them(
     browser: Client, account: Account, enqueued: list[str]
 ) -> None:
     question = visible_text_of(ask(browser, account))
-    assert "Let the service buy credits by itself?" in question
+    assert "Turn on automatic top-up?" in question
     assert "+5,000 cr" in question and "+15,000 cr" in question
-    assert "with the payment method that is saved there, without asking again" in question
+    assert "the payment method saved there without asking again" in question
     assert (enqueued, TopUpChange.objects.count()) == ([], 0)
 
 
@@ -91,7 +91,7 @@ def test_yes_makes_one_row_enqueues_a_task_and_is_audited(
     assert TopUpSetting.from_mapping(audit.before) == ON
     page = visible_text_of(browser.get(PAGE))
     assert "Saving, waiting for the service." in page
-    assert "Thea asked at" in page
+    assert "Requested by Thea at" in page
 
 
 def test_while_it_is_saved_the_form_rests_and_shows_what_was_asked_for(
@@ -107,7 +107,7 @@ def test_while_it_is_saved_the_form_rests_and_shows_what_was_asked_for(
 @pytest.mark.parametrize(
     ("state", "reason", "shown"),
     [
-        (TopUpChangeState.SAVED, "Saved. Top-up is on, 5,000 cr each time.", "Saved."),
+        (TopUpChangeState.SAVED, "Saved. Top-up is on, 5,000 cr per top-up.", "Saved."),
         (TopUpChangeState.REFUSED, "Not saved. No saved payment method.", "Not saved."),
         (TopUpChangeState.UNKNOWN, "The answer got lost.", "We do not know yet"),
     ],
@@ -125,20 +125,20 @@ def test_what_became_of_it_stands_above_the_page_and_in_the_history(
     TopUpChange.objects.update(state=state, reason=reason, settled_at=ended)
     page = visible_text_of(browser.get(PAGE))
     assert shown in page
-    assert "Thea Lindqvist On, 2,000 cr each time On, 5,000 cr each time" in page
+    assert "Thea Lindqvist On, 2,000 cr per top-up On, 5,000 cr per top-up" in page
 
 
 def test_pitfall_69_switching_off_keeps_the_rest_and_says_so(
     browser: Client, account: Account, enqueued: list[str]
 ) -> None:
-    assert "Switch automatic top-up off?" in visible_text_of(ask(browser, account, enabled=None))
+    assert "Turn off automatic top-up?" in visible_text_of(ask(browser, account, enabled=None))
     confirm_change(browser, account, enabled=None, units="nonsense", type=None)
     wanted = TopUpSetting.from_mapping(TopUpChange.objects.get().wanted)
     assert wanted.to_request_body() == {"enabled": False}
     assert TopUpSetting.from_mapping(AuditEvent.objects.get().after) == TopUpSetting(
         False, "dynamic-credits", None, 20
     )
-    assert "Switching off sends that alone." in visible_text_of(browser.get(PAGE))
+    assert "Turning it off changes nothing else." in visible_text_of(browser.get(PAGE))
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_pitfall_69_switching_off_keeps_the_rest_and_says_so(
     [
         ({"units": "7"}, "Choose how many units each top-up buys."),
         ({"units": None}, "Choose how many units each top-up buys."),
-        ({"more": "100"}, "A whole number of units, 101 to 199,999."),
-        ({"more": "200000"}, "A whole number of units, 101 to 199,999."),
-        ({"more": "1.5"}, "A whole number of units, 101 to 199,999."),
-        ({"more": "\u0661\u0665\u0660"}, "A whole number of units, 101 to 199,999."),
+        ({"more": "100"}, "Enter a whole number of units from 101 to 199,999."),
+        ({"more": "200000"}, "Enter a whole number of units from 101 to 199,999."),
+        ({"more": "1.5"}, "Enter a whole number of units from 101 to 199,999."),
+        ({"more": "\u0661\u0665\u0660"}, "Enter a whole number of units from 101 to 199,999."),
         ({"type": "extra-credits"}, "Choose a pack."),
         ({"type": "extra-credits", "plan_id": "999"}, "Choose a pack."),
         ({"type": None}, "Choose what a top-up buys."),
@@ -202,7 +202,7 @@ def test_two_treasurers_at_once_the_second_is_told_and_sends_nothing(
     confirm_change(browser, account)
     answer = confirm_change(client_of(mira), account, units="10")
     assert answer.status_code == 422
-    assert "A change of this top-up is on its way already." in visible_text_of(answer)
+    assert "A change of this top-up is already being saved." in visible_text_of(answer)
     assert len(enqueued) == 1
 
 
@@ -252,7 +252,7 @@ def test_packs_are_kept_and_let_go_and_both_are_written_down(
     added = browser.post(reverse("credit-packs"), {**new, "account": account.pk})
     assert added.status_code == 302
     again = browser.post(reverse("credit-packs"), {**new, "account": account.pk})
-    assert "A pack with this plan id is kept already." in visible_text_of(again)
+    assert "A pack with this plan ID already exists." in visible_text_of(again)
     pack = CreditPack.objects.get()
     assert "1,000 cr, plan id 302" in visible_text_of(browser.get(PAGE))
     browser.post(reverse("credit-pack-removals", args=[pack.pk]), {"account": account.pk})
@@ -266,7 +266,7 @@ def test_a_pack_that_nobody_described_stays_choosable_while_it_is_set(
 ) -> None:
     seen = TopUpSetting(True, "extra-credits", 777, None)
     AutoTopUp.objects.update(**seen.to_dict())
-    assert "nobody has said how much that holds" in visible_text_of(browser.get(PAGE))
+    assert "whose number of credits is not set" in visible_text_of(browser.get(PAGE))
     confirm_change(browser, account, seen=seen, type="extra-credits", plan_id="777")
     assert len(enqueued) == 1
 

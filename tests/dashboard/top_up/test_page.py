@@ -26,8 +26,8 @@ def browser(thea: Membership, account: Account, client_of: ClientOf) -> Client:
 
 def test_the_treasurer_sees_the_setting_as_it_is(browser: Client) -> None:
     page = visible_text_of(browser.get(PAGE))
-    assert "On, 2,000 cr each time" in page
-    assert "under 1,200, a tenth of the monthly plan" in page
+    assert "On, 2,000 cr per top-up" in page
+    assert "below 1,200, 10 % of the monthly plan" in page
     assert "0 of 3" in page
     html = browser.get(PAGE).content.decode()
     assert 'name="units" value="20" checked' in html
@@ -41,9 +41,9 @@ def test_pitfalls_76_and_81_failures_are_n_of_3_and_toggling_does_not_clear_them
     AutoTopUp.objects.update(consecutive_failures=1, failure_seen_at=seen)
     page = visible_text_of(browser.get(PAGE))
     assert "1 of 3" in page
-    assert "Switching it off and on here does not clear the count." in page
+    assert "Turning it off and on here does not reset the count." in page
     assert "The last automatic top-up failed" in page
-    assert "waits 24 hours; that ends" in page
+    assert "waits 24 hours. The wait ends" in page
     assert "at the latest. inferred" in page
 
 
@@ -52,8 +52,8 @@ def test_pitfall_77_switched_off_by_three_failures_it_says_so_and_switches_nothi
 ) -> None:
     AutoTopUp.objects.update(enabled=False, consecutive_failures=3, found_off_at=timezone.now())
     page = visible_text_of(browser.get(PAGE))
-    assert "It was on, and since" in page and "it is off." in page
-    assert "The service switched it off after three failed payments." in page
+    assert "Top-up was on and has been off since" in page
+    assert "The service turned it off after three failed payments." in page
     assert not account.top_up_changes.exists()
 
 
@@ -70,20 +70,20 @@ def test_without_a_token_it_says_from_when_it_is_and_promises_no_reading(
 ) -> None:
     account.tokens.update(state=TokenState.REVOKED)
     page = visible_text_of(browser.get(PAGE))
-    assert "No token opens this account now. What you see is from" in page
-    assert "It can be saved once a member adds a token of this account." in page
+    assert "This account has no working token. Shown as of" in page
+    assert "It can be saved when a member adds a token for this account." in page
     AutoTopUp.objects.update(read_at=None)
     assert "within a minute" not in (page := visible_text_of(browser.get(PAGE)))
     assert "At the service not read yet" in page
     account.tokens.update(state=TokenState.WORKING)
-    assert "was not read from the service yet. It is, within a minute." in visible_text_of(
+    assert "has not been read from the service yet. This takes up to a minute." in visible_text_of(
         browser.get(PAGE)
     )
 
 
 def test_drift_without_failures_says_that_somebody_did_it(browser: Client) -> None:
     AutoTopUp.objects.update(enabled=False, found_off_at=timezone.now())
-    assert "Somebody changed it at the service" in visible_text_of(browser.get(PAGE))
+    assert "Someone changed it at the service" in visible_text_of(browser.get(PAGE))
 
 
 def test_pitfall_81_todays_count_is_read_from_the_ledger_and_called_inferred(
@@ -93,13 +93,13 @@ def test_pitfall_81_todays_count_is_read_from_the_ledger_and_called_inferred(
     add_spend("98.00", days=0, label="Refund of a clip")
     page = visible_text_of(browser.get(PAGE))
     assert "Today, UTC inferred 1 of 3" in page
-    assert "Auto top-up Ledger, by its own words" in page
+    assert "Auto top-up Ledger, by its label" in page
 
 
 @pytest.mark.parametrize(
     ("zone", "now", "sentence"),
     [
-        ("UTC", datetime(2026, 3, 28, 12, tzinfo=UTC), "at midnight, 00:00 UTC."),
+        ("UTC", datetime(2026, 3, 28, 12, tzinfo=UTC), "resets at 00:00 UTC."),
         ("Europe/Berlin", datetime(2026, 3, 27, 12, tzinfo=UTC), "01:00 in Berlin."),
         ("Europe/Berlin", datetime(2026, 3, 29, 12, tzinfo=UTC), "02:00 in Berlin."),
         ("Europe/Berlin", datetime(2026, 10, 25, 0, 30, tzinfo=UTC), "01:00 in Berlin."),
@@ -122,7 +122,7 @@ def test_pitfall_80_a_closed_account_explains_itself_and_keeps_its_history(
     response = browser.get(PAGE)
     page = visible_text_of(response)
     assert response.status_code == 200
-    assert "Top-up is closed while the plan is not paid." in page
+    assert "Top-up is not available until the plan is paid." in page
     assert "+2,000" in page
 
 
@@ -130,9 +130,9 @@ def test_two_accounts_are_two_tabs_and_one_page_each(browser: Client, account: A
     other = AccountFactory.create(tenant=account.tenant, name="Northlight Shorts")
     first, second = browser.get(PAGE), browser.get(PAGE, {"account": str(other.pk)})
     assert "Northlight Shorts" in visible_text_of(first)
-    assert "On, 2,000 cr each time" in visible_text_of(first)
-    assert "On, 2,000 cr each time" not in visible_text_of(second)
-    assert "No token opens this account now." in visible_text_of(second)
+    assert "On, 2,000 cr per top-up" in visible_text_of(first)
+    assert "On, 2,000 cr per top-up" not in visible_text_of(second)
+    assert "This account has no working token." in visible_text_of(second)
 
 
 @pytest.mark.parametrize("named", ["nonsense", "00000000-0000-4000-8000-000000000000"])

@@ -140,8 +140,7 @@ def days_of(found: TopUpWhatIf, zone: str) -> list[date]:
 def test_a_packs_price_makes_it_money(ten_days_of_spending: Account) -> None:
     pack = TopUpSetting(True, "extra-credits", 301, None)
     assert (
-        "Nobody has said what credit pack 301 holds"
-        in build_what_if(ten_days_of_spending, pack).trouble
+        "The credits of pack 301 are not set" in build_what_if(ten_days_of_spending, pack).trouble
     )
     CreditPack.objects.create(
         tenant=ten_days_of_spending.tenant,
@@ -166,7 +165,7 @@ def test_fractional_strings_stay_fractions(account: Account, add_spend: Spend) -
 
 
 def test_without_a_ledger_it_says_so(account: Account) -> None:
-    assert "No day of the ledger is here yet" in build_what_if(account, ON).trouble
+    assert "The ledger has no full day" in build_what_if(account, ON).trouble
 
 
 @pytest.mark.parametrize(
@@ -194,7 +193,7 @@ def test_an_unfinished_form_is_not_replayed_and_without_script_the_page_replays(
     unfinished = browser.get(
         "/top-up/what-if/", form_data(ten_days_of_spending, more="1"), headers=HTMX
     )
-    assert "The form above is not finished." in visible_text_of(unfinished)
+    assert "Complete the form above" in visible_text_of(unfinished)
     led = browser.get("/top-up/what-if/", {"account": str(ten_days_of_spending.pk)}, follow=True)
     assert "it would have bought once, 2,000 credits" in visible_text_of(led)
 

@@ -81,7 +81,7 @@ def test_pitfall_54_holds_together_never_exceed_the_balance(job: Job) -> None:
     with pytest.raises(NotEnoughCredits) as refusal:
         admit_charge(intent(other, hold=401))
     assert refusal.value.sentence == (
-        "Not sent. It needs 401 cr, 400 are free. Nothing was charged."
+        "Not sent. It needs 401 cr; 400 are free. Nothing was charged."
     )
 
 

@@ -62,7 +62,7 @@ def test_rule_2_a_draft_that_was_rendered_upstream_is_not_paid_again(
     job.refresh_from_db()
     assert upstream.request_bodies(*RENDER) == []
     assert (charge.state, charge.account.held_credits()) == (ChargeState.REFUSED, 0)
-    assert charge.reason.endswith("already. Nothing was charged. It is watched now.")
+    assert charge.reason.endswith("Nothing was charged. Its status is now checked.")
     assert (job.state, job.raw_status) == (JobState.RUNNING, word)
     assert poll_job_now(job).state == end
 
@@ -124,7 +124,7 @@ def test_pitfall_83_a_film_may_be_that_of_our_own_lost_render(
     lost = timezone.now()
     ChargeFactory(job=job, state=ChargeState.REFUSED, sent_at=lost, lost_at=lost)
     upstream.respond(*GET, shown("completed"))
-    assert f"whose answer was lost at {lost:%H:%M} UTC" in sent(make_held_charge()).reason
+    assert f"whose response was lost at {lost:%H:%M} UTC" in sent(make_held_charge()).reason
 
 
 def test_a_film_that_was_found_done_teaches_nothing_of_how_long_films_take(

@@ -160,7 +160,7 @@ def test_a_price_that_was_not_the_price_is_flagged(
     assert sent(clip).state == ChargeState.CONFIRMED
     assert (clip.code, clip.reason) == (
         transitions.PRICE_DIFFERS,
-        "The price was 6 cr, and it took 9 cr.",
+        "The price was 6 cr; the actual cost was 9 cr.",
     )
 
 
@@ -179,7 +179,7 @@ def test_a_render_that_took_nothing_is_flagged(
     charge = sent(make_held_charge())
     assert charge.state == ChargeState.CONFIRMED
     assert charge.code == transitions.PRICE_DIFFERS
-    assert charge.reason == "The price was 96 cr, and it took 0 cr."
+    assert charge.reason == "The price was 96 cr; the actual cost was 0 cr."
 
 
 def test_pitfall_115_samples_go_as_a_form_and_are_gone_when_it_is_settled(
@@ -244,7 +244,7 @@ def test_pitfall_83_busy_may_be_the_trace_of_our_own_lost_render(
     charge = sent(make_held_charge())
     job.refresh_from_db()
     assert charge.state == ChargeState.REFUSED
-    assert f"lost at {lost:%H:%M} UTC; it is watched now" in charge.reason
+    assert f"lost at {lost:%H:%M} UTC. Its status is now checked" in charge.reason
     assert job.state == JobState.RUNNING
 
 
@@ -254,7 +254,7 @@ def test_pitfall_84_busy_without_a_lost_render_is_polled_and_charged_nothing(
     upstream.respond(*RENDER, error_response(**BUSY))
     charge = sent(make_held_charge())
     job.refresh_from_db()
-    assert charge.reason.endswith("Nothing was charged. It is watched now.")
+    assert charge.reason.endswith("Nothing was charged. Its status is now checked.")
     assert job.state == JobState.RUNNING
     assert charge.account.held_credits() == 0
 

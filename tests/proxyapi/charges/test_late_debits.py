@@ -85,8 +85,8 @@ def test_a_render_that_arrived_late_has_its_debit_its_cost_and_its_video(
     job.refresh_from_db()
     assert (charge.state, charge.cost, charge.code) == (ChargeState.MATCHED, 96, CHARGED_LATE_CODE)
     assert charge.reason == (
-        f"It was called uncharged, and a debit of 96 cr was booked at {booked:%H:%M} UTC: it is "
-        "probably its own."
+        f"It was reported as not charged, but a debit of 96 cr was recorded at {booked:%H:%M} UTC. "
+        "It is probably for this charge."
     )
     assert (entry.charge, entry.member, entry.confidence) == (
         charge, job.member, MatchConfidence.LIKELY,
@@ -195,7 +195,7 @@ def test_of_two_presses_that_were_both_paid_both_debits_have_their_charge(
     assert settled(first).state == ChargeState.MATCHED
     assert {entry.charge for entry in LedgerEntry.objects.all()} == {first, second}
     assert first.reason.endswith(
-        f" It was done again at {again_at:%H:%M} UTC, which is a charge of its own."
+        f" It was done again at {again_at:%H:%M} UTC, which is a separate charge."
     )
 
 
@@ -231,8 +231,8 @@ def test_a_late_answer_counts_what_was_called_uncharged(
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, charge.cost, charge.code) == (ChargeState.MATCHED, 92, CHARGED_LATE_CODE)
-    assert (
-        charge.reason == "It was called uncharged, and the service answered later: it took 92 cr."
+    assert charge.reason == (
+        "It was reported as not charged, but the service responded later: it cost 92 cr."
     )
     assert job.state == JobState.RUNNING
 

@@ -192,7 +192,7 @@ def test_a_draft_that_is_gone_there_has_no_price_any_more(
     upstream.respond("GET", "/faceless/7", error_response(404, "GEN-NOT-FOUND"))
     job = by_the_beat()
     assert job.draft.estimate is None
-    assert "no such thing" in job.draft.quote_error
+    assert "did not find this" in job.draft.quote_error
 
 
 def test_an_incomplete_draft_costs_no_request(upstream: ScriptedUpstream, db: None) -> None:
@@ -216,7 +216,7 @@ def test_a_draft_that_comes_back_without_its_id_is_no_question_of_credits(
     job.refresh_from_db()
     assert job.remote_id is None
     assert job.draft.quote_error == (
-        "We do not know whether this was done. The answer of the service got lost."
+        "We do not know whether this was done. The service's response was lost."
     )
 
 
@@ -287,7 +287,7 @@ def test_a_draft_that_another_process_puts_upstream_says_so(
     redis_client.connect_redis().set(lock_of(job), "another's", px=5000)
     with pytest.raises(faceless_draft.DraftBusy) as busy:
         faceless_draft.sync_draft(job)
-    assert "The draft is on its way" in busy.value.user_message
+    assert "The draft is being created" in busy.value.user_message
     assert upstream.requests == []
 
 

@@ -21,8 +21,8 @@ class ErrorResponse(NamedTuple):
 PAUSED, REVOKED = TokenState.PAUSED, TokenState.REVOKED
 ERROR_RESPONSES: Mapping[str, ErrorResponse] = {
     "400": ErrorResponse(400, "GEN-WRONG-ARGS", "did not understand the request"),
-    "401": ErrorResponse(401, "GEN-UNAUTHORIZED", "does not know this token", REVOKED),
-    "402": ErrorResponse(402, "INSUFFICIENT-CREDITS", "It needs 412 cr, the account has 388"),
+    "401": ErrorResponse(401, "GEN-UNAUTHORIZED", "does not recognize this token", REVOKED),
+    "402": ErrorResponse(402, "INSUFFICIENT-CREDITS", "It needs 412 cr; the account has 388"),
     "403 forbidden": ErrorResponse(403, "GEN-FORBIDDEN", "does not allow this"),
     "403 no plan": ErrorResponse(403, "SUBSCRIPTION-REQUIRED", "no active plan", PAUSED),
     "403 trial": ErrorResponse(403, "PAID-SUBSCRIPTION-REQUIRED", "on paid plans only", PAUSED),
@@ -31,8 +31,8 @@ ERROR_RESPONSES: Mapping[str, ErrorResponse] = {
     "403 limit": ErrorResponse(403, "REACH-PLAN-LIMIT", "limit of the account's plan"),
     "403 storage": ErrorResponse(403, "REACH-PLAN-STORAGE-LIMIT", "limit of the account's plan"),
     "403 publish": ErrorResponse(403, "REACH-PLAN-PUBLISH-LIMIT", "limit of the account's plan"),
-    "404": ErrorResponse(404, "GEN-NOT-FOUND", "shows no such thing"),
-    "409": ErrorResponse(409, "CONFLICT", "does not fit the present state"),
+    "404": ErrorResponse(404, "GEN-NOT-FOUND", "did not find this"),
+    "409": ErrorResponse(409, "CONFLICT", "not possible in the current state"),
     "422": ErrorResponse(422, "INVALID", "does not accept the title: “No.”"),
     "429": ErrorResponse(429, "GEN-TOO-MANY-REQUESTS", ""),
     "500": ErrorResponse(500, "GEN-API-ERROR", "never charged"),

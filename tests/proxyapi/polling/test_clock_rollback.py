@@ -172,7 +172,7 @@ def test_a_charge_that_cannot_be_sent_is_given_up_within_its_time(
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.REFUSED
-    assert charge.reason.startswith("Not sent for a quarter of an hour")
+    assert charge.reason.startswith("Not sent within 15 minutes")
 
 
 def test_without_a_clock_rollback_nothing_is_repaired(account: Account, token: Token) -> None:

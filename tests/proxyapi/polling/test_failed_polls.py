@@ -293,7 +293,7 @@ def test_pitfall_18_after_a_month_polling_stops_until_a_person_asks(
     upstream.respond("GET", f"/faceless/{job.remote_id}", RENDERING)
     assert poll_due_job(job).state == JobState.RUNNING
     assert seconds_until_next_poll(job) > 86400 * 365
-    assert job.poll_error.startswith("Still rendering after 30 days, so looking stopped")
+    assert job.poll_error.startswith("Still rendering after 30 days, so status checks stopped")
     assert looking.poll_soon(job)
     job.refresh_from_db()
     assert seconds_until_next_poll(job) <= 5

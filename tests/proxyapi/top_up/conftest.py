@@ -43,7 +43,7 @@ def token(account: Account) -> Token:
 
 @pytest.fixture
 def requested_change(token: Token) -> Callable[..., TopUpChange]:
-    """A change that a person asked for, not sent yet."""
+    """A change that a person requested, not sent yet."""
 
     def ask(wanted: TopUpSetting = MORE, seen: TopUpSetting = ON) -> TopUpChange:
         return top_up.request_change(token, token.owner_id, uuid.uuid4(), wanted, seen)[0]

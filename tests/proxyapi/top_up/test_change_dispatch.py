@@ -68,7 +68,7 @@ def test_pitfall_79_somebody_changed_it_meanwhile_and_nothing_is_sent(
     change = after(requested_change(TopUpSetting(True, "dynamic-credits", None, 5), seen=OFF))
     assert upstream.request_bodies("PUT", PATH) == []
     assert change.state == TopUpChangeState.REFUSED
-    assert "it was off when you opened the page, now it is on, 2,000 cr each time" in change.reason
+    assert "it was off when you opened the page, now it is on, 2,000 cr per top-up" in change.reason
     assert TopUpSetting.from_row(AutoTopUp.objects.get(account=account)) == ON
 
 
@@ -79,7 +79,7 @@ def test_what_it_would_buy_counts_as_changed_while_it_is_off(
         "GET", PATH, make_response(preference(TopUpSetting(False, "dynamic-credits", None, 100)))
     )
     change = after(requested_change(MORE, seen=OFF))
-    assert "would buy 10,000 cr each time, before it was 2,000 cr each time" in change.reason
+    assert "would buy 10,000 cr per top-up, before it was 2,000 cr per top-up" in change.reason
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_what_it_would_buy_counts_as_changed_while_it_is_off(
         (error_response(422, "", "A saved payment method is required."), "no saved payment method"),
         (error_response(403, "PAID-SUBSCRIPTION-REQUIRED"), "paid plans only, not on trials"),
         (error_response(403, "SUBSCRIPTION-REQUIRED"), "no active plan"),
-        (error_response(409, ""), "e-mail address is not verified"),
-        (error_response(401, "GEN-UNAUTHORIZED"), "does not know this token"),
+        (error_response(409, ""), "e-mail address is verified"),
+        (error_response(401, "GEN-UNAUTHORIZED"), "does not recognize this token"),
         (httpx.ConnectError, "Not saved."),
     ],
 )
@@ -115,7 +115,7 @@ def test_a_pack_that_the_service_does_not_sell_is_named(
 ) -> None:
     body = {"message": "invalid", "errors": {"plan_id": ["The selected plan id is invalid."]}}
     upstream.respond("PUT", PATH, httpx.Response(422, json=body, headers=RATE_LIMIT_HEADERS))
-    assert "no active credit pack with the id 301" in after(requested_change(PACK)).reason
+    assert "no active credit pack with the plan ID 301" in after(requested_change(PACK)).reason
 
 
 def test_a_lost_answer_is_read_back_and_never_sent_again(
@@ -139,7 +139,7 @@ def test_a_put_that_never_arrived_is_told_only_when_it_cannot_arrive_any_more(
     assert change.state == TopUpChangeState.UNKNOWN
     change = after(change, sent_at=timezone.now() - MAX_PUT_ARRIVAL - timedelta(seconds=1))
     assert change.state == TopUpChangeState.REFUSED
-    assert "the service shows top-up on, 2,000 cr each time" in change.reason
+    assert "the service shows top-up on, 2,000 cr per top-up" in change.reason
     assert len(upstream.request_bodies("PUT", PATH)) == 1
 
 

@@ -147,11 +147,11 @@ def test_a_shortfall_is_found_wherever_it_stands(body):
     """pitfall_58."""
     error = refused(402, body)
     assert (error.required, error.available) == (Decimal(412), Decimal("388.5"))
-    assert error.user_message == "It needs 412 cr, the account has 388.5. Nothing was charged."
+    assert error.user_message == "It needs 412 cr; the account has 388.5. Nothing was charged."
 
 
 def test_a_shortfall_without_numbers_still_makes_a_sentence():
-    assert "not enough credits" in refused(402).user_message
+    assert "does not have enough credits" in refused(402).user_message
 
 
 def test_validation_errors_carry_their_fields():

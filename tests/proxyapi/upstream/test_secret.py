@@ -58,7 +58,7 @@ def test_it_shows_a_mask_however_it_is_printed(secret):
 
 @pytest.mark.parametrize("way", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_it_is_not_pickled_and_not_copied(secret, way):
-    with pytest.raises(TypeError, match="not pickled"):
+    with pytest.raises(TypeError, match="cannot be pickled"):
         way(secret)
 
 
@@ -113,13 +113,13 @@ def test_blanks_around_a_pasted_token_are_dropped(padding):
         (f"{TOKEN}\u2028{TOKEN}", "more than one line"),
         (f"Bearer {TOKEN}", "without the word Bearer"),
         (f"{TOKEN}\u00a0b", "no spaces"),
-        (f"{TOKEN}\0", "no token has"),
-        (f"{TOKEN}\x7f", "no token has"),
-        (f"\ufeff{TOKEN}", "no token has"),
-        (f"{TOKEN}\u200b", "no token has"),
-        (f"{TOKEN}ü", "no token has"),
-        (f"{TOKEN}٣", "no token has"),
-        (TOKEN + "x" * 10_000, "longer"),
+        (f"{TOKEN}\0", "not allowed in a token"),
+        (f"{TOKEN}\x7f", "not allowed in a token"),
+        (f"\ufeff{TOKEN}", "not allowed in a token"),
+        (f"{TOKEN}\u200b", "not allowed in a token"),
+        (f"{TOKEN}ü", "not allowed in a token"),
+        (f"{TOKEN}٣", "not allowed in a token"),
+        (TOKEN + "x" * 10_000, "too long"),
     ],
 )
 def test_what_cannot_be_a_token_is_refused_without_quoting_it(text, sentence):
