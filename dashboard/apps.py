@@ -1,4 +1,4 @@
-"""The site's app."""
+"""The app configuration of the site."""
 
 from __future__ import annotations
 

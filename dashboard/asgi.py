@@ -19,8 +19,8 @@ from dashboard.shared.live.stream_app import StreamApp  # noqa: E402 - models co
 application = StreamApp(django_application)
 run_startup_checks_in_thread()
 redis_client.use_page_timeout()
-# What is loaded by now stays for good. Looked through again by every full collection, it made one
-# request in ten 70 ms longer.
+# What is loaded now stays in memory. Scanning it in every full collection made one request in ten
+# 70 ms slower.
 get_resolver().url_patterns  # noqa: B018 - loads every view
 gc.collect()
 gc.freeze()

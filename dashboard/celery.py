@@ -1,9 +1,9 @@
-"""The Celery app: the queue is a doorbell, the database row is the job (rule 7).
+"""The Celery app: a message only says that a row is due; the database row is the job (rule 7).
 
 Three queues, two workers (docs/decisions/0013-slow-work-has-its-own-way.md). `work` is the default
-one and holds what somebody waits for and what is short. What waits long, for the service or for a
-turn of the allowance, is in `slow`; what goes to strangers' servers is in `post`. Both are served
-by one process of many threads, for all they do is wait.
+and holds short tasks and tasks that a person waits for. `slow` holds tasks that wait long for the
+service or for a rate limit, `post` those that call third-party servers. One process with many
+threads serves both, because such tasks mostly wait.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from django.conf import settings
 from dashboard.monitoring.heartbeat_file import touch_health_file
 from dashboard.startup_checks import run_startup_checks
 
-# Tasks may run twice or be lost: they take ids, and a tick finds whatever no doorbell rang for.
+# Tasks may run twice or be lost: they take ids, and a tick finds whatever was not enqueued.
 VISIBILITY_TIMEOUT_S = 600
 TLS_OPTIONS = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
 SLOW_QUEUE, POST_QUEUE = {"queue": "slow"}, {"queue": "post"}
 
-# `celery -A dashboard` begins here, without manage.py and its default.
+# `celery -A dashboard` starts here, without the default that manage.py sets.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
 
 def beat_entry(seconds: float, task: str, expires: float | None = None) -> dict[str, Any]:
-    """A row of beat's table. What no worker took by the time it is asked for again is dropped: else
-    the day after a day without workers begins with a day's worth of it."""
+    """A row of beat's schedule; `seconds` is the interval. A message expires before the next one is
+    sent, so that a day without workers does not leave a day of messages."""
     return {"task": task, "schedule": seconds, "options": {"expires": expires or seconds}}
 
 
 app = Celery("reelroom")
 app.conf.update(
     broker_url=settings.CELERY_BROKER_URL,
-    # By itself it would trust anybody; what the address says of it goes before this.
+    # Celery's default accepts any certificate; options in the URL override these.
     broker_use_ssl=TLS_OPTIONS if settings.CELERY_BROKER_URL.startswith("rediss://") else None,
     task_acks_late=True,
     task_reject_on_worker_lost=True,
@@ -66,7 +66,7 @@ app.conf.update(
     worker_consumer="dashboard.celery_consumer:Consumer",
     worker_prefetch_multiplier=1,
     worker_max_tasks_per_child=500,
-    # A charging call is never cut in half.
+    # A charging call is never interrupted.
     worker_cancel_long_running_tasks_on_connection_loss=False,
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
@@ -77,7 +77,7 @@ app.conf.update(
         "unacked_restore_throttle": 1,
         "socket_connect_timeout": 2,
         "socket_timeout": 5,
-        # A doorbell at a dead broker is given up at once; worker and beat have their own patience.
+        # A publish to an unreachable broker fails at once; worker and beat have their own retries.
         "max_retries": 0,
         "health_check_interval": 10,
         "global_keyprefix": "reelroom:",
@@ -106,7 +106,7 @@ app.conf.update(
     },
 )
 app.autodiscover_tasks(["proxyapi", "dashboard"])
-# Before anything of Redis is asked: a beat would wait for its lock first.
+# Before the first Redis command: otherwise a beat would wait for its lock first.
 worker_init.connect(run_startup_checks)
 beat_init.connect(run_startup_checks)
 heartbeat_sent.connect(touch_health_file)

@@ -1,6 +1,6 @@
-"""The beat: one at a time by a lock in Redis. It goes on where it lost the lock or the schedule,
-where Redis was away, and where the clock was put back. It holds back while no worker takes what it
-rings for."""
+"""The beat scheduler; a lock in Redis keeps it to one process at a time. It recovers from a lost
+lock, a lost schedule, an unreachable Redis and a clock that was set back, and it skips queues that
+no worker consumes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from redis.lock import Lock
 from dashboard.monitoring.heartbeat_file import touch_health_file
 
 log = logging.getLogger(__name__)
-MAX_QUEUE_LENGTH = 1000  # messages in a queue; then nobody serves it, or who does is far behind
-CLOCK_ROLLBACK_TOLERANCE = timedelta(
-    seconds=2
-)  # a clock that is so much behind its last beat was put back
-REDIS_RETRY_S = 1.0  # seconds between two tries of a Redis that does not answer
+MAX_QUEUE_LENGTH = 1000  # messages; a longer queue has no worker, or one that is far behind
+# A clock that is this much behind its last beat was set back.
+CLOCK_ROLLBACK_TOLERANCE = timedelta(seconds=2)
+REDIS_RETRY_S = 1.0  # between two attempts to reach Redis
 
 
 class HealthReportingLock(Lock):
-    """Each try that Redis answers shows that this beat goes on, also while another one has it."""
+    """Touches the health file at each attempt that Redis answers, also while another beat holds the
+    lock."""
 
     def do_acquire(self, token: str) -> bool:
         is_acquired = bool(super().do_acquire(token))
@@ -36,20 +36,19 @@ class HealthReportingLock(Lock):
 
 
 class ResilientScheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no types
-    """A laptop that slept is later than its lock, and a flushed Redis knows neither of the two.
+    """A scheduler that acquires the lock again and writes the schedule again when either is lost.
 
-    Then it waits in line for the lock, for another beat may have it, and writes the schedule down
-    again. The library's own would end here, and `make run` with it; so it would where Redis does
-    not answer. It would also wait until a clock that was put back is there again.
+    Both are lost if a machine sleeps longer than the lock lasts, or if Redis is flushed; another
+    beat may hold the lock by then. The library's scheduler would end its process there, and `make
+    run` with it, and also when Redis does not answer. After a clock that was set back it would wait
+    until the old time is reached again.
     """
 
-    is_schedule_unconfirmed = (
-        False  # whether the schedule is written down: Redis was away, and may come back empty
-    )
+    is_schedule_unconfirmed = False  # True after a Redis failure: it may come back empty
 
     def __init__(self, app: Any, **options: Any) -> None:
         super().__init__(app, **options)
-        client = get_redis(app)  # the one that the library makes its lock with
+        client = get_redis(app)  # the client that the library creates its lock with
         client.lock = partial(client.lock, lock_class=HealthReportingLock)
 
     def setup_schedule(self) -> None:
@@ -86,22 +85,23 @@ class ResilientScheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no t
     def apply_async(
         self, entry: RedBeatSchedulerEntry, producer: Any = None, advance: bool = True, **named: Any
     ) -> Any:
-        """What expires stands in its queue until a worker takes it: without one, Redis would grow
-        by some megabytes an hour."""
+        """Skip the run if the queue is full: without workers, messages would grow Redis by some
+        megabytes an hour before they expire."""
         if self.queue_length(entry) < MAX_QUEUE_LENGTH:
             return super().apply_async(entry, producer, advance, **named)
         return self.reserve(entry) if advance else None
 
     def queue_length(self, entry: RedBeatSchedulerEntry) -> int:
-        """The messages in the queue that a row of the schedule goes to."""
+        """The number of messages in the queue of a schedule entry."""
         queue = self.app.amqp.router.route(entry.options, entry.task)["queue"].name
         prefix = self.app.conf.broker_transport_options.get("global_keyprefix", "")
         return int(get_redis(self.app).llen(f"{prefix}{queue}"))
 
     def reschedule_future_runs(self) -> None:
-        """What ran last in what is the future now counts from now."""
+        """Set entries whose last run is in the future, after the clock was set back, to run from
+        now on."""
         for name in self.app.conf.beat_schedule:
-            with suppress(KeyError):  # it is not written down yet
+            with suppress(KeyError):  # the entry is not stored yet
                 key = RedBeatSchedulerEntry.generate_key(self.app, name)
                 entry = RedBeatSchedulerEntry.from_key(key, app=self.app)
                 if entry.last_run_at > self.app.now():

@@ -1,4 +1,4 @@
-"""The consumer: what a worker hears doorbells with. It goes on where Redis went while it worked."""
+"""The consumer of a worker; it survives a lost connection to Redis."""
 
 from __future__ import annotations
 
@@ -7,21 +7,18 @@ from typing import Any
 
 from celery.worker.consumer import Consumer as Library
 
-MAX_RETRY_INTERVAL_S = (
-    5.0  # seconds at most; the library's would be half a minute after a long outage
-)
+MAX_RETRY_INTERVAL_S = 5.0  # the library's interval grows to 30 seconds
 
 
 class Consumer(Library):
-    """The library's own would end here, and `make run` with it: kombu 5.7 hands back what was taken
-    and is not done, and later acknowledges it, over a connection that it has put away by then. Each
-    is an AttributeError that nobody expects.
+    """Drop the channel of a lost connection instead of returning and acknowledging its messages.
 
-    Nothing of the lost connection is handed back or acknowledged: a tick rings again for whatever
-    is due, and what rings twice is done once (rule 7).
+    kombu 5.7 does both over a connection that it has already closed; the AttributeError would end
+    the worker, and `make run` with it. Nothing is lost: a tick enqueues whatever is due again, and
+    a task that runs twice works once (rule 7).
     """
 
-    task_consumer: Any  # the types do not know it
+    task_consumer: Any  # missing in the library's types
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         if self.task_consumer is not None:

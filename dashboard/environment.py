@@ -1,4 +1,4 @@
-"""The environment, read for the settings: what cannot be read is refused, by its name."""
+"""Environment variables for the settings; a value that cannot be parsed is refused by its name."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-# Files beside the zones, which are other ones on another machine.
+# Files in the zone directory that differ between machines.
 MACHINE_LOCAL_ZONES = ("localtime", "posixrules", "Factory")
-MIN_SECRET_LENGTH, MIN_DISTINCT_CHARACTERS = 32, 8  # characters, and how many different ones
+MIN_SECRET_LENGTH, MIN_DISTINCT_CHARACTERS = 32, 8  # characters
 REDIS_SCHEMES = ("redis", "rediss", "unix")
 
 
 class Environment(environ.FileAwareEnv):  # type: ignore[misc]
-    """Raises `ImproperlyConfigured`, never with a value that there may be a password in."""
+    """Raises `ImproperlyConfigured` without the value, which may contain a password."""
 
     def get_value(self, var: str, *args: Any, **named: Any) -> Any:
         try:
@@ -29,7 +29,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
             raise ImproperlyConfigured(f"{var} cannot be read.") from None
 
     def required(self, name: str, remedy: str) -> str:
-        """The variable, or a refusal to start. A placeholder is as good as nothing."""
+        """Return the variable; raise `ImproperlyConfigured` if it is empty or a placeholder."""
         value: str = self.str(name, default="")
         if not value.strip() or value.lower().startswith(
             ("change", "placeholder", "secret", "django-insecure")
@@ -38,7 +38,8 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         return value
 
     def secret(self, name: str, remedy: str) -> str:
-        """The variable, or a refusal to start: a short or uniform value can be guessed."""
+        """Return the variable; raise `ImproperlyConfigured` if it is short or uniform, hence
+        guessable."""
         value = self.required(name, remedy)
         if len(value) < MIN_SECRET_LENGTH or len(set(value)) < MIN_DISTINCT_CHARACTERS:
             raise ImproperlyConfigured(
@@ -49,11 +50,11 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         return value
 
     def text_or_default(self, name: str, default: str) -> str:
-        """Set to nothing is as not set: an `.env` keeps such lines."""
+        """An empty value counts as not set: an `.env` file keeps such lines."""
         return self.str(name, default="").strip() or default
 
     def text_list(self, name: str, default: list[str]) -> list[str]:
-        """Separated by commas, and by spaces behind them."""
+        """The values between commas, without surrounding spaces."""
         return list(filter(None, map(str.strip, self.list(name, default=default)))) or default
 
     def number(self, name: str, default: float, least: float, most: float) -> float:
@@ -72,7 +73,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         return int(value)
 
     def choice(self, name: str, *choices: str) -> str:
-        """Whatever its capitals; the first one where nothing is set."""
+        """The matching choice, case-insensitive; the first one if the variable is not set."""
         value = self.text_or_default(name, choices[0])
         for choice in choices:
             if choice.lower() == value.lower():
@@ -91,26 +92,30 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         return value
 
     def database(self, name: str, file: Path, options: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        """Django's settings for the one that is named, or for this SQLite file.
+        """Django's settings for the database URL in `name`, or for the SQLite `file` if it is not
+        set.
 
-        `options`, by vendor, are ours, beside those that the address itself has: how TLS is
-        checked, for example.
+        `options` by vendor are merged over those in the URL; they say how TLS is verified, for
+        example.
         """
         url = self.text_or_default(name, "")
-        usual: dict[str, Any] = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(file)}
+        sqlite_configuration: dict[str, Any] = {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": str(file),
+        }
         try:
-            found = self.db_url_config(url) if url else usual
+            configuration = self.db_url_config(url) if url else sqlite_configuration
         except ValueError:
-            found = {}
-        vendor = found.get("ENGINE", "").rpartition(".")[2]
+            configuration = {}
+        vendor = configuration.get("ENGINE", "").rpartition(".")[2]
         if vendor not in options:
             raise ImproperlyConfigured(
                 f"{name} is postgres://user:password@host/name, or sqlite:////path/to/a/file."
             )
-        return {**found, "OPTIONS": {**found.get("OPTIONS", {}), **options[vendor]}}
+        return {**configuration, "OPTIONS": {**configuration.get("OPTIONS", {}), **options[vendor]}}
 
     def redis(self, name: str, socket: Path) -> str:
-        """The address of a server, or of this socket."""
+        """The URL in `name`, or the URL of `socket` if it is not set."""
         value = self.text_or_default(name, f"unix://{socket}")
         if urlsplit(value).scheme not in REDIS_SCHEMES:
             raise ImproperlyConfigured(

@@ -64,7 +64,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "dashboard.static_files.releases.AssetsMiddleware",
-    # Below the static files: the policy is a page's, and its header weighs as much as a small file.
+    # After the static files: only pages need the policy, whose header is as large as a small file.
     "dashboard.shared.middleware.PermissionsPolicyMiddleware",
     "django.middleware.gzip.GZipMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -104,7 +104,7 @@ TEMPLATES = [
     }
 ]
 
-# Fields are written by templates/django/forms, so that every form has the look's markup.
+# Templates in templates/django/forms render the fields, so that all forms have the same markup.
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 # Data --------------------------------------------------------------------------------------------
@@ -115,8 +115,8 @@ SQLITE_OPTIONS: dict[str, Any] = {
     "timeout": 20,
     "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;",
 }
-# Persistent connections do not work under ASGI; the pool takes their place. Seconds until "it is
-# away" is said, and until a new attempt takes the place of one that waits longer and longer.
+# Persistent connections do not work under ASGI; the pool replaces them. `timeout` is the wait for a
+# connection; after `reconnect_timeout` a reconnection with growing pauses starts over. Seconds.
 POOL = {
     "min_size": 1,
     "max_size": env.integer("DATABASE_POOL_SIZE", 8, 2, 1000),  # connections of one process
@@ -132,9 +132,10 @@ DATABASES = {
 }
 
 REDIS_URL = env.redis("REDIS_URL", VAR / "valkey.sock")
-# What was sent, outside of the database: a restored one has forgotten it (proxyapi/charge_log.py).
+# Sent charges, kept outside the database: a restored one does not have them
+# (proxyapi/charge_log.py).
 CHARGE_LOG_DIR = VAR / "charge-log"
-# Counts attempts to sign in, and nothing else: somebody waits for each use of it.
+# Counts sign-in attempts only; a person waits for each access, hence the short timeouts.
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
@@ -171,29 +172,29 @@ ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
-# Wrong passwords have limits of our own (dashboard/account/sign_in_limits.py), which `login` would
-# undo: a stranger in the same network could use it up.
+# Wrong passwords have their own limits (dashboard/account/sign_in_limits.py). allauth's `login`
+# limit would let a stranger in the same network lock others out.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None, "reset_password": "20/m/ip,5/h/key"}
-PASSWORD_RESET_TIMEOUT = 3 * 3600  # seconds that a link of a mail works
-# How many proxies stand in front: without it everybody behind one shares a sign-in throttle.
+PASSWORD_RESET_TIMEOUT = 3 * 3600  # seconds that a mailed link is valid
+# The number of proxies in front; if it is wrong, everyone behind a proxy shares one sign-in limit.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXIES", 0, 0, 10)
 
 # Alerts ------------------------------------------------------------------------------------------
 try:
     vars().update(env.email_url_config(env.text_or_default("EMAIL_URL", "consolemail://")))
 except (KeyError, ValueError, ImproperlyConfigured):
-    # Without its value: there may be a password in it.
+    # Without the value, which may contain a password.
     raise ImproperlyConfigured(
         "EMAIL_URL cannot be read. It is smtp://, smtp+tls:// or smtp+ssl:// with "
         "user:password@host:port, or consolemail://."
     ) from None
-# Without a mail server a working link would stand in the log. That is fine on one's own machine.
+# Without a mail server a valid link would be written to the log, which is fine on a local machine.
 PASSWORD_RESET_BY_EMAIL = not BEHIND_TLS or vars()["EMAIL_BACKEND"].endswith("smtp.EmailBackend")
-EMAIL_TIMEOUT = 15  # seconds; one slow mail server does not keep a worker
+EMAIL_TIMEOUT = 15  # seconds; a slow mail server must not block a worker
 DEFAULT_FROM_EMAIL = env.text_or_default("EMAIL_FROM", "reelroom@localhost")
 if "@" not in DEFAULT_FROM_EMAIL:
     raise ImproperlyConfigured("EMAIL_FROM is the address that alerts come from, with an @ in it.")
-# What links in e-mails and webhooks begin with.
+# The base URL of links in emails and webhooks.
 if BEHIND_TLS and not env.text_or_default("PORTAL_URL", "").startswith("https://"):
     raise ImproperlyConfigured(
         "BEHIND_TLS needs PORTAL_URL, where links in e-mails lead: https://reelroom.example.com."
@@ -206,9 +207,9 @@ if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("htt
         "PORTAL_URL is where people reach the portal, such as https://reelroom.example.com."
     )
 
-# A budget's alert outlives its month, so that it is not told twice; the upper end is ten years.
+# At least 35 days: a budget's alert must outlive its month, or it would be sent twice.
 ALERT_RETENTION_DAYS = env.integer("ALERT_RETENTION_DAYS", 400, 35, 3650)
-# Of calls that only looked; those that charged stay.
+# For calls that do not charge; those that charge are kept.
 API_CALL_RETENTION_DAYS = env.integer("API_CALL_RETENTION_DAYS", 30, 1, 3650)
 
 SIGN_IN_RETENTION_DAYS = env.integer("SIGN_IN_RETENTION_DAYS", 180, 7, 3650)
@@ -224,7 +225,7 @@ STORAGES = {
     },
     "staticfiles": {"BACKEND": "dashboard.static_files.bundles.BundlingStorage"},
 }
-SERVESTATIC_ALLOW_ALL_ORIGINS = False  # our files are for our pages
+SERVESTATIC_ALLOW_ALL_ORIGINS = False  # only pages of this site use the files
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -240,7 +241,7 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
     }
 }
-# A page that comes to use one of these takes it out; films use fullscreen and picture-in-picture.
+# Remove a feature from this list when a page uses it. Videos use fullscreen and picture-in-picture.
 UNUSED_FEATURES = """accelerometer browsing-topics camera clipboard-read compute-pressure
     display-capture gamepad geolocation gyroscope hid identity-credentials-get idle-detection
     local-fonts magnetometer microphone midi otp-credentials payment publickey-credentials-create
@@ -257,7 +258,7 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "dashboard.shared.error_views.csrf_failure"
 if BEHIND_TLS:
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # asked from next door, without TLS
+    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # requested on the local network without TLS
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
@@ -266,7 +267,7 @@ if BEHIND_TLS:
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-session", "__Host-csrf"
 
 # Upstream ----------------------------------------------------------------------------------------
-# Without a default: a sandbox's would lead an installation with real tokens there by mistake.
+# No default: with the sandbox's address, an installation would send its real tokens there.
 VIDEO_API_BASE_URL = env.required(
     "VIDEO_API_BASE_URL",
     "Set the address of the video API, ending in /v2. `make run` sets that of its sandbox.",
@@ -282,20 +283,20 @@ if not VIDEO_API_BASE_URL.endswith("/v2"):
     raise ImproperlyConfigured(
         "VIDEO_API_BASE_URL must end in /v2: the version is part of the address."
     )
-# `name=METHOD`, several separated by commas, for the three whose method the spec does not show.
+# `name=METHOD`, separated by commas, for the three operations whose method the spec does not give.
 VIDEO_API_METHODS: dict[str, str] = env.dict("VIDEO_API_METHODS", default={})
-# `id:base64 of 32 bytes`, several separated by commas; the first one encrypts
+# `id:base64 of 32 bytes`, separated by commas; the first key encrypts
 # (proxyapi/credentials/encryption.py).
 ENCRYPTION_KEYS = env.required(
     "ENCRYPTION_KEYS", "`make run` writes one; .env.example says how to make the first one."
 )
-# An estimate is approximate: hold a tenth more.
+# Factor on an estimate, which is approximate, to get the hold.
 HOLD_MARGIN = env.number("HOLD_MARGIN", 1.1, 1, 3)
 
 # Seconds; drills shorten them (proxyapi/charges/timeouts.py).
 CHARGE_RETRY_INTERVAL_S = env.number("CHARGE_RETRY_INTERVAL_S", 10, 0, 3600)
 CHARGE_BOOKING_GRACE_S = env.number("CHARGE_BOOKING_GRACE_S", 30, 0, 3600)
-# The longest time of an operation (proxyapi/operations/table.py) is below it, unless this is less.
+# Upper limit; an operation's own timeout (proxyapi/operations/table.py) applies if it is shorter.
 CHARGE_IN_FLIGHT_MAX_S = env.number("CHARGE_IN_FLIGHT_MAX_S", 3600, 0, 3600)
 CHARGE_HEARTBEAT_TIMEOUT_S = env.number("CHARGE_HEARTBEAT_TIMEOUT_S", 15, 0, 3600)
 
@@ -303,7 +304,7 @@ CHARGE_HEARTBEAT_TIMEOUT_S = env.number("CHARGE_HEARTBEAT_TIMEOUT_S", 15, 0, 360
 CELERY_BROKER_URL = (
     REDIS_URL.replace("unix://", "redis+socket://") if "unix://" in REDIS_URL else REDIS_URL
 )
-# Workers and beats touch it while they go on, for the health check of a container.
+# Workers and beats touch this file while they run, for the health check of a container.
 HEALTH_FILE = env.text_or_default("HEALTH_FILE", "")
 
 # Logs --------------------------------------------------------------------------------------------
@@ -325,12 +326,12 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # httpx would log every address, httpcore every header; Django repeats what the request says.
+    # httpx would log every URL, httpcore every header; django.request repeats the request log.
     "loggers": {
         name: {"level": "WARNING"}
         for name in ("httpx", "httpcore", "celery.app.trace", "celery.beat", "redbeat.schedulers")
     }
     | {"django.request": {"level": "ERROR"}}
-    # Scanners ask under any host name. They get a 400, and the log stays as it is.
+    # Scanners send arbitrary host names. They get a 400 without a log entry.
     | {"django.security.DisallowedHost": {"level": "CRITICAL"}},
 }

@@ -1,7 +1,7 @@
-"""Before a worker, a beat or a web server does anything: do its keys open what is stored?
+"""Startup checks of workers, beats and web servers: can the current keys decrypt what is stored?
 
-`manage.py` checks by itself. Celery looks at no answer of a check, uvicorn makes none, and either
-may be started with another environment than `prepare` was.
+`manage.py` runs checks itself. Celery ignores the result of a check and uvicorn runs none, and both
+may be started with an environment other than that of `prepare`.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ log = logging.getLogger(__name__)
 
 
 def run_startup_checks(**_: Any) -> None:
-    """End the process with the sentences that say what is wrong; some milliseconds if nothing is.
-    What is only odd, such as accounts of another upstream, is logged.
+    """End the process with the messages of serious problems; log warnings, such as accounts of
+    another upstream.
 
-    A database that does not answer is no reason to end: that passes.
+    A database that does not answer does not end the process, because that passes.
     """
     try:
-        found = run_checks(tags=[STARTUP_TAG], databases=[DEFAULT_DB_ALIAS])
-    finally:  # the processes that a worker forks must not share it
+        messages = run_checks(tags=[STARTUP_TAG], databases=[DEFAULT_DB_ALIAS])
+    finally:  # processes that a worker forks must not share the connection
         connection.close()
-        if close_pool := getattr(connection, "close_pool", None):  # PostgreSQL alone has one
+        if close_pool := getattr(connection, "close_pool", None):  # PostgreSQL only
             close_pool()
-    wrong = [format_check_message(one) for one in found if one.is_serious()]
-    if wrong:
-        sys.exit("\n".join(wrong))
-    for one in found:
-        log.warning("%s", format_check_message(one))
+    errors = [format_check_message(message) for message in messages if message.is_serious()]
+    if errors:
+        sys.exit("\n".join(errors))
+    for message in messages:
+        log.warning("%s", format_check_message(message))
 
 
 def format_check_message(message: CheckMessage) -> str:
@@ -43,6 +43,6 @@ def format_check_message(message: CheckMessage) -> str:
 
 
 def run_startup_checks_in_thread() -> None:
-    """The same where an event loop runs already, in which Django asks no database."""
+    """Run the checks in a thread: Django allows no database query inside a running event loop."""
     with ThreadPoolExecutor(1) as thread:
         thread.submit(run_startup_checks).result()

@@ -1,4 +1,5 @@
-"""Celery tasks of the site: one to three lines. They take ids, may run twice and may be lost."""
+"""Celery tasks of the site, one to three lines each. They take ids, may run twice and may be
+lost."""
 
 from __future__ import annotations
 
@@ -29,14 +30,15 @@ def evaluate_alerts(team_id: str) -> None:
 
 @shared_task
 def evaluate_all_alerts() -> None:
-    """Every half minute: balances, top-ups, budgets and doubts change without anybody's deed."""
+    """Runs every 30 seconds: balances, top-ups, budgets and unknown charges change without a
+    request."""
     for team_id in Team.objects.values_list("pk", flat=True):
         evaluate_alerts.delay(str(team_id))
 
 
 @shared_task
 def evaluate_all_forecasts() -> None:
-    """Every quarter of an hour: a forecast moves slowly and takes a while."""
+    """Runs every 15 minutes: a forecast changes slowly and takes long to calculate."""
     for team_id in Team.objects.values_list("pk", flat=True):
         evaluate_forecast_alerts.delay(str(team_id))
 
@@ -61,20 +63,21 @@ def deliver_due_alerts() -> None:
 
 @shared_task
 def prune_alerts() -> None:
-    """Four times a day: what is older than ALERT_RETENTION_DAYS, and is over."""
+    """Runs four times a day; deletes ended alerts that are older than `ALERT_RETENTION_DAYS`."""
     prune_alert_events()
 
 
 @shared_task
 def prune_sign_ins() -> None:
-    """Once a day: sessions that ended, and the record of sign-ins after SIGN_IN_RETENTION_DAYS."""
+    """Runs daily; deletes expired sessions, and sign-in events after `SIGN_IN_RETENTION_DAYS`."""
     SessionStore.clear_expired()
     sign_in_history.prune_sign_in_events()
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5)
 def send_password_reset(address: str) -> None:
-    """To the person with this address, if there is one; the argument tells of nobody."""
+    """Mail a reset link if a user has this address. The argument does not reveal whether one
+    has."""
     password_mails.send_reset_link(address)
 
 
@@ -89,6 +92,6 @@ def send_password_changed(user_id: int, changed_at: str, client_ip: str) -> None
 @task_postrun.connect(sender=dispatch_slow_charge_task)
 @task_postrun.connect(sender=reconcile_charge_task)
 def evaluate_alerts_after_charge(*, args: tuple[str, ...], **_: Any) -> None:
-    """A charge was sent or settled: its team's thresholds are looked at."""
+    """Evaluate the alerts of the charge's team after it was sent or settled."""
     for team_id in Team.objects.filter(tenant__charges=UUID(args[0])).values_list("pk", flat=True):
         evaluate_alerts.delay(str(team_id))

@@ -1,4 +1,4 @@
-"""Every address of the site: one file per area. Addresses are nouns; an action becomes a noun."""
+"""Every URL of the site, one file per area. URLs are nouns; an action is named by a noun."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Address of the overview."""
+"""URL of the overview."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The overview of the team's credits, renders and open questions; each part of it alone, too."""
+"""The overview page: credits, spend, running renders and what needs attention; or one part of
+it."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ PAGE_TEMPLATE = "overview/page.html"
 
 @require_safe
 def overview(request: TeamRequest) -> HttpResponse:
-    """`?span=month` looks back on this month; `?part=` answers one part, for its own place."""
+    """`?span=month` shows the current month; `?part=` returns one part, which replaces itself."""
     check_permission(request.membership, Permission.VIEW)
     part, span = request.GET.get("part", ""), request.GET.get("span", "")
     if part in PART_BUILDERS:

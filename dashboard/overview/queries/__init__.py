@@ -1,4 +1,4 @@
-"""The overview: what the team has, what it spent, what runs, and what waits for a person."""
+"""Queries of the overview: balance, spend, running renders and what needs attention."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What needs a person: the greatest risk first, of one kind the oldest.
+"""The list of what needs attention, by risk, then oldest first.
 
-Everybody of the team reads the same sentences; who may act finds the act behind the link.
+Every member reads the same sentences; the linked page offers the action to those who may take it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from proxyapi.forecast.top_up_rules import MAX_TOP_UP_FAILURES
 from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerMirror
 from proxyapi.top_up import is_stopped_by_failures
 
-MAX_VISIBLE_ITEMS = 6  # that stand open; the others unfold
+MAX_VISIBLE_ITEMS = 6  # the others are collapsed
 AUTO_TOP_UP_DISABLED_TEXT = (
     "The service turned it off after three failed payments. Turning it on again does not reset "
     "the count. Check the payment method first."
@@ -34,7 +34,8 @@ AUTO_TOP_UP_DISABLED_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class AttentionItem:
-    """`text` may go on with an `amount` and `after`. `next`: seconds to the next look."""
+    """`text` may be followed by `amount` and `text_after_amount`. `next_check_s` is in seconds from
+    now."""
 
     state: str
     title: str
@@ -59,94 +60,97 @@ class AttentionList:
 def build_attention_list(
     accounts: Sequence[Account], concerns: Sequence[AttentionRow], now: datetime, *, top_up: bool
 ) -> AttentionList:
-    """`top_up`: whether the reader may open it; else they are shown how long the credits last."""
-    found = [(concern.kind, ITEM_BUILDERS[concern.kind](concern, now)) for concern in concerns]
-    stopped = not any(concern.kind == "rewrite" for concern in concerns)
+    """`top_up` is True if the reader may open the top-up page; otherwise the link goes to the
+    forecast."""
+    kinds_and_items = [
+        (concern.kind, ITEM_BUILDERS[concern.kind](concern, now)) for concern in concerns
+    ]
+    can_report_problem = not any(concern.kind == "rewrite" for concern in concerns)
     for account in accounts:
-        found += build_account_items(account, stopped, top_up)
-    found.sort(key=lambda pair: KINDS_BY_RISK.index(pair[0]))
-    items = tuple(item for _, item in found)
+        kinds_and_items += build_account_items(account, can_report_problem, top_up)
+    kinds_and_items.sort(key=lambda pair: KINDS_BY_RISK.index(pair[0]))
+    items = tuple(item for _, item in kinds_and_items)
     return AttentionList(items[:MAX_VISIBLE_ITEMS], items[MAX_VISIBLE_ITEMS:])
 
 
-def unknown_charge_item(one: AttentionRow, now: datetime) -> AttentionItem:
+def unknown_charge_item(row: AttentionRow, now: datetime) -> AttentionItem:
     return AttentionItem(
         state="unknown",
-        title=f"A charge of {member_first_name(one)} is unknown",
-        text=f"{describe_operation(one)}, sent {clock(one.since)}, received no response. Cost:",
-        amount=CreditAmount(one.amount, "unknown"),
+        title=f"A charge of {member_first_name(row)} is unknown",
+        text=f"{describe_operation(row)}, sent {clock(row.since)}, received no response. Cost:",
+        amount=CreditAmount(row.amount, "unknown"),
         text_after_amount="; it was not sent again.",
         link_label="View charge",
-        url=concern_reconciliation_url(one, f"charge-{one.id}"),
-        next_check_s=seconds_until(one.next_check_at, now),
+        url=concern_reconciliation_url(row, f"charge-{row.id}"),
+        next_check_s=seconds_until(row.next_check_at, now),
     )
 
 
-def unidentified_resource_item(one: AttentionRow, now: datetime) -> AttentionItem:
+def unidentified_resource_item(row: AttentionRow, now: datetime) -> AttentionItem:
     return AttentionItem(
         state="unknown",
-        title=f"{credits(one.amount)} cr were charged, but the result is missing",
+        title=f"{credits(row.amount)} cr were charged, but the result is missing",
         text=(
-            f"{describe_operation(one)} was charged at {clock(one.since)}, but we did not receive "
+            f"{describe_operation(row)} was charged at {clock(row.since)}, but we did not receive "
             "its ID. The service has no list of these. Contact its support with the time and the "
             "amount."
         ),
         link_label="View charge",
-        url=concern_reconciliation_url(one, f"charge-{one.id}"),
+        url=concern_reconciliation_url(row, f"charge-{row.id}"),
     )
 
 
-def owed_refund_item(one: AttentionRow, now: datetime) -> AttentionItem:
+def owed_refund_item(row: AttentionRow, now: datetime) -> AttentionItem:
     return AttentionItem(
         state="late",
-        title=f"The service owes {credits(one.amount)} cr back",
-        text=f"{describe_operation(one)} failed. The refund is not in the ledger yet. Failed: "
-        f"{clock(one.since)}.",
+        title=f"The service owes {credits(row.amount)} cr back",
+        text=f"{describe_operation(row)} failed. The refund is not in the ledger yet. Failed: "
+        f"{clock(row.since)}.",
         link_label="View refunds owed",
-        url=concern_reconciliation_url(one, "refunds"),
+        url=concern_reconciliation_url(row, "refunds"),
     )
 
 
-def approval_request_item(one: AttentionRow, now: datetime) -> AttentionItem:
-    title = f" {quote_text(one.subject)}" if one.subject else ""
+def approval_request_item(row: AttentionRow, now: datetime) -> AttentionItem:
+    title = f" {quote_text(row.subject)}" if row.subject else ""
     return AttentionItem(
         state="waiting",
-        title=f"{member_first_name(one)} requests {credits(one.amount)} cr",
-        text=f"{feature_label(one.operation_or_plan)}{title}, requested {clock(one.since)}.",
+        title=f"{member_first_name(row)} requests {credits(row.amount)} cr",
+        text=f"{feature_label(row.operation_or_plan)}{title}, requested {clock(row.since)}.",
         link_label="Review request",
         url=reverse("budgets"),
     )
 
 
-def revoked_token_item(one: AttentionRow, now: datetime) -> AttentionItem:
-    name = member_first_name(one)
+def revoked_token_item(row: AttentionRow, now: datetime) -> AttentionItem:
+    name = member_first_name(row)
     renders = {
         0: "Nothing is rendering with it.",
         1: "One render continues at the service; Reelroom can check it",
     }
-    said = renders.get(
-        one.item_count, f"{one.item_count} renders continue at the service; Reelroom can check them"
+    renders_text = renders.get(
+        row.item_count, f"{row.item_count} renders continue at the service; Reelroom can check them"
     )
-    again = f" again when {name} adds a new token." if one.item_count else ""
+    resume_text = f" again when {name} adds a new token." if row.item_count else ""
     return AttentionItem(
         state="paused",
         title=f"{name}’s token stopped working",
-        text=f"Token …{one.subject}, at {clock(one.since)}. {said}{again}",
+        text=f"Token …{row.subject}, at {clock(row.since)}. {renders_text}{resume_text}",
         link_label="View tokens",
         url=reverse("tokens"),
     )
 
 
-def inactive_plan_item(one: AttentionRow, now: datetime) -> AttentionItem:
-    """A plan that lapsed, or a trial, which never had one."""
-    trial, name = one.operation_or_plan == AccountPlan.TRIAL, one.subject or "the account"
+def inactive_plan_item(row: AttentionRow, now: datetime) -> AttentionItem:
+    """An item for a lapsed plan, or for a trial account, which never had a plan."""
+    is_trial, name = row.operation_or_plan == AccountPlan.TRIAL, row.subject or "the account"
     return AttentionItem(
         state="paused",
         title=f"{name[:1].upper()}{name[1:]} is on a trial"
-        if trial
-        else f"The plan of {name} lapsed {on_date_text(one.since)}",
+        if is_trial
+        else f"The plan of {name} lapsed {on_date_text(row.since)}",
         text=f"{NO_TRIALS_TEXT} {STILL_READABLE_TEXT}"
-        if trial
+        if is_trial
         else (
             "Nothing is lost. Videos stay here. Status checks are paused and resume automatically "
             "when the plan is paid."
@@ -156,61 +160,61 @@ def inactive_plan_item(one: AttentionRow, now: datetime) -> AttentionItem:
     )
 
 
-def ledger_conflict_item(one: AttentionRow, now: datetime) -> AttentionItem:
-    rows = "One ledger row is" if one.item_count == 1 else f"{one.item_count} ledger rows are"
+def ledger_conflict_item(row: AttentionRow, now: datetime) -> AttentionItem:
+    rows = "One ledger row is" if row.item_count == 1 else f"{row.item_count} ledger rows are"
     return AttentionItem(
         state="unknown",
         title=f"{rows} different now",
         text=(
-            f"Noticed at {clock(one.since)}. The ledger is not updated until someone has compared "
+            f"Noticed at {clock(row.since)}. The ledger is not updated until someone has compared "
             "both versions."
         ),
         link_label="Compare versions",
-        url=concern_reconciliation_url(one, "conflicts"),
+        url=concern_reconciliation_url(row, "conflicts"),
     )
 
 
-def unpolled_job_item(one: AttentionRow, now: datetime) -> AttentionItem:
+def unpolled_job_item(row: AttentionRow, now: datetime) -> AttentionItem:
     return AttentionItem(
         state="paused",
-        title=f"Status checks stopped for {quote_text(one.subject)}",
-        text=f"{member_first_name(one)}’s render continues at the service. Reelroom stopped "
-        f"checking it {date_and_time_text(one.since)}. It has not failed. Use “Check again” on its "
+        title=f"Status checks stopped for {quote_text(row.subject)}",
+        text=f"{member_first_name(row)}’s render continues at the service. Reelroom stopped "
+        f"checking it {date_and_time_text(row.since)}. It has not failed. Use “Check again” on its "
         "page.",
         link_label="View video",
-        url=reverse("video", args=[one.id]),
+        url=reverse("video", args=[row.id]),
     )
 
 
-def failed_jobs_item(one: AttentionRow, now: datetime) -> AttentionItem:
-    single = one.item_count == 1
+def failed_jobs_item(row: AttentionRow, now: datetime) -> AttentionItem:
+    is_single = row.item_count == 1
     return AttentionItem(
         state="failed",
-        title="One render failed" if single else f"{one.item_count} renders failed",
-        text=f"{quote_text(one.subject)} of {member_first_name(one)}, {clock(one.since)}. It was "
+        title="One render failed" if is_single else f"{row.item_count} renders failed",
+        text=f"{quote_text(row.subject)} of {member_first_name(row)}, {clock(row.since)}. It was "
         "charged."
-        if single
-        else f"The latest at {clock(one.since)}. They were charged; the service does not refund "
+        if is_single
+        else f"The latest at {clock(row.since)}. They were charged; the service does not refund "
         "renders automatically.",
-        link_label="View video" if single else "View videos",
-        url=reverse("video", args=[one.id]) if single else f"{reverse('library')}?state=failed",
+        link_label="View video" if is_single else "View videos",
+        url=reverse("video", args=[row.id]) if is_single else f"{reverse('library')}?state=failed",
     )
 
 
-def outside_spend_item(one: AttentionRow, now: datetime) -> AttentionItem:
-    entries = "One entry" if one.item_count == 1 else f"{one.item_count:,} entries"
+def outside_spend_item(row: AttentionRow, now: datetime) -> AttentionItem:
+    entries = "One entry" if row.item_count == 1 else f"{row.item_count:,} entries"
     return AttentionItem(
         state="outside",
-        title=f"{credits(one.amount)} cr spent outside the portal",
-        text=f"{entries} this month, the latest {date_and_time_text(one.since)}.",
+        title=f"{credits(row.amount)} cr spent outside the portal",
+        text=f"{entries} this month, the latest {date_and_time_text(row.since)}.",
         link_label="View entries",
         url=build_page_url(
             "ledger",
             {
-                "account": UUID(one.account),
+                "account": UUID(row.account),
                 "direction": "out",
                 "match": "no",
-                "period": f"{timezone.localtime(one.since):%Y-%m}",
+                "period": f"{timezone.localtime(row.since):%Y-%m}",
             },
         ),
     )
@@ -231,18 +235,18 @@ ITEM_BUILDERS: Mapping[str, Callable[[AttentionRow, datetime], AttentionItem]] =
 
 
 def build_account_items(
-    account: Account, stopped: bool, may_open: bool
+    account: Account, can_report_problem: bool, can_open_top_up: bool
 ) -> Iterator[tuple[str, AttentionItem]]:
-    """What the account's own rows say: a mirror that stopped, a top-up that does not work."""
+    """Items from the account's own rows: a stopped ledger mirror, a failing top-up."""
     ledger: LedgerMirror | None = getattr(account, "ledger", None)
-    if stopped and ledger and ledger.problem:
+    if can_report_problem and ledger and ledger.problem:
         url = reconciliation_section_url(account.pk)
         title = "The ledger is not being updated"
         yield "problem", AttentionItem("paused", title, ledger.problem, "View problem", url)
     top_up: AutoTopUp | None = getattr(account, "top_up", None)
-    if top_up and (said := top_up_problem(top_up)):
-        state, title, text = said
-        page, act = ("top-up", "Open top-up") if may_open else ("forecast", "View forecast")
+    if top_up and (problem := top_up_problem(top_up)):
+        state, title, text = problem
+        page, act = ("top-up", "Open top-up") if can_open_top_up else ("forecast", "View forecast")
         url = f"{reverse(page)}?account={account.pk}"
         yield "top_up", AttentionItem(state, title, text, act, url)
 
@@ -276,27 +280,27 @@ def top_up_problem(top_up: AutoTopUp) -> tuple[str, str, str] | None:
     return None
 
 
-def concern_reconciliation_url(one: AttentionRow, place: str) -> str:
-    return reconciliation_section_url(UUID(one.account), place)
+def concern_reconciliation_url(row: AttentionRow, anchor: str) -> str:
+    return reconciliation_section_url(UUID(row.account), anchor)
 
 
-def reconciliation_section_url(account: UUID, place: str = "") -> str:
-    return f"{reverse('reconciliation')}?account={account}{f'#{place}' if place else ''}"
+def reconciliation_section_url(account: UUID, anchor: str = "") -> str:
+    return f"{reverse('reconciliation')}?account={account}{f'#{anchor}' if anchor else ''}"
 
 
-def describe_operation(one: AttentionRow) -> str:
+def describe_operation(row: AttentionRow) -> str:
     """`Luca’s render “Night trains are back”`"""
-    title = f" {quote_text(one.subject)}" if one.subject else ""
-    return f"{member_first_name(one)}’s {feature_label(one.operation_or_plan).lower()}{title}"
+    title = f" {quote_text(row.subject)}" if row.subject else ""
+    return f"{member_first_name(row)}’s {feature_label(row.operation_or_plan).lower()}{title}"
 
 
-def member_first_name(one: AttentionRow) -> str:
-    return one.member_name.split()[0] if one.member_name.strip() else "Someone"
+def member_first_name(row: AttentionRow) -> str:
+    return row.member_name.split()[0] if row.member_name.strip() else "Someone"
 
 
 def on_date_text(moment: datetime | None) -> str:
-    said = day(moment)
-    return said if said in ("today", "") else f"on {said}"
+    date_text = day(moment)
+    return date_text if date_text in ("today", "") else f"on {date_text}"
 
 
 def date_and_time_text(moment: datetime) -> str:

@@ -1,6 +1,6 @@
-"""What waits for a person, as rows: every kind of it in one statement.
+"""Rows of what needs attention; one statement reads all kinds.
 
-All kinds answer the same columns. Kinds of which there can be very many are counted, not listed.
+All kinds return the same columns. A kind that can have very many objects returns a count.
 """
 
 from __future__ import annotations
@@ -48,15 +48,13 @@ from proxyapi.models.ledger_entry import is_charged_by_another_team
 FAILED_JOBS_MAX_AGE = timedelta(days=14)
 UNIDENTIFIED_RESOURCES_MAX_AGE = timedelta(days=30)
 MAX_ATTENTION_ROWS = 200  # rows of the statement; a page shows far fewer
-# The greatest first. "problem" and "top_up" are told of accounts, without a row here.
+# The greatest risk first. "problem" and "top_up" come from accounts and have no row here.
 KINDS_BY_RISK = (
     *("rewrite", "problem", "unknown", "orphan", "refund", "ask"),
     *("token", "plan", "left_alone", "top_up", "failed", "outside"),
 )
-UNBOUNDED_KINDS = (
-    "refund",
-    "left_alone",
-)  # a row each, however many; where not all fit, these go last
+# One row per object without a limit; these come last, so that the row limit cuts them first.
+UNBOUNDED_KINDS = ("refund", "left_alone")
 AttentionQuerySet: TypeAlias = QuerySet[Any, Any]
 ATTENTION_COLUMNS = (
     *("risk", "kind", "ref", "account", "since", "then"),
@@ -65,8 +63,9 @@ ATTENTION_COLUMNS = (
 
 
 class AttentionRow(NamedTuple):
-    """`risk`: the place of its kind where not all fit. `ref` and `account` are ids as text;
-    `amount` positive credits; `many`: what the row stands for, counted."""
+    """`risk` ranks the kind when not all rows fit. `object_id` and `account` are UUIDs as text;
+    `amount` is in positive credits; `item_count` is the number of objects that the row
+    summarises."""
 
     risk: int
     kind: str
@@ -88,8 +87,8 @@ class AttentionRow(NamedTuple):
 def load_attention_rows(
     team: Team, accounts: Sequence[UUID], month: datetime, now: datetime
 ) -> list[AttentionRow]:
-    """One query, the greatest risk first, so that nothing hides it. `month`: since when what was
-    spent outside is told."""
+    """One query, the greatest risk first, so that the row limit never hides it. Spend outside the
+    portal counts from `month` on."""
     tenant = team.tenant_id
     kinds = (
         attention_charges(
@@ -113,13 +112,13 @@ def load_attention_rows(
         attention_outside_spend(accounts, month),
     )
     unknown = attention_charges(tenant, "unknown", Q(state=ChargeState.UNKNOWN), "sent_at")
-    found = unknown.union(*kinds, all=True).order_by("c_risk", "c_since")
-    return [AttentionRow(*row) for row in found[:MAX_ATTENTION_ROWS]]
+    union = unknown.union(*kinds, all=True).order_by("c_risk", "c_since")
+    return [AttentionRow(*row) for row in union[:MAX_ATTENTION_ROWS]]
 
 
-def attention_charges(tenant: UUID, kind: str, those: Q, since: str) -> AttentionQuerySet:
+def attention_charges(tenant: UUID, kind: str, condition: Q, since: str) -> AttentionQuerySet:
     return select_attention_columns(
-        Charge.objects.filter(those, tenant=tenant),
+        Charge.objects.filter(condition, tenant=tenant),
         kind,
         ref=Cast("pk", CharField()),
         account=Cast("account_id", CharField()),
@@ -146,7 +145,7 @@ def attention_approval_requests(team: Team) -> AttentionQuerySet:
 
 
 def attention_tokens(tenant: UUID) -> AttentionQuerySet:
-    """Those that the service does not know any more, with the renders they leave out of sight."""
+    """Revoked tokens, each with the number of running renders that cannot be polled without it."""
     running = Job.objects.visible().filter(token=OuterRef("pk"), state=JobState.RUNNING).order_by()
     counted = running.values("token").annotate(n=Count("pk")).values("n")
     return select_attention_columns(
@@ -173,9 +172,9 @@ def attention_plans(tenant: UUID) -> AttentionQuerySet:
 
 
 def attention_ledger_conflicts(accounts: Sequence[UUID]) -> AttentionQuerySet:
-    found = LedgerConflict.objects.filter(account__in=accounts, accepted_at__isnull=True)
+    conflicts = LedgerConflict.objects.filter(account__in=accounts, accepted_at__isnull=True)
     return select_attention_columns(
-        found.values("account"),
+        conflicts.values("account"),
         "rewrite",
         account=Cast("account", CharField()),
         since=Min("noticed_at"),
@@ -185,7 +184,8 @@ def attention_ledger_conflicts(accounts: Sequence[UUID]) -> AttentionQuerySet:
 
 
 def attention_unpolled_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
-    """Renders that go on at the service, and nobody looks at any more: each has its own page."""
+    """Renders that continue at the service but are no longer polled; one row each, with its own
+    page."""
     stopped = Job.objects.visible().polling_stopped(now).filter(tenant=tenant)
     return select_attention_columns(
         stopped,
@@ -198,7 +198,8 @@ def attention_unpolled_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
 
 
 def attention_failed_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
-    """A clip whose credits come back waits for the refund, not for anybody."""
+    """Failed renders without a refund owed; a clip whose credits come back only waits for the
+    refund."""
     failed = Job.objects.visible().filter(
         tenant=tenant, state=JobState.FAILED, finished_at__gte=now - FAILED_JOBS_MAX_AGE
     )
@@ -216,17 +217,16 @@ def attention_failed_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
 
 
 def attention_outside_spend(accounts: Sequence[UUID], month: datetime) -> AttentionQuerySet:
-    """Debits of this month that no charge explains, of whichever team, since the account is known
-    here."""
-    # Only of accounts that several teams use each row is looked for in the other mirrors: they are
-    # few, and the rows may be tens of thousands.
+    """Debits of this month that no charge of any team explains, since the account was added."""
+    # Rows are compared with other teams' mirrors only for accounts that several teams use: such
+    # accounts are few, but the rows may be tens of thousands.
     shared = Account.objects.filter(is_shared_with_another_team(), pk__in=accounts)
     spent = LedgerEntry.objects.filter(
         ~(Q(account__in=shared) & Q(is_charged_by_another_team())),
         account__in=accounts,
         charge__isnull=True,
         amount__lt=0,
-        # Said twice, so that an index finds the month.
+        # Implied by the next condition; it lets the query use the index.
         happened_at__gt=month - timedelta(microseconds=1),
         happened_at__gte=Greatest(
             F("account__created_at"), Value(month, output_field=DateTimeField())
@@ -246,8 +246,8 @@ def attention_outside_spend(accounts: Sequence[UUID], month: datetime) -> Attent
 def select_attention_columns(
     rows: AttentionQuerySet, kind: str, **columns: Any
 ) -> AttentionQuerySet:
-    """The columns in their order, with the given ones filled."""
-    nothing: dict[str, Any] = {
+    """`ATTENTION_COLUMNS` in order; those not given get an empty value."""
+    defaults: dict[str, Any] = {
         "ref": text_column(""),
         "account": text_column(""),
         "then": Cast(Value(None), DateTimeField()),
@@ -257,12 +257,14 @@ def select_attention_columns(
         "amount": Cast(Value(0), DecimalField(max_digits=14, decimal_places=4)),
         "many": Cast(Value(1), IntegerField()),
     }
-    place = KINDS_BY_RISK.index(kind) + (len(KINDS_BY_RISK) if kind in UNBOUNDED_KINDS else 0)
-    risk = Cast(Value(place), IntegerField())
-    given = {"risk": risk, "kind": text_column(kind), **nothing, **columns}
-    named = {f"c_{name}": given[name] for name in ATTENTION_COLUMNS}
-    answer: AttentionQuerySet = rows.order_by().annotate(**named).values_list(*named)
-    return answer
+    rank = KINDS_BY_RISK.index(kind) + (len(KINDS_BY_RISK) if kind in UNBOUNDED_KINDS else 0)
+    risk = Cast(Value(rank), IntegerField())
+    values = {"risk": risk, "kind": text_column(kind), **defaults, **columns}
+    columns_by_alias = {f"c_{name}": values[name] for name in ATTENTION_COLUMNS}
+    selected: AttentionQuerySet = (
+        rows.order_by().annotate(**columns_by_alias).values_list(*columns_by_alias)
+    )
+    return selected
 
 
 def text_column(words: str) -> Cast:

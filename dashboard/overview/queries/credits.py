@@ -1,5 +1,5 @@
-"""What the team has: free to spend, each account with the time it was read, what the plan says, and
-the balance of each day, walked back from today's. Whether the books agree stands beneath."""
+"""The team's credits: available balance, each account with the time it was read, the plan, the
+balance of each day calculated back from today's, and whether balance and ledger agree."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class CreditsOverview:
 
     @property
     def balance(self) -> Decimal:
-        """Of the accounts that are listed, those that no token opens now among them."""
+        """The sum of the listed accounts, including those without a working token."""
         return sum((account.balance for account in self.accounts), ZERO_CREDITS)
 
     @property
@@ -72,7 +72,7 @@ def build_credits_overview(
     accounts: Sequence[Account], purse: TeamBalance, counts: ActivityCounts, sums: OverviewSums
 ) -> CreditsOverview:
     now = sum((ledger_end_balance(account) for account in accounts), ZERO_CREDITS)
-    days = build_balance_days(now, sums, whole=are_ledgers_complete(accounts))
+    days = build_balance_days(now, sums, is_complete=are_ledgers_complete(accounts))
     return CreditsOverview(
         purse=purse,
         open_charges=counts.holding,
@@ -89,18 +89,18 @@ def account_plan_sentence(accounts: Sequence[Account]) -> str:
     if not accounts:
         return "No account yet. Credits appear when a member adds a token."
     if len(accounts) > 1:
-        monthly = sum((one.monthly_credits for one in accounts), Decimal(0))
+        monthly = sum((account.monthly_credits for account in accounts), Decimal(0))
         return f"{len(accounts)} accounts, {credits(monthly)} credits a month in total."
-    one = accounts[0]
-    if one.plan == AccountPlan.NONE:
+    account = accounts[0]
+    if account.plan == AccountPlan.NONE:
         return "One shared account, without a plan."
-    words = [f"{one.plan_name or one.get_plan_display()} plan"]
-    if one.monthly_credits:
-        words.append(f"{credits(one.monthly_credits)} credits a month")
-    if one.plan_ends_at:
-        ends = timezone.localdate(one.plan_ends_at)
+    words = [f"{account.plan_name or account.get_plan_display()} plan"]
+    if account.monthly_credits:
+        words.append(f"{credits(account.monthly_credits)} credits a month")
+    if account.plan_ends_at:
+        ends = timezone.localdate(account.plan_ends_at)
         words.append(
-            f"{'renews' if one.plan_ends_at > timezone.now() else 'ended'} "
+            f"{'renews' if account.plan_ends_at > timezone.now() else 'ended'} "
             f"{weekday_date_text(ends)}"
         )
     return f"One shared account: {', '.join(words)}."
@@ -108,7 +108,7 @@ def account_plan_sentence(accounts: Sequence[Account]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BalanceDay:
-    """Credits: what it began with, what went, what came; `words`: the labels of what came."""
+    """Credits of one day; `credit_labels` are the labels of its credit entries."""
 
     day: date
     opening_balance: Decimal
@@ -131,13 +131,15 @@ class BalanceDay:
         return self.opening_balance - self.debited + self.credited
 
 
-def build_balance_days(now: Decimal, sums: OverviewSums, *, whole: bool) -> tuple[BalanceDay, ...]:
-    """`now`: credits that go with the sums. No days without a single entry.
+def build_balance_days(
+    now: Decimal, sums: OverviewSums, *, is_complete: bool
+) -> tuple[BalanceDay, ...]:
+    """`now` is the balance that matches the sums. Empty without ledger entries.
 
-    A ledger that is not whole is told from the first day that is here in full.
+    With an incomplete ledger the first day is left out, because it may be partial.
     """
     first = sums.first_day
-    if first is not None and not whole:
+    if first is not None and not is_complete:
         first += ONE_DAY
     if first is None or first > sums.window.today:
         return ()
@@ -145,7 +147,7 @@ def build_balance_days(now: Decimal, sums: OverviewSums, *, whole: bool) -> tupl
 
 
 def build_balance_chart(days: Sequence[BalanceDay]) -> LineChart | None:
-    """Nothing to draw without days."""
+    """None without days."""
     if not days:
         return None
     step = 100 / len(days)
@@ -153,52 +155,55 @@ def build_balance_chart(days: Sequence[BalanceDay]) -> LineChart | None:
         list(balance_points(days, step)),
         balance_summary_sentence(days),
         ticks=[
-            AxisTick(place * step, day_month_text(one.day), "start" if place == 0 else "middle")
-            for place, one in enumerate(days)
+            AxisTick(place * step, day_month_text(day.day), "start" if place == 0 else "middle")
+            for place, day in enumerate(days)
         ]
         + [AxisTick(100, "today", "end", is_strong=True)],
         marks=balance_markers(days, step),
         stops=[
-            HoverTarget(place * step, step, day_hover_text(one)) for place, one in enumerate(days)
+            HoverTarget(place * step, step, day_hover_text(day)) for place, day in enumerate(days)
         ],
         says=f"{credits(days[0].opening_balance)} cr before {day_month_text(days[0].day)}, "
         f"{credits(days[-1].closing_balance)} now.",
     )
 
 
-def day_hover_text(one: BalanceDay) -> str:
-    """`Thu 20 Nov: 4,318 cr at its end. 96 went, 2,000 came.`"""
-    both = ((one.debited, "went"), (one.credited, "came"))
+def day_hover_text(balance_day: BalanceDay) -> str:
+    """`Thu 20 Nov: 4,318 cr at the end of the day. 96 went, 2,000 came.`"""
+    both = ((balance_day.debited, "went"), (balance_day.credited, "came"))
     moved = ", ".join(f"{credits(amount)} {verb}" for amount, verb in both if amount)
     return (
-        f"{one.name}: {credits(one.closing_balance)} cr at the end of the day. "
+        f"{balance_day.name}: {credits(balance_day.closing_balance)} cr at the end of the day. "
         f"{moved or 'No changes'}."
     )
 
 
 def iter_balance_days(now: Decimal, sums: OverviewSums, first: date) -> Iterator[BalanceDay]:
-    came: dict[date, Decimal] = defaultdict(Decimal)
+    credited: dict[date, Decimal] = defaultdict(Decimal)
     refunded: dict[date, Decimal] = defaultdict(Decimal)
-    words: dict[date, list[str]] = defaultdict(list)
-    began = now
+    labels: dict[date, list[str]] = defaultdict(list)
+    opening_balance = now
     for day, rows in sums.days.items():
         for row in rows if day >= first else ():
-            began -= row.amount
+            opening_balance -= row.amount
             if row.is_credit:
-                came[day] += row.amount
+                credited[day] += row.amount
                 refunded[day] += row.amount if row.is_matched else ZERO_CREDITS
-                words[day].append(row.label)
+                labels[day].append(row.label)
     day = first
     while day <= sums.window.today:
-        went = sums.debits.get(day, ZERO_CREDITS)
-        one = BalanceDay(day, began, went, came[day], refunded[day], tuple(words[day]))
-        yield one
-        began, day = one.closing_balance, day + ONE_DAY
+        debited = sums.debits.get(day, ZERO_CREDITS)
+        balance_day = BalanceDay(
+            day, opening_balance, debited, credited[day], refunded[day], tuple(labels[day])
+        )
+        yield balance_day
+        opening_balance, day = balance_day.closing_balance, day + ONE_DAY
 
 
 def balance_points(days: Sequence[BalanceDay], step: float) -> Iterator[LinePoint]:
-    """The end of each day is exact. When in a day credits came is not told by its sum: they are
-    drawn at its middle, with nothing spent before where half of it was not there to spend."""
+    """The balance at the end of each day is exact. The time of a credit within its day is not in
+    the daily sum, so it is drawn at midday, after half of the day's spend if the balance covered
+    that."""
     yield LinePoint(0, days[0].opening_balance)
     for place, day in enumerate(days):
         if day.credited:
@@ -209,25 +214,27 @@ def balance_points(days: Sequence[BalanceDay], step: float) -> Iterator[LinePoin
 
 
 def balance_markers(days: Sequence[BalanceDay], step: float) -> list[ChartMark]:
-    """Where credits came, the larger ones with their amount, as far as there is room; what is no
-    step in the line to the eye has none."""
-    seen = (
+    """A marker for each day with credits. The largest are labelled with their amount as far as the
+    labels fit; an amount too small to see in the line has no label."""
+    min_labelled_credits = (
         max(max(day.opening_balance, day.closing_balance) for day in days) * MIN_LABELLED_FRACTION
     )
-    written: list[float] = []
-    found: list[ChartMark] = []
-    arrivals = [(place, day) for place, day in enumerate(days) if day.credited]
-    for place, day in sorted(arrivals, key=lambda one: -one[1].credited):
+    label_positions: list[float] = []
+    markers: list[ChartMark] = []
+    days_with_credits = [(place, day) for place, day in enumerate(days) if day.credited]
+    for place, day in sorted(
+        days_with_credits, key=lambda place_and_day: -place_and_day[1].credited
+    ):
         point = LinePoint((place + 0.5) * step, day.midday_balance + day.credited)
-        has_room = day.credited >= seen and all(
-            abs(point.x - other) >= MIN_LABEL_GAP_PERCENT for other in written
+        has_room = day.credited >= min_labelled_credits and all(
+            abs(point.x - other) >= MIN_LABEL_GAP_PERCENT for other in label_positions
         )
-        written += [point.x] if has_room else []
+        label_positions += [point.x] if has_room else []
         label = f"+{credits(day.credited)}" if has_room else ""
-        found.append(ChartMark(point, "in", credits_received_text(day), label))
+        markers.append(ChartMark(point, "in", credits_received_text(day), label))
     last = days[-1]
     return [
-        *found,
+        *markers,
         ChartMark(
             LinePoint(100, last.closing_balance), "now", "now", credits(last.closing_balance)
         ),
@@ -236,18 +243,18 @@ def balance_markers(days: Sequence[BalanceDay], step: float) -> list[ChartMark]:
 
 def credits_received_text(day: BalanceDay) -> str:
     """`1 Nov: +2,000 credits, Auto top-up`"""
-    words = ", ".join(sorted({word for word in day.credit_labels if word}))
+    labels = ", ".join(sorted({label for label in day.credit_labels if label}))
     return (
         f"{day_month_text(day.day)}: +{credits(day.credited)} "
-        f"credits{f', {words}' if words else ''}"
+        f"credits{f', {labels}' if labels else ''}"
     )
 
 
 def balance_summary_sentence(days: Sequence[BalanceDay]) -> str:
-    came = [day_month_text(day.day) for day in days if day.credited > day.refunded_credits]
-    arrived = f" Credits added on {', '.join(came)}." if came else ""
+    credit_dates = [day_month_text(day.day) for day in days if day.credited > day.refunded_credits]
+    credits_added_text = f" Credits added on {', '.join(credit_dates)}." if credit_dates else ""
     return (
         f"Balance from {weekday_date_text(days[0].day)} to today: from "
         f"{credits(days[0].opening_balance)} to "
-        f"{credits(days[-1].closing_balance)} credits.{arrived}"
+        f"{credits(days[-1].closing_balance)} credits.{credits_added_text}"
     )

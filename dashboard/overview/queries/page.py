@@ -1,4 +1,4 @@
-"""The overview of one reader, whole, and each part of it alone for a page that stays open."""
+"""The overview of one reader, complete, or one part of it for an open page that refreshes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAX_RUNNING_CARDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A part that was not asked for is None."""
+    """A part that was not requested is None."""
 
     window: ReportWindow
     credits: CreditsOverview | None = None
@@ -49,7 +49,7 @@ class Overview:
 
 
 def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
-    """The whole page: five queries beside the shell's, two while nothing renders."""
+    """Build the complete page: five queries besides those of the shell, two if nothing renders."""
     window = reader_window(reader, span)
     accounts, sums = shell.accounts, load_reader_sums(reader, shell.accounts, window)
     return Overview(
@@ -118,7 +118,7 @@ def load_attention_list(reader: Membership, accounts: Sequence[Account]) -> Atte
 
 @dataclass(frozen=True, slots=True)
 class RunningRenders:
-    """`count` of all that run; the cards of those that are shown."""
+    """`count` is the number of all running renders; `cards` are those that are shown."""
 
     cards: tuple[VideoCard, ...]
     count: int
@@ -129,12 +129,16 @@ class RunningRenders:
 
 
 def load_running_renders(tenant_id: UUID, count: int) -> RunningRenders:
-    """Three queries; none when nothing runs."""
+    """Three queries; none if nothing runs."""
     if not count:
         return RunningRenders((), 0)
     jobs = Job.objects.visible().filter(tenant_id=tenant_id, state=JobState.RUNNING)
     page = list(with_card_relations(jobs.order_by("started_at", "pk")[:MAX_RUNNING_CARDS]))
-    usual, now = DurationHistory(tenant_id=tenant_id), timezone.now()
+    duration_history, now = DurationHistory(tenant_id=tenant_id), timezone.now()
     return RunningRenders(
-        tuple(build_video_card(build_video_context(job, usual, now), usual) for job in page), count
+        tuple(
+            build_video_card(build_video_context(job, duration_history, now), duration_history)
+            for job in page
+        ),
+        count,
     )

@@ -1,5 +1,5 @@
-"""What was spent: today, this week and this month against the last one, per day and member, and
-on what."""
+"""The team's spend: today, this week and this month compared with the previous ones, per day and
+member, and per feature."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAX_LISTED_MEMBERS = 8
 
 @dataclass(frozen=True, slots=True)
 class SpendComparison:
-    """Credits of a span that runs, beside the one before it."""
+    """Credits spent in the current period, with the text about the previous one."""
 
     label: str
     spent: Decimal
@@ -48,7 +48,7 @@ class SpendComparison:
 
 @dataclass(frozen=True, slots=True)
 class SpendShare:
-    """`part` of the longest bar, `of_all` of the sum, both in percent."""
+    """`bar_percent` is relative to the longest bar, `total_percent` to the sum."""
 
     name: str
     tone: str
@@ -94,7 +94,7 @@ def build_spend_overview(sums: OverviewSums) -> SpendOverview:
 
 
 def build_spend_comparisons(sums: OverviewSums) -> Iterator[SpendComparison]:
-    """The span before is shown as far as the same day, and whole."""
+    """The previous period is given up to the same day and in total."""
     today = sums.window.today
     monday, first = week_start(today), today.replace(day=1)
     yield SpendComparison(
@@ -102,20 +102,24 @@ def build_spend_comparisons(sums: OverviewSums) -> Iterator[SpendComparison]:
         sums.spent_between(today, today),
         f"yesterday {credits(sums.spent_between(today - ONE_DAY, today - ONE_DAY))}",
     )
-    by_now = sums.spent_between(monday - 7 * ONE_DAY, today - 7 * ONE_DAY)
-    whole = sums.spent_between(monday - 7 * ONE_DAY, monday - ONE_DAY)
+    previous_to_date = sums.spent_between(monday - 7 * ONE_DAY, today - 7 * ONE_DAY)
+    previous_total = sums.spent_between(monday - 7 * ONE_DAY, monday - ONE_DAY)
     yield SpendComparison(
         "This week",
         sums.spent_between(monday, today),
-        f"last week {credits(by_now)} by {today:%A}, {credits(whole)} in total",
+        f"last week {credits(previous_to_date)} by {today:%A}, {credits(previous_total)} in total",
     )
-    before = first_of_previous_month(today)
-    same = same_day_previous_month(today)
-    by_now, whole = sums.spent_between(before, same), sums.spent_between(before, first - ONE_DAY)
+    previous_month = first_of_previous_month(today)
+    same_day = same_day_previous_month(today)
+    previous_to_date, previous_total = (
+        sums.spent_between(previous_month, same_day),
+        sums.spent_between(previous_month, first - ONE_DAY),
+    )
     yield SpendComparison(
         "This month",
         sums.spent_between(first, today),
-        f"{before:%B} {credits(by_now)} by the {ordinal(same.day)}, {credits(whole)} in total",
+        f"{previous_month:%B} {credits(previous_to_date)} by the {ordinal(same_day.day)}, "
+        f"{credits(previous_total)} in total",
     )
 
 
@@ -125,23 +129,27 @@ def ordinal(number: int) -> str:
 
 
 def build_spend_bars(sums: OverviewSums, total: Decimal) -> BarChart:
-    """The members who joined first in their own colours; what nobody of ours spent on top."""
+    """One bar per day: the members who joined first have their own colours; spend outside the
+    portal is on top."""
     window = sums.window
-    coloured = sorted(
+    members_with_tone = sorted(
         (member for member in sums.members if member.place is not None),
         key=lambda member: member.place or 0,
     )
     return build_bar_chart(
         [
             BarSeries(OTHERS_KEY, "others", OTHERS_TONE),
-            *(BarSeries(str(one.id), one.first_name, member_tone(one)) for one in coloured),
+            *(
+                BarSeries(str(spend.id), spend.first_name, member_tone(spend))
+                for spend in members_with_tone
+            ),
             BarSeries(OUTSIDE_KEY, "outside the portal", OUTSIDE_TONE),
         ],
         [
             BarColumn(
                 weekday_date_text(day),
                 "today" if day == window.today else day_month_text(day),
-                day_amounts(sums, coloured, day),
+                day_amounts(sums, members_with_tone, day),
                 is_now=day == window.today,
             )
             for day in window.days
@@ -151,10 +159,12 @@ def build_spend_bars(sums: OverviewSums, total: Decimal) -> BarChart:
 
 
 def day_amounts(
-    sums: OverviewSums, coloured: Sequence[MemberSpend], day: date
+    sums: OverviewSums, members_with_tone: Sequence[MemberSpend], day: date
 ) -> dict[str, Decimal]:
-    """Of a day, by the keys of the series."""
-    own = {str(member.id): member.spent_by_day.get(day, ZERO_CREDITS) for member in coloured}
+    """Credits of one day by series key."""
+    own = {
+        str(member.id): member.spent_by_day.get(day, ZERO_CREDITS) for member in members_with_tone
+    }
     outside = sums.outside.get(day, ZERO_CREDITS)
     others = sums.debits.get(day, ZERO_CREDITS) - outside - sum(own.values(), ZERO_CREDITS)
     return {OTHERS_KEY: others, **own, OUTSIDE_KEY: outside}
@@ -165,16 +175,16 @@ def member_tone(member: MemberSpend) -> str:
 
 
 def member_spend_shares(sums: OverviewSums, total: Decimal) -> Iterator[SpendShare]:
-    """Who spent most first; then everybody else together, and what came from outside."""
+    """By spend, highest first; then all other members together, then spend outside the portal."""
     listed, others = sums.members[:MAX_LISTED_MEMBERS], sums.members[MAX_LISTED_MEMBERS:]
-    found = [(member.name, member_tone(member), member.spent) for member in listed]
+    shares = [(member.name, member_tone(member), member.spent) for member in listed]
     if others:
         spent = sum((member.spent for member in others), ZERO_CREDITS)
-        found.append((others_label(len(others)), OTHERS_TONE, spent))
+        shares.append((others_label(len(others)), OTHERS_TONE, spent))
     if sums.outside_in_window:
-        found.append((ELSEWHERE_NAME, OUTSIDE_TONE, sums.outside_in_window))
-    most = max((spent for _, _, spent in found), default=ZERO_CREDITS)
-    for name, tone, spent in found:
+        shares.append((ELSEWHERE_NAME, OUTSIDE_TONE, sums.outside_in_window))
+    most = max((spent for _, _, spent in shares), default=ZERO_CREDITS)
+    for name, tone, spent in shares:
         yield build_spend_share(name, tone, spent, most, total)
 
 

@@ -1,5 +1,5 @@
-"""The sums of the ledger's days that the overview shows, by day and operation and by member, and
-the days it looks back on: 30 of them, or the month so far, in the team's time zone."""
+"""Daily ledger sums for the overview, by operation and by member, over the last 30 days or the
+current month in the team's time zone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from proxyapi.rollups.daily_totals import CreditSum
 ONE_DAY = timedelta(days=1)
 WINDOW_LABELS = {"": "30 days", "month": "This month"}
 ZERO_CREDITS = Decimal(0)
-# The name, or of who has none the address.
+# The user's name, or the email address if there is none.
 SHOWN_NAME = Case(
     When(Exact(Trim("name"), Value("")), then=F("email")),
     default=F("name"),
@@ -68,7 +68,7 @@ class ReportWindow:
 
     @property
     def period_text(self) -> str:
-        """`this month`, `in the last 30 days`."""
+        """`this month` or `in the last 30 days`."""
         return "this month" if self.name == "month" else "in the last 30 days"
 
     @property
@@ -80,13 +80,13 @@ class ReportWindow:
 
     @property
     def export_url(self) -> str:
-        """The ledger of these days as a file."""
+        """The URL of the ledger export for these days."""
         month = f"?period={self.first:%Y-%m}" if self.name == "month" else ""
         return f"{reverse('ledger-export')}{month}"
 
     @property
     def part_url(self) -> str:
-        """Where a part of the page fetches itself; its name comes behind."""
+        """The URL from which a part of the page refreshes; the part's name is appended."""
         span = f"span={self.name}&" if self.name else ""
         return f"{reverse('overview')}?{span}part="
 
@@ -96,7 +96,7 @@ def url_with_span(page: str, span: str) -> str:
 
 
 def window_for_span(name: str, zone: ZoneInfo, now: datetime) -> ReportWindow:
-    """The one that was asked for; an unknown name is the usual one."""
+    """The requested window; 30 days for an unknown name."""
     today = now.astimezone(zone).date()
     if name == "month":
         return ReportWindow(name, today.replace(day=1), today)
@@ -104,17 +104,16 @@ def window_for_span(name: str, zone: ZoneInfo, now: datetime) -> ReportWindow:
 
 
 def week_start(day: date) -> date:
-    """Its Monday."""
+    """The Monday of the week."""
     return day - timedelta(days=day.weekday())
 
 
 def first_of_previous_month(day: date) -> date:
-    """The first of the month before."""
     return (day.replace(day=1) - ONE_DAY).replace(day=1)
 
 
 def same_day_previous_month(day: date) -> date:
-    """The same day of the month before; its last day where that month is shorter."""
+    """The same day of the previous month, or its last day if that month is shorter."""
     last = day.replace(day=1) - ONE_DAY
     return last.replace(day=min(day.day, last.day))
 
@@ -130,8 +129,8 @@ def day_month_text(day: date) -> str:
 
 
 class DaySumRow(NamedTuple):
-    """Of a day, or of a member: without a day, unless they have a `place`. `amount`: signed
-    credits. Only credits and members have a label."""
+    """The sum of a day and label, or of a member; a member's row has a day only if it has a
+    `place`. `amount` is in signed credits. `label` is set for credits and members only."""
 
     day: date | None
     is_credit: bool
@@ -146,7 +145,7 @@ class DaySumRow(NamedTuple):
 
 @dataclass(slots=True)
 class MemberSpend:
-    """`place`: among the members with a colour in charts, whose days are summed too."""
+    """`place` is the index among the members with a chart colour; only those have sums by day."""
 
     id: int
     name: str
@@ -156,15 +155,15 @@ class MemberSpend:
 
     @property
     def first_name(self) -> str:
-        """As `User.first_name`, for a name that may be an e-mail address."""
+        """Like `User.first_name`, for a name that may be an email address."""
         return (self.name.split() or ["member"])[0].partition("@")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class OverviewSums:
-    """Sums are positive credits. `outside` is the part of `debits` that no charge explains.
+    """Sums in positive credits. `outside` is the part of `debits` that no charge explains.
 
-    `members` are those who spent in the window, who spent most first.
+    `members` are those who spent credits in the window, highest spend first.
     """
 
     window: ReportWindow
@@ -178,7 +177,7 @@ class OverviewSums:
         return min(self.days, default=None)
 
     def spent_between(self, first: date, last: date) -> Decimal:
-        """Debits from one day to another, both included."""
+        """Debits of the days from `first` to `last`, both included."""
         return sum_days(self.debits, first, last)
 
     @property
@@ -187,22 +186,24 @@ class OverviewSums:
 
 
 def sum_days(credits_by_day: Mapping[date, Decimal], first: date, last: date) -> Decimal:
-    return sum((it for day, it in credits_by_day.items() if first <= day <= last), ZERO_CREDITS)
+    return sum(
+        (amount for day, amount in credits_by_day.items() if first <= day <= last), ZERO_CREDITS
+    )
 
 
 def load_overview_sums(
     team: Team, accounts: Collection[UUID], window: ReportWindow
 ) -> OverviewSums:
-    """One query; the team's days reach back to the first of the month before."""
+    """One query; the days reach back to the first of the previous month."""
     since = min(window.first, first_of_previous_month(window.today))
     members = member_sums(team, accounts, window)
     days: dict[date, list[DaySumRow]] = defaultdict(list)
     debits: dict[date, Decimal] = defaultdict(Decimal)
     outside: dict[date, Decimal] = defaultdict(Decimal)
-    of_members: list[DaySumRow] = []
+    member_rows: list[DaySumRow] = []
     for row in map(DaySumRow._make, day_sums(accounts, since).union(members, all=True)):
         if row.member or not row.day:
-            of_members.append(row)
+            member_rows.append(row)
             continue
         days[row.day].append(row)
         if not row.is_credit:
@@ -213,19 +214,21 @@ def load_overview_sums(
         days=days,
         debits=debits,
         outside=outside,
-        members=collect_member_spend(of_members),
+        members=collect_member_spend(member_rows),
     )
 
 
 def collect_member_spend(rows: Iterable[DaySumRow]) -> tuple[MemberSpend, ...]:
     members: dict[int, MemberSpend] = {}
     for row in rows:
-        one = MemberSpend(row.member or 0, row.label, row.place, ZERO_CREDITS, defaultdict(Decimal))
-        one = members.setdefault(one.id, one)
-        one.spent -= row.amount
+        member = MemberSpend(
+            row.member or 0, row.label, row.place, ZERO_CREDITS, defaultdict(Decimal)
+        )
+        member = members.setdefault(member.id, member)
+        member.spent -= row.amount
         if row.day:
-            one.spent_by_day[row.day] -= row.amount
-    return tuple(sorted(members.values(), key=lambda one: (-one.spent, one.id)))
+            member.spent_by_day[row.day] -= row.amount
+    return tuple(sorted(members.values(), key=lambda member: (-member.spent, member.id)))
 
 
 def day_sums(accounts: Collection[UUID], since: date) -> QuerySet[DailyTotalByLabel, Any]:
@@ -249,13 +252,13 @@ def day_sums(accounts: Collection[UUID], since: date) -> QuerySet[DailyTotalByLa
 def member_sums(
     team: Team, accounts: Collection[UUID], window: ReportWindow
 ) -> QuerySet[DailyTotalByMember, Any]:
-    """Of those who joined first, who are told apart in charts, by day; the name is the label."""
+    """Spend by member; by day for the members who joined first, who have a colour in charts."""
     first = team.memberships.order_by("user_id").values("user")
     places = [
         When(member=Subquery(first[place : place + 1]), then=Value(place))
         for place in range(len(SERIES_TONES))
     ]
-    # Once for each member: joined, a name would be looked up for each of their days.
+    # A subquery runs once per member; a join would look up the name for each of their days.
     user = User.objects.filter(pk=OuterRef("member"))
     rows = DailyTotalByMember.objects.filter(
         account__in=accounts, is_credit=False, member__isnull=False

@@ -110,7 +110,7 @@ def test_the_balance_is_walked_back_through_every_entry(add_entry, figures_at):
     add_entry(-100, at(date(2026, 11, 10)))
     add_entry(2_000, at(date(2026, 11, 12)), label="Auto top-up")
     add_entry(-50, at(FRIDAY))
-    line = build_balance_chart(build_balance_days(Decimal(2_050), figures_at(), whole=True))
+    line = build_balance_chart(build_balance_days(Decimal(2_050), figures_at(), is_complete=True))
     assert line is not None
     assert "from 200 to 2,050 credits" in line.sentence
     assert "Credits added on 12 Nov." in line.sentence
@@ -136,7 +136,7 @@ def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, mira)
 def test_a_refund_too_small_to_see_is_marked_and_not_written_out(add_entry, figures_at):
     add_entry(2_000, at(date(2026, 11, 6)), label="")
     add_entry(5, at(date(2026, 11, 16)), label="")
-    line = build_balance_chart(build_balance_days(Decimal(2_050), figures_at(), whole=True))
+    line = build_balance_chart(build_balance_days(Decimal(2_050), figures_at(), is_complete=True))
     assert line is not None
     marks = {mark.title: mark.label for mark in line.marks}
     assert marks["16 Nov: +5 credits"] == ""
@@ -146,13 +146,16 @@ def test_a_refund_too_small_to_see_is_marked_and_not_written_out(add_entry, figu
 def test_a_ledger_that_is_not_whole_is_drawn_from_its_first_whole_day(add_entry, figures_at):
     add_entry(-100, at(date(2026, 11, 10)))
     add_entry(-50, at(FRIDAY))
-    line = build_balance_chart(build_balance_days(Decimal(500), figures_at(), whole=False))
+    line = build_balance_chart(build_balance_days(Decimal(500), figures_at(), is_complete=False))
     assert line is not None
     assert "Balance from Wed 11 Nov" in line.sentence
 
 
 def test_without_entries_there_is_no_line(ledger, figures_at):
-    assert build_balance_chart(build_balance_days(Decimal(500), figures_at(), whole=True)) is None
+    assert (
+        build_balance_chart(build_balance_days(Decimal(500), figures_at(), is_complete=True))
+        is None
+    )
 
 
 def test_members_have_their_colours_and_outside_has_none(
