@@ -1,4 +1,4 @@
-"""Watching: which job to look at next, and what a new answer means."""
+"""Polling of running jobs: which job to poll next, and what its answer changes."""
 
 from __future__ import annotations
 

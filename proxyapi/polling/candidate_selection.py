@@ -1,4 +1,4 @@
-"""Which of a token's due jobs to look at now. Pure: ages in, choices out."""
+"""Select which of a token's due jobs to poll now. Pure: ages in, jobs out."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ JobId = TypeVar("JobId")
 
 @dataclass(frozen=True, slots=True)
 class PollCandidate(Generic[JobId]):
-    """A due job: its age at the last look that saw it, its age now (seconds), and how much more
-    than another it matters, because somebody looks at it."""
+    """A due job: its age in seconds at the last poll that read it as running, its age now, and a
+    weight, which is higher while somebody views it."""
 
     id: JobId
     last_seen_age: float
@@ -25,15 +25,16 @@ class PollCandidate(Generic[JobId]):
 
     @property
     def weighted_staleness(self) -> float:
-        """Seconds of not knowing that a look now is expected to end, weighted."""
+        """Expected staleness in seconds that a poll now would end, times the weight."""
         return self.weight * self.duration_model.expected_staleness(self.last_seen_age, self.age)
 
 
 def select_stalest(
     candidates: Iterable[PollCandidate[JobId]], most: int
 ) -> list[PollCandidate[JobId]]:
-    """The `most` jobs whose expected lag is largest, the largest first.
+    """Return the `most` jobs with the highest weighted staleness, the highest first.
 
-    Nobody starves: the lag of a job that is passed over grows without end, and weights do not.
+    No job starves: the staleness of a job that is not selected grows without limit, and weights do
+    not.
     """
     return heapq.nlargest(most, candidates, key=lambda candidate: candidate.weighted_staleness)

@@ -1,10 +1,11 @@
-"""The circuit breaker of a service: whether it answers, and who asks while it does not.
+"""The circuit breaker of an upstream: whether it answers, and which polls are sent while it does
+not.
 
-Three polls in a row without an answer, of whatever jobs, open the circuit. Then one probe at a time
-is sent for all: one worker at most waits for a time-out, and when the service is back the jobs that
-waited are due, each under its own token's limit. Where so few jobs run that their records alone may
-be broken, the circuit opens for a day at most. A flushed Redis closes it, and the next three polls
-open it again.
+Three polls in a row without an answer, of any jobs, open the circuit. Then one probe at a time is
+sent for all jobs, so at most one worker waits for a timeout. When the upstream answers again the
+waiting jobs are due, each under its own token's limit. If so few jobs run that only their records
+may be broken, the circuit stays open for a day at most. Flushing Redis closes it, and the next
+three unanswered polls open it again.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors
 
 OUTAGE_FAILURE_COUNT = 3  # polls in a row
-# A silence about fewer videos than that counts as the service's for so long.
+# With fewer running jobs than that, missing answers count as an outage for this long.
 MAX_FEW_JOBS_OUTAGE = timedelta(days=1)
 FAILURE_COUNT_TTL_S = 120  # seconds since the last poll that failed
-LAST_OUTAGE_TTL_S = 172_800  # seconds since it was away; longer than what a job is given up for
+LAST_OUTAGE_TTL_S = 172_800  # seconds since the outage; longer than `BROKEN_RECORD_AFTER`
 PROBE_INTERVAL_S = 5  # seconds
 HALF_OPEN_SLOT_TTL_S = 40  # seconds that one poll may take
 OUTAGE_ERRORS = (errors.NotSent, errors.ResponseLost, errors.ServerError)
@@ -34,15 +35,15 @@ T = TypeVar("T")
 
 
 def is_outage_error(error: errors.UpstreamError) -> bool:
-    """Whether an error says that nobody was there to answer."""
+    """Whether the error means that the upstream did not answer."""
     return isinstance(error, OUTAGE_ERRORS) and not isinstance(error, calls.LOCAL_ERRORS)
 
 
-def record_unanswered_poll(environment: str, lasting: timedelta = timedelta(0)) -> bool:
-    """Count a poll without an answer, for a job that has had none for `lasting`; whether the
-    circuit is open from now on."""
-    if lasting > MAX_FEW_JOBS_OUTAGE and has_few_running_jobs(environment):
-        close_circuit(environment)  # the service may answer others
+def record_unanswered_poll(environment: str, failing_for: timedelta = timedelta(0)) -> bool:
+    """Count a poll without an answer, of a job without one for `failing_for`. Return whether the
+    circuit is open now."""
+    if failing_for > MAX_FEW_JOBS_OUTAGE and has_few_running_jobs(environment):
+        close_circuit(environment)  # the upstream may answer for other jobs
         return False
     return run_on_redis(lambda store: _count_failure(store, environment), otherwise=False)
 
@@ -65,7 +66,7 @@ def has_few_running_jobs(environment: str) -> bool:
 
 
 def time_since_outage(environment: str) -> timedelta:
-    """Since the circuit was last seen open; `timedelta.max` where no outage is known."""
+    """Time since the circuit was last found open; `timedelta.max` without a known outage."""
     key = f"{_failure_count_key(environment)}:last"
     if last := run_on_redis(lambda store: store.get(key), otherwise=None):
         return timedelta(seconds=max(0.0, timezone.now().timestamp() - float(last)))
@@ -73,7 +74,7 @@ def time_since_outage(environment: str) -> timedelta:
 
 
 def close_circuit(environment: str) -> None:
-    """Whatever was answered: the service is there."""
+    """Close the circuit; any answer, also a refusal, proves that the upstream is reachable."""
     run_on_redis(lambda store: store.delete(_failure_count_key(environment)), otherwise=0)
 
 
@@ -85,7 +86,7 @@ def is_circuit_open(environment: str) -> bool:
 
 
 def acquire_probe_turn(environment: str) -> bool:
-    """Whether the caller is the one to send the next probe."""
+    """Return True if the caller may send the next probe."""
     key = f"{_failure_count_key(environment)}:probe"
     return run_on_redis(
         lambda store: (
@@ -98,7 +99,8 @@ def acquire_probe_turn(environment: str) -> bool:
 
 @contextmanager
 def half_open_slot(environment: str) -> Iterator[bool]:
-    """Whether a poll may be sent: with an open circuit, while no other one waits for its answer."""
+    """Yield whether a poll may be sent. With an open circuit only one poll may wait for an
+    answer."""
     key, is_probe = _half_open_key(environment), is_circuit_open(environment)
     if is_probe and not run_on_redis(
         lambda store: bool(store.set(key, 1, nx=True, ex=HALF_OPEN_SLOT_TTL_S)), otherwise=False
@@ -113,7 +115,7 @@ def half_open_slot(environment: str) -> Iterator[bool]:
 
 
 def run_on_redis(command: Callable[[redis.Redis], T], *, otherwise: T) -> T:
-    """The command's answer; `otherwise` while Redis is away."""
+    """Return the command's result, or `otherwise` if Redis is unavailable."""
     try:
         return command(connect_redis())
     except redis.RedisError:

@@ -1,8 +1,8 @@
-"""Repair timestamps that lie ahead of now because the clock was set back.
+"""Repair timestamps that are in the future because the clock was set back.
 
-Whatever lies further ahead than it ever may becomes now. Otherwise work would wait until the clock
-is there again (rule 7), and what is read meanwhile would count as older than what is known. When a
-charge was sent, settled or lost stays as it is: that is evidence (rule 2).
+A timestamp further ahead than it can validly be becomes now. Otherwise work would wait until the
+clock reaches it (rule 7), and new readings would count as older than stored ones. The times at
+which a charge was sent, settled or lost are evidence and do not change (rule 2).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from proxyapi.models import (
     TopUpChangeState,
 )
 
-MAX_CLOCK_ROLLBACK = timedelta(minutes=1)  # ahead of now; what happened there did so before
-MAX_SHORT_DELAY = timedelta(minutes=5)  # and more than anybody has a row, or puts most things off
-MAX_LONG_DELAY = timedelta(minutes=20)  # and more than a charge or a ledger waits for its next turn
-# An answer to what was asked since then is newer than what was known.
+MAX_CLOCK_ROLLBACK = timedelta(minutes=1)  # ahead of now; a later event time is wrong
+MAX_SHORT_DELAY = timedelta(minutes=5)  # longer than any lease and most retry delays
+MAX_LONG_DELAY = timedelta(minutes=20)  # longer than a charge or a ledger waits for its next read
+# Answers to later requests must be newer than the stored reading.
 BEFORE_ROLLBACK_OFFSET = -MAX_CLOCK_ROLLBACK
 NO_OFFSET = timedelta(0)
-SENDING_GRACE = timedelta(minutes=3)  # more than a change of a top-up is with the one who sends it
+SENDING_GRACE = timedelta(minutes=3)  # longer than a worker takes to send a top-up change
 
 
 class TimestampClamp(NamedTuple):
-    """Times of rows, how far ahead of now they may lie, and what becomes of those further ahead,
-    counted from now."""
+    """Columns of rows, how far ahead of now their times may be, and the offset from now that
+    replaces later ones."""
 
     queryset: QuerySet[Any]
     columns: tuple[str, ...]
@@ -59,14 +59,14 @@ TIMESTAMP_CLAMPS = (
     TimestampClamp(AutoTopUp.objects.all(), ("due_at",), MAX_SHORT_DELAY),
     TimestampClamp(AutoTopUp.objects.all(), ("read_at",), *_READINGS),
     TimestampClamp(_CHANGES, ("requested_at", "sent_at"), MAX_CLOCK_ROLLBACK),
-    # First: a worker that may be sending it is given the time to finish.
+    # First: a worker that may be sending the change gets time to finish.
     TimestampClamp(_SENDING, ("due_at",), MAX_SHORT_DELAY, SENDING_GRACE),
     TimestampClamp(_CHANGES, ("due_at",), MAX_SHORT_DELAY),
 )
 
 
 def repair_after_clock_rollback(now: datetime) -> None:
-    """One update for each of the times; most of them find no row."""
+    """Run one update for each column; most match no row."""
     for rows, columns, max_ahead, offset in TIMESTAMP_CLAMPS:
         for name in columns:
             rows.filter(**{f"{name}__gt": now + max_ahead}).update(**{name: now + offset})

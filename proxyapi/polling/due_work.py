@@ -1,7 +1,8 @@
-"""Select due rows and claim them by moving their time forward, so that two ticks take none twice.
+"""Select due rows and lease them by moving their due time, so that two ticks do not take one twice.
 
-A tick costs by what is due, not by what runs: first the tokens with due jobs, then the jobs of
-those that have requests left, then one update for all claimed rows. At most seven queries.
+The cost of a tick depends on due rows, not on running ones: first the tokens with due jobs, then
+the jobs of the tokens with requests left, then one update for all leased rows. At most seven
+queries.
 """
 
 from __future__ import annotations
@@ -32,66 +33,70 @@ from proxyapi.polling.poll_failure import MAX_POLLING_AGE
 from proxyapi.rate_limiter import Priority, RateLimiterUnavailable
 from proxyapi.redis_client import connect_redis
 
-# As long as a settling may take at worst; after that somebody else may try.
+# The longest time that settling takes; then another worker may lease the row.
 LEASE_DURATION = timedelta(seconds=25)
-# A doorbell that no worker heard for so long was lost, or its worker was.
+# A queued task not started within this time was lost, or its worker died.
 PICKUP_TIMEOUT = timedelta(seconds=15)
-# A look that is due before the next tick half-way comes is taken now, and sent at its time.
+# A poll due this soon is leased now and sent at its due time.
 EARLY_POLL_TOLERANCE = timedelta(milliseconds=200)
-MAX_POLL_DELAY = timedelta(hours=2)  # and more than the longest between two looks
+MAX_POLL_DELAY = timedelta(hours=2)  # longer than the longest interval between two polls
 LEASE_BATCH_SIZE = 50
-REFUND_LOOKBACK = timedelta(days=60)  # a refund that nobody missed for longer is not looked for
+REFUND_LOOKBACK = timedelta(days=60)  # older failures are not searched for missing refunds
 POLLING_TOKEN_COLUMNS = ("token__fingerprint", "account__environment")
 JOB_COLUMNS = ("pk", "tenant_id", "next_poll_at", "started_at", "polled_at")
 
 
 class PollingToken(NamedTuple):
-    """A token with due jobs, in however many teams, by its allowance's name and the address of its
-    service."""
+    """A token with due jobs, in any number of teams: the name of its rate limiter bucket and the
+    address of its upstream."""
 
     bucket: str
     environment: str
 
 
 class JobLease(NamedTuple):
-    """A job to look at, and the time in its row by which the caller is known to have it."""
+    """A job to poll, and the `next_poll_at` that proves that the caller holds the lease."""
 
     job_id: UUID
     until: datetime
 
 
 def lease_due_jobs() -> list[JobLease]:
-    """The jobs to look at now, the best of each token's, leased to the caller.
+    """Lease the jobs to poll now, for each token those with the highest staleness.
 
-    Empty while the counter of requests does not answer: nothing could be sent.
+    Empty if the rate limiter is unavailable: no request could be sent.
     """
     now = timezone.now()
     due = Job.objects.due(now + EARLY_POLL_TOLERANCE)
-    askers = due.order_by().values_list(*POLLING_TOKEN_COLUMNS).distinct()
+    rows = due.order_by().values_list(*POLLING_TOKEN_COLUMNS).distinct()
     try:
-        rooms, probed = polling_capacity([PollingToken(*row) for row in askers])
+        capacity, probed = polling_capacity([PollingToken(*row) for row in rows])
     except RateLimiterUnavailable:
         return []
-    chosen = select_jobs_to_poll(now, rooms, probed) if rooms else []
+    chosen = select_jobs_to_poll(now, capacity, probed) if capacity else []
     return lease_jobs(now, chosen) if chosen else []
 
 
 def reschedule_after_clock_rollback() -> int:
-    """After the clock was put back: jobs that were looked at in what is the future now are due, and
-    so is all that was put off or noted then. Answers how many jobs.
+    """Make jobs due that were polled or rescheduled in what is the future after the clock was set
+    back, and repair the other timestamps. Return the number of jobs.
 
-    Else it would wait until the clock is there again. A look that failed then is known by its next
-    one alone, further ahead than any rest, or given up before its time.
+    Otherwise they would wait until the clock reaches those times. A poll that failed then shows
+    only in `next_poll_at`: further ahead than any retry delay, or given up too early.
     """
     now = timezone.now()
     clock_rollback.repair_after_clock_rollback(now)
-    put_off = Q(
+    delayed_too_long = Q(
         next_poll_at__gt=now + MAX_POLL_DELAY, next_poll_at__lt=now + POLLING_STOPPED_HORIZON
     )
-    given_up = Q(
+    stopped_too_early = Q(
         next_poll_at__gt=now + POLLING_STOPPED_HORIZON, started_at__gt=now - MAX_POLLING_AGE
     )
-    ahead = Q(polled_at__gt=now + clock_rollback.MAX_CLOCK_ROLLBACK) | put_off | given_up
+    ahead = (
+        Q(polled_at__gt=now + clock_rollback.MAX_CLOCK_ROLLBACK)
+        | delayed_too_long
+        | stopped_too_early
+    )
     return Job.objects.filter(ahead, state=JobState.RUNNING).update(
         polled_at=Least("polled_at", now), next_poll_at=now + timedelta(seconds=MIN_POLL_INTERVAL_S)
     )
@@ -99,9 +104,11 @@ def reschedule_after_clock_rollback() -> int:
 
 @transaction.atomic
 def mark_missed_refunds() -> int:
-    """Clips that were seen failed, and what they took was not noted as owed: each is owed it once.
+    """Mark the refund of failed clips as owed where it is not marked yet. Return the number of
+    clips.
 
-    So it is when its price was settled in the same moment, and for those of an older release.
+    It is missing if the charge was settled at the moment of the failure, or in rows of an older
+    release.
     """
     now = timezone.now()
     failed = Job.objects.filter(
@@ -110,7 +117,7 @@ def mark_missed_refunds() -> int:
         finished_at__gt=now - REFUND_LOOKBACK,
         kind=JobKind.CLIP,
     )
-    unnoted = Charge.objects.filter(
+    unmarked_charges = Charge.objects.filter(
         job=OuterRef("pk"),
         operation__in=REFUNDABLE_OPERATIONS,
         state__in=CHARGED_STATES,
@@ -118,15 +125,15 @@ def mark_missed_refunds() -> int:
         unidentified_at__isnull=True,
         refund_owed_at=None,
     )
-    clips = failed.filter(Exists(unnoted)).select_for_update(of=("self",))
+    clips = failed.filter(Exists(unmarked_charges)).select_for_update(of=("self",))
     for clip in clips:
         Charge.objects.mark_refund_owed(clip, now)
     return len(clips)
 
 
 def requeue_stale_quotes() -> int:
-    """Renders that wait for somebody's consent at a price of more than a day ago: it is asked
-    again, so that what goes in the end goes at a price of now. Answers how many."""
+    """Request a new price for draft renders whose estimate is older than `MAX_PRICE_AGE`, so that
+    an approved one is sent at a current price. Return the number of drafts."""
     now = timezone.now()
     waiting = Charge.objects.filter(
         tenant__in=Tenant.objects.all(),  # the index of the states begins with it
@@ -138,93 +145,100 @@ def requeue_stale_quotes() -> int:
 
 
 def polling_capacity(
-    askers: Iterable[PollingToken],
+    tokens: Iterable[PollingToken],
 ) -> tuple[dict[PollingToken, int], set[PollingToken]]:
-    """How many looks each token may send now; and the tokens that ask for all of a service that is
-    away, with one look each."""
-    by_service: defaultdict[str, list[PollingToken]] = defaultdict(list)
-    for asker in askers:
-        by_service[asker.environment].append(asker)
-    rooms: dict[PollingToken, int] = {}
+    """Return how many polls each token may send now, and the tokens that send the single probe of
+    an upstream whose circuit is open."""
+    by_environment: defaultdict[str, list[PollingToken]] = defaultdict(list)
+    for polling_token in tokens:
+        by_environment[polling_token.environment].append(polling_token)
+    capacity: dict[PollingToken, int] = {}
     probed: set[PollingToken] = set()
-    for environment, of_service in by_service.items():
-        buckets = [asker.bucket for asker in of_service]
-        found = rate_limiter.available_many(connect_redis(), buckets, Priority.POLLING)
-        free = {one: room for one, room in zip(of_service, found, strict=True) if room}
-        if free and circuit_breaker.is_circuit_open(environment):
-            any_one = list(free)[randrange(len(free))]  # noqa: S311 - not a secret
-            free = {any_one: 1} if circuit_breaker.acquire_probe_turn(environment) else {}
-            probed |= free.keys()
-        rooms |= free
-    return rooms, probed
+    for environment, environment_tokens in by_environment.items():
+        buckets = [polling_token.bucket for polling_token in environment_tokens]
+        available = rate_limiter.available_many(connect_redis(), buckets, Priority.POLLING)
+        usable = {
+            token: requests
+            for token, requests in zip(environment_tokens, available, strict=True)
+            if requests
+        }
+        if usable and circuit_breaker.is_circuit_open(environment):
+            probe_token = list(usable)[randrange(len(usable))]  # noqa: S311 - not a secret
+            usable = {probe_token: 1} if circuit_breaker.acquire_probe_turn(environment) else {}
+            probed |= usable.keys()
+        capacity |= usable
+    return capacity, probed
 
 
 def select_jobs_to_poll(
-    now: datetime, rooms: dict[PollingToken, int], probed: Set[PollingToken]
+    now: datetime, capacity: dict[PollingToken, int], probed: Set[PollingToken]
 ) -> list[UUID]:
-    """The best of each token's due jobs. Of a service that is away, the one that waits longest for
-    its turn: what nobody answers for has the most to tell each time, and the one whose answer would
-    end the outage would not be asked."""
-    buckets = {asker.bucket for asker in rooms}
+    """Return each token's due jobs with the highest staleness.
+
+    During an outage, poll the job that has waited longest. Choosing by expected staleness would
+    pick the same unanswered job every time and might never try one that works.
+    """
+    buckets = {token.bucket for token in capacity}
     due = Job.objects.due(now + EARLY_POLL_TOLERANCE).filter(token__fingerprint__in=buckets)
     rows = list(due.values_list(*POLLING_TOKEN_COLUMNS, *JOB_COLUMNS, *DurationKey._fields[1:]))
-    experience = DurationHistory(
-        {row[len(POLLING_TOKEN_COLUMNS) + len(JOB_COLUMNS)] for row in rows}
-    )
+    history = DurationHistory({row[len(POLLING_TOKEN_COLUMNS) + len(JOB_COLUMNS)] for row in rows})
     weights = viewers.viewer_weights([(tenant, id) for _, _, id, tenant, *_ in rows])
-    by_asker: defaultdict[PollingToken, list[PollCandidate[UUID]]] = defaultdict(list)
-    turns: dict[UUID, datetime] = {}
+    by_token: defaultdict[PollingToken, list[PollCandidate[UUID]]] = defaultdict(list)
+    due_times: dict[UUID, datetime] = {}
     for row, weight in zip(rows, weights, strict=True):
-        bucket, environment, id, _, turns[id], started_at, polled_at, *sort = row
+        bucket, environment, id, _, due_times[id], started_at, polled_at, *class_key = row
         started_at = started_at or polled_at or now
-        seen, age = ((at - started_at).total_seconds() for at in (polled_at or started_at, now))
-        durations = experience.model_for(DurationKey(environment, *sort))
-        by_asker[PollingToken(bucket, environment)].append(
-            PollCandidate(id, max(0.0, seen), age, durations, weight)
+        last_seen_age, age = (
+            (at - started_at).total_seconds() for at in (polled_at or started_at, now)
+        )
+        durations = history.model_for(DurationKey(environment, *class_key))
+        by_token[PollingToken(bucket, environment)].append(
+            PollCandidate(id, max(0.0, last_seen_age), age, durations, weight)
         )
     chosen: list[UUID] = []
-    for asker, its in by_asker.items():
-        if asker in probed:
-            chosen.append(min(its, key=lambda one: turns[one.id]).id)
-        elif asker in rooms:
-            chosen += [one.id for one in select_stalest(its, rooms[asker])]
+    for token, candidates in by_token.items():
+        if token in probed:
+            chosen.append(min(candidates, key=lambda candidate: due_times[candidate.id]).id)
+        elif token in capacity:
+            chosen += [candidate.id for candidate in select_stalest(candidates, capacity[token])]
     return chosen
 
 
 @transaction.atomic(savepoint=False)
 def lease_jobs(now: datetime, ids: list[UUID]) -> list[JobLease]:
-    """Take those that nobody else took meanwhile, all by one update.
+    """Lease the jobs that no other tick has leased, by one update.
 
-    The new time is this tick's own to the microsecond, so that it shows whose the row is. A row
-    that somebody has locked is left to the next tick: who locks many, such as a token that takes
-    over another one's jobs, locks them in an order of its own, and both would wait for ever.
+    The new time is unique to this tick, to the microsecond, so it shows whose lease it is. A row
+    locked by another transaction is left to the next tick: a transaction that locks many, such as a
+    token that takes over another one's jobs, locks them in another order, and both would deadlock.
     """
     until = now + PICKUP_TIMEOUT + timedelta(microseconds=randrange(1_000_000))  # noqa: S311
-    # On the row alone: a join would not be looked at again when another tick was faster.
+    # Conditions on the row alone: PostgreSQL does not recheck a join after waiting for a lock.
     due = Job.objects.filter(
         pk__in=ids, state=JobState.RUNNING, next_poll_at__lte=now + EARLY_POLL_TOLERANCE
     )
-    free = due.select_for_update(skip_locked=True)
-    taken = set(free.values_list("pk", flat=True))
-    Job.objects.filter(pk__in=taken).update(next_poll_at=until)
-    return [JobLease(id, until) for id in ids if id in taken]
+    unlocked = due.select_for_update(skip_locked=True)
+    leased_ids = set(unlocked.values_list("pk", flat=True))
+    Job.objects.filter(pk__in=leased_ids).update(next_poll_at=until)
+    return [JobLease(id, until) for id in ids if id in leased_ids]
 
 
 def lease_due_quotes() -> Iterator[UUID]:
-    """Drafts whose price was asked and did not come, each leased to the caller."""
+    """Yield drafts whose requested price did not arrive, each leased to the caller."""
     now = timezone.now()
     due = Draft.objects.filter(
         upstream_address.current_upstream_filter("job__account__environment"), quote_due_at__lte=now
     )
     waiting = due.values_list("pk", "quote_due_at")
     for id, due_at in waiting[:LEASE_BATCH_SIZE]:
-        mine = Draft.objects.filter(pk=id, quote_due_at=due_at)
-        if mine.update(quote_due_at=now + LEASE_DURATION):
+        draft = Draft.objects.filter(pk=id, quote_due_at=due_at)
+        if draft.update(quote_due_at=now + LEASE_DURATION):
             yield id
 
 
 def lease_due_charges() -> Iterator[tuple[UUID, ChargeState]]:
-    """Charges that no doorbell served, each leased to the caller, with the state of finding."""
+    """Yield due charges that no worker picked up, each leased to the caller, with the state that
+    was read."""
     now = timezone.now()
     rows = Charge.objects.due(now).values_list("pk", "due_at", "state")[:LEASE_BATCH_SIZE]
     for id, due_at, state in rows:

@@ -1,7 +1,8 @@
-"""How long renders usually take: read with one query, for the polling and for pages.
+"""How long renders usually take, read by one query for polling and for pages.
 
-Polling counts those of all tenants at the service, pages those of their own tenant (rule 8). No
-percentage is invented: a band is where 8 of 10 ended, and late is longer than 19 of 20 took.
+Polling uses the durations of all tenants on the upstream, pages those of their own tenant (rule 8).
+No progress percentage is shown, because the upstream reports none: the band covers 8 of 10
+durations, and late is longer than 19 of 20.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class DurationKey(NamedTuple):
 
 
 class UsualDuration(NamedTuple):
-    """Seconds: the newest duration, the band from `low` to `high`, and when a render counts as
-    late. None: too few are known."""
+    """Seconds: the newest duration, the band from `low` to `high`, and the age at which a render
+    counts as late; None if too few durations are known."""
 
     last: float | None = None
     low: float | None = None
@@ -42,7 +43,7 @@ class UsualDuration(NamedTuple):
 
     @classmethod
     def of_durations(cls, seconds: list[float]) -> Self:
-        """Of durations in seconds, oldest first."""
+        """`seconds` are ordered oldest first."""
         if len(seconds) < MIN_RENDERS_FOR_BAND:
             return cls(*seconds[-1:])
         _, low, *_, high, late_after = quantiles(seconds, n=20, method="inclusive")
@@ -55,7 +56,7 @@ class UsualDuration(NamedTuple):
 
 
 class DurationHistory:
-    """The durations of each class, of all tenants or of one."""
+    """The known durations of each duration class, of all tenants or of one."""
 
     def __init__(
         self, kinds: Collection[str] = tuple(JobKind), tenant_id: UUID | None = None
@@ -71,7 +72,8 @@ class DurationHistory:
             self._of_type[key[0], key[1], key[2]] += seconds
 
     def model_for(self, key: DurationKey) -> DurationModel:
-        """For polling. Few of a length: those of its type; none: imagined ones."""
+        """The model for polling. If a length has too few durations, those of its type count;
+        without any, the model uses its prior alone."""
         if key not in self._made:
             learned = self._seconds[key]
             if len(learned) < MIN_DURATION_SAMPLES:
@@ -80,5 +82,5 @@ class DurationHistory:
         return self._made[key]
 
     def usual_for(self, job: Job) -> UsualDuration:
-        """For people: of its own length only."""
+        """The durations for pages, of the job's own length only."""
         return UsualDuration.of_durations(self._seconds[DurationKey.for_job(job)])

@@ -1,4 +1,4 @@
-"""A job that breaks whoever handles it is quarantined after five failures; the others go on."""
+"""Stop polling a job whose handling raised five times in a row; the other jobs go on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUOTE_QUARANTINED_TEXT = (
 
 @contextmanager
 def quarantine_failing_job(job: Job) -> Iterator[None]:
-    """Count what the handling of a job raises, and let it out: the log has to tell it."""
+    """Count exceptions from the handling of a job and raise them again, so that they are logged."""
     try:
         yield
     except Exception:
@@ -40,9 +40,9 @@ def record_job_crash(job: Job) -> None:
     row = Job.objects.filter(pk=job.pk)
     row.update(failures=F("failures") + 1)
     row.filter(state=JobState.RUNNING).update(next_poll_at=now + CRASH_RETRY_DELAY)
-    parked = row.filter(failures__gte=MAX_JOB_CRASHES)
-    running = parked.filter(state=JobState.RUNNING)
-    unpriced = Draft.objects.filter(job__in=parked, quote_due_at__isnull=False)
+    quarantined = row.filter(failures__gte=MAX_JOB_CRASHES)
+    running = quarantined.filter(state=JobState.RUNNING)
+    unpriced = Draft.objects.filter(job__in=quarantined, quote_due_at__isnull=False)
     if running.update(poll_error=POLLING_QUARANTINED_TEXT, poll_failing_since=now):
         publish_event(job.tenant_id, EventType.JOB, job.pk)
     elif unpriced.update(quote_error=QUOTE_QUARANTINED_TEXT, quote_due_at=None):

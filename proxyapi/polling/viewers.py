@@ -1,6 +1,6 @@
-"""Who looks at what: pages that are open mark their team and their video for a few seconds.
+"""Which teams and videos are viewed now: open pages mark them for `VIEWER_TTL_S` seconds.
 
-A flushed Redis only forgets for as long as it takes the pages to say it again.
+After a Redis flush the marks are missing until the pages set them again.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ import redis
 
 from proxyapi.redis_client import connect_redis
 
-VIEWER_TTL_S = 20  # seconds; an open page says it again sooner
+VIEWER_TTL_S = 20  # seconds; an open page renews the mark sooner
 UNWATCHED_WEIGHT, TEAM_WATCHED_WEIGHT, VIDEO_WATCHED_WEIGHT = (
     1.0,
     1.5,
     4.0,
-)  # how much more a look is worth
+)  # factors of a poll's expected staleness
 
 
 def record_viewers(tenants: Collection[UUID], videos: Collection[tuple[UUID, UUID]] = ()) -> None:
-    """Pages of these tenants are open, and of these videos (tenant, job). Without Redis nobody
-    hears it."""
+    """Mark these tenants and videos (tenant, job) as viewed. Does nothing without Redis."""
     keys = [_team_key(tenant) for tenant in tenants] + [_video_key(*video) for video in videos]
     if not keys:
         return
@@ -36,12 +35,12 @@ def record_viewers(tenants: Collection[UUID], videos: Collection[tuple[UUID, UUI
 
 
 def viewer_weights(jobs: Sequence[tuple[UUID, UUID]]) -> list[float]:
-    """How much each job (tenant, job) matters now because somebody looks."""
+    """The weight of each job (tenant, job), higher while its team or the video itself is viewed."""
     if not jobs:
         return []
     keys = [_team_key(tenant) for tenant, _ in jobs] + [_video_key(*job) for job in jobs]
     try:
-        open_pages = [bool(found) for found in connect_redis().mget(keys)]
+        open_pages = [bool(mark) for mark in connect_redis().mget(keys)]
     except redis.RedisError:
         return [UNWATCHED_WEIGHT] * len(jobs)
     pairs = zip(open_pages[: len(jobs)], open_pages[len(jobs) :], strict=True)
