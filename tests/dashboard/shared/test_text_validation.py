@@ -99,7 +99,7 @@ def test_a_credit_pack_is_not_named_so() -> None:
     ],
 )
 def test_neither_people_nor_teams_are_named_so(command: tuple[str, ...], mira: Membership) -> None:
-    with pytest.raises(CommandError, match="cannot be seen") as error:
+    with pytest.raises(CommandError, match="invisible character") as error:
         call_command(*command, stdout=StringIO())
     assert "\u202e" not in str(error.value)
     assert (Team.objects.count(), User.objects.count()) == (1, 1)

@@ -113,7 +113,7 @@ def test_an_answer_after_the_end_still_takes_effect_and_is_told(
     charge.refresh_from_db()
     job.refresh_from_db()
     assert (charge.state, job.state) == (state, JobState.RUNNING)
-    assert "it was done. It took 92 cr" in charge.reason
+    assert "it was done. It cost 92 cr" in charge.reason
 
 
 @pytest.mark.parametrize(

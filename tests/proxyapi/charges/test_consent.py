@@ -91,7 +91,7 @@ def test_withdrawing_ends_it_with_a_sentence_and_frees_the_job(job: Job) -> None
 
 def test_what_was_released_meanwhile_is_not_withdrawn(job: Job) -> None:
     charge = approve_draft_charge(create_draft_charge(intent(job)))
-    with pytest.raises(StaleData, match="on its way"):
+    with pytest.raises(StaleData, match="being sent"):
         withdraw_draft_charge(charge, "No.")
 
 

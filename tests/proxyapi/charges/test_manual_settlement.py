@@ -53,7 +53,7 @@ def test_only_an_unknown_charge_is_written_off(make_held_charge: Held) -> None:
 def test_a_debit_that_is_gone_by_now_settles_nothing(unknown_charge: Charge) -> None:
     row = entry(unknown_charge)
     LedgerEntry.objects.all().delete()
-    with pytest.raises(StaleData, match="another one by now"):
+    with pytest.raises(StaleData, match="has changed or is already matched"):
         settle_with_entry(unknown_charge, row, UserFactory().pk)
     unknown_charge.refresh_from_db()
     assert unknown_charge.state == ChargeState.UNKNOWN
@@ -73,7 +73,7 @@ def test_a_claimed_debit_settles_the_charge_at_its_amount(unknown_charge: Charge
 
 def test_a_debit_belongs_to_one_charge(unknown_charge: Charge) -> None:
     row = entry(unknown_charge, charge=unknown_charge, confidence=MatchConfidence.LIKELY)
-    with pytest.raises(StaleData, match="something else"):
+    with pytest.raises(StaleData, match="has changed or is already matched"):
         settle_with_entry(unknown_charge, row, UserFactory().pk)
     unknown_charge.refresh_from_db()
     assert unknown_charge.state == ChargeState.UNKNOWN
@@ -89,7 +89,7 @@ def test_a_credit_or_another_accounts_row_is_nobodys_debit(unknown_charge: Charg
 
 def test_what_was_settled_meanwhile_is_not_written_off(unknown_charge: Charge) -> None:
     Charge.objects.filter(pk=unknown_charge.pk).update(state=ChargeState.MATCHED, cost=94)
-    with pytest.raises(StaleData, match="settled meanwhile"):
+    with pytest.raises(StaleData, match="already resolved"):
         write_off_charge(unknown_charge, UserFactory().pk, "no")
 
 
