@@ -1,4 +1,4 @@
-"""Alerts: rules, what they found, and its delivery.
+"""Alerts: rules, findings and their delivery.
 
 Tasks use `evaluate`, `pruning` and `delivery.queue`, commands `default_rules`. A new kind is a
 module of `kinds`.

@@ -1,4 +1,4 @@
-"""Alerts: which thresholds are watched, where they are told, a test, and what was read."""
+"""Actions of the alerts page: change rules, set the webhook, send a test, mark alerts as read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ RULE_FIELDS = ("threshold", "active", "by_email", "by_webhook")
 
 @dataclass(frozen=True, slots=True)
 class AlertRuleChange:
-    """How a rule should be, and how it was drawn, as `alert_rule_version` says it."""
+    """The requested values of a rule; `base_version` is the `alert_rule_version` the form was built
+    from."""
 
     id: uuid.UUID
     threshold: Decimal
@@ -54,35 +55,41 @@ class AlertRuleChange:
 
     @property
     def is_changed(self) -> bool:
-        """Whether somebody chose it so in the form."""
+        """True if the form's values differ from those it was built from."""
         return alert_rule_version(self) != self.base_version
 
 
 @transaction.atomic
 @append_audit_rows_last()
-def update_alert_rules(*, by: Membership, wanted: Iterable[AlertRuleChange]) -> int:
-    """Change those that differ from what was drawn; answers how many.
+def update_alert_rules(*, by: Membership, requested: Iterable[AlertRuleChange]) -> int:
+    """Save the rules that the form changed; return their number.
 
-    Raises `StaleData` when somebody else changed one of these meanwhile, `Refusal` for a threshold
-    that is there twice.
+    Raises `StaleData` if another member changed one of these rules meanwhile, `Refusal` for a
+    duplicate threshold.
     """
     check_permission(by, Permission.MANAGE_MONEY)
     rows = AlertRule.objects.select_for_update().filter(team=by.team).order_by("pk")
     rules = {rule.pk: rule for rule in rows}
-    meant = [(rules[one.id], one) for one in wanted if one.id in rules and one.is_changed]
-    meant = [
-        (rule, one) for rule, one in meant if alert_rule_version(rule) != alert_rule_version(one)
+    changes = [
+        (rules[change.id], change)
+        for change in requested
+        if change.id in rules and change.is_changed
     ]
-    if lost := [
+    changes = [
+        (rule, change)
+        for rule, change in changes
+        if alert_rule_version(rule) != alert_rule_version(change)
+    ]
+    if conflicts := [
         describe_alert_rule(rule)
-        for rule, one in meant
-        if alert_rule_version(rule) != one.base_version
+        for rule, change in changes
+        if alert_rule_version(rule) != change.base_version
     ]:
-        raise StaleData(RULE_CHANGED_MEANWHILE.format(now="; ".join(lost)))
-    for rule, one in order_without_conflicts(meant):
+        raise StaleData(RULE_CHANGED_MEANWHILE.format(now="; ".join(conflicts)))
+    for rule, change in order_without_conflicts(changes):
         before = alert_rule_audit_details(rule)
         for name in RULE_FIELDS:
-            setattr(rule, name, getattr(one, name))
+            setattr(rule, name, getattr(change, name))
         save_alert_rule(rule)
         record_audit_event(
             by,
@@ -92,22 +99,26 @@ def update_alert_rules(*, by: Membership, wanted: Iterable[AlertRuleChange]) -> 
             before=before,
             after=alert_rule_audit_details(rule),
         )
-    if meant:
+    if changes:
         enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
-    return len(meant)
+    return len(changes)
 
 
 def order_without_conflicts(
-    meant: list[tuple[AlertRule, AlertRuleChange]],
+    changes: list[tuple[AlertRule, AlertRuleChange]],
 ) -> Iterator[tuple[AlertRule, AlertRuleChange]]:
-    """So that none takes a threshold that another one is about to leave."""
-    left = list(meant)
-    while left:
-        held = {(rule.kind, rule.threshold): rule for rule, _ in left}
-        free = (it for it in left if held.get((it[0].kind, it[1].threshold), it[0]) is it[0])
-        turn = next(free, left[0])
-        left.remove(turn)
-        yield turn
+    """Order the changes so that no rule takes a threshold before another rule has left it."""
+    pending = list(changes)
+    while pending:
+        thresholds_in_use = {(rule.kind, rule.threshold): rule for rule, _ in pending}
+        unblocked = (
+            pair
+            for pair in pending
+            if thresholds_in_use.get((pair[0].kind, pair[1].threshold), pair[0]) is pair[0]
+        )
+        next_pair = next(unblocked, pending[0])
+        pending.remove(next_pair)
+        yield next_pair
 
 
 @transaction.atomic
@@ -127,10 +138,10 @@ def add_alert_rule(*, by: Membership, kind: AlertKind, threshold: Decimal) -> Al
 
 
 def set_webhook(*, by: Membership, url: str) -> str:
-    """Post alerts there from now on; answers the secret that signs them, this once.
+    """Send alerts to `url` from now on; return the signing secret, which is shown only once.
 
-    Raises `Refusal` for an address that would not be connected to. Its name is looked up before the
-    transaction, which on SQLite keeps everybody else from writing.
+    Raises `Refusal` if the host is not allowed. The name is resolved before the transaction,
+    because a transaction on SQLite blocks all other writers.
     """
     try:
         webhook.resolve_webhook_address(webhook.parse_webhook_url(url))
@@ -142,7 +153,7 @@ def set_webhook(*, by: Membership, url: str) -> str:
 @transaction.atomic
 def replace_webhook(by: Membership, url: str) -> str:
     check_permission(by, Permission.MANAGE_MONEY)
-    # A new row with each secret: the seal is bound to the row's key.
+    # A new row for each secret: the ciphertext is bound to the row's key.
     AlertWebhook.objects.filter(team=by.team).delete()
     hook, secret = AlertWebhook(team=by.team, url=url), webhook.generate_webhook_secret()
     webhook.encrypt_webhook_secret(hook, secret)
@@ -162,10 +173,8 @@ def remove_webhook(*, by: Membership) -> None:
 
 @transaction.atomic
 def send_test_alert(*, by: Membership) -> list[Delivery]:
-    """An alert that says it is a test, on every way there is; the e-mail to the sender alone.
-
-    Raises `TooManyAttempts`.
-    """
+    """Send a test alert on every channel, with the email to the sender only. Raises
+    `TooManyAttempts`."""
     check_permission(by, Permission.MANAGE_MONEY)
     limits = {
         f"alert-tests-of-member:{by.user_id}": TESTS_PER_MINUTE_MEMBER,
@@ -190,7 +199,7 @@ def send_test_alert(*, by: Membership) -> list[Delivery]:
 
 
 def mark_alerts_read(*, by: Membership) -> None:
-    """Everything told up to now. Nobody else's business, so no audit row."""
+    """Mark all alerts so far as read. This concerns only the reader, so there is no audit row."""
     Membership.objects.filter(pk=by.pk).update(alerts_read_at=timezone.now())
 
 
@@ -203,20 +212,21 @@ def save_alert_rule(rule: AlertRule) -> None:
 
 
 def alert_rule_version(rule: AlertRule | AlertRuleChange) -> str:
-    """How a rule is, for a form to tell whether another writer changed it: "1000/110"."""
+    """The values of a rule as text, such as "1000/110", so that a form can detect a concurrent
+    change."""
     boxes = (rule.active, rule.by_email, rule.by_webhook)
     return f"{rule.threshold.normalize():f}/{''.join(str(int(box)) for box in boxes)}"
 
 
 def describe_alert_rule(rule: AlertRule) -> str:
     """ "the balance from 2,000, on, by e-mail and webhook"."""
-    start = f" from {format_credits(rule.threshold)}" if rule.threshold else ""
-    named = (("e-mail", rule.by_email), ("webhook", rule.by_webhook))
-    ways = " and ".join(name for name, on in named if on)
-    told = f", by {ways}" if ways else ", in the portal only"
-    return f"{rule.get_kind_display()}{start}, {'on' if rule.active else 'off'}{told}"
+    threshold_text = f" from {format_credits(rule.threshold)}" if rule.threshold else ""
+    channel_flags = (("e-mail", rule.by_email), ("webhook", rule.by_webhook))
+    channels = " and ".join(name for name, is_enabled in channel_flags if is_enabled)
+    channels_text = f", by {channels}" if channels else ", in the portal only"
+    return f"{rule.get_kind_display()}{threshold_text}, {'on' if rule.active else 'off'}{channels_text}"
 
 
 def alert_rule_audit_details(rule: AlertRule) -> dict[str, object]:
-    told: dict[str, object] = {name: getattr(rule, name) for name in RULE_FIELDS}
-    return {**told, "threshold": f"{rule.threshold.normalize():f}"}
+    details: dict[str, object] = {name: getattr(rule, name) for name in RULE_FIELDS}
+    return {**details, "threshold": f"{rule.threshold.normalize():f}"}

@@ -1,7 +1,7 @@
-"""What an alert kind declares, and what its finder yields.
+"""The declaration of an alert kind, and the findings that its finder yields.
 
-A finding is a threshold that is crossed now, with the words for it. Found again a minute later it
-is the same one: subject, threshold and period name it.
+A finding is a threshold that is currently crossed, with its text. Subject, threshold and period
+identify it, so that later evaluations recognise it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from proxyapi.models import (
 
 @dataclass(frozen=True, slots=True)
 class AlertFinding:
-    """`member`: about this one; `for_money`: for treasurer and owner (models.AlertEvent)."""
+    """`member` is the id of the user it concerns; `for_money`: visible to treasurer and owner, see
+    `AlertEvent`."""
 
     rule: AlertRule
     subject: str
@@ -52,7 +53,7 @@ AlertFinder = Callable[[Team, Sequence[AlertRule], datetime], Iterator[AlertFind
 
 
 class ThresholdRange(NamedTuple):
-    """The thresholds that make sense, and their unit."""
+    """The allowed thresholds, both ends included, and their unit."""
 
     minimum: int
     maximum: int
@@ -63,11 +64,11 @@ class ThresholdRange(NamedTuple):
 class AlertKindSpec:
     """One alert kind.
 
-    `sentence` is its line in the table of rules, `threshold_label` the one in the form for a new
-    rule. Without `threshold` there is nothing to choose. `default_thresholds` are those of the
-    rules a team begins with. A slow kind is evaluated every quarter of an hour, others after each
-    charge and every half minute. `open_subjects` answers the ids of what its alerts are about while
-    that is open; without it a newer alert lets the older ones be pruned.
+    `sentence` is its line in the table of rules, `threshold_label` its option in the form for a new
+    rule. Without `threshold` its rules have no threshold. `default_thresholds` are those of a new
+    team's rules. A slow kind is evaluated every 15 minutes, the others after each charge and every
+    30 seconds. `open_subjects` returns the ids of subjects that are still open, whose alerts are
+    kept; without it, a newer alert allows older ones to be pruned.
     """
 
     kind: AlertKind
@@ -89,13 +90,13 @@ class AlertKindSpec:
 
 
 def weekly_period(team: Team, now: datetime) -> str:
-    """The period of what has none of its own: told again at most once a week."""
+    """The period of a finding without one of its own: it is reported at most once a week."""
     zone = team.tenant.zone
     return f"{period_bounds(BudgetPeriod.WEEK, zone, now).start.astimezone(zone):%Y-%m-%d}"
 
 
 def age_period(since: datetime, now: datetime) -> str:
-    """The period of what waits for somebody: told again each week that it goes on waiting."""
+    """The period of a subject that waits for a decision: it is reported again each week."""
     weeks = (now - since) // timedelta(weeks=1)
     return f"week {weeks + 1}" if weeks > 0 else ""
 
@@ -105,7 +106,7 @@ def account_page_url(page: str, account: UUID) -> str:
 
 
 def accounts_with_token(team: Team) -> QuerySet[Account]:
-    """The accounts that a token of the team still opens."""
+    """The accounts for which the team has a token that is not removed."""
     tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
     accounts = Account.objects.filter(Exists(tokens), tenant=team.tenant_id)
     return accounts.defer("options", "costs")

@@ -1,4 +1,4 @@
-"""The rules a team begins with. Nobody has to set an alert up before the first one matters."""
+"""The alert rules of a new team, so that the first alerts need no setup."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dashboard.models import AlertRule, Team
 
 
 def create_default_rules(team: Team) -> None:
-    """Safe to repeat: what is there stays as it is."""
+    """Create the default rules that the team does not have yet; existing rules stay unchanged."""
     rows = [
         AlertRule(team=team, kind=spec.kind, threshold=Decimal(threshold))
         for spec in ALERT_KINDS.values()

@@ -1,4 +1,5 @@
-"""Evaluate: every threshold of a team is looked at, and what is new is told, once a period."""
+"""Evaluation: find the crossed thresholds of a team and create an alert for each, once per
+period."""
 
 from __future__ import annotations
 
@@ -18,16 +19,18 @@ from proxyapi.events import EventType, publish_event
 
 
 def evaluate_team(team_id: UUID, *, slow: bool = False) -> list[Delivery]:
-    """Tell what is new of the slow kinds or of the others; answers what is to be delivered.
+    """Create alerts for new findings of the slow kinds or of the others; return the deliveries to
+    send.
 
-    May run twice at once: nobody is told twice. Clock times are told in the team's zone.
+    Two evaluations may run at once without a duplicate alert. Times in texts are in the team's
+    zone.
     """
     finders = {kind: spec.find for kind, spec in ALERT_KINDS.items() if spec.is_slow == slow}
     team = Team.objects.select_related("tenant").get(pk=team_id)
     with timezone.override(team.tenant.zone):
-        found = list(run_alert_finders(team, finders, timezone.now()))
-    known = known_finding_keys(found)
-    new = [finding for finding in found if finding.key not in known]
+        findings = list(run_alert_finders(team, finders, timezone.now()))
+    known = known_finding_keys(findings)
+    new = [finding for finding in findings if finding.key not in known]
     return [delivery for finding in new for delivery in create_alert(team, finding)]
 
 
@@ -40,20 +43,21 @@ def run_alert_finders(
         yield from finders[kind](team, list(group), now)
 
 
-def known_finding_keys(found: Sequence[AlertFinding]) -> set[tuple[object, ...]]:
-    """Those of them that were told already; one query."""
-    if not found:
+def known_finding_keys(findings: Sequence[AlertFinding]) -> set[tuple[object, ...]]:
+    """The keys of the findings that already have an alert; one query."""
+    if not findings:
         return set()
     events = AlertEvent.objects.filter(
-        rule__in={finding.rule.pk for finding in found},
-        subject__in={finding.subject for finding in found},
-        period__in={finding.period for finding in found},
+        rule__in={finding.rule.pk for finding in findings},
+        subject__in={finding.subject for finding in findings},
+        period__in={finding.period for finding in findings},
     )
     return set(events.values_list("rule", "subject", "threshold", "period"))
 
 
 def create_alert(team: Team, finding: AlertFinding) -> list[Delivery]:
-    """The event and its deliveries, unless somebody was faster: the constraint decides."""
+    """Create the event and its deliveries; none if a concurrent evaluation created it first, which
+    the unique constraint decides."""
     try:
         with transaction.atomic():
             event = AlertEvent.objects.create(

@@ -1,4 +1,4 @@
-"""Forms of the alerts: the rules as one form, one more threshold, where the webhook is."""
+"""Forms of the alerts page: all rules, a new rule, the webhook."""
 
 from __future__ import annotations
 
@@ -42,73 +42,75 @@ class AlertRuleRow(NamedTuple):
 
 
 class AlertRulesForm(PortalForm):
-    """A threshold and three boxes for each rule, and hidden how the rule was `drawn`; one that the
-    form was drawn without stays as it is."""
+    """A threshold and three checkboxes per rule, and the hidden version that the form was built
+    from. A rule that was added after that stays unchanged."""
 
     def __init__(self, rules: list[AlertRule], data: Any = None) -> None:
-        now = {rule.pk: alert_rule_form_data(rule) for rule in rules}
+        data_by_rule = {rule.pk: alert_rule_form_data(rule) for rule in rules}
         if data is not None:
             data = {name: data[name] for name in data}
-            for key, drawn in now.items():
-                data |= {} if f"drawn-{key}" in data else drawn
-        initial = {name: value for drawn in now.values() for name, value in drawn.items()}
+            for key, rule_data in data_by_rule.items():
+                data |= {} if f"drawn-{key}" in data else rule_data
+        initial = {
+            name: value for rule_data in data_by_rule.values() for name, value in rule_data.items()
+        }
         super().__init__(data, initial=initial, use_required_attribute=False)
         self.rules = rules
         for rule in rules:
             self.fields[f"drawn-{rule.pk}"] = forms.CharField(
                 required=False, widget=forms.HiddenInput, label=VERSION_LABEL
             )
-            for way in RULE_CHECKBOXES:
-                self.fields[f"{way}-{rule.pk}"] = forms.BooleanField(required=False)
+            for checkbox in RULE_CHECKBOXES:
+                self.fields[f"{checkbox}-{rule.pk}"] = forms.BooleanField(required=False)
             if limits := ALERT_KINDS[rule.kind].threshold:
                 self.fields[f"threshold-{rule.pk}"] = ThresholdField(limits)
 
     def with_current_version(self, rules: list[AlertRule]) -> Self:
-        """What was chosen on top of the rules as they are now: a second save means it. Needs a
-        valid form."""
-        chosen = {one.id for one in self.requested_changes() if one.is_changed}
+        """The changed values on top of the current rules, so that saving again applies them. Needs
+        a valid form."""
+        changed_ids = {change.id for change in self.requested_changes() if change.is_changed}
         data: dict[str, Any] = {}
         for rule in rules:
             data |= alert_rule_form_data(rule)
-            if rule.pk in chosen:
+            if rule.pk in changed_ids:
                 names = [f"{name}-{rule.pk}" for name in ("threshold", *RULE_CHECKBOXES)]
                 data |= {name: self.data.get(name) for name in names}
         return type(self)(rules, data)
 
     def rows(self) -> Iterator[AlertRuleRow]:
-        """The fields of each rule, for its line of the table."""
+        """The fields of each rule, for its row of the table."""
         for rule in self.rules:
             name = f"threshold-{rule.pk}"
             threshold = self[name] if name in self.fields else None
-            boxes = tuple(self[f"{way}-{rule.pk}"] for way in RULE_CHECKBOXES)
+            checkboxes = tuple(self[f"{checkbox}-{rule.pk}"] for checkbox in RULE_CHECKBOXES)
             spec = ALERT_KINDS[rule.kind]
             unit = spec.threshold.unit if spec.threshold else ""
-            drawn = self[f"drawn-{rule.pk}"]
-            yield AlertRuleRow(spec.sentence, drawn, threshold, unit, *boxes)
+            version = self[f"drawn-{rule.pk}"]
+            yield AlertRuleRow(spec.sentence, version, threshold, unit, *checkboxes)
 
     def requested_changes(self) -> Iterator[AlertRuleChange]:
         for rule in self.rules:
             active, by_email, by_webhook = (
-                self.cleaned_data[f"{way}-{rule.pk}"] for way in RULE_CHECKBOXES
+                self.cleaned_data[f"{checkbox}-{rule.pk}"] for checkbox in RULE_CHECKBOXES
             )
             threshold = self.cleaned_data.get(f"threshold-{rule.pk}", rule.threshold)
-            drawn = self.cleaned_data[f"drawn-{rule.pk}"]
-            yield AlertRuleChange(rule.pk, threshold, active, by_email, by_webhook, drawn)
+            version = self.cleaned_data[f"drawn-{rule.pk}"]
+            yield AlertRuleChange(rule.pk, threshold, active, by_email, by_webhook, version)
 
 
 def alert_rule_form_data(rule: AlertRule) -> dict[str, Any]:
-    """What a form that was just drawn would send of this rule."""
-    boxes = {f"{way}-{rule.pk}": getattr(rule, way) for way in RULE_CHECKBOXES}
+    """The data that an unchanged form would submit for this rule."""
+    checkboxes = {f"{checkbox}-{rule.pk}": getattr(rule, checkbox) for checkbox in RULE_CHECKBOXES}
     threshold = f"{rule.threshold.normalize():f}"
     return {
-        **boxes,
+        **checkboxes,
         f"threshold-{rule.pk}": threshold,
         f"drawn-{rule.pk}": alert_rule_version(rule),
     }
 
 
 class NewAlertRuleForm(PortalForm):
-    """One more threshold of something that has them."""
+    """A new rule of a kind with thresholds."""
 
     kind = forms.ChoiceField(
         label="Condition",
@@ -131,7 +133,7 @@ class NewAlertRuleForm(PortalForm):
         threshold = Decimal(self.cleaned_data["threshold"])
         spec = ALERT_KINDS.get(self.cleaned_data.get("kind", ""))
         if spec is None or spec.threshold is None:
-            return threshold  # the other field says what is wrong
+            return threshold  # the error is on the other field
         least, most, _unit = spec.threshold
         if not least <= threshold <= most:
             raise forms.ValidationError(THRESHOLD_OUT_OF_RANGE.format(least=least, most=most))

@@ -1,4 +1,4 @@
-"""The page of the alerts: what was told to the reader, the rules, the ways, the delivery log."""
+"""The alerts page: the reader's alert history, the rules, the channels, the delivery log."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class AlertHistoryRow:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryLogRow:
-    """One delivery. `delivery_detail`: at which try it arrived, or why it did not."""
+    """One delivery; `detail` is the attempt that succeeded, or the error."""
 
     id: UUID
     title: str
@@ -61,7 +61,7 @@ class DeliveryLogRow:
 
 @dataclass(frozen=True, slots=True)
 class AlertsPage:
-    """`rules`, `log`, `host` and `people` are there for those who may change them."""
+    """`rules`, `log`, `host` and `people` are filled only for readers who may change them."""
 
     history: tuple[AlertHistoryRow, ...]
     unread: int
@@ -80,21 +80,23 @@ class AlertsPage:
 
 def build_alerts_page(reader: Membership) -> AlertsPage:
     """At most six queries."""
-    money = has_permission(reader, Permission.MANAGE_MONEY)
-    events = AlertEvent.objects.visible_to(reader, money=money).order_by("-happened_at", "-pk")
-    told = tuple(build_alert_history_row(event, reader) for event in events[:MAX_ALERTS_SHOWN])
-    unread = sum(one.unread for one in told)
-    if not money:
-        return AlertsPage(told, unread, may_edit=False)
+    manages_money = has_permission(reader, Permission.MANAGE_MONEY)
+    events = AlertEvent.objects.visible_to(reader, money=manages_money).order_by(
+        "-happened_at", "-pk"
+    )
+    history = tuple(build_alert_history_row(event, reader) for event in events[:MAX_ALERTS_SHOWN])
+    unread = sum(member.unread for member in history)
+    if not manages_money:
+        return AlertsPage(history, unread, may_edit=False)
     hook = AlertWebhook.objects.filter(team=reader.team_id).first()
     return AlertsPage(
-        told,
+        history,
         unread,
         may_edit=True,
         rules=tuple(load_alert_rules(reader)),
         log=build_delivery_log(reader),
         host=hook.host if hook else "",
-        people=tuple(one.user.first_name for one in load_money_managers(reader.team)),
+        people=tuple(member.user.first_name for member in load_money_managers(reader.team)),
     )
 
 
@@ -112,15 +114,16 @@ def build_alert_history_row(event: AlertEvent, reader: Membership) -> AlertHisto
 
 
 def accessible_alert_url(url: str, reader: Membership) -> str:
-    """Where the alert leads; who may not open the top-up reads how long the credits last."""
-    page, closed = urlsplit(url), not has_permission(reader, Permission.MANAGE_MONEY)
-    if closed and page.path == reverse("top-up"):
+    """The alert's URL; the forecast instead of the top-up page for readers who may not open
+    that."""
+    page, has_no_top_up = urlsplit(url), not has_permission(reader, Permission.MANAGE_MONEY)
+    if has_no_top_up and page.path == reverse("top-up"):
         page = page._replace(path=reverse("forecast"))
     return page.geturl()
 
 
 def load_alert_rules(reader: Membership) -> list[AlertRule]:
-    """In the order of what is watched, high thresholds first."""
+    """In the order of `AlertKind`, high thresholds first."""
     rules = AlertRule.objects.filter(team=reader.team_id)
     return sorted(rules, key=lambda rule: (RULE_ORDER[rule.kind], -rule.threshold))
 
@@ -137,12 +140,12 @@ def build_delivery_log_row(row: Delivery) -> DeliveryLogRow:
     state, word = DELIVERY_STATE_LABELS[DeliveryState(row.state)]
     if row.state == DeliveryState.DUE and row.error:
         state, word = "late", "Retrying"
-    mail = row.channel == DeliveryChannel.EMAIL
+    is_email = row.channel == DeliveryChannel.EMAIL
     return DeliveryLogRow(
         id=row.pk,
         title=row.event.title,
-        icon="envelope" if mail else "link",
-        channel="E-mail" if mail else "Webhook",
+        icon="envelope" if is_email else "link",
+        channel="E-mail" if is_email else "Webhook",
         address=row.address,
         state=state,
         word=word,

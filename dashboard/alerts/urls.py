@@ -1,4 +1,4 @@
-"""Addresses of alert rules and of the alert history."""
+"""URLs of alert rules and of the alert history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alerts: what was told, which thresholds are watched, and on which ways it is told."""
+"""The alerts page: alert history, rules and channels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOG_TEMPLATE, NEW_RULE_TEMPLATE = "alerts/_deliveries.html", "alerts/_new_rule.h
 @require_safe
 @vary_on_headers("HX-Request")
 def alerts(request: TeamRequest) -> HttpResponse:
-    """The page; for htmx one part of it, what was told or the log."""
+    """The page; for htmx one part of it, the history or the delivery log."""
     if not request.htmx:
         return render_alerts_page(request)
     part = LOG_TEMPLATE if request.GET.get("part") == "log" else HISTORY_TEMPLATE
@@ -37,7 +37,7 @@ def alerts(request: TeamRequest) -> HttpResponse:
 
 @require_safe
 def unread_badge(request: TeamRequest) -> HttpResponse:
-    """How many of the reader's alerts are not read, for the bell."""
+    """The number of the reader's unread alerts, for the bell."""
     return render(request, "alerts/_bells.html")
 
 
@@ -49,13 +49,13 @@ def mark_alerts_read(request: TeamRequest) -> HttpResponse:
 
 @require_POST
 def update_rules(request: TeamRequest) -> HttpResponse:
-    """All rules as one form."""
+    """Save the form with all rules."""
     check_permission(request.membership, Permission.MANAGE_MONEY)
     form = AlertRulesForm(load_alert_rules(request.membership), request.POST)
     if form.is_valid():
         try:
             changed = actions.update_alert_rules(
-                by=request.membership, wanted=form.requested_changes()
+                by=request.membership, requested=form.requested_changes()
             )
         except StaleData as stale:
             form = form.with_current_version(load_alert_rules(request.membership))
@@ -71,7 +71,6 @@ def update_rules(request: TeamRequest) -> HttpResponse:
 
 @allow_get_or_post
 def add_rule(request: TeamRequest) -> HttpResponse:
-    """One more threshold."""
     check_permission(request.membership, Permission.MANAGE_MONEY)
     form = NewAlertRuleForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -91,7 +90,7 @@ def add_rule(request: TeamRequest) -> HttpResponse:
 @sensitive_variables("secret")
 @require_POST
 def set_webhook(request: TeamRequest) -> HttpResponse:
-    """Where alerts are posted to. The secret stands on this answer and on no other."""
+    """Save the webhook. Only this response contains the secret."""
     check_permission(request.membership, Permission.MANAGE_MONEY)
     form, secret = WebhookForm(request.POST), ""
     if form.is_valid():
@@ -111,23 +110,23 @@ def remove_webhook(request: TeamRequest) -> HttpResponse:
 
 @require_POST
 def send_test_alerts(request: TeamRequest) -> HttpResponse:
-    """A test on every way; the log says how it went."""
+    """Send a test on every channel; the delivery log shows the result."""
     try:
         rows = actions.send_test_alert(by=request.membership)
     except Refusal as refusal:
         messages.error(request, refusal.sentence)
         return redirect("alerts")
-    ways = {row.get_channel_display().lower() for row in rows}
+    channels = {row.get_channel_display().lower() for row in rows}
     messages.info(
-        request, f"Test alert sent by {' and '.join(sorted(ways))}. See the delivery log."
+        request, f"Test alert sent by {' and '.join(sorted(channels))}. See the delivery log."
     )
     return redirect("alerts")
 
 
-def render_alerts_page(request: TeamRequest, **more: Any) -> HttpResponse:
+def render_alerts_page(request: TeamRequest, **context_overrides: Any) -> HttpResponse:
     page = build_alerts_page(request.membership)
-    context = {"page": page, "webhook": WebhookForm(), "rules": None, **more}
+    context = {"page": page, "webhook": WebhookForm(), "rules": None, **context_overrides}
     context["rules"] = context["rules"] or AlertRulesForm(list(page.rules))
-    forms = (context["rules"], context["webhook"], more.get("addition"))
-    bad = any(form is not None and form.is_bound and form.errors for form in forms)
-    return render(request, PAGE_TEMPLATE, context, status=422 if bad else 200)
+    forms = (context["rules"], context["webhook"], context_overrides.get("addition"))
+    is_invalid = any(form is not None and form.is_bound and form.errors for form in forms)
+    return render(request, PAGE_TEMPLATE, context, status=422 if is_invalid else 200)

@@ -1,7 +1,7 @@
-"""Budgets: set, changed and ended by those who manage the money, who decide approval requests too.
+"""Actions on budgets and approval requests, for members who may manage money.
 
-Each is recorded with what it was before. Budgets are locked before the request, the request before
-the account (see `charging`).
+Each change is recorded with the previous limits. Lock order: budgets, the request, the account (see
+`shared.charging`).
 """
 
 from __future__ import annotations
@@ -75,11 +75,12 @@ def add_budget(
     soft: Decimal | None,
     hard: Decimal | None,
 ) -> Budget:
-    """A new one, for a member or (None) for the whole team. An ended one begins again."""
+    """Create a budget for a member, or for the whole team (None); an ended one is activated
+    again."""
     check_permission(by, Permission.MANAGE_MONEY)
     check_limits(soft, hard)
-    same = Budget.objects.select_for_update().filter(team=by.team, member=member, period=period)
-    budget = same.first() or Budget(team=by.team, member=member, period=period, active=False)
+    existing = Budget.objects.select_for_update().filter(team=by.team, member=member, period=period)
+    budget = existing.first() or Budget(team=by.team, member=member, period=period, active=False)
     if budget.active:
         raise Refusal(BUDGET_EXISTS, field="period")
     budget.soft, budget.hard, budget.active = soft, hard, True
@@ -101,8 +102,11 @@ def change_budget(
     hard: Decimal | None,
     drawn: str = "",
 ) -> bool:
-    """Other limits; False when they are the same. `drawn` names those the form was drawn with,
-    as `Budget.limits_version` does; somebody else's change meanwhile wins once."""
+    """Set the limits; False if they are the same.
+
+    `drawn` is the `Budget.limits_version` that the form was built from. Raises `StaleData` if
+    another member changed the budget meanwhile.
+    """
     check_permission(by, Permission.MANAGE_MONEY)
     check_limits(soft, hard)
     row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
@@ -121,7 +125,7 @@ def change_budget(
 
 @transaction.atomic
 def end_budget(*, by: Membership, budget: Budget) -> None:
-    """It binds nobody any more. The row stays: what it was is part of the history."""
+    """Deactivate the budget. The row stays, because it is part of the history."""
     check_permission(by, Permission.MANAGE_MONEY)
     row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
     if row.active:
@@ -142,7 +146,7 @@ def check_limits(soft: Decimal | None, hard: Decimal | None) -> None:
 def record_budget_change(
     by: Membership, action: AuditAction, budget: Budget, before: Limits
 ) -> None:
-    """The row of the budgets page and the one of the audit log."""
+    """Write the row of the budget history and the one of the audit log."""
     after = (budget.soft, budget.hard) if budget.active else (None, None)
     BudgetChange.objects.create(
         budget=budget,
@@ -166,16 +170,16 @@ def record_budget_change(
 
 
 def limits_by_name(limits: Limits) -> dict[str, str]:
-    named = zip(LIMIT_FIELDS, limits, strict=True)
-    return {name: amount_text(limit) for name, limit in named if limit is not None}
+    names_and_limits = zip(LIMIT_FIELDS, limits, strict=True)
+    return {name: amount_text(limit) for name, limit in names_and_limits if limit is not None}
 
 
 def describe_budget_limits(budget: Budget) -> str:
     """ "2,500 cr at most and an alert at 2,000"."""
     hard, soft = budget.hard, budget.soft
-    most = "" if hard is None else f"{format_credits(hard)} cr at most"
-    alert = "" if soft is None else f"an alert at {format_credits(soft)}"
-    return " and ".join(filter(None, (most, alert)))
+    limit_text = "" if hard is None else f"{format_credits(hard)} cr at most"
+    alert_text = "" if soft is None else f"an alert at {format_credits(soft)}"
+    return " and ".join(filter(None, (limit_text, alert_text)))
 
 
 @transaction.atomic
@@ -186,28 +190,28 @@ def approve_request(
     hard: Decimal | None = None,
     drawn: str | None = None,
 ) -> ApprovalRequest:
-    """Send what was asked for, this once, also above budgets; `hard` first raises the one that is
-    in the way, where it is only one.
+    """Send what was requested, once, even above budgets; `hard` first raises the limit of the
+    blocking budget, if there is only one.
 
-    `drawn` names the budgets that were shown in the way, as `caps.named` does, "" for none.
-    It ends as `STALE` when it is not what was asked for any more, or dearer: then nothing is sent.
-    Raises `StaleData` when somebody decided it before or other budgets are in the way,
-    `NotEnoughCredits` when the account is short.
+    `drawn` is the `budget_usages_version` of the blocking budgets that were shown, "" for none. The
+    request ends as `STALE`, and nothing is sent, if its content changed or its price rose. Raises
+    `StaleData` if it was decided already or other budgets block it, `NotEnoughCredits` if the
+    account has too few credits.
     """
     check_permission(by, Permission.MANAGE_MONEY)
-    asker = Membership.objects.filter(team=by.team, user=approval.member_id).first()
-    over = exceeded_by(lock_budget_usages(asker), approval.charge.hold) if asker else []
+    requester = Membership.objects.filter(team=by.team, user=approval.member_id).first()
+    exceeded = exceeded_by(lock_budget_usages(requester), approval.charge.hold) if requester else []
     approval = lock_pending_request(approval)
-    if asker is None or not has_permission(asker, Permission.RENDER):
+    if requester is None or not has_permission(requester, Permission.RENDER):
         return close_request(by, approval, ApprovalDecision.STALE, REQUESTER_CANNOT_RENDER)
-    check_budgets_as_shown(over, hard, drawn)
+    check_budgets_as_shown(exceeded, hard, drawn)
     try:
         approve_draft_charge(approval.charge, check_current_price(approval.charge))
     except StaleData as stale:
         return close_request(by, approval, ApprovalDecision.STALE, stale.sentence)
-    if over and hard is not None:
-        check_raised_limit(over, hard)
-        raised = over[0].budget
+    if exceeded and hard is not None:
+        check_raised_limit(exceeded, hard)
+        raised = exceeded[0].budget
         change_budget(by=by, budget=raised, soft=raised.soft, hard=hard)
     tasks.enqueue_task_after_commit(tasks.choose_send_task(approval.charge), approval.charge.pk)
     return save_request_decision(
@@ -215,32 +219,34 @@ def approve_request(
         approval,
         ApprovalDecision.APPROVED,
         "",
-        exceeded=exceeded_audit_details(over, approval.charge.hold),
+        exceeded=exceeded_audit_details(exceeded, approval.charge.hold),
     )
 
 
 def check_budgets_as_shown(
-    over: Sequence[BudgetUsage], hard: Decimal | None, drawn: str | None
+    exceeded: Sequence[BudgetUsage], hard: Decimal | None, drawn: str | None
 ) -> None:
-    """What is in the way is what the decider saw there. That nothing is by now hinders no sending,
-    only a raise."""
-    fits = not over and hard is None
-    if drawn is not None and not fits and drawn != budget_usages_version(over):
+    """Raise `StaleData` if the blocking budgets are not those the approver was shown.
+
+    If none blocks the request any more it may still be sent; only raising a limit is refused.
+    """
+    fits = not exceeded and hard is None
+    if drawn is not None and not fits and drawn != budget_usages_version(exceeded):
         raise StaleData(BLOCKING_BUDGETS_CHANGED)
 
 
-def check_raised_limit(over: Sequence[BudgetUsage], hard: Decimal) -> None:
-    """One raise is not to seem to make room where it makes none."""
-    if len(over) > 1:
+def check_raised_limit(exceeded: Sequence[BudgetUsage], hard: Decimal) -> None:
+    """Refuse a raise that would not make the request fit."""
+    if len(exceeded) > 1:
         raise StaleData(SEVERAL_BUDGETS_BLOCK)
-    limit = over[0].budget.hard
+    limit = exceeded[0].budget.hard
     if limit is not None and hard <= limit:
         raise Refusal(RAISED_LIMIT_TOO_LOW.format(limit=format_credits(limit)), field="hard")
 
 
-def exceeded_audit_details(over: Sequence[BudgetUsage], hold: Decimal) -> list[dict[str, str]]:
-    """The budgets that it goes above, the tightest first: their limit, and what was used before and
-    is used after it."""
+def exceeded_audit_details(exceeded: Sequence[BudgetUsage], hold: Decimal) -> list[dict[str, str]]:
+    """The exceeded budgets, most constrained first, with their limit and their usage before and
+    after."""
     return [
         {
             "budget": str(usage.budget.pk),
@@ -248,13 +254,13 @@ def exceeded_audit_details(over: Sequence[BudgetUsage], hold: Decimal) -> list[d
             "used_before": amount_text(usage.used),
             "used_after": amount_text(usage.used + hold),
         }
-        for usage in over
+        for usage in exceeded
     ]
 
 
 @transaction.atomic
 def decline_request(*, by: Membership, approval: ApprovalRequest, words: str) -> ApprovalRequest:
-    """Say no, with a sentence that the asker reads. Nothing is sent."""
+    """Decline the request with a reason that the requester reads. Nothing is sent."""
     check_permission(by, Permission.MANAGE_MONEY)
     words = clean_line(words, max_length=300, field="answer")
     if not words:
@@ -264,7 +270,7 @@ def decline_request(*, by: Membership, approval: ApprovalRequest, words: str) ->
 
 @transaction.atomic
 def withdraw_request(*, by: Membership, approval: ApprovalRequest) -> ApprovalRequest:
-    """The asker's own: it waits no more, and the draft can be changed again."""
+    """Withdraw the member's own request, so that the draft can be changed again."""
     return close_request(
         by, lock_pending_request(approval), ApprovalDecision.WITHDRAWN, WITHDRAWN_BY_REQUESTER
     )
@@ -282,7 +288,7 @@ def check_current_price(charge: Charge) -> Decimal | None:
 
 
 def current_request_price(charge: Charge) -> Decimal | None:
-    """What that which was asked for costs now; None where nothing tells it."""
+    """The current price of the request in credits; None if it is unknown."""
     operation = get_operation(charge.operation)
     if operation.writes_script:
         return pricing.script_credits(charge.account)

@@ -24,7 +24,7 @@ PERIOD_CHOICES = [
 
 
 class CreditLimitField(forms.DecimalField):
-    """Credits. `limit` stands at the label's end."""
+    """A limit in whole credits. `limit` is the text at the end of the label."""
 
     def __init__(self, limit: str = "cr", **kwargs: Any) -> None:
         errors = dict.fromkeys(
@@ -46,7 +46,8 @@ class CreditLimitField(forms.DecimalField):
 
 
 class BudgetLimitsForm(PortalForm):
-    """The two limits of a budget; `drawn` are those the form was drawn with."""
+    """The two limits of a budget; `drawn` is the version of the limits that the form was built
+    from."""
 
     hard = CreditLimitField(label="Limit", help_text="Requests that would exceed it are refused.")
     soft = CreditLimitField(
@@ -55,13 +56,13 @@ class BudgetLimitsForm(PortalForm):
     drawn = forms.CharField(widget=forms.HiddenInput, required=False, label=VERSION_LABEL)
 
     def __init__(self, data: Any = None, budget: Budget | None = None) -> None:
-        first = (
+        limits = (
             {"hard": limit_input_value(budget.hard), "soft": limit_input_value(budget.soft)}
             if budget
             else {}
         )
-        drawn = {"drawn": budget.limits_version} if budget else {}
-        super().__init__(data, initial={**first, **drawn}, use_required_attribute=False)
+        version = {"drawn": budget.limits_version} if budget else {}
+        super().__init__(data, initial={**limits, **version}, use_required_attribute=False)
 
     def clean(self) -> dict[str, Any]:
         soft, hard = self.cleaned_data.get("soft"), self.cleaned_data.get("hard")
@@ -72,7 +73,7 @@ class BudgetLimitsForm(PortalForm):
         return self.cleaned_data
 
     def with_current_version(self, budget: Budget) -> BudgetLimitsForm:
-        """The same answers on top of the budget as it is now: a second save means it."""
+        """The submitted values on top of the current budget, so that saving again applies them."""
         data = {name: self.data.get(name, "") for name in self.fields}
         return BudgetLimitsForm({**data, "drawn": budget.limits_version}, budget)
 
@@ -81,7 +82,7 @@ class BudgetLimitsForm(PortalForm):
 
 
 class NewBudgetForm(BudgetLimitsForm):
-    """A new budget, for a member of the team or for all of it."""
+    """A new budget for a member or for the whole team."""
 
     who = forms.ChoiceField(label="For")
     period = forms.ChoiceField(label="In", choices=PERIOD_CHOICES, initial=BudgetPeriod.MONTH)
@@ -102,9 +103,10 @@ class NewBudgetForm(BudgetLimitsForm):
 
 
 class ApprovalForm(PortalForm):
-    """Once, or with a higher limit from now on; `drawn`: the budgets that were shown in the way."""
+    """Approve once or raise the limit; `drawn` is the version of the blocking budgets that were
+    shown."""
 
-    # Where the budget has credits left again, the dialog shows neither field.
+    # If no budget blocks the request any more, the dialog shows neither field.
     how = forms.ChoiceField(
         choices=[("once", "Approve once"), ("raise", "Raise")], initial="once", required=False
     )
@@ -116,26 +118,27 @@ class ApprovalForm(PortalForm):
         super().__init__(data, initial=initial, use_required_attribute=False)
 
     def with_current_version(self, answer: ApprovalConfirmation) -> Self:
-        """The same choice on top of what is in the way now; a limit typed for another is not."""
-        typed, drawn = self.data.get("hard", ""), self.data.get("drawn", "")
-        same = budget_ids_of_version(drawn) == budget_ids_of_version(answer.drawn)
-        hard = typed if same else answer.required_limit
-        fresh = {"how": self.data.get("how", ""), "hard": hard, "drawn": answer.drawn}
-        return type(self)(fresh, answer)
+        """The same choice for the current blocking budgets; a limit typed for another budget is
+        dropped."""
+        typed_limit, drawn = self.data.get("hard", ""), self.data.get("drawn", "")
+        is_same_budget = budget_ids_of_version(drawn) == budget_ids_of_version(answer.drawn)
+        hard = typed_limit if is_same_budget else answer.required_limit
+        data = {"how": self.data.get("how", ""), "hard": hard, "drawn": answer.drawn}
+        return type(self)(data, answer)
 
     def clean(self) -> dict[str, Any]:
-        raising = self.cleaned_data.get("how") == "raise"
-        if raising and self.cleaned_data.get("hard") is None and "hard" not in self.errors:
+        is_raise = self.cleaned_data.get("how") == "raise"
+        if is_raise and self.cleaned_data.get("hard") is None and "hard" not in self.errors:
             self.add_error("hard", LIMIT_NOT_A_NUMBER)
-        if not raising:
+        if not is_raise:
             self.errors.pop("hard", None)
             self.cleaned_data["hard"] = None
         return self.cleaned_data
 
 
 def budget_ids_of_version(drawn: str) -> list[str]:
-    """Which budgets a form was drawn with, whatever their limits."""
-    return [one.partition("/")[0] for one in drawn.split(" ")]
+    """The ids of the budgets in a version, without their limits."""
+    return [budget_version.partition("/")[0] for budget_version in drawn.split(" ")]
 
 
 def limit_input_value(limit: Decimal | None) -> str:

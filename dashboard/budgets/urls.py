@@ -1,4 +1,4 @@
-"""Addresses of budgets and of approval requests."""
+"""URLs of budgets and of approval requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The budgets of the team: looked at by everybody, set by the treasurer and the owner."""
+"""The budgets page, for every member; treasurer and owner set budgets and decide requests."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ def budgets(request: TeamRequest) -> HttpResponse:
 
 @allow_get_or_post
 def add_budget(request: TeamRequest) -> HttpResponse:
-    """A new budget."""
     check_permission(request.membership, Permission.MANAGE_MONEY)
     form = NewBudgetForm(request.team, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -65,12 +64,13 @@ def add_budget(request: TeamRequest) -> HttpResponse:
         else:
             messages.success(request, f"{form.member or 'The whole team'} now has a budget.")
             return redirect("budgets")
-    return render_budget_dialog(request, NEW_BUDGET_TEMPLATE, {"form": form}, bad=bool(form.errors))
+    return render_budget_dialog(
+        request, NEW_BUDGET_TEMPLATE, {"form": form}, is_invalid=bool(form.errors)
+    )
 
 
 @allow_get_or_post
 def change_limits(request: TeamRequest, budget_id: UUID) -> HttpResponse:
-    """Other limits for a budget."""
     budget = fetch_budget(request, budget_id)
     posted = request.method == "POST"
     form = BudgetLimitsForm(request.POST if posted else None, budget)
@@ -89,13 +89,13 @@ def change_limits(request: TeamRequest, budget_id: UUID) -> HttpResponse:
         else:
             return redirect("budgets")
     return render_budget_dialog(
-        request, LIMITS_TEMPLATE, {"form": form, "budget": budget}, bad=bool(form.errors)
+        request, LIMITS_TEMPLATE, {"form": form, "budget": budget}, is_invalid=bool(form.errors)
     )
 
 
 @require_POST
 def end_budget(request: TeamRequest, budget_id: UUID) -> HttpResponse:
-    """A budget that binds nobody any more; adding it again brings it back."""
+    """Remove a budget; adding it again restores it."""
     budget = fetch_budget(request, budget_id)
     actions.end_budget(by=request.membership, budget=budget)
     messages.success(request, f"Budget of {budget.member or 'the whole team'} removed.")
@@ -103,18 +103,18 @@ def end_budget(request: TeamRequest, budget_id: UUID) -> HttpResponse:
 
 
 def render_budget_dialog(
-    request: TeamRequest, dialog: str, context: dict[str, Any], *, bad: bool = False
+    request: TeamRequest, dialog: str, context: dict[str, Any], *, is_invalid: bool = False
 ) -> HttpResponse:
-    """A dialog alone for htmx; without script, or refused, the page with the dialog open on it."""
+    """The dialog alone for htmx; without JavaScript the page with the dialog open."""
     if request.htmx:
         return render(request, dialog, {**context, "fragment": True})
     page = {"page": build_budgets_page(request.membership), "dialog": dialog}
-    return render(request, PAGE_TEMPLATE, {**page, **context}, status=422 if bad else 200)
+    return render(request, PAGE_TEMPLATE, {**page, **context}, status=422 if is_invalid else 200)
 
 
 @allow_get_or_post
 def approve_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
-    """What it costs whom; a POST sends it, this once or under a higher limit."""
+    """The approval dialog; a POST sends the request, once or under a raised limit."""
     approval, refusal = fetch_approval_request(request, approval_id), ""
     answer = build_approval_confirmation(approval)
     form = ApprovalForm(request.POST if request.method == "POST" else None, answer)
@@ -132,7 +132,7 @@ def approve_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
             return redirect("budgets")
     context = {"answer": answer, "form": form, "refusal": refusal}
     return render_budget_dialog(
-        request, APPROVAL_TEMPLATE, context, bad=bool(refusal or form.errors)
+        request, APPROVAL_TEMPLATE, context, is_invalid=bool(refusal or form.errors)
     )
 
 
@@ -152,12 +152,12 @@ def decline_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
             messages.success(request, f"{approval.member.first_name} is notified of the reason.")
             return redirect("budgets")
     context = {"answer": build_approval_confirmation(approval), "error": error, "words": words}
-    return render_budget_dialog(request, REFUSAL_TEMPLATE, context, bad=bool(error))
+    return render_budget_dialog(request, REFUSAL_TEMPLATE, context, is_invalid=bool(error))
 
 
 @allow_get_or_post
 def withdraw_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
-    """One's own ask, taken back before it was decided."""
+    """Withdraw the member's own request before it is decided."""
     approval = fetch_own_approval_request(request, approval_id)
     if request.method != "POST":
         return render_budget_dialog(

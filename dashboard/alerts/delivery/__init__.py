@@ -1,3 +1,3 @@
-"""Delivery of alerts by e-mail and webhook. Tasks use `queue`, actions `webhook`."""
+"""Delivery of alerts by email and webhook. Tasks use `queue`, actions `webhook`."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An alert by e-mail: plain text, one address, nothing secret."""
+"""An alert as an email: plain text, one recipient, no secrets."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SMTP_PERMANENT_CODES = range(500, 600)  # replies of SMTP
 
 
 def send_alert_email(delivery: Delivery) -> None:
-    """Hand it to the mail server. Raises `DeliveryFailed`."""
+    """Send the alert to the mail server. Raises `DeliveryFailed`."""
     event = delivery.event
     context = {"event": event, "team": event.team.name, "portal": settings.PORTAL_URL}
     with timezone.override(event.team.tenant.zone):
         body = render_to_string("alerts/email.txt", context)
     message = EmailMessage(
-        # A header has no line breaks; names of earlier days may have some.
+        # A header has no line breaks, but older names may contain some.
         subject=" ".join(f"{event.team.name}: {event.title}".split()),
         body=body,
         to=[delivery.address],
@@ -47,5 +47,6 @@ def recipients_refused_error(recipients: dict[str, tuple[int, bytes]]) -> Delive
 
 
 def smtp_error(code: int) -> DeliveryFailed:
-    """Also a refused sign-in: somebody may mend the settings before the last try."""
+    """Never permanent, even for a refused sign-in: the settings may be fixed before the last
+    attempt."""
     return DeliveryFailed(f"The mail server answered {code}.", code)

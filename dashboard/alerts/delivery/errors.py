@@ -1,7 +1,7 @@
-"""Why an alert did not arrive, in sentences that hold no secret and no body of an answer.
+"""Delivery errors. Their sentences contain no secret and no response body.
 
-DeliveryFailed      it is tried again
-└── Undeliverable   it is not: another try would end the same
+DeliveryFailed      is retried
+└── Undeliverable   is not retried: another attempt would fail the same way
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Deliveries: an alert is brought to each address, tried again with growing pauses, then given up.
+"""The delivery queue: each alert is sent to each address and retried with growing delays, then
+given up.
 
-Each try is claimed by one conditional update. A worker that dies in one leaves it due again after
-`ATTEMPT_LEASE`: an address may then hear of it twice, with the same id.
+One conditional update claims an attempt. If a worker dies during it, the delivery is due again
+after `ATTEMPT_LEASE`, so an address may receive it twice, with the same id.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from proxyapi.events import EventType, publish_event
 
 log = logging.getLogger(__name__)
 
-# Pauses after the first try, the second, and so on; after the last one it is given up.
+# Delays after the first attempt, the second, and so on; after the last one it is given up.
 RETRY_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
 ATTEMPT_LEASE = timedelta(minutes=2)
-MAX_DUE_AHEAD = timedelta(hours=7)  # and more than any pause
+MAX_DUE_AHEAD = timedelta(hours=7)  # longer than any delay
 ATTEMPTS_INTERRUPTED = "Every attempt was interrupted before it finished."
 CHANNEL_SENDERS: Mapping[str, Callable[[Delivery], int | None]] = {
     DeliveryChannel.EMAIL: email.send_alert_email,
@@ -37,7 +38,7 @@ CHANNEL_SENDERS: Mapping[str, Callable[[Delivery], int | None]] = {
 
 
 def attempt_delivery(delivery_id: UUID) -> None:
-    """One try, if it is due and nobody else is at it."""
+    """Make one attempt if the delivery is due and no other worker has claimed it."""
     now = timezone.now()
     due = Delivery.objects.due(now).filter(pk=delivery_id).order_by()
     if not due.update(attempts=F("attempts") + 1, due_at=now + ATTEMPT_LEASE):
@@ -54,7 +55,7 @@ def attempt_delivery(delivery_id: UUID) -> None:
     except DeliveryFailed as error:
         retry_delivery_later(delivery, error)
     except Exception as error:
-        name = type(error).__name__  # its words may hold a secret
+        name = type(error).__name__  # its message may contain a secret
         log.error("alert delivery %s: %s", delivery.pk, name)
         retry_delivery_later(
             delivery, DeliveryFailed(f"It was not sent because of an error in the portal ({name}).")
@@ -66,7 +67,7 @@ def attempt_delivery(delivery_id: UUID) -> None:
 
 
 def repair_due_times() -> None:
-    """After a clock was put back: what was put off until a time that is far ahead now is due."""
+    """Make deliveries due whose time is too far ahead because the clock was set back."""
     now = timezone.now()
     waiting = Delivery.objects.filter(state=DeliveryState.DUE)
     waiting.filter(due_at__gt=now + MAX_DUE_AHEAD).update(due_at=now)

@@ -1,13 +1,13 @@
-"""An alert by webhook: JSON, posted and signed as Standard Webhooks say.
+"""Delivery of an alert by webhook: JSON, signed as in Standard Webhooks.
 
-    webhook-id: the event's id, the same with each try
-    webhook-timestamp: seconds since 1970 of this try
+    webhook-id: the event's id, the same for each attempt
+    webhook-timestamp: Unix time of this attempt in seconds
     webhook-signature: v1, and the base64 of HMAC-SHA256 over "id.timestamp.body"
 
-The key is the base64 behind `whsec_` of a secret that is shown once and kept sealed. The address
-was typed by a person and is not trusted: only public hosts by https on port 443 are connected to,
-each address a name has is judged, the connection goes to the judged one, and no redirect is
-followed. On the demo, this machine's own addresses are allowed as well.
+The key is the base64 part after `whsec_` of a secret that is shown once and stored encrypted. The
+URL is user input and not trusted: only public hosts on https port 443 are connected to, every
+resolved address is checked, the connection uses the checked address, and redirects are not
+followed. The demo also allows loopback addresses.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from proxyapi.upstream.tls import shared_ssl_context
 
 SIGNING_PREFIX = "whsec_"
 TEST_WEBHOOK_TYPE = "alert.test"
-REQUEST_TIMEOUT = httpx.Timeout(10, connect=5)  # seconds for each part of an answer
-MAX_REQUEST_S = 15.0  # seconds for all of it: a host may send its headers byte by byte, for days
+REQUEST_TIMEOUT = httpx.Timeout(10, connect=5)  # seconds for each read
+MAX_REQUEST_S = 15.0  # for the whole request: a host may send its headers byte by byte, for days
 HTTP_GONE = 410
 WEBHOOK_REMOVED = "The webhook was removed."
 URL_UNREADABLE = "This address is not valid. It must start with https:// and name a public host."
@@ -56,7 +56,8 @@ def encrypt_webhook_secret(hook: AlertWebhook, secret: str) -> None:
 
 
 def reencrypt_webhook_secret(hook: AlertWebhook) -> bool:
-    """Seal the secret again with the current key; False when it was there, or changed meanwhile."""
+    """Encrypt the secret with the current key; False if it already was, or if it changed
+    meanwhile."""
     old, ring = bytes(hook.ciphertext), encryption.load_key_ring()
     if encryption.envelope_key_id(old) == ring.current_key_id:
         return False
@@ -67,7 +68,7 @@ def reencrypt_webhook_secret(hook: AlertWebhook) -> bool:
 
 
 def post_webhook(delivery: Delivery) -> int:
-    """Post it; answers the status. Raises `DeliveryFailed`."""
+    """Post the alert and return the response status. Raises `DeliveryFailed`."""
     hook = AlertWebhook.objects.filter(team=delivery.event.team_id).first()
     if hook is None:
         raise Undeliverable(WEBHOOK_REMOVED)
@@ -103,7 +104,7 @@ def post_webhook(delivery: Delivery) -> int:
 
 @contextmanager
 def close_client_after(seconds: float, client: httpx.Client) -> Iterator[None]:
-    """Close the client's connections after so long, whatever comes over them."""
+    """Close the client's connections after `seconds`, even while data arrives."""
     timer = Timer(seconds, client.close)
     timer.daemon = True
     timer.start()
@@ -114,7 +115,7 @@ def close_client_after(seconds: float, client: httpx.Client) -> Iterator[None]:
 
 
 def webhook_payload(event: AlertEvent) -> bytes:
-    told = {
+    payload = {
         "id": str(event.pk),
         "type": ALERT_KINDS[event.rule.kind].webhook_type if event.rule else TEST_WEBHOOK_TYPE,
         "happened_at": event.happened_at.isoformat(),
@@ -124,7 +125,7 @@ def webhook_payload(event: AlertEvent) -> bytes:
         "threshold": f"{event.threshold.normalize():f}",
         "url": f"{settings.PORTAL_URL}{event.url or '/'}",
     }
-    return json.dumps(told, ensure_ascii=False).encode()
+    return json.dumps(payload, ensure_ascii=False).encode()
 
 
 def webhook_headers(hook: AlertWebhook, id: str, at: int, body: bytes) -> dict[str, str]:
@@ -141,7 +142,7 @@ def webhook_headers(hook: AlertWebhook, id: str, at: int, body: bytes) -> dict[s
 
 
 def parse_webhook_url(address: str) -> httpx.URL:
-    """The address, if its form alone does not already rule it out. Raises `Undeliverable`."""
+    """Parse the URL. Raises `Undeliverable` if its form alone rules it out."""
     try:
         url = httpx.URL(address)
     except (httpx.InvalidURL, ValueError):
@@ -153,19 +154,19 @@ def parse_webhook_url(address: str) -> httpx.URL:
 
 
 def is_local_demo_url(url: httpx.URL) -> bool:
-    """Whether it may be this machine: on the demo alone, and never the sandbox itself."""
-    own = httpx.URL(settings.VIDEO_API_BASE_URL)
-    known = url.scheme in ("http", "https") and bool(url_port(url))
-    return settings.VIDEO_API_IS_SANDBOX and known and url_port(url) != url_port(own)
+    """True on the demo for any port except that of the sandbox itself."""
+    sandbox_url = httpx.URL(settings.VIDEO_API_BASE_URL)
+    is_http = url.scheme in ("http", "https") and bool(url_port(url))
+    return settings.VIDEO_API_IS_SANDBOX and is_http and url_port(url) != url_port(sandbox_url)
 
 
 def resolve_webhook_address(url: httpx.URL) -> IPv4Address | IPv6Address:
-    """The address to connect to. One bad address among several is enough to refuse them all."""
+    """The IP address to connect to. One disallowed address among several refuses the host."""
     try:
-        found = socket.getaddrinfo(url.host, url_port(url), type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(url.host, url_port(url), type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise DeliveryFailed(HOST_NOT_RESOLVED) from None
-    addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
     if not addresses or not all(is_allowed_webhook_address(url, address) for address in addresses):
         raise Undeliverable(HOST_NOT_PUBLIC)
     return addresses[0]

@@ -1,7 +1,7 @@
-"""One module an alert kind: its `SPEC` says what is watched, and how it is worded and found.
+"""One module per alert kind; its `SPEC` declares its texts, thresholds and finder.
 
-`ALERT_KINDS` has them all, in the order of `AlertKind`. A new kind is a value there and a module
-here; rules, forms, webhook types and docs/reference/alerts.md follow from the two.
+`ALERT_KINDS` holds all of them in the order of `AlertKind`. A new kind needs a value there and a
+module here; rules, forms, webhook types and docs/reference/alerts.md derive from the two.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dashboard.models import AlertKind
 def load_alert_kinds() -> Mapping[str, AlertKindSpec]:
     """Raises `KeyError` for a value of `AlertKind` without a module."""
     modules = [
-        import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)
+        import_module(f"{__name__}.{entry.name}") for entry in pkgutil.iter_modules(__path__)
     ]
     specs: dict[str, AlertKindSpec] = {module.SPEC.kind: module.SPEC for module in modules}
     return {kind: specs[kind] for kind in AlertKind}

@@ -1,4 +1,4 @@
-"""Approval requests that wait for a decision, and their answers."""
+"""Approval requests that wait for a decision, and the decisions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dashboard.models import (
 )
 from dashboard.shared.formatting import credits
 
-ANSWER_MAX_AGE = timedelta(days=1)  # an answer that old is none any more
+ANSWER_MAX_AGE = timedelta(days=1)  # older decisions are not reported
 
 
 def find_approval_requests(
@@ -55,27 +55,27 @@ def pending_request_finding(
 
 
 def decided_request_finding(rule: AlertRule, approval: ApprovalRequest) -> AlertFinding:
-    """For the asker alone."""
-    who = approval.decided_by.first_name if approval.decided_by else "Someone"
+    """A finding that only the requester sees."""
+    decider = approval.decided_by.first_name if approval.decided_by else "Someone"
     amount, title = f"{credits(approval.charge.hold)} cr", request_title(approval)
     state, head, text = {
-        ApprovalDecision.APPROVED: ("good", f"{who} approved {amount}", f"{title} is sent."),
+        ApprovalDecision.APPROVED: ("good", f"{decider} approved {amount}", f"{title} is sent."),
         ApprovalDecision.DECLINED: (
             "failed",
-            f"{who} declined {amount}",
+            f"{decider} declined {amount}",
             f"{title}: “{approval.answer}”",
         ),
     }.get(
         ApprovalDecision(approval.decision),
         ("paused", f"{amount} were not sent", f"{title}: {approval.answer}"),
     )
-    where = (
+    url = (
         reverse("video", args=[approval.charge.job_id])
         if approval.charge.job_id
         else reverse("budgets")
     )
     return AlertFinding(
-        rule, str(approval.pk), head, text[:400], state, where, "answer", member=approval.member_id
+        rule, str(approval.pk), head, text[:400], state, url, "answer", member=approval.member_id
     )
 
 

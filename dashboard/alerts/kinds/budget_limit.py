@@ -1,4 +1,4 @@
-"""Budgets past their alert or at their limit."""
+"""Budgets that have reached their alert threshold or their limit."""
 
 from __future__ import annotations
 
@@ -36,38 +36,38 @@ def find_budgets_past_limit(
     team: Team, rules: Sequence[AlertRule], now: datetime
 ) -> Iterator[AlertFinding]:
     rows = Budget.objects.filter(team=team, active=True).select_related("member")
-    for standing in load_budget_usages(team, rows, now):
-        limit = highest_reached_limit(standing)
+    for usage in load_budget_usages(team, rows, now):
+        limit = highest_reached_limit(usage)
         for rule in rules if limit is not None else ():
-            yield budget_finding(rule, standing, limit or Decimal(0))
+            yield budget_finding(rule, usage, limit or Decimal(0))
 
 
-def highest_reached_limit(standing: BudgetUsage) -> Decimal | None:
-    """The higher of the limits that it is at or past."""
-    limits = (standing.budget.hard, standing.budget.soft)
-    return next((it for it in limits if it is not None and standing.used >= it), None)
+def highest_reached_limit(usage: BudgetUsage) -> Decimal | None:
+    """The hard limit if it is reached, else the alert threshold if that is."""
+    limits = (usage.budget.hard, usage.budget.soft)
+    return next((limit for limit in limits if limit is not None and usage.used >= limit), None)
 
 
-def budget_finding(rule: AlertRule, standing: BudgetUsage, limit: Decimal) -> AlertFinding:
-    budget = standing.budget
-    who = budget.member.first_name if budget.member else "The team"
-    when = PERIOD_PHRASES[BudgetPeriod(budget.period)]
-    capped = limit == budget.hard
-    of = f" of {credits(budget.hard)}" if budget.hard is not None else ""
-    held = f" and {credits(standing.held)} held" if standing.held else ""
-    taken = f"{credits(standing.spent)} spent{held}."
+def budget_finding(rule: AlertRule, usage: BudgetUsage, limit: Decimal) -> AlertFinding:
+    budget = usage.budget
+    subject_name = budget.member.first_name if budget.member else "The team"
+    period_phrase = PERIOD_PHRASES[BudgetPeriod(budget.period)]
+    is_at_limit = limit == budget.hard
+    of_limit_text = f" of {credits(budget.hard)}" if budget.hard is not None else ""
+    held_text = f" and {credits(usage.held)} held" if usage.held else ""
+    usage_text = f"{credits(usage.spent)} spent{held_text}."
     return AlertFinding(
         rule,
         str(budget.pk),
-        f"{who} is at the limit of {credits(limit)} cr {when}"
-        if capped
-        else f"{who} is past {credits(limit)}{of} cr {when}",
-        f"{taken} {AT_LIMIT_TEXT.format(until=standing.resets_at_label)}"
-        if capped
-        else f"{taken} It resets {standing.resets_at_label}.",
-        "failed" if capped else "late",
+        f"{subject_name} is at the limit of {credits(limit)} cr {period_phrase}"
+        if is_at_limit
+        else f"{subject_name} is past {credits(limit)}{of_limit_text} cr {period_phrase}",
+        f"{usage_text} {AT_LIMIT_TEXT.format(until=usage.resets_at_label)}"
+        if is_at_limit
+        else f"{usage_text} It resets {usage.resets_at_label}.",
+        "failed" if is_at_limit else "late",
         reverse("budgets"),
-        f"{standing.bounds.start.astimezone(standing.zone):%Y-%m-%d}",
+        f"{usage.bounds.start.astimezone(usage.zone):%Y-%m-%d}",
         limit,
         budget.member_id,
         for_money=True,

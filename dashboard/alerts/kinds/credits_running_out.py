@@ -1,4 +1,4 @@
-"""Credits that run out within a number of days: the forecast draws hundreds of futures."""
+"""Credits that run out within a number of days, by the simulated forecast."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ from dashboard.shared.forecast import (
 def find_credits_running_out(
     team: Team, rules: Sequence[AlertRule], now: datetime
 ) -> Iterator[AlertFinding]:
-    """Credits that run out within the threshold, in one of ten futures, before the plan renews."""
+    """A finding if credits run out within the threshold in 10 % of the simulations, before the plan
+    renews."""
     accounts = accounts_with_token(team).exclude(balance_as_of=None)
     for account in accounts.select_related("tenant", "ledger", "top_up"):
-        outlook = load_account_forecast(account, account.available_balance(), now)
-        forecast = outlook.forecast
+        account_forecast = load_account_forecast(account, account.available_balance(), now)
+        forecast = account_forecast.forecast
         if forecast is None or forecast.early is None:
             continue
-        if outlook.renews_on is not None and outlook.renews_on <= forecast.early:
+        if account_forecast.renews_on is not None and account_forecast.renews_on <= forecast.early:
             continue
-        days = (forecast.early - outlook.today).days
+        days = (forecast.early - account_forecast.today).days
         for rule in rules:
             if days < rule.threshold:
                 yield AlertFinding(

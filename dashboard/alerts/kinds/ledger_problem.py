@@ -1,4 +1,4 @@
-"""Ledger problems: mirroring stopped at an entry that changed."""
+"""Ledger problems: the mirror stopped at an entry that changed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from proxyapi.models import (
 def find_ledger_problems(
     team: Team, rules: Sequence[AlertRule], now: datetime
 ) -> Iterator[AlertFinding]:
-    """Once a week for each row that was found changed: what was mended and stops again is news."""
+    """At most once a week per changed row: a new conflict after a repair is reported at once."""
     rows = LedgerMirror.objects.filter(account__in=accounts_with_token(team)).exclude(problem="")
     rows = rows.annotate(changed=Max("account__ledger_conflicts__pk"))
     for row in rows.select_related("account"):

@@ -1,4 +1,4 @@
-"""Low balance: the free credits of an account fall under a threshold."""
+"""Low balance: the available credits of an account are below a threshold."""
 
 from __future__ import annotations
 
@@ -32,67 +32,75 @@ ZERO = Decimal(0)
 MAX_CLOCK_ERROR = timedelta(hours=1)  # a balance is read every ten minutes
 
 
-ENDED_PERIOD_PREFIX = "until "  # begins the period of a lack that is over
+ENDED_PERIOD_PREFIX = "until "  # start of the period of an ended shortage
 
 
-MIN_SHORTAGE_DURATION = timedelta(
-    days=1
-)  # the shortest; holds come and go, and each is not told anew
+MIN_SHORTAGE_DURATION = timedelta(days=1)  # so that each hold does not cause a new alert
 
 
 def find_low_balances(
     team: Team, rules: Sequence[AlertRule], now: datetime
 ) -> Iterator[AlertFinding]:
-    """Free credits under the threshold; its period goes from one credit to the next, or until so
-    much was free again."""
-    came = LedgerEntry.objects.filter(account=OuterRef("pk"), charge=None, amount__gt=0)
+    """Available credits below the threshold. A period lasts from one incoming credit to the next,
+    or until the available credits reach the threshold again."""
+    incoming = LedgerEntry.objects.filter(account=OuterRef("pk"), charge=None, amount__gt=0)
     accounts = accounts_with_token(team).exclude(balance_as_of=None)
     accounts = accounts.annotate(
         held_now=held_credits_annotation(),
-        came_at=Subquery(came.order_by("-happened_at", "-position").values("position")[:1]),
-        came_on=Subquery(came.order_by("-happened_at", "-position").values("happened_at")[:1]),
+        came_at=Subquery(incoming.order_by("-happened_at", "-position").values("position")[:1]),
+        came_on=Subquery(incoming.order_by("-happened_at", "-position").values("happened_at")[:1]),
     )
     for account in accounts:
         if is_balance_outdated(account, now):
             continue
-        free = account.balance - quantize_credits(account.held_now)
-        since = "no credit yet" if account.came_at is None else f"since row {account.came_at}"
+        available = account.balance - quantize_credits(account.held_now)
+        current_period = (
+            "no credit yet" if account.came_at is None else f"since row {account.came_at}"
+        )
         for rule in rules:
-            period = alerted_period(rule, account, now) or since
+            period = alerted_period(rule, account, now) or current_period
             close_ended_shortage(
-                rule, account, period, free, now if period != since else now - MIN_SHORTAGE_DURATION
+                rule,
+                account,
+                period,
+                available,
+                now if period != current_period else now - MIN_SHORTAGE_DURATION,
             )
-            if free < rule.threshold:
+            if available < rule.threshold:
                 yield AlertFinding(
                     rule,
                     str(account.pk),
-                    f"{credits(max(free, ZERO))} cr are free, less than {credits(rule.threshold)}",
+                    f"{credits(max(available, ZERO))} cr are free, "
+                    f"less than {credits(rule.threshold)}",
                     f"On {account.label}: {credits(account.balance)} cr as of "
                     f"{clock(account.balance_as_of)}, {credits(account.held_now)} held.",
-                    "failed" if free <= 0 else "late",
+                    "failed" if available <= 0 else "late",
                     account_page_url("top-up", account.pk),
                     period,
                 )
 
 
 def alerted_period(rule: AlertRule, account: Any, now: datetime) -> str | None:
-    """The period in which this lack was told already: a history that is still being mirrored shows
-    credits that came before that, and they are no news."""
+    """The period of an alert that already reported this shortage, or None.
+
+    While older history is still being mirrored, credits appear that precede the alert; they must
+    not start a new period.
+    """
     if account.came_on is None:
         return None
-    lately = AlertEvent.objects.filter(
+    events = AlertEvent.objects.filter(
         rule=rule,
         subject=str(account.pk),
         threshold=rule.threshold,
         happened_at__range=(account.came_on + MAX_CLOCK_SKEW, now),
     )
-    lack = lately.exclude(period__startswith=ENDED_PERIOD_PREFIX).order_by("-happened_at")
-    return lack.values_list("period", flat=True).first()
+    open_events = events.exclude(period__startswith=ENDED_PERIOD_PREFIX).order_by("-happened_at")
+    return open_events.values_list("period", flat=True).first()
 
 
 def is_balance_outdated(account: Any, now: datetime) -> bool:
-    """Whether the balance was read before credits came that the ledger shows already: of those it
-    would be told that they are missing. For an hour at most: the ledger's clock may be wrong."""
+    """True if the balance is older than credits already in the ledger; a low-balance alert would
+    then be false. Ignored after an hour, because the ledger's clock may be off."""
     came_on = account.came_on
     if came_on is None or abs(now - came_on) > MAX_CLOCK_ERROR:
         return False
@@ -100,19 +108,20 @@ def is_balance_outdated(account: Any, now: datetime) -> bool:
 
 
 def close_ended_shortage(
-    rule: AlertRule, account: Account, period: str, free: Decimal, until: datetime
+    rule: AlertRule, account: Account, period: str, available: Decimal, until: datetime
 ) -> None:
-    """Close the period of a lack that was told until then and is over: a plan may renew without a
-    row. Where credits were mirrored after it was told, that is what ended it."""
-    over = AlertEvent.objects.filter(
+    """Close the period of a shortage that was reported until `until` and has ended: a plan may
+    renew without a ledger row. If credits were mirrored after the alert, they end the period
+    instead."""
+    ended = AlertEvent.objects.filter(
         rule=rule,
         subject=str(account.pk),
         period=period,
-        threshold__lte=free,
+        threshold__lte=available,
         happened_at__lte=until,
     )
-    if over.exists():  # an update of nothing would still take SQLite's one lock for writing
-        over.update(period=f"{ENDED_PERIOD_PREFIX}{timezone.now():%Y-%m-%d %H:%M}")
+    if ended.exists():  # an update without rows would still take SQLite's only write lock
+        ended.update(period=f"{ENDED_PERIOD_PREFIX}{timezone.now():%Y-%m-%d %H:%M}")
 
 
 SPEC = AlertKindSpec(

@@ -23,13 +23,13 @@ from proxyapi.top_up import is_stopped_by_failures
 def find_failed_top_ups(
     team: Team, rules: Sequence[AlertRule], now: datetime
 ) -> Iterator[AlertFinding]:
-    """Each failure is told once, by the rule of the highest threshold it reaches."""
+    """Each failure is reported once, by the rule with the highest threshold that it reaches."""
     rows = AutoTopUp.objects.filter(
         account__in=accounts_with_token(team), consecutive_failures__gt=0
     )
     for row in rows.select_related("account"):
         if not row.enabled and not is_stopped_by_failures(row):
-            continue  # it was switched off here; the count stays at the service until one succeeds
+            continue  # switched off here; the service keeps the count until a top-up succeeds
         count = row.consecutive_failures
         for rule in [rule for rule in rules if count >= rule.threshold][:1]:
             yield AlertFinding(
@@ -45,9 +45,9 @@ def find_failed_top_ups(
 
 
 def top_up_failure_key(row: AutoTopUp) -> str:
-    """Which one: the count alone is the same again when one succeeded in between."""
-    seen = f" by {row.failure_seen_at:%d %H:%M}" if row.failure_seen_at else ""
-    return f"{row.consecutive_failures}{seen}"
+    """The count and the time of the failure: the count alone repeats after a success in between."""
+    seen_text = f" by {row.failure_seen_at:%d %H:%M}" if row.failure_seen_at else ""
+    return f"{row.consecutive_failures}{seen_text}"
 
 
 SPEC = AlertKindSpec(

@@ -1,4 +1,4 @@
-"""Top-up off: the service switched the automatic top-up off, nobody here did."""
+"""Automatic top-up that was switched off outside the portal."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from proxyapi.top_up import is_stopped_by_failures
 def find_disabled_top_ups(
     team: Team, rules: Sequence[AlertRule], now: datetime
 ) -> Iterator[AlertFinding]:
-    """It was on, and nobody here switched it off: three payments failed, or it was found off."""
+    """Top-ups that are off although no member switched them off: after three failed payments, or
+    elsewhere."""
     rows = AutoTopUp.objects.filter(account__in=accounts_with_token(team), enabled=False)
     for row in rows.select_related("account"):
-        failed = is_stopped_by_failures(row)
-        if not (row.is_disabled_elsewhere or failed):
+        is_stopped = is_stopped_by_failures(row)
+        if not (row.is_disabled_elsewhere or is_stopped):
             continue
-        why = (
+        reason = (
             "after three failed payments. Turning it on again does not reset the count. Check the "
             "payment method first."
-            if failed
+            if is_stopped
             else "or someone did on its website. No one did here."
         )
         for rule in rules:
@@ -38,7 +39,7 @@ def find_disabled_top_ups(
                 rule,
                 str(row.pk),
                 "Automatic top-up is off",
-                f"On {row.account.label}. The service switched it off {why}",
+                f"On {row.account.label}. The service switched it off {reason}",
                 "failed",
                 account_page_url("top-up", row.account_id),
                 f"{row.found_off_at or row.enabled_at or ''}",

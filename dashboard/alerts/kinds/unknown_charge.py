@@ -1,4 +1,4 @@
-"""Unknown charges: an answer got lost, so nobody knows whether credits were spent."""
+"""Unknown charges: a response was lost, so it is unknown whether credits were spent."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from proxyapi.models import (
 from proxyapi.models.charge import CHARGED_LATE_CODE
 from proxyapi.operations import get_operation
 
-LATE_CHARGE_MAX_AGE = timedelta(days=1)  # a late debit that was found longer ago is none any more
+LATE_CHARGE_MAX_AGE = timedelta(days=1)  # older late charges are not reported
 
 
-MAX_TITLE_LENGTH = 100  # letters of a title in an alert
+MAX_TITLE_LENGTH = 100  # characters of a title in an alert
 
 
 def find_unknown_charges(
     team: Team, rules: Sequence[AlertRule], now: datetime
 ) -> Iterator[AlertFinding]:
-    """Charges whose cost nobody knows for longer than the threshold, in minutes; and those that
-    were called uncharged and took credits all the same."""
+    """Charges that are unknown for longer than the threshold in minutes, and charges that were
+    reported as not charged and then appeared in the ledger."""
     late = Q(
         state=ChargeState.MATCHED, code=CHARGED_LATE_CODE, settled_at__gte=now - LATE_CHARGE_MAX_AGE
     )
@@ -62,17 +62,18 @@ def find_unknown_charges(
 
 
 def late_charge_finding(rule: AlertRule, charge: Charge) -> AlertFinding:
-    """Told once, whatever the threshold. Who was told "never charged" may have ordered it again:
-    then both orders were charged, and it is said that the portal sent each of them once."""
+    """Reported once, whatever the threshold. After the report "not charged" the member may have
+    sent the request again, and both were charged; the text then says that the portal sent each of
+    them once."""
     text = (
         f"The {describe_charge_operation(charge)} was sent at {clock(charge.sent_at)}, its "
         "response was lost, and we reported it as not charged. The service charged it later. It "
         "is probably yours."
     )
-    if again := Charge.objects.later_repeats(charge).order_by("sent_at").first():
+    if repeat := Charge.objects.later_repeats(charge).order_by("sent_at").first():
         text += (
-            f" It was sent again at {clock(again.sent_at)}, so it was charged twice. Reelroom sent "
-            "each request once."
+            f" It was sent again at {clock(repeat.sent_at)}, so it was charged twice. "
+            "Reelroom sent each request once."
         )
     return AlertFinding(
         rule,
@@ -89,8 +90,8 @@ def late_charge_finding(rule: AlertRule, charge: Charge) -> AlertFinding:
 
 
 def describe_charge_operation(charge: Charge) -> str:
-    what = get_operation(charge.operation).noun
-    return f"{what} of “{charge.job.title[:MAX_TITLE_LENGTH]}”" if charge.job else what
+    noun = get_operation(charge.operation).noun
+    return f"{noun} of “{charge.job.title[:MAX_TITLE_LENGTH]}”" if charge.job else noun
 
 
 SPEC = AlertKindSpec(

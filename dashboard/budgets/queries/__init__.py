@@ -1,4 +1,4 @@
-"""Budgets and pending approval requests as pages show them."""
+"""Queries of the budgets page: budgets, their history and pending approval requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asks that wait for a word, as those who may give it see them, and as the asker does."""
+"""Pending approval requests, as approvers and requesters see them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ZERO_CREDITS = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequestRow:
-    """One approval request. `mine`: the reader made it, and may withdraw it."""
+    """One approval request; `mine` is True if the reader made it and may withdraw it."""
 
     id: UUID
     who: str
@@ -50,9 +50,12 @@ class ApprovalRequestRow:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalConfirmation:
-    """The question before an approval. The rows name all budgets that it goes above, else the most
-    constrained; `required_limit` is the least limit that it would fit under, where only one is in
-    the way; `drawn` names those that are."""
+    """The dialog before an approval.
+
+    `rows` name all budgets that the request exceeds, else the most constrained one.
+    `required_limit` is the lowest limit that the request fits under, if only one budget blocks it.
+    `drawn` is the `budget_usages_version` of the blocking budgets.
+    """
 
     id: UUID
     who: str
@@ -66,16 +69,18 @@ class ApprovalConfirmation:
 
 
 def build_approval_request_rows(reader: Membership) -> tuple[ApprovalRequestRow, ...]:
-    """The oldest first; of those who may not decide, only their own. At most six queries."""
+    """Oldest first; only their own for readers who may not decide. At most six queries."""
     approvals = select_request_relations(reader.team.approval_requests.pending())
-    decides = has_permission(reader, Permission.MANAGE_MONEY)
-    if not decides:
+    may_decide = has_permission(reader, Permission.MANAGE_MONEY)
+    if not may_decide:
         approvals = approvals.filter(member=reader.user_id)
-    found = list(approvals)
-    short = most_constrained_by_member(reader, found)
+    rows = list(approvals)
+    most_constrained_usage = most_constrained_by_member(reader, rows)
     return tuple(
-        build_approval_request_row(approval, reader, short.get(approval.member_id), decides=decides)
-        for approval in found
+        build_approval_request_row(
+            approval, reader, most_constrained_usage.get(approval.member_id), may_decide=may_decide
+        )
+        for approval in rows
     )
 
 
@@ -86,32 +91,32 @@ def select_request_relations(approvals: QuerySet[ApprovalRequest]) -> QuerySet[A
 def most_constrained_by_member(
     reader: Membership, approvals: Sequence[ApprovalRequest]
 ) -> dict[int, BudgetUsage]:
-    """By asker, the budget with the least left."""
+    """The budget with the fewest credits left, by the id of the requester."""
     if not approvals:
         return {}
-    found = load_hard_budget_usage(reader)
+    usages = load_hard_budget_usage(reader)
     return {
-        who: short
-        for who in {approval.member_id for approval in approvals}
-        if (short := most_constrained(filter_binding_usage(found, who)))
+        requester_id: usage
+        for requester_id in {approval.member_id for approval in approvals}
+        if (usage := most_constrained(filter_binding_usage(usages, requester_id)))
     }
 
 
 def load_hard_budget_usage(reader: Membership) -> list[BudgetUsage]:
-    """All budgets of the team with a hard limit."""
+    """The usage of all active budgets of the team with a hard limit."""
     budgets = Budget.objects.filter(team=reader.team, active=True).exclude(hard=None)
     return load_budget_usages(reader.team, budgets, timezone.now())
 
 
-def filter_binding_usage(found: Iterable[BudgetUsage], who: int) -> list[BudgetUsage]:
-    return [one for one in found if one.budget.member_id in (None, who)]
+def filter_binding_usage(usages: Iterable[BudgetUsage], requester_id: int) -> list[BudgetUsage]:
+    return [usage for usage in usages if usage.budget.member_id in (None, requester_id)]
 
 
 def build_approval_request_row(
-    approval: ApprovalRequest, reader: Membership, short: BudgetUsage | None, *, decides: bool
+    approval: ApprovalRequest, reader: Membership, usage: BudgetUsage | None, *, may_decide: bool
 ) -> ApprovalRequestRow:
     mine = approval.member_id == reader.user_id
-    left = f" {budget_left_sentence(short, mine=mine)}" if short else ""
+    left = f" {budget_left_sentence(usage, mine=mine)}" if usage else ""
     return ApprovalRequestRow(
         id=approval.pk,
         who="You" if mine else approval.member.first_name,
@@ -121,52 +126,56 @@ def build_approval_request_row(
         requested_at=approval.requested_at,
         url=video_page_url(approval.charge.job),
         mine=mine,
-        may_decide=decides,
+        may_decide=may_decide,
     )
 
 
 def requested_action_text(charge: Charge) -> str:
     """ "render “Who owns the Moon?”"."""
-    done = get_operation(charge.operation).request_text
-    return f"{done} “{charge.job.title}”" if charge.job else done
+    action = get_operation(charge.operation).request_text
+    return f"{action} “{charge.job.title}”" if charge.job else action
 
 
-def budget_left_sentence(short: BudgetUsage, *, mine: bool) -> str:
+def budget_left_sentence(usage: BudgetUsage, *, mine: bool) -> str:
     """ "61 of 2,500 are left until 1 Dec"; the reader of a colleague’s request is not "you"."""
-    text = budget_left_text(short) if mine else budget_left_text(short).replace("of your", "of the")
+    text = budget_left_text(usage) if mine else budget_left_text(usage).replace("of your", "of the")
     return f"{text.replace(' left ', ' are left ')}."
 
 
 def build_approval_confirmation(approval: ApprovalRequest) -> ApprovalConfirmation:
-    """What the one who decides reads before it is sent. At most five queries."""
-    asker = Membership.objects.filter(team=approval.team_id, user=approval.member_id).first()
-    found = filter_binding_usage(load_hard_budget_usage(asker), approval.member_id) if asker else []
+    """Build the dialog that the approver reads. At most five queries."""
+    requester = Membership.objects.filter(team=approval.team_id, user=approval.member_id).first()
+    usages = (
+        filter_binding_usage(load_hard_budget_usage(requester), approval.member_id)
+        if requester
+        else []
+    )
     hold, account = approval.charge.hold, Account.objects.get(pk=approval.charge.account_id)
-    free = account.available_balance()
-    over, short = exceeded_by(found, hold), most_constrained(found)
-    shown = over or ([short] if short else [])
+    available = account.available_balance()
+    exceeded, constrained = exceeded_by(usages, hold), most_constrained(usages)
+    shown = exceeded or ([constrained] if constrained else [])
     return ApprovalConfirmation(
         id=approval.pk,
         who=approval.member.first_name,
         title=requested_action_text(approval.charge),
         amount=hold,
         note=approval.note,
-        rows=tuple(amount_rows(approval, free, shown)),
-        unmet=tuple(filter(None, [credit_shortfall_text(free, hold)])),
-        required_limit=ceil(over[0].used + hold) if len(over) == 1 else None,
-        drawn=budget_usages_version(over),
+        rows=tuple(amount_rows(approval, available, shown)),
+        unmet=tuple(filter(None, [credit_shortfall_text(available, hold)])),
+        required_limit=ceil(exceeded[0].used + hold) if len(exceeded) == 1 else None,
+        drawn=budget_usages_version(exceeded),
     )
 
 
 def amount_rows(
-    approval: ApprovalRequest, free: Decimal, shown: Iterable[BudgetUsage]
+    approval: ApprovalRequest, available: Decimal, shown: Iterable[BudgetUsage]
 ) -> Iterator[AmountRow]:
     if approval.charge.quote is not None:
         yield AmountRow(
             "Estimate", approval.charge.quote, "about", "As it was when it was requested"
         )
     yield AmountRow(HOLD_LABEL, approval.charge.hold, "held")
-    yield AmountRow("Free to spend on the account", free)
+    yield AmountRow("Free to spend on the account", available)
     for usage in shown:
         whose = f"{approval.member.first_name}’s" if usage.budget.member_id else "the team’s"
         hard, left = credits(usage.budget.hard), usage.remaining or ZERO_CREDITS

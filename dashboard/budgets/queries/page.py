@@ -1,4 +1,4 @@
-"""The page of the budgets: members see their own and the team's, the treasurer all of them."""
+"""The budgets page: members see their own budgets and the team's, money managers all of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dashboard.shared.formatting import credits, percent
 from dashboard.shared.roles import Permission
 
 PERIOD_ORDER = {period.value: number for number, period in enumerate(BudgetPeriod)}
-MEMBER_COLOUR_COUNT = 6  # marks of members in order of joining; from the seventh on, "others"
+MEMBER_COLOUR_COUNT = 6  # members with a colour, in order of joining; the others share one
 MAX_BUDGET_HISTORY_ROWS = 12
 LISTED_DECISIONS = (ApprovalDecision.APPROVED, ApprovalDecision.DECLINED, ApprovalDecision.STALE)
 PERIOD_PHRASES = {
@@ -38,13 +38,14 @@ PERIOD_PHRASES = {
     BudgetPeriod.MONTH: "monthly",
 }
 ZERO_CREDITS = Decimal(0)
-# A budget that only warns has room after its alert.
+# The meter of a budget without a hard limit extends beyond its alert threshold.
 ALERT_ONLY_SCALE_FACTOR = Decimal("1.25")
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetRow:
-    """One budget. `mark` is the member's colour, empty for the team; `may_edit`: the reader's."""
+    """One budget. `mark` is the member's colour, empty for the team; `may_edit` is the reader's
+    permission."""
 
     id: UUID
     who: str
@@ -69,8 +70,7 @@ class BudgetGroup:
 
 @dataclass(frozen=True, slots=True)
 class BudgetsPage:
-    """`find_members_without_budget`: members without a budget of their own, for those who may give
-    them one."""
+    """`members_without_budget` is filled only for readers who may add a budget."""
 
     groups: tuple[BudgetGroup, ...]
     approval_requests: tuple[ApprovalRequestRow, ...]
@@ -87,41 +87,44 @@ def build_budgets_page(reader: Membership) -> BudgetsPage:
     if not may_edit:
         budgets = budgets.filter(Q(member=reader.user_id) | Q(member=None))
     members = list(reader.team.memberships.select_related("user"))
-    found = load_budget_usages(reader.team, budgets, timezone.now())
+    usages = load_budget_usages(reader.team, budgets, timezone.now())
     return BudgetsPage(
-        groups=tuple(build_budget_groups(found, members, reader, may_edit=may_edit)),
+        groups=tuple(build_budget_groups(usages, members, reader, may_edit=may_edit)),
         approval_requests=build_approval_request_rows(reader),
         changes=build_budget_history(reader),
-        members_without_budget=find_members_without_budget(found, members) if may_edit else (),
+        members_without_budget=find_members_without_budget(usages, members) if may_edit else (),
         may_edit=may_edit,
-        note=budgets_summary_text(found, may_edit=may_edit),
+        note=budgets_summary_text(usages, may_edit=may_edit),
     )
 
 
 def build_budget_groups(
-    found: Sequence[BudgetUsage],
+    usages: Sequence[BudgetUsage],
     members: Sequence[Membership],
     reader: Membership,
     *,
     may_edit: bool,
 ) -> Iterable[BudgetGroup]:
-    """The team first, then the members in order of joining, short periods before long ones."""
+    """The team first, then the members in order of joining; short periods before long ones."""
     places = {member.user_id: place for place, member in enumerate(members)}
     names = {member.user_id: str(member.user) for member in members}
-    ordered = sorted(found, key=lambda one: PERIOD_ORDER[one.budget.period])
-    team = [one for one in ordered if one.budget.member_id is None]
-    own = [one for one in ordered if one.budget.member_id in places]
-    own.sort(key=lambda one: places[one.budget.member_id or 0])
+    ordered = sorted(usages, key=lambda usage: PERIOD_ORDER[usage.budget.period])
+    team = [usage for usage in ordered if usage.budget.member_id is None]
+    own = [usage for usage in ordered if usage.budget.member_id in places]
+    own.sort(key=lambda usage: places[usage.budget.member_id or 0])
     if team:
         rows = (
-            build_budget_row(one, "The whole team", "", reader, may_edit=may_edit) for one in team
+            build_budget_row(usage, "The whole team", "", reader, may_edit=may_edit)
+            for usage in team
         )
         yield BudgetGroup("Team", tuple(rows))
     if own:
-        marked = [(one, one.budget.member_id or 0) for one in own]
+        own_with_member = [(usage, usage.budget.member_id or 0) for usage in own]
         rows = (
-            build_budget_row(one, names[who], member_mark(places[who]), reader, may_edit=may_edit)
-            for one, who in marked
+            build_budget_row(
+                usage, names[member_id], member_mark(places[member_id]), reader, may_edit=may_edit
+            )
+            for usage, member_id in own_with_member
         )
         yield BudgetGroup("Members" if may_edit else "You", tuple(rows))
 
@@ -131,38 +134,40 @@ def member_mark(place: int) -> str:
 
 
 def build_budget_row(
-    one: BudgetUsage, who: str, mark: str, reader: Membership, *, may_edit: bool
+    usage: BudgetUsage, who: str, mark: str, reader: Membership, *, may_edit: bool
 ) -> BudgetRow:
     return BudgetRow(
-        id=one.budget.pk,
+        id=usage.budget.pk,
         who=who,
         mark=mark,
-        is_me=one.budget.member_id == reader.user_id,
-        period=PERIOD_NAMES[BudgetPeriod(one.budget.period)].capitalize(),
-        until=one.resets_at_label,
-        limits=budget_limits_text(one),
-        meter=build_budget_meter(one),
-        spent=one.spent,
-        held=one.held,
-        left=one.remaining,
-        share=budget_share_text(one),
+        is_me=usage.budget.member_id == reader.user_id,
+        period=PERIOD_NAMES[BudgetPeriod(usage.budget.period)].capitalize(),
+        until=usage.resets_at_label,
+        limits=budget_limits_text(usage),
+        meter=build_budget_meter(usage),
+        spent=usage.spent,
+        held=usage.held,
+        left=usage.remaining,
+        share=budget_share_text(usage),
         may_edit=may_edit,
     )
 
 
 def find_members_without_budget(
-    found: Sequence[BudgetUsage], members: Sequence[Membership]
+    usages: Sequence[BudgetUsage], members: Sequence[Membership]
 ) -> tuple[str, ...]:
-    bound = {one.budget.member_id for one in found}
-    makers = [member for member in members if has_permission(member, Permission.RENDER)]
-    return tuple(member.user.first_name for member in makers if member.user_id not in bound)
+    budgeted_ids = {usage.budget.member_id for usage in usages}
+    renderers = [member for member in members if has_permission(member, Permission.RENDER)]
+    return tuple(
+        member.user.first_name for member in renderers if member.user_id not in budgeted_ids
+    )
 
 
-def budgets_summary_text(found: Sequence[BudgetUsage], *, may_edit: bool) -> str:
-    if not found:
+def budgets_summary_text(usages: Sequence[BudgetUsage], *, may_edit: bool) -> str:
+    if not usages:
         return "No budgets yet." if may_edit else "You have no budget."
-    reached = sum(one.state == "failed" for one in found)
-    near = sum(one.state == "late" for one in found)
+    reached = sum(usage.state == "failed" for usage in usages)
+    near = sum(usage.state == "late" for usage in usages)
     if reached:
         return (
             f"{budget_count_text(reached)} at the limit. Nothing more is sent there without "
@@ -177,7 +182,7 @@ def budget_count_text(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BudgetHistoryRow:
-    """`state` chooses the glyph; `text` has no name in front: `who` is it."""
+    """`state` selects the icon; `text` continues the sentence that starts with the name `who`."""
 
     state: str
     who: str
@@ -187,21 +192,21 @@ class BudgetHistoryRow:
 
 
 def build_budget_history(reader: Membership) -> tuple[BudgetHistoryRow, ...]:
-    """The newest, for those who decide; two queries."""
+    """The newest changes and decisions, for readers who may manage money; two queries."""
     if not has_permission(reader, Permission.MANAGE_MONEY):
         return ()
     changes = BudgetChange.objects.filter(budget__team=reader.team)
     changes = changes.select_related("budget__member", "changed_by").order_by("-happened_at", "-pk")
     decided = ApprovalRequest.objects.filter(team=reader.team, decision__in=LISTED_DECISIONS)
     decided = decided.select_related("charge", "member", "decided_by").order_by("-decided_at")
-    rows = [build_budget_change_row(it) for it in changes[:MAX_BUDGET_HISTORY_ROWS]]
-    rows += [build_decision_row(it) for it in decided[:MAX_BUDGET_HISTORY_ROWS]]
+    rows = [build_budget_change_row(record) for record in changes[:MAX_BUDGET_HISTORY_ROWS]]
+    rows += [build_decision_row(record) for record in decided[:MAX_BUDGET_HISTORY_ROWS]]
     rows.sort(key=lambda row: row.happened_at, reverse=True)
     return tuple(rows[:MAX_BUDGET_HISTORY_ROWS])
 
 
 def build_budget_change_row(change: BudgetChange) -> BudgetHistoryRow:
-    """ "gave Priya Raman 2,500 cr a month, warned at 2,000"."""
+    """ "set Priya Raman’s monthly budget: 2,500 cr at most and an alert at 2,000." """
     whose = str(change.budget.member or "the whole team")
     period = PERIOD_PHRASES[BudgetPeriod(change.budget.period)]
     before = limits_text(change.soft_before, change.hard_before)
@@ -234,13 +239,13 @@ def build_decision_row(request: ApprovalRequest) -> BudgetHistoryRow:
             text = f"could not send {hold} cr for {who}: it had changed."
             state = "paused"
     if request.decided_by is None or request.decided_at is None:
-        raise ValueError(f"request {request.pk} is not decided")  # the database refuses it too
+        raise ValueError(f"request {request.pk} is not decided")  # a constraint excludes it too
     return BudgetHistoryRow(state, request.decided_by.first_name, text, quote, request.decided_at)
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetMeter:
-    """Lengths in percent of the whole, `alert` empty without one. `state`: late, failed or ""."""
+    """Lengths in percent of the meter, `alert` empty without one. `state` is late, failed or ""."""
 
     state: str
     spent: str
@@ -249,25 +254,25 @@ class BudgetMeter:
     sentence: str
 
 
-def build_budget_meter(standing: BudgetUsage) -> BudgetMeter:
-    budget = standing.budget
+def build_budget_meter(usage: BudgetUsage) -> BudgetMeter:
+    budget = usage.budget
     scale = budget.hard or (budget.soft or ZERO_CREDITS) * ALERT_ONLY_SCALE_FACTOR
-    spent = min(standing.spent, scale)
-    held = min(standing.held, scale - spent)
-    notch = budget.soft is not None and budget.soft < scale
+    spent = min(usage.spent, scale)
+    held = min(usage.held, scale - spent)
+    has_alert_mark = budget.soft is not None and budget.soft < scale
     return BudgetMeter(
-        state=standing.state,
+        state=usage.state,
         spent=percent(100 * spent / scale),
         held=percent(100 * held / scale),
-        alert=percent(100 * (budget.soft or ZERO_CREDITS) / scale) if notch else "",
-        sentence=f"{credits(standing.spent)} spent and {credits(standing.held)} held, "
-        f"{budget_limits_text(standing)}",
+        alert=percent(100 * (budget.soft or ZERO_CREDITS) / scale) if has_alert_mark else "",
+        sentence=f"{credits(usage.spent)} spent and {credits(usage.held)} held, "
+        f"{budget_limits_text(usage)}",
     )
 
 
-def budget_limits_text(standing: BudgetUsage) -> str:
+def budget_limits_text(usage: BudgetUsage) -> str:
     """ "of 2,500, alert at 2,000"."""
-    budget, words = standing.budget, []
+    budget, words = usage.budget, []
     if budget.hard is not None:
         words.append(f"of {credits(budget.hard)}")
     if budget.soft is not None:
@@ -275,7 +280,8 @@ def budget_limits_text(standing: BudgetUsage) -> str:
     return ", ".join(words)
 
 
-def budget_share_text(standing: BudgetUsage) -> str:
-    """How much of the limit is gone: "71 %". Never rounded up to a limit that is not reached."""
-    limit = standing.budget.hard or standing.budget.soft or Decimal(1)
-    return f"{int(100 * standing.used / limit)} %"
+def budget_share_text(usage: BudgetUsage) -> str:
+    """The used part of the limit, such as "71 %", rounded down: a limit not reached is never shown
+    as 100 %."""
+    limit = usage.budget.hard or usage.budget.soft or Decimal(1)
+    return f"{int(100 * usage.used / limit)} %"
