@@ -224,7 +224,8 @@ def describe_alert_rule(rule: AlertRule) -> str:
     channel_flags = (("e-mail", rule.by_email), ("webhook", rule.by_webhook))
     channels = " and ".join(name for name, is_enabled in channel_flags if is_enabled)
     channels_text = f", by {channels}" if channels else ", in the portal only"
-    return f"{rule.get_kind_display()}{threshold_text}, {'on' if rule.active else 'off'}{channels_text}"
+    state = "on" if rule.active else "off"
+    return f"{rule.get_kind_display()}{threshold_text}, {state}{channels_text}"
 
 
 def alert_rule_audit_details(rule: AlertRule) -> dict[str, object]:
