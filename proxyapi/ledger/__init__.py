@@ -1,4 +1,5 @@
-"""The upstream's credit ledger: mirrored by position, matched to charges, weighed (rule 4)."""
+"""The upstream's credit ledger: mirrored by position, matched to charges, compared with the balance
+(rule 4)."""
 
 from __future__ import annotations
 

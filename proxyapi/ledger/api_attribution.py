@@ -1,4 +1,5 @@
-"""Which mirrored rows are of the API, as `api_view_alignment` found, and how that is forgotten."""
+"""Whether mirrored rows were spent through the API, as aligned by `api_view_alignment`, and the
+reset of it."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ def api_entries(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
 
 
 def attributed_entries(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
-    """Rows known to be of the API or not; without a gap."""
+    """Rows known to be of the API or not; their positions have no gap."""
     return LedgerEntry.objects.filter(account_id=ledger.pk, via_api__isnull=False)
 
 
@@ -22,7 +23,7 @@ def unattributed_entries(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
 
 
 def reset_attribution(ledger: LedgerMirror) -> None:
-    """Forget it all: the view changed, and is aligned again from its end."""
+    """Clear the attribution of every row: the view changed, and is aligned again from its end."""
     ledger.api_low = ledger.api_high = 0
     ledger.api_problem = ""
     if attributed_entries(ledger).update(via_api=None):
@@ -30,12 +31,12 @@ def reset_attribution(ledger: LedgerMirror) -> None:
 
 
 def reset_attribution_from(ledger: LedgerMirror, position: int) -> None:
-    """Forget it from this position on, where other rows stand now."""
+    """Clear the attribution from this position on, where the rows are different ones now."""
     rows = attributed_entries(ledger)
     if not rows.filter(position__lt=position).exists():
         reset_attribution(ledger)
         return
-    beneath = api_entries(ledger).filter(position__lt=position).count()
-    ledger.api_high, ledger.api_read_at = ledger.api_low + beneath, None
+    api_count = api_entries(ledger).filter(position__lt=position).count()
+    ledger.api_high, ledger.api_read_at = ledger.api_low + api_count, None
     if rows.filter(position__gte=position).update(via_api=None):
         request_rebuild(ledger.account)

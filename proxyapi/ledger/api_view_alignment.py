@@ -5,9 +5,9 @@ next mirrored row with the same values: downward from a position below which bot
 rows, upward from the last match. A mirrored row that is skipped is not of the API (pitfall 65).
 Equal rows may be swapped, which changes nothing.
 
-The view may lag. A row newer than all it shows counts as not of the API only when the view is read
-`CHARGE_BOOKING_GRACE_S` after its booking (the service's time against ours), and should the view
-show it later, that is believed.
+The view may lag. A row newer than all rows of the view counts as not of the API only if the view is
+read `CHARGE_BOOKING_GRACE_S` after its booking (the upstream's time against ours). If the view
+contains it later, the row is corrected.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from proxyapi.ledger.row_parser import UpstreamLedgerRow, entry_raw_values
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 
 IsBeyondRow = Callable[[datetime, datetime], bool]
-# Rows are out of the order of their times by less: the search for a missing row ends there.
+# Rows are out of time order by less than this; the search for a missing row ends there.
 MAX_TIME_DISORDER = timedelta(days=1)
 API_VIEW_FIELDS = ("api_low", "api_high", "api_read_at", "api_problem", "api_problem_at")
-ATTRIBUTION_BATCH_SIZE = 2000  # rows of one statement or transaction
+ATTRIBUTION_BATCH_SIZE = 2000  # rows in one statement or transaction
 API_VIEW_MISMATCH = (
     "The service's API-only list contains an entry that is missing from its full ledger. "
     "From there on we cannot tell which entries were made through the API."
@@ -58,8 +58,9 @@ def start_alignment(
 ) -> LedgerMirror:
     """Align the first rows, downward from a position below which both views have the same rows.
 
-    That is the first row of the mirror's newest second: no older row can come any more. Where a
-    whole page is of one second, it is the end of both, if neither grew meanwhile (`still`).
+    That is the first row of the mirror's newest second: no older row can be added any more. If a
+    whole page is of one second, the position is the end of both, provided that neither grew
+    (`still`).
     """
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)
@@ -68,27 +69,29 @@ def start_alignment(
     )
     if is_alignment_started(ledger) or border <= ledger.low or (not rows and page.start):
         return ledger
-    free = unattributed_entries(ledger).filter(position__lt=border)
-    newest_first = free.order_by("-position").iterator(chunk_size=500)
-    hits, passed = pair_rows_with_entries(rows[::-1], newest_first, is_far_before)
-    if rows and not hits and not is_older_than_mirror(ledger, rows):
+    unattributed = unattributed_entries(ledger).filter(position__lt=border)
+    newest_first = unattributed.order_by("-position").iterator(chunk_size=500)
+    matched, skipped = pair_rows_with_entries(rows[::-1], newest_first, is_far_before)
+    if rows and not matched and not is_older_than_mirror(ledger, rows):
         return ledger
     ledger.api_high = page.start + len(rows)
-    ledger.api_low = ledger.api_high - len(hits)
-    told = set_via_api(hits, True)
-    if hits:
-        told += set_via_api([entry for entry in passed if entry.position < hits[0].position], False)
+    ledger.api_low = ledger.api_high - len(matched)
+    changed_times = set_via_api(matched, True)
+    if matched:
+        changed_times += set_via_api(
+            [entry for entry in skipped if entry.position < matched[0].position], False
+        )
     else:
-        told += mark_batch_not_api(entries_past_lag(free, page))
+        changed_times += mark_batch_not_api(entries_past_lag(unattributed, page))
     ledger.save(update_fields=["api_low", "api_high"])
-    entry_changes.record_entry_changes(account, told)
+    entry_changes.record_entry_changes(account, changed_times)
     return ledger
 
 
 def rows_before_newest_second(
     ledger: LedgerMirror, page: UpstreamLedgerPage
 ) -> tuple[int, tuple[UpstreamLedgerRow, ...]]:
-    """Where the mirror's newest second begins, and the page's rows before it."""
+    """The position where the mirror's newest second begins, and the page's rows before it."""
     rows = LedgerEntry.objects.filter(account_id=ledger.pk)
     newest = rows.filter(position__lt=page.mirrored_total).order_by("-position").first()
     if newest is None:
@@ -101,7 +104,7 @@ def rows_before_newest_second(
 
 @transaction.atomic
 def remember_api_view_end(account: Account, page: UpstreamLedgerPage) -> None:
-    """Keep the view's length, should the request for its last page have to wait."""
+    """Store the view's length, in case the request for its last page has to wait."""
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)
     if not is_alignment_started(ledger):
@@ -111,8 +114,8 @@ def remember_api_view_end(account: Account, page: UpstreamLedgerPage) -> None:
 
 @transaction.atomic
 def restart_alignment(account: Account) -> LedgerMirror:
-    """Try again what did not fit: all of it only where the newest rows did not, because a large
-    ledger takes hours to align."""
+    """Retry what could not be aligned. Everything is reset only if the newest rows did not align,
+    because a large ledger takes hours."""
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)
     if ledger.api_problem:
@@ -125,14 +128,16 @@ def restart_alignment(account: Account) -> LedgerMirror:
 
 @transaction.atomic
 def align_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
-    """Align a page of the view with the mirror; returns how far it is aligned now."""
+    """Align a page of the view with the mirror; return the ledger with its new position."""
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)
     if not is_alignment_started(ledger):
         return ledger
     if is_last_row_unchanged(ledger, page):
-        told = [*align_older_rows(ledger, page), *align_newer_rows(ledger, page)]
-        entry_changes.record_entry_changes(account, told + attribute_beyond_api_view(ledger, page))
+        changed_times = [*align_older_rows(ledger, page), *align_newer_rows(ledger, page)]
+        entry_changes.record_entry_changes(
+            account, changed_times + attribute_beyond_api_view(ledger, page)
+        )
         if ledger.api_high == page.total:
             ledger.api_read_at = page.requested_at
             if ledger.api_problem != OLDER_API_VIEW_MISMATCH or ledger.api_low == 0:
@@ -152,7 +157,7 @@ def is_alignment_started(ledger: LedgerMirror) -> bool:
 
 
 def is_last_row_unchanged(ledger: LedgerMirror, page: UpstreamLedgerPage) -> bool:
-    """Whether the newest aligned row still reads the same."""
+    """Whether the newest aligned row still has the same values."""
     if page.total < min(page.known_total, ledger.api_high):
         return False
     last = ledger.api_high - 1
@@ -177,14 +182,16 @@ def align_newer_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[dat
     if not page.start <= ledger.api_high < page.end:
         return []
     rows = page.rows[ledger.api_high - page.start :]
-    # Rows that it showed too late are corrected here.
-    again = Q(happened_at__gte=rows[0].happened_at or page.requested_at)
-    free = entries_newer_than_api_view(ledger).filter(Q(via_api__isnull=True) | again)
-    hits, passed = pair_rows_with_entries(
-        rows, free.order_by("position").iterator(chunk_size=500), is_far_after
+    # Rows that appeared in the view too late are corrected here.
+    may_be_corrected = Q(happened_at__gte=rows[0].happened_at or page.requested_at)
+    candidates = entries_newer_than_api_view(ledger).filter(
+        Q(via_api__isnull=True) | may_be_corrected
     )
-    ledger.api_high += len(hits)
-    return set_via_api(hits, True) + set_via_api(passed, False)
+    matched, skipped = pair_rows_with_entries(
+        rows, candidates.order_by("position").iterator(chunk_size=500), is_far_after
+    )
+    ledger.api_high += len(matched)
+    return set_via_api(matched, True) + set_via_api(skipped, False)
 
 
 def align_older_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
@@ -192,14 +199,14 @@ def align_older_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[dat
         return []
     rows = page.rows[: ledger.api_low - page.start][::-1]
     lowest = lowest_attributed_position(ledger)
-    free = unattributed_entries(ledger).filter(
+    unattributed = unattributed_entries(ledger).filter(
         position__lt=ledger.high if lowest is None else lowest
     )
-    hits, passed = pair_rows_with_entries(
-        rows, free.order_by("-position").iterator(chunk_size=500), is_far_before
+    matched, skipped = pair_rows_with_entries(
+        rows, unattributed.order_by("-position").iterator(chunk_size=500), is_far_before
     )
-    ledger.api_low -= len(hits)
-    return set_via_api(hits, True) + set_via_api(passed, False)
+    ledger.api_low -= len(matched)
+    return set_via_api(matched, True) + set_via_api(skipped, False)
 
 
 def entries_newer_than_api_view(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
@@ -211,7 +218,7 @@ def entries_newer_than_api_view(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
 
 
 def lowest_attributed_position(ledger: LedgerMirror) -> int | None:
-    """None without attributed rows. Found through the rows below it, which have an index."""
+    """None without attributed rows. Derived from the rows below it, which have an index."""
     newest = newest_api_position(ledger)
     if (
         newest is None
@@ -225,7 +232,7 @@ def lowest_attributed_position(ledger: LedgerMirror) -> int | None:
 
 
 def newest_api_position(ledger: LedgerMirror) -> int | None:
-    """None without a query where no row is aligned: it would scan the whole ledger."""
+    """None, without a query, if no row is aligned: the query would scan the whole ledger."""
     return (
         None
         if ledger.api_low == ledger.api_high
@@ -234,7 +241,7 @@ def newest_api_position(ledger: LedgerMirror) -> int | None:
 
 
 def unattributable_filter(ledger: LedgerMirror) -> Q:
-    """Rows that will not be attributed while the view does not fit."""
+    """Rows that cannot be attributed while the view does not align."""
     if not ledger.api_problem:
         return Q(pk__in=())
     lowest = (
@@ -242,8 +249,8 @@ def unattributable_filter(ledger: LedgerMirror) -> Q:
         if ledger.api_problem == OLDER_API_VIEW_MISMATCH
         else None
     )
-    untold = Q(via_api__isnull=True)
-    return untold if lowest is None else untold & Q(position__lt=lowest)
+    unattributed = Q(via_api__isnull=True)
+    return unattributed if lowest is None else unattributed & Q(position__lt=lowest)
 
 
 def first_position_by(entries: QuerySet[LedgerEntry], order: str) -> int | None:
@@ -251,56 +258,56 @@ def first_position_by(entries: QuerySet[LedgerEntry], order: str) -> int | None:
 
 
 def pair_rows_with_entries(
-    rows: Sequence[UpstreamLedgerRow], free: Iterator[LedgerEntry], is_past: IsBeyondRow
+    rows: Sequence[UpstreamLedgerRow], entries: Iterator[LedgerEntry], is_past: IsBeyondRow
 ) -> tuple[list[LedgerEntry], list[LedgerEntry]]:
-    """The entries of the rows, as far as found, and the skipped ones. The search for a row ends at
-    an entry for which `is_past` holds."""
-    hits: list[LedgerEntry] = []
-    passed: list[LedgerEntry] = []
+    """Return the entries of the rows, up to the first row without one, and the skipped entries. The
+    search for a row ends at an entry for which `is_past` holds."""
+    matched: list[LedgerEntry] = []
+    skipped: list[LedgerEntry] = []
     for row in rows:
-        over: list[LedgerEntry] = []
-        hit = find_next_entry(row, free, over, is_past)
-        if hit is None:
-            break  # the entries searched for it are not skipped ones
-        hits.append(hit)
-        passed += over
-    return hits, passed
+        searched: list[LedgerEntry] = []
+        match = find_next_entry(row, entries, searched, is_past)
+        if match is None:
+            break  # the entries searched for this row do not count as skipped
+        matched.append(match)
+        skipped += searched
+    return matched, skipped
 
 
 def find_next_entry(
     row: UpstreamLedgerRow,
-    free: Iterator[LedgerEntry],
-    over: list[LedgerEntry],
+    entries: Iterator[LedgerEntry],
+    searched: list[LedgerEntry],
     is_past: IsBeyondRow,
 ) -> LedgerEntry | None:
-    for entry in free:
+    for entry in entries:
         if entry_raw_values(entry) == row.raw_values:
             return entry
         if row.happened_at is not None and is_past(entry.happened_at, row.happened_at):
             return None
-        over.append(entry)
+        searched.append(entry)
     return None
 
 
-def is_far_before(moment: datetime, rows_own: datetime) -> bool:
-    return moment < rows_own - MAX_TIME_DISORDER
+def is_far_before(moment: datetime, row_time: datetime) -> bool:
+    return moment < row_time - MAX_TIME_DISORDER
 
 
-def is_far_after(moment: datetime, rows_own: datetime) -> bool:
-    return moment > rows_own + MAX_TIME_DISORDER
+def is_far_after(moment: datetime, row_time: datetime) -> bool:
+    return moment > row_time + MAX_TIME_DISORDER
 
 
 def set_via_api(entries: Iterable[LedgerEntry], via_api: bool) -> list[datetime]:
-    listed = [entry for entry in entries if entry.via_api is not via_api]
-    for start in range(0, len(listed), ATTRIBUTION_BATCH_SIZE):
-        lot = [entry.pk for entry in listed[start : start + ATTRIBUTION_BATCH_SIZE]]
-        LedgerEntry.objects.filter(pk__in=lot).update(via_api=via_api)
-    return [entry.happened_at for entry in listed]
+    changed = [entry for entry in entries if entry.via_api is not via_api]
+    for start in range(0, len(changed), ATTRIBUTION_BATCH_SIZE):
+        ids = [entry.pk for entry in changed[start : start + ATTRIBUTION_BATCH_SIZE]]
+        LedgerEntry.objects.filter(pk__in=ids).update(via_api=via_api)
+    return [entry.happened_at for entry in changed]
 
 
 def finish_attribution(account: Account) -> None:
-    """Where the view is aligned to its beginning, older rows are not of the API. A batch in each
-    transaction: payers wait for its lock."""
+    """Mark older rows as not of the API once the view is aligned to its beginning. Each batch is
+    one transaction, because new charges wait for its lock."""
     while finish_attribution_batch(account):
         pass
 
@@ -309,27 +316,27 @@ def finish_attribution(account: Account) -> None:
 def finish_attribution_batch(account: Account) -> bool:
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)
-    told = attribute_oldest_entries(ledger) if is_alignment_started(ledger) else []
-    entry_changes.record_entry_changes(account, told)
-    return bool(told)
+    changed_times = attribute_oldest_entries(ledger) if is_alignment_started(ledger) else []
+    entry_changes.record_entry_changes(account, changed_times)
+    return bool(changed_times)
 
 
 def attribute_beyond_api_view(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
     """Mark rows beyond both ends of the view as not of the API."""
-    told: list[datetime] = []
+    changed_times: list[datetime] = []
     if ledger.api_high == page.total:
-        free = entries_newer_than_api_view(ledger).filter(
+        newer = entries_newer_than_api_view(ledger).filter(
             via_api__isnull=True, position__lt=page.mirrored_total
         )
-        while lot := mark_batch_not_api(entries_past_lag(free, page)):
-            told += lot
-    return told + attribute_oldest_entries(ledger)
+        while batch_times := mark_batch_not_api(entries_past_lag(newer, page)):
+            changed_times += batch_times
+    return changed_times + attribute_oldest_entries(ledger)
 
 
 def entries_past_lag(
     entries: QuerySet[LedgerEntry], page: UpstreamLedgerPage
 ) -> QuerySet[LedgerEntry]:
-    """Rows that the view would have shown on this page."""
+    """Rows old enough that the view would contain them on this page."""
     return entries.filter(happened_at__lte=page.requested_at - api_view_lag())
 
 
@@ -345,20 +352,20 @@ def attribute_oldest_entries(ledger: LedgerMirror) -> list[datetime]:
 
 
 def mark_batch_not_api(entries: QuerySet[LedgerEntry]) -> list[datetime]:
-    lot = list(
+    batch = list(
         entries.order_by("-position").values_list("position", "happened_at")[
             :ATTRIBUTION_BATCH_SIZE
         ]
     )
-    if lot:
-        entries.filter(position__gte=lot[-1][0]).update(via_api=False)
-    return [happened_at for _, happened_at in lot]
+    if batch:
+        entries.filter(position__gte=batch[-1][0]).update(via_api=False)
+    return [happened_at for _, happened_at in batch]
 
 
 def suspend_alignment(account: Account, why: str = API_VIEW_MISMATCH) -> None:
-    """Record why the view cannot be aligned; it is left alone for a while."""
+    """Record why the view cannot be aligned; it is not read for `API_VIEW_BACKOFF`."""
     now = timezone.now()
-    # `api_read_at` is of the view's newest rows.
+    # `api_read_at` concerns the view's newest rows only.
     read_at = {} if why == OLDER_API_VIEW_MISMATCH else {"api_read_at": now}
     LedgerMirror.objects.filter(pk=account.pk).update(
         api_problem=why,

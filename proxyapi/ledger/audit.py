@@ -1,4 +1,4 @@
-"""The audit of one account, from its rows alone: nothing here trusts a sum that was kept."""
+"""The audit of one account, from its rows alone: no stored sum is trusted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ IS_MATCHED = Q(charge__isnull=False)
 
 @dataclass(slots=True)
 class LedgerAudit:
-    """`lines` are named sums, `problems` sentences; no problem means that all of it agrees."""
+    """`lines` are named sums, `problems` sentences; without problems everything agrees."""
 
     lines: list[tuple[str, Decimal | int | None]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -41,7 +41,8 @@ class LedgerAudit:
 
 
 def audit_account(account: Account) -> LedgerAudit:
-    """Balance against rows, rows against charges, kept sums against rows."""
+    """Compare the balance with the rows, the rows with the charges, and stored sums with the
+    rows."""
     result, ledger = LedgerAudit(), LedgerMirror.objects.filter(pk=account.pk).first()
     if ledger is None or ledger.read_at is None:
         result.problems.append("Its ledger was never read.")
@@ -55,14 +56,14 @@ def audit_account(account: Account) -> LedgerAudit:
 
 def audit_rows(result: LedgerAudit, ledger: LedgerMirror) -> None:
     rows = LedgerEntry.objects.filter(account_id=ledger.pk)
-    held, span = rows.count(), ledger.high - ledger.low
-    result.lines += [("rows the service has", ledger.total), ("rows mirrored", held)]
+    row_count, span = rows.count(), ledger.high - ledger.low
+    result.lines += [("rows the service has", ledger.total), ("rows mirrored", row_count)]
     result.check(not ledger.problem, ledger.problem)
     result.check(ledger.low == 0, f"{ledger.low} older rows are still to be read.")
-    result.check(held == span, f"{held} rows are there, {span} positions are.")
+    result.check(row_count == span, f"{row_count} rows are there, {span} positions are.")
     result.check(ledger.high == ledger.total, "The mirror ends before the ledger does.")
-    troubled = rows.exclude(trouble="").count()
-    result.check(not troubled, f"{troubled} rows cannot be read.")
+    unreadable_count = rows.exclude(trouble="").count()
+    result.check(not unreadable_count, f"{unreadable_count} rows cannot be read.")
 
 
 def audit_balance(result: LedgerAudit, ledger: LedgerMirror) -> None:
@@ -70,26 +71,27 @@ def audit_balance(result: LedgerAudit, ledger: LedgerMirror) -> None:
         result.problems.append("Its balance was never weighed.")
         return
     low, high = ledger.anchor_high or 0, ledger.checkpoint_high or 0
-    moved = ledger.balance_exact - ledger.anchor_balance
-    rows = balance_checkpoint.sum_positions(ledger, low, high)
+    balance_change = ledger.balance_exact - ledger.anchor_balance
+    entries_sum = balance_checkpoint.sum_positions(ledger, low, high)
     result.lines += [
         ("balance, exact", ledger.balance_exact),
-        (f"Δ balance since row {low}", moved),
-        (f"Σ rows after it, up to row {high}", rows),
+        (f"Δ balance since row {low}", balance_change),
+        (f"Σ rows after it, up to row {high}", entries_sum),
     ]
     result.check(
-        moved == rows, f"The balance moved by {amount_text(moved)} cr, the rows by {rows}."
+        balance_change == entries_sum,
+        f"The balance moved by {amount_text(balance_change)} cr, the rows by {entries_sum}.",
     )
     result.check(
-        rows == ledger.checkpoint_sum, "The sum kept since the anchor is not that of rows."
+        entries_sum == ledger.checkpoint_sum, "The sum kept since the anchor is not that of rows."
     )
 
 
 def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
-    """Every charge has its debit, of its cost; the rest of the rows is named for what it is."""
+    """Check that every charge has a debit of its cost; classify the remaining rows."""
     rows = LedgerEntry.objects.filter(account_id=ledger.pk)
     spent = Charge.objects.filter(account_id=ledger.pk, state__in=CHARGED_STATES)
-    charged, awaited = (
+    charges_sum, awaited_sum = (
         sum_credit_field(spent, "cost"),
         sum_credit_field(reconciliation.charges_awaiting_debit(ledger), "cost"),
     )
@@ -108,8 +110,8 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
     total = sum_credit_field(rows)
     result.lines += [
         ("Σ rows", total),
-        ("Σ charges", charged),
-        ("charges of just now, whose debit is awaited", awaited),
+        ("Σ charges", charges_sum),
+        ("charges of just now, whose debit is awaited", awaited_sum),
         ("debits matched to charges", sums["matched"]),
         ("debits outside the portal, by the API", sums["api"]),
         ("debits outside the portal, elsewhere", sums["web"]),
@@ -118,9 +120,15 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
         ("top-ups and grants", sums["credited"]),
     ]
     result.check(total == sum(sums.values()), "The rows and their parts do not add up.")
-    result.check(charged - awaited == -sums["matched"], "Charges and their debits do not add up.")
-    if unlike := rows.filter(IS_DEBIT, IS_MATCHED).exclude(amount=-F("charge__cost")).count():
-        result.problems.append(f"{unlike} debits are not what their charges cost.")
+    result.check(
+        charges_sum - awaited_sum == -sums["matched"], "Charges and their debits do not add up."
+    )
+    if (
+        different_count := rows.filter(IS_DEBIT, IS_MATCHED)
+        .exclude(amount=-F("charge__cost"))
+        .count()
+    ):
+        result.problems.append(f"{different_count} debits are not what their charges cost.")
     for charge in reconciliation.charges_missing_debit(ledger).order_by("sent_at"):
         result.problems.append(
             f"{amount_text(charge.cost or ZERO_CREDITS)} cr were reported for {charge.operation}, "
@@ -131,25 +139,27 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
 
 
 def audit_stored_sums(result: LedgerAudit, account: Account) -> None:
-    """Every table of sums that a page is made from says the same as the rows."""
+    """Check every table of stored sums against the rows."""
     rows = LedgerEntry.objects.filter(account=account)
     total, matched = sum_credit_field(rows), sum_credit_field(rows.filter(IS_DEBIT, IS_MATCHED))
     for table in SUM_TABLES:
-        kept, name = table._default_manager.filter(account=account), table._meta.verbose_name
+        stored, name = table._default_manager.filter(account=account), table._meta.verbose_name
         result.check(
-            sum_credit_field(kept) == total, f"The sums in “{name}” are not those of the rows."
+            sum_credit_field(stored) == total, f"The sums in “{name}” are not those of the rows."
         )
-        debits = kept.filter(is_matched=True, is_credit=False)
+        debits = stored.filter(is_matched=True, is_credit=False)
         result.check(
             sum_credit_field(debits) == matched, f"The sums in “{name}” do not know every match."
         )
-    counted = MonthlyPriceCount.objects.filter(account=account)
-    paid = counted.annotate(all=F("cost") * F("times")).aggregate(sum=CreditSum("all"))["sum"]
-    told = Charge.objects.filter(
+    price_counts = MonthlyPriceCount.objects.filter(account=account)
+    counted_sum = price_counts.annotate(all=F("cost") * F("times")).aggregate(sum=CreditSum("all"))[
+        "sum"
+    ]
+    charges = Charge.objects.filter(
         account=account, state__in=CHARGED_STATES, refunded_at__isnull=True
     )
     result.check(
-        (paid or ZERO_CREDITS) == sum_credit_field(told, "cost"),
+        (counted_sum or ZERO_CREDITS) == sum_credit_field(charges, "cost"),
         "The counts of costs are not those of charges.",
     )
 

@@ -1,4 +1,4 @@
-"""How the mirror grows: up to the ledger's end, down to its beginning, a page at a time."""
+"""Extend the mirror up to the ledger's end and down to its beginning, page by page."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from proxyapi.models import LedgerEntry, LedgerMirror
 
 
 def catch_up_to_end(source: LedgerReader, most: int | None = None) -> LedgerMirror:
-    """Read on to the ledger's end, from the page of the last known row; of a ledger that was never
+    """Read up to the ledger's end, from the page of the last known row; for a ledger that was never
     read, its last page.
 
-    Each request brings it forward, even if the next one has to wait for another turn. Of what
-    follows on its first page at most so many are read.
+    Each request makes progress, even if the next one has to wait for the next sync. After the first
+    page at most `most` pages are read.
     """
     ledger = mirror_range.get_or_create_ledger(source.account)
     if ledger.problem:
@@ -23,20 +23,18 @@ def catch_up_to_end(source: LedgerReader, most: int | None = None) -> LedgerMirr
     if ledger.high == 0 and page.end < page.total:
         LedgerMirror.objects.filter(pk=ledger.pk, high=0).update(total=page.total)
         page = source.fetch_page_at(page.total - 1)
-    ledger, asked = mirror_range.apply_page(source.account, page), 0
-    while ledger.high < page.total and not ledger.problem and asked != most:
-        page, before, asked = source.fetch_page_at(ledger.high), ledger.high, asked + 1
+    ledger, page_count = mirror_range.apply_page(source.account, page), 0
+    while ledger.high < page.total and not ledger.problem and page_count != most:
+        page, before, page_count = source.fetch_page_at(ledger.high), ledger.high, page_count + 1
         ledger = mirror_range.apply_page(source.account, page)
         if ledger.high == before:
-            break  # nothing came where something was announced; the next round asks again
+            break  # the announced rows are missing; the next sync requests them again
     return ledger
 
 
 def next_read_position(ledger: LedgerMirror) -> int:
-    """Where to read: at the end that was told; the last known row's page, when there may be none.
-
-    A row that is known is compared then. While it is known that more follow, they are read first.
-    """
+    """The position to read next: after the last known row if more rows are known to follow,
+    otherwise the last known row, which is compared again; in an empty mirror the reported end."""
     if ledger.high == 0:
         return max(ledger.total, 1) - 1
     return ledger.high if ledger.total > ledger.high else ledger.high - 1
@@ -48,12 +46,13 @@ def backfill_older_rows(
     since: datetime | None = None,
     most: int | None = None,
 ) -> LedgerMirror:
-    """Read downward until nothing older is missing, or nothing since then, or so many pages."""
-    asked = 0
-    while ledger.low > 0 and not ledger.problem and asked != most:
+    """Read downward until no older row is missing, or none from `since` on, or `most` pages were
+    read."""
+    page_count = 0
+    while ledger.low > 0 and not ledger.problem and page_count != most:
         if since is not None and is_mirrored_since(ledger, since):
             break
-        page, before, asked = source.fetch_page_at(ledger.low - 1), ledger.low, asked + 1
+        page, before, page_count = source.fetch_page_at(ledger.low - 1), ledger.low, page_count + 1
         ledger = mirror_range.apply_page(source.account, page)
         if ledger.low == before:
             break
@@ -61,6 +60,6 @@ def backfill_older_rows(
 
 
 def is_mirrored_since(ledger: LedgerMirror, since: datetime) -> bool:
-    """Whether the mirror holds every row since then: some row of it is older."""
+    """Whether the mirror holds every row from `since` on, which an older row proves."""
     older = LedgerEntry.objects.filter(account_id=ledger.pk, trouble="", happened_at__lt=since)
     return (ledger.low == 0 and ledger.read_at is not None) or older.exists()

@@ -1,8 +1,9 @@
-"""Weighing: the balance at a known position of the ledger, `balance_exact`.
+"""The balance checkpoint: the balance at a known position of the ledger, `balance_exact`.
 
-`Account.balance` is a snapshot with a time. The exact one is read between two looks at the ledger's
-end that agree: no row came meanwhile, so it is the balance after exactly these rows. The first one
-is the anchor. From there on the balance may change by what the rows say, and by nothing else.
+`Account.balance` is a snapshot with a time. The exact balance is read between two reads of the
+ledger's end that agree: no row was added meanwhile, so it is the balance after exactly these rows.
+The first checkpoint is the anchor. From there on the balance may change only by the sum of the
+rows.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ DIFFERENCE_CHANGED = (
 def take_checkpoint(
     account: Account, lane: Priority = Priority.LEDGER_SYNC, patience: float = 8
 ) -> bool:
-    """Weigh the account; False when it cannot be read, or rows came meanwhile.
+    """Take a checkpoint of the account; return False if it cannot be read, or rows were added
+    meanwhile.
 
-    `CHECKPOINT_REQUESTS` requests. Raises `RateLimitExhausted` or `UpstreamError`.
+    Sends `CHECKPOINT_REQUESTS` requests. Raises `RateLimitExhausted` or `UpstreamError`.
     """
     source = open_ledger_reader(account, lane, patience)
     if source is None or not is_at_ledger_end(before := backfill.catch_up_to_end(source)):
@@ -43,7 +45,7 @@ def take_checkpoint(
     requested_at = timezone.now()
     reply = calls.call_upstream(source.token, "me.get", lane, patience=patience)
     credits = response_parsing.as_mapping(response_parsing.as_mapping(reply.data).get("credits"))
-    # What `sum_positions` and `extra` have to do with it is not shown (pitfall 52).
+    # How `total` and `extra` relate to `remaining` is not documented (pitfall 52).
     remaining = response_parsing.parse_credit_amount(credits.get("remaining"))
     after = backfill.catch_up_to_end(source)
     if remaining is None or not is_at_ledger_end(after) or after.high != before.high:
@@ -75,7 +77,7 @@ def store_checkpoint(account: Account, balance: Decimal, high: int) -> bool:
 
 
 def sum_since_anchor(ledger: LedgerMirror, high: int) -> Decimal:
-    """What the rows from the anchor on add up to; only those after the last weighing are read."""
+    """The sum of the rows from the anchor on; only those after the last checkpoint are read."""
     if (
         ledger.checkpoint_high is None
         or ledger.checkpoint_sum is None
@@ -86,19 +88,18 @@ def sum_since_anchor(ledger: LedgerMirror, high: int) -> Decimal:
 
 
 def sum_positions(ledger: LedgerMirror, low: int, high: int) -> Decimal:
-    """What the rows of these positions add up to."""
+    """The sum of the rows from position `low` to before `high`."""
     rows = LedgerEntry.objects.filter(account_id=ledger.pk, position__gte=low, position__lt=high)
     return rows.aggregate(sum=CreditSum("amount"))["sum"] or Decimal(0)
 
 
 @transaction.atomic
 def rebase_balance(account: Account, seen: Decimal, member_id: int, reason: str) -> LedgerMirror:
-    """Take the balance as it was read last as the new start, and accept the difference: a
-    `BalanceRebase` keeps it with the member and the reason.
+    """Accept the difference: the last checkpoint becomes the anchor, and a `BalanceRebase` records
+    the difference, the member and the reason.
 
-    The opening balance follows from it: opening + entries = balance. What moves after that
-    weighing shows as a new difference. Raises `StaleData` when the difference is not the one that
-    somebody has `seen` and decided about, or is gone.
+    The opening balance follows from it: opening + entries = balance. Later changes appear as a new
+    difference. Raises `StaleData` if the difference is not the one that was `seen`, or is gone.
     """
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)

@@ -1,7 +1,7 @@
-"""Ledger conflicts: rows that the service shows differently now, or no longer. The mirror stops.
+"""Ledger conflicts: rows that the upstream shows differently, or no longer. They stop the mirror.
 
-Nothing is overwritten until a person accepts the service's version, of one row or of all. Then the
-mirror goes on, and compares the page below next, because more rows may have changed.
+Nothing is overwritten until a person accepts the upstream's version, of one row or of all. Then the
+mirror resumes and compares the page below next, because more rows may have changed.
 """
 
 from __future__ import annotations
@@ -38,14 +38,15 @@ LEDGER_POSITION_FIELDS = (
 )
 BOOKED_AT_INDEX = ROW_FIELD_NAMES.index("booked_at")
 MAX_LISTED_MISSING_ROWS = (
-    500  # rows that are gone; the sentence tells how many they are, and one lets all go
+    500  # conflicts for missing rows; the text has the count, and accepting one accepts all
 )
 MIRROR_STOPPED_TEXT = "The ledger is not updated until someone has reviewed it."
 
 
 @dataclass(frozen=True, slots=True)
 class OpenConflicts:
-    """Conflicts that wait for a person; `fingerprint` identifies just these, empty without any."""
+    """Conflicts without a decision; `fingerprint` identifies exactly these, and is empty without
+    any."""
 
     changed_rows: int
     missing_rows: int
@@ -55,15 +56,19 @@ class OpenConflicts:
 def record_conflicts(
     ledger: LedgerMirror, gone: range, differing: Sequence[tuple[LedgerEntry, UpstreamLedgerRow]]
 ) -> bool:
-    """Store the conflicts, if any, and stop the mirror."""
+    """Store the conflicts, if any, and stop the mirror; return whether there are any."""
     if not gone and not differing:
         return False
-    lost = LedgerEntry.objects.filter(
+    missing_entries = LedgerEntry.objects.filter(
         account_id=ledger.pk, position__gte=gone.start, position__lt=gone.stop
     )
-    missing = lost.order_by("position")[:MAX_LISTED_MISSING_ROWS] if gone else ()
-    listed = {entry.position for entry, _ in differing}
-    rows = [build_conflict(entry, None) for entry in missing if entry.position not in listed]
+    listed_missing = missing_entries.order_by("position")[:MAX_LISTED_MISSING_ROWS] if gone else ()
+    changed_positions = {entry.position for entry, _ in differing}
+    rows = [
+        build_conflict(entry, None)
+        for entry in listed_missing
+        if entry.position not in changed_positions
+    ]
     rows += [build_conflict(entry, row) for entry, row in differing]
     LedgerConflict.objects.bulk_create(rows, ignore_conflicts=True)
     ledger.problem = conflict_message(ledger, gone, differing)
@@ -91,77 +96,78 @@ def conflict_message(
             f"{MIRROR_STOPPED_TEXT}"
         )
     entry, row = differing[0]
-    others = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
+    count_text = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
     return (
-        f"Row {entry.number} of the service's ledger{others} has changed: it was "
+        f"Row {entry.number} of the service's ledger{count_text} has changed: it was "
         f"{quote_row_values(entry_raw_values(entry))}, it is {quote_row_values(row.raw_values)}. "
         f"{MIRROR_STOPPED_TEXT}"
     )
 
 
-def quote_row_values(words: tuple[str, ...]) -> str:
-    label, _, amount, _, when = words
+def quote_row_values(raw_values: tuple[str, ...]) -> str:
+    label, _, amount, _, when = raw_values
     return f"“{amount} {label}, {when}”"
 
 
 @transaction.atomic
-def accept_upstream_version(rewrite: LedgerConflict, member_id: int) -> bool:
-    """Take the service's version of this row; its match is looked for again. A missing row takes
-    all later ones along. False where somebody took it already."""
-    account = Account.objects.get_locked(rewrite.account_id)
+def accept_upstream_version(conflict: LedgerConflict, member_id: int) -> bool:
+    """Replace the row by the upstream's version and reset its match. A missing row removes all
+    later ones too. Return False if another person accepted it already."""
+    account = Account.objects.get_locked(conflict.account_id)
     ledger = LedgerMirror.objects.get(pk=account.pk)
-    standing = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True)
-    if not standing.filter(pk=rewrite.pk).exists():
+    open_conflicts = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True)
+    if not open_conflicts.filter(pk=conflict.pk).exists():
         return False
-    mine = standing.filter(pk=rewrite.pk)
-    if rewrite.after is None:
-        mine = standing.filter(position__gte=rewrite.position, after__isnull=True)
-        truncate_mirror(ledger, rewrite.position)
+    accepted = open_conflicts.filter(pk=conflict.pk)
+    if conflict.after is None:
+        accepted = open_conflicts.filter(position__gte=conflict.position, after__isnull=True)
+        truncate_mirror(ledger, conflict.position)
     else:
-        apply_upstream_row(ledger, rewrite)
-    mine.update(accepted_at=timezone.now(), accepted_by_id=member_id)
-    resume_mirroring(ledger, rewrite.position)
+        apply_upstream_row(ledger, conflict)
+    accepted.update(accepted_at=timezone.now(), accepted_by_id=member_id)
+    resume_mirroring(ledger, conflict.position)
     return True
 
 
 def count_open_conflicts(account: Account) -> OpenConflicts:
-    """Two queries at most."""
-    found = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True).aggregate(
+    """Count the conflicts without a decision; two queries at most."""
+    counts = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True).aggregate(
         count=Count("pk"),
         reworded=Count("pk", filter=Q(after__isnull=False)),
         newest=Max("pk"),
         first_gone=Min("position", filter=Q(after__isnull=True)),
     )
-    gone = 0
-    if found["first_gone"] is not None:  # not all of those that are gone are written down
+    missing_count = 0
+    if counts["first_gone"] is not None:  # only the first missing rows have a conflict
         high = LedgerMirror.objects.values_list("high", flat=True).get(pk=account.pk)
-        gone = max(0, high - found["first_gone"])
-    mark = f"{found['count']} {found['newest']}" if found["count"] else ""
-    return OpenConflicts(found["reworded"], gone, mark)
+        missing_count = max(0, high - counts["first_gone"])
+    fingerprint = f"{counts['count']} {counts['newest']}" if counts["count"] else ""
+    return OpenConflicts(counts["reworded"], missing_count, fingerprint)
 
 
 @transaction.atomic
 def accept_all_upstream_versions(
     account: Account, member_id: int, mark: str
 ) -> OpenConflicts | None:
-    """The same for every open conflict, if they are those of this fingerprint; returns them."""
+    """Accept the upstream's version of every open conflict, if their fingerprint is `mark`; return
+    them, otherwise None."""
     entry_changes.lock_account(account)
-    found = count_open_conflicts(account)
-    if not found.fingerprint or found.fingerprint != mark:
+    open_conflicts = count_open_conflicts(account)
+    if not open_conflicts.fingerprint or open_conflicts.fingerprint != mark:
         return None
-    rewrites = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True)
-    for rewrite in list(rewrites.order_by("position")):
-        accept_upstream_version(rewrite, member_id)
-    return found
+    conflicts = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True)
+    for conflict in list(conflicts.order_by("position")):
+        accept_upstream_version(conflict, member_id)
+    return open_conflicts
 
 
 def truncate_mirror(ledger: LedgerMirror, position: int) -> None:
-    lost = LedgerEntry.objects.filter(account_id=ledger.pk, position__gte=position)
-    times = list(lost.values_list("happened_at", flat=True))
-    ledger.api_high = max(ledger.api_low, ledger.api_high - lost.filter(via_api=True).count())
+    removed = LedgerEntry.objects.filter(account_id=ledger.pk, position__gte=position)
+    times = list(removed.values_list("happened_at", flat=True))
+    ledger.api_high = max(ledger.api_low, ledger.api_high - removed.filter(via_api=True).count())
     lower_balance_anchor(ledger, position)
-    detach_charges(lost)
-    lost.delete()
+    detach_charges(removed)
+    removed.delete()
     ledger.high = min(ledger.high, position)
     ledger.low = min(ledger.low, ledger.high)
     if ledger.low == ledger.high:
@@ -170,39 +176,40 @@ def truncate_mirror(ledger: LedgerMirror, position: int) -> None:
 
 
 def reset_mirror(ledger: LedgerMirror) -> None:
-    """Without rows the next turn is a first contact."""
+    """Without rows the next sync reads the ledger as if for the first time."""
     ledger.low = ledger.high = ledger.total = ledger.api_low = ledger.api_high = 0
     ledger.read_at = ledger.anchor_balance = ledger.anchor_high = None
 
 
 def lower_balance_anchor(ledger: LedgerMirror, position: int) -> None:
-    """Move the anchor below rows that change, less their sum: the difference stays what it was."""
+    """Move the anchor below rows that change, less their sum, so that the difference does not
+    change."""
     if ledger.anchor_high is None or ledger.anchor_balance is None:
         return
     if position < ledger.anchor_high:
         rows = LedgerEntry.objects.filter(account_id=ledger.pk, position__lt=ledger.anchor_high)
-        between = rows.filter(position__gte=position).aggregate(sum=CreditSum("amount"))["sum"]
-        ledger.anchor_balance -= between or Decimal(0)
+        removed_sum = rows.filter(position__gte=position).aggregate(sum=CreditSum("amount"))["sum"]
+        ledger.anchor_balance -= removed_sum or Decimal(0)
         ledger.anchor_high = position
 
 
-def apply_upstream_row(ledger: LedgerMirror, rewrite: LedgerConflict) -> None:
-    entry = LedgerEntry.objects.get(account_id=ledger.pk, position=rewrite.position)
-    row, before = parse_stored_row(rewrite.after or {}), entry.happened_at
-    is_another = entry.booked_at != row.raw_values[BOOKED_AT_INDEX]
+def apply_upstream_row(ledger: LedgerMirror, conflict: LedgerConflict) -> None:
+    entry = LedgerEntry.objects.get(account_id=ledger.pk, position=conflict.position)
+    row, old_time = parse_stored_row(conflict.after or {}), entry.happened_at
+    is_other_row = entry.booked_at != row.raw_values[BOOKED_AT_INDEX]
     lower_balance_anchor(ledger, entry.position)
-    if is_another or entry.amount != row.amount:
+    if is_other_row or entry.amount != row.amount:
         detach_charges(LedgerEntry.objects.filter(pk=entry.pk))
         entry.charge = entry.job = entry.member = entry.cost_difference = None
         entry.confidence = entry.reason = entry.operation = ""
-    for name, word in zip(ROW_FIELD_NAMES, row.raw_values, strict=True):
-        setattr(entry, name, word)
+    for name, value in zip(ROW_FIELD_NAMES, row.raw_values, strict=True):
+        setattr(entry, name, value)
     entry.amount, entry.trouble = row.amount, row.trouble
-    entry.happened_at = row.happened_at or before
+    entry.happened_at = row.happened_at or old_time
     entry.save()
-    if is_another:  # so are the later rows, where one in the middle was taken out
+    if is_other_row:  # if a row was removed, all later rows are different ones too
         reset_attribution_from(ledger, entry.position)
-    entry_changes.record_entry_changes(ledger.account, [before, entry.happened_at])
+    entry_changes.record_entry_changes(ledger.account, [old_time, entry.happened_at])
 
 
 def detach_charges(entries: QuerySet[LedgerEntry]) -> None:
@@ -210,10 +217,10 @@ def detach_charges(entries: QuerySet[LedgerEntry]) -> None:
     Charge.objects.filter(pk__in=list(debits.values_list("charge", flat=True))).update(
         booked_at=None
     )
-    given_back = Charge.objects.filter(
+    refunded = Charge.objects.filter(
         pk__in=list(credits.values_list("charge", flat=True)), refunded_at__isnull=False
     )
-    for charge in given_back.select_related("job"):
+    for charge in refunded.select_related("job"):
         Charge.objects.filter(pk=charge.pk).update(refunded_at=None)
         price_counts.count_charge(charge)
 
@@ -225,7 +232,7 @@ def resume_mirroring(ledger: LedgerMirror, position: int) -> None:
         ledger.save(update_fields=LEDGER_POSITION_FIELDS)
         return
     ledger.problem, ledger.due_at = "", timezone.now()
-    # The page beneath is compared next, at once.
+    # The page below is compared next, at once.
     ledger.recheck_position = position // LEDGER_PAGE_SIZE * LEDGER_PAGE_SIZE
     ledger.rechecked_at = timezone.now() - RECHECK_OVERDUE_BY
     ledger.save(

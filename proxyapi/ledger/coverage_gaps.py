@@ -1,5 +1,5 @@
-"""What of a ledger is not known yet: rows that were not read, and debits of which the view
-`source=api` has not told whether the API made them. A match is made once, so it waits for both."""
+"""Gaps of the mirror: rows that are not read yet, and debits not attributed yet by the view
+`source=api`. A match is final, so it waits for both."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from proxyapi.ledger.matching_rules import (
 )
 from proxyapi.models import LedgerEntry, LedgerMirror
 
-MAX_QUERY_SPANS = 50  # times apart that one query names
+MAX_QUERY_SPANS = 50  # separate time spans in one query
 
 
 def find_undecided_charges(
     ledger: LedgerMirror, claims: Sequence[MatchCandidate], window: TimeWindow, bounds: AmountBounds
 ) -> set[UUID]:
-    """The charges of those claims that may have another debit than is known; two queries."""
+    """The charges of the candidates that may have another debit than the known ones; two
+    queries."""
     if not claims:
         return set()
     oldest = oldest_mirrored_at(ledger)
@@ -35,38 +36,39 @@ def find_undecided_charges(
         .filter(via_api__isnull=True)
         .exclude(unattributable_filter(ledger))
     )
-    untold = list(rows.values_list("amount", "happened_at"))
+    unattributed = list(rows.values_list("amount", "happened_at"))
 
-    def is_dark(claim: MatchCandidate) -> bool:
+    def may_have_other_debit(claim: MatchCandidate) -> bool:
         low, high = bounds(claim)
         return not is_period_mirrored(ledger, claim, oldest) or any(
             low <= -amount <= high and claim.accepts_time(moment, window)
-            for amount, moment in untold
+            for amount, moment in unattributed
         )
 
-    return {claim.charge.pk for claim in claims if is_dark(claim)}
+    return {claim.charge.pk for claim in claims if may_have_other_debit(claim)}
 
 
 def unattributed_debit_exists(ledger: LedgerMirror) -> Exists:
-    """Whether a debit in a charge's time is not told yet; to filter charges by."""
+    """A subquery for charges: whether a debit in the charge's time window is not attributed yet."""
     rows = LedgerEntry.objects.without_charge().filter(account=OuterRef("account"), amount__lt=0)
     since = ExpressionWrapper(OuterRef("sent_at") - MATCH_CLOCK_SKEW, DateTimeField())
     until = ExpressionWrapper(OuterRef("settled_at") + MATCH_BOOKING_DELAY, DateTimeField())
-    untold = rows.filter(via_api__isnull=True).exclude(unattributable_filter(ledger))
-    return Exists(untold.filter(happened_at__range=(since, until)))
+    unattributed = rows.filter(via_api__isnull=True).exclude(unattributable_filter(ledger))
+    return Exists(unattributed.filter(happened_at__range=(since, until)))
 
 
 def is_period_mirrored(
     ledger: LedgerMirror, claim: MatchCandidate, oldest: datetime | None
 ) -> bool:
-    """Whether the mirror holds every row of the claim's time; `oldest`: where it begins."""
+    """Whether the mirror holds every row of the candidate's time window; `oldest` is the time at
+    which the mirror begins."""
     if ledger.read_at is None or ledger.read_at < claim.booked_until:
         return False
     return ledger.low == 0 or (oldest is not None and oldest < claim.booked_from - MATCH_CLOCK_SKEW)
 
 
 def oldest_mirrored_at(ledger: LedgerMirror) -> datetime | None:
-    """When the oldest row that is mirrored was booked; nothing of a ledger that is whole."""
+    """The time of the oldest mirrored row; None if the mirror reaches the ledger's beginning."""
     if ledger.low == 0:
         return None
     rows = LedgerEntry.objects.filter(account_id=ledger.pk, trouble="")
@@ -76,26 +78,27 @@ def oldest_mirrored_at(ledger: LedgerMirror) -> datetime | None:
 def unmatched_debits_near(
     ledger: LedgerMirror, claims: Sequence[MatchCandidate]
 ) -> QuerySet[LedgerEntry]:
-    """Debits that no charge has, around the time of these claims, and not what lies between."""
+    """Debits without a charge around the time windows of the candidates."""
     rows = LedgerEntry.objects.without_charge()
     rows = rows.filter(account_id=ledger.pk, amount__lt=0, trouble="")
-    around = Q()
+    in_spans = Q()
     for span in merge_search_spans(claims):
-        around |= Q(happened_at__range=span)
-    return rows.filter(around)
+        in_spans |= Q(happened_at__range=span)
+    return rows.filter(in_spans)
 
 
 def merge_search_spans(claims: Sequence[MatchCandidate]) -> list[tuple[datetime, datetime]]:
-    """Ten minutes more than each claim's time on both sides, joined where they meet."""
-    apart: list[tuple[datetime, datetime]] = []
+    """The candidates' time windows plus `MATCH_SEARCH_MARGIN` on both sides, merged where they
+    overlap."""
+    spans: list[tuple[datetime, datetime]] = []
     for start, end in sorted(
         (claim.booked_from - MATCH_SEARCH_MARGIN, claim.booked_until + MATCH_SEARCH_MARGIN)
         for claim in claims
     ):
-        if apart and start <= apart[-1][1]:
-            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        if spans and start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
         else:
-            apart.append((start, end))
-    if len(apart) > MAX_QUERY_SPANS:
-        return [(apart[0][0], max(end for _, end in apart))]
-    return apart
+            spans.append((start, end))
+    if len(spans) > MAX_QUERY_SPANS:
+        return [(spans[0][0], max(end for _, end in spans))]
+    return spans

@@ -1,4 +1,5 @@
-"""What follows whenever entries come or change: sums are recomputed, open pages hear of it."""
+"""What follows when entries are added or changed: their sums are rebuilt, and open pages get an
+event."""
 
 from __future__ import annotations
 
@@ -15,14 +16,14 @@ _is_deferred: ContextVar[bool] = ContextVar("is_deferred", default=False)
 
 
 def lock_account(account: Account) -> None:
-    """One at a time for each account; always before its jobs, charges and entries."""
+    """Lock the upstream account, always before its jobs, charges and entries."""
     Account.objects.lock_upstream_account(account.pk)
 
 
 def record_entry_changes(account: Account, moments: Iterable[datetime]) -> None:
-    """Entries of these moments came or changed, in the caller's transaction.
+    """Record that entries of these times were added or changed, in the caller's transaction.
 
-    The sums of their days are recomputed in it, or at the end of `rebuild_days_once`.
+    The sums of their days are rebuilt in it, or at the end of `rebuild_days_once`.
     """
     listed = list(moments)
     if not listed:
@@ -36,8 +37,11 @@ def record_entry_changes(account: Account, moments: Iterable[datetime]) -> None:
 
 @contextmanager
 def rebuild_days_once(account: Account) -> Iterator[None]:
-    """Changes recorded within are marked in their transactions, and the sums of their days are
-    recomputed at the end, also where reading failed; by the next sync if the worker dies."""
+    """Rebuild the sums of changed days once, at the end, also if reading fails.
+
+    Changes within it mark their days in their transactions; if the worker dies, the next sync
+    rebuilds the marked days.
+    """
     outer = _is_deferred.set(True)
     try:
         yield

@@ -1,11 +1,11 @@
-"""Was a charge whose answer got lost booked, and which debit is its own?
+"""Was a charge whose answer was lost booked, and which debit is its own?
 
-Entries have no id. A debit is a charge's when it was booked after the sending and not long after
-the answer was given up, its amount fits, and no other charge of the account has it, of whichever
-team; equal rows are two rows (rule 4).
+Entries have no id. A debit is a charge's if it was booked after the sending and not long after the
+answer was given up, its amount fits, and no other charge of the upstream account, of any team, is
+matched to it; equal rows are two rows (rule 4).
 
-Called with the account locked, after `match_entries`, so that other charges take theirs first;
-`kept` is what that returns, the debits that others still wait for.
+Called with the account locked, after `match_entries`, so that other charges are matched first;
+`reserved_ids` is its result, the debits that other charges still wait for.
 """
 
 from __future__ import annotations
@@ -33,19 +33,20 @@ from proxyapi.models.account import amount_text
 from proxyapi.models.charge import MAX_BOOKING_DELAY, UNDECIDED_STATES
 from proxyapi.rate_limiter import Priority
 
-# Clocks may be worse than SKEW. A debit so near to the sending settles nothing, but it is a trace.
-# So is one that is later than FAR, up to LONGEST: who is told "never charged" pays again.
+# Clocks may differ by more than `MATCH_CLOCK_SKEW`. A debit booked this long before the sending, or
+# up to `MAX_BOOKING_DELAY` late, settles nothing, but the charge is not reported as not charged.
 LOOKUP_MARGIN = MATCH_BOOKING_DELAY
-CLOCK_CHECK_PERIOD = timedelta(days=1)  # how long ago tells what the clocks are like now
+CLOCK_CHECK_PERIOD = timedelta(days=1)  # charges within it show how far the clocks differ now
 LEDGER_TIME_RESOLUTION = timedelta(seconds=1)
 ONE_MINUTE = timedelta(minutes=1)
-MAX_LOOKUP_PAGES = 4  # read downward at a time; the next settling goes on from there
-LOOKUP_PERMIT_WAIT_S = 2.0  # seconds to wait for a turn
+MAX_LOOKUP_PAGES = 4  # read downward at a time; the next attempt continues from there
+LOOKUP_PERMIT_WAIT_S = 2.0  # seconds to wait for a permit
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorCoverage:
-    """What the mirror holds of a charge's time. `whole`: at `read_at` nothing of it was missing."""
+    """`is_complete`: at `read_at` no row of the charge's time window was missing from the
+    mirror."""
 
     read_at: datetime
     is_complete: bool
@@ -54,8 +55,8 @@ class MirrorCoverage:
 def mirror_charge_period(charge: Charge, lane: Priority) -> MirrorCoverage:
     """Mirror the ledger from its end to shortly before the charge was sent.
 
-    While a long history is being filled up, its newest part is enough. Raises
-    `errors.UpstreamError` or `RateLimitExhausted`; what was read before is kept.
+    While a long history is backfilled, its newest part is enough. Raises `errors.UpstreamError` or
+    `RateLimitExhausted`; pages read before are stored.
     """
     account, requested_at, since = (
         charge.account,
@@ -75,7 +76,7 @@ def mirror_charge_period(charge: Charge, lane: Priority) -> MirrorCoverage:
 
 
 def is_still_covered(charge: Charge) -> bool:
-    """Whether nothing of the charge's time is missing now, with the account locked."""
+    """Whether no row of the charge's time window is missing now, with the account locked."""
     return is_charge_period_covered(
         mirror_range.get_or_create_ledger(charge.account),
         charge,
@@ -84,12 +85,12 @@ def is_still_covered(charge: Charge) -> bool:
 
 
 def is_charge_period_covered(ledger: LedgerMirror, charge: Charge, since: datetime) -> bool:
-    """An unreadable or unattributed row may be the debit; unattributed rows of other amounts are
-    not waited for, because somebody always spends."""
+    """Whether every row that may be the debit is mirrored, readable and attributed. Unattributed
+    rows of other amounts do not count, because an active account always has some."""
     if ledger.problem or not backfill.is_mirrored_since(ledger, since):
         return False
     rows = LedgerEntry.objects.filter(account_id=ledger.pk, happened_at__gte=since)
-    # A row whose time cannot be read may be older than its neighbours.
+    # A row with an unreadable time may be older than its neighbours.
     later = Q(happened_at__gt=answer_given_up_at(charge) + MAX_BOOKING_DELAY) & ~Q(
         trouble__endswith=UNREADABLE_TIME
     )
@@ -101,7 +102,7 @@ def is_charge_period_covered(ledger: LedgerMirror, charge: Charge, since: dateti
 def debits_in_charge_period(
     charge: Charge, since: datetime, late: timedelta = MAX_BOOKING_DELAY
 ) -> QuerySet[LedgerEntry]:
-    """Unmatched debits since then, until `late` after the answer was given up."""
+    """Unmatched debits from `since` until `late` after the answer was given up."""
     rows = LedgerEntry.objects.without_charge().filter(account_id=charge.account_id, amount__lt=0)
     times = (since, answer_given_up_at(charge) + late)
     return rows.filter(trouble="", happened_at__range=times).order_by("happened_at", "position")
@@ -110,7 +111,7 @@ def debits_in_charge_period(
 def api_debits_in_charge_period(
     ledger: LedgerMirror, charge: Charge, late: timedelta = MAX_BOOKING_DELAY
 ) -> list[LedgerEntry]:
-    """The unmatched debits of the API in the charge's time."""
+    """The unmatched debits of the API in the charge's time window."""
     if ledger.problem:
         return []
     return list(
@@ -120,27 +121,31 @@ def api_debits_in_charge_period(
     )
 
 
-def find_charge_debit(charge: Charge, kept: Collection[int], *, waited: bool) -> LedgerEntry | None:
-    """The debit of a charge that was carried out: one that it can cost, after a wait (`waited`) the
-    nearest within `approximate_price_bounds`. None while a charge in sending may have made it."""
+def find_charge_debit(
+    charge: Charge, reserved_ids: Collection[int], *, waited: bool
+) -> LedgerEntry | None:
+    """The debit of a charge that was carried out: of an amount that it can cost, or, after a wait
+    (`waited`), the nearest within `approximate_price_bounds`. None while a charge that is being
+    sent may have made it."""
     ledger = mirror_range.get_or_create_ledger(charge.account)
     if has_unattributed_debit(ledger, charge, charge_sent_at(charge) - MATCH_CLOCK_SKEW):
         return None
     low, high = approximate_price_bounds(charge)
-    mine = [
+    unreserved = [
         entry
         for entry in api_debits_in_charge_period(ledger, charge)
-        if is_booked_after_sending(entry, charge) and entry.pk not in kept
+        if is_booked_after_sending(entry, charge) and entry.pk not in reserved_ids
     ]
-    chosen = [entry for entry in mine if charge.can_cost(-entry.amount)]
+    chosen = [entry for entry in unreserved if charge.can_cost(-entry.amount)]
     if waited and not chosen:
-        chosen = [entry for entry in mine if low <= -entry.amount <= high]
+        chosen = [entry for entry in unreserved if low <= -entry.amount <= high]
     entry = pick_nearest_debit(chosen, charge)
     return None if entry and count_rival_charges(charge, [entry], ChargeState.SENDING) else entry
 
 
 def approximate_price_bounds(charge: Charge) -> tuple[Decimal, Decimal]:
-    """The credits that its debit may be of: never less than `can_cost` allows."""
+    """The lowest and highest credits that the charge's debit may have; never narrower than
+    `can_cost`."""
     low = charge.price - max(charge.price / 2, charge.hold - charge.price)
     return low, max(charge.price, charge.hold) * 2
 
@@ -148,34 +153,34 @@ def approximate_price_bounds(charge: Charge) -> tuple[Decimal, Decimal]:
 def has_unattributed_debit(
     ledger: LedgerMirror, charge: Charge, since: datetime, late: timedelta = MAX_BOOKING_DELAY
 ) -> bool:
-    """Whether a debit of its time and about its price is not attributed yet."""
+    """Whether a debit in the charge's time window and near its price is not attributed yet."""
     low, high = approximate_price_bounds(charge)
     rows = debits_in_charge_period(charge, since, late).filter(via_api__isnull=True)
-    open_ = rows.exclude(unattributable_filter(ledger))
-    return open_.filter(amount__range=(-high, -low)).exists()
+    attributable = rows.exclude(unattributable_filter(ledger))
+    return attributable.filter(amount__range=(-high, -low)).exists()
 
 
 def pick_nearest_debit(debits: list[LedgerEntry], charge: Charge) -> LedgerEntry | None:
-    """The nearest by amount; of equal ones first those booked after the sending."""
-    wanted = charge.price
+    """The debit nearest in amount; of equal ones first those booked after the sending."""
+    price = charge.price
     return min(
         debits,
-        key=lambda entry: (abs(-entry.amount - wanted), is_booked_before_sending(entry, charge)),
+        key=lambda entry: (abs(-entry.amount - price), is_booked_before_sending(entry, charge)),
         default=None,
     )
 
 
-def find_proving_debit(charge: Charge, kept: Collection[int]) -> LedgerEntry | None:
-    """The debit that proves a charge of which the resource shows nothing, such as a retry.
+def find_proving_debit(charge: Charge, reserved_ids: Collection[int]) -> LedgerEntry | None:
+    """The debit that proves a charge which the resource cannot prove, such as a retry.
 
-    Where the resource would show it, a debit alone proves nothing; nor where other undecided
-    charges may have taken the same credits, unless there are debits enough for all of them.
+    If the resource can prove the charge, a debit alone proves nothing. Nor does it if other
+    undecided charges may have made it, unless there are debits enough for all of them.
 
-    One that was booked before the sending proves nothing either, unless the service's clock is
-    known to be behind ours: an outside debit of the same price would be taken for our own. It stays
-    a trace (`has_possible_debit`), so the charge is not called uncharged: a person decides. So does
-    one that was booked more than FAR after its answer was given up: it is as likely somebody
-    else's.
+    A debit booked before the sending proves nothing, unless the upstream's clock is known to be
+    behind ours: it may be an outside debit of the same price. It still counts for
+    `has_possible_debit`, so the charge is not called uncharged and a person decides. The same holds
+    for a debit booked more than `MATCH_SEARCH_MARGIN` after the answer was given up, which is as
+    likely an outside one.
     """
     if not charge.is_proved_by_debit:
         return None
@@ -187,7 +192,7 @@ def find_proving_debit(charge: Charge, kept: Collection[int]) -> LedgerEntry | N
     fitting = [
         entry
         for entry in api_debits_in_charge_period(ledger, charge, MATCH_SEARCH_MARGIN)
-        if entry.pk not in kept
+        if entry.pk not in reserved_ids
         and is_booked_after_sending(entry, charge)
         and charge.can_cost(-entry.amount)
     ]
@@ -203,7 +208,7 @@ def find_proving_debit(charge: Charge, kept: Collection[int]) -> LedgerEntry | N
 
 
 def is_upstream_clock_behind(charge: Charge) -> bool:
-    """Whether a recent answered charge was booked before it was sent, by the two clocks."""
+    """Whether a recent answered charge was booked, by the upstream's clock, before we sent it."""
     of_all_teams = Charge.objects.of_upstream_account(charge.account_id)
     answered = of_all_teams.filter(state=ChargeState.CONFIRMED)
     since = charge_sent_at(charge) - CLOCK_CHECK_PERIOD
@@ -214,12 +219,12 @@ def is_upstream_clock_behind(charge: Charge) -> bool:
 
 
 def has_possible_debit(charge: Charge, *, by_any_clock: bool = False) -> bool:
-    """Whether a debit that nobody has may be the charge's: then it is not called uncharged.
+    """Whether an unmatched debit may be the charge's, so that it must not be called uncharged.
 
-    One that is kept for another charge counts, as it may be let go yet, and so does one that is
-    not told to be the API's or not, and one of only about its price, as it may have cost
-    something else; and of a ledger that is not read on nothing is known. `by_any_clock`: also where
-    the service's is behind ours by more than a few seconds.
+    True also for a debit reserved for another charge, as it may be released; for one that is not
+    attributed; for one only near the price, as the charge may have cost something else; and while
+    the mirror is stopped, because newer rows are unknown. `by_any_clock`: also if the upstream's
+    clock is behind ours by more than a few seconds.
     """
     if mirror_range.get_or_create_ledger(charge.account).problem:
         return True
@@ -230,23 +235,23 @@ def has_possible_debit(charge: Charge, *, by_any_clock: bool = False) -> bool:
 
 
 def find_late_debit(
-    charge: Charge, kept: Collection[int] = (), *, is_done: bool
+    charge: Charge, reserved_ids: Collection[int] = (), *, is_done: bool
 ) -> LedgerEntry | None:
-    """The debit of a charge that was called uncharged: one of exactly its price; where its resource
-    shows that it was done, also one within the margin that was held on top.
+    """The debit of a charge that was called uncharged: of exactly its price, or, if its resource
+    shows that it was carried out, of any amount that it can cost.
 
-    What another charge may have made is not taken before that one is decided.
+    A debit that another undecided charge may have made is left to it.
     """
-    mine = [
+    unreserved = [
         entry
         for entry in api_debits_in_charge_period(
             mirror_range.get_or_create_ledger(charge.account), charge
         )
-        if is_booked_after_sending(entry, charge) and entry.pk not in kept
+        if is_booked_after_sending(entry, charge) and entry.pk not in reserved_ids
     ]
-    exact = [entry for entry in mine if -entry.amount == charge.price]
-    about = [entry for entry in mine if is_done and charge.can_cost(-entry.amount)]
-    entry = pick_nearest_debit(exact or about, charge)
+    exact = [entry for entry in unreserved if -entry.amount == charge.price]
+    possible = [entry for entry in unreserved if is_done and charge.can_cost(-entry.amount)]
+    entry = pick_nearest_debit(exact or possible, charge)
     return None if entry and count_rival_charges(charge, [entry]) else entry
 
 
@@ -255,15 +260,21 @@ def link_late_debit(charge: Charge, entry: LedgerEntry) -> None:
         amount_text(-entry.amount),
         (entry.happened_at - charge_sent_at(charge)) // ONE_MINUTE,
     )
-    sure, how = MatchConfidence.LIKELY, f"exactly its {cost} cr"
+    confidence, amount_reason = MatchConfidence.LIKELY, f"exactly its {cost} cr"
     if -entry.amount != charge.price:
-        sure, how = MatchConfidence.WEAK, f"{cost} cr, close to its {amount_text(charge.price)}"
-    why = (
-        f"Probably this charge: {how}, recorded {minutes} min after it was sent. Its response was "
-        "lost, "
+        confidence, amount_reason = (
+            MatchConfidence.WEAK,
+            f"{cost} cr, close to its {amount_text(charge.price)}",
+        )
+    prefix = (
+        f"Probably this charge: {amount_reason}, recorded {minutes} min after it was sent. "
+        "Its response was lost, "
     )
     link_entry_to_charge(
-        entry, charge, sure, f"{why}and it was reported as not charged before this entry was found."
+        entry,
+        charge,
+        confidence,
+        f"{prefix}and it was reported as not charged before this entry was found.",
     )
     entry_changes.record_entry_changes(charge.account, [entry.happened_at])
 
@@ -271,46 +282,49 @@ def link_late_debit(charge: Charge, entry: LedgerEntry) -> None:
 def link_settling_debit(charge: Charge, entry: LedgerEntry) -> None:
     rows = api_debits_in_charge_period(mirror_range.get_or_create_ledger(charge.account), charge)
     equal = [other for other in rows if other.amount == entry.amount]
-    cost, wanted = amount_text(-entry.amount), amount_text(charge.price)
-    told = "Its response was lost"
+    cost, price = amount_text(-entry.amount), amount_text(charge.price)
+    prefix = "Its response was lost"
     if -entry.amount != charge.price:
-        sure, why = (
+        confidence, explanation = (
             MatchConfidence.WEAK,
-            f"{cost} cr were recorded in its time window, close to its {wanted} cr.",
+            f"{cost} cr were recorded in its time window, close to its {price} cr.",
         )
     elif len(equal) > 1:
-        sure, why = MatchConfidence.LIKELY, f"one of {len(equal)} debits of exactly its {cost} cr."
+        confidence, explanation = (
+            MatchConfidence.LIKELY,
+            f"one of {len(equal)} debits of exactly its {cost} cr.",
+        )
     elif is_booked_before_sending(entry, charge):
-        sure, why = (
+        confidence, explanation = (
             MatchConfidence.LIKELY,
             f"exactly its {cost} cr, recorded before it by our clock.",
         )
     elif entry.happened_at > answer_given_up_at(charge) + MATCH_BOOKING_DELAY:
-        sure, why = (
+        confidence, explanation = (
             MatchConfidence.LIKELY,
             f"exactly its {cost} cr, recorded some minutes after it.",
         )
     else:
-        sure, why = (
+        confidence, explanation = (
             MatchConfidence.CERTAIN,
             f"exactly its {cost} cr, in its time window; nothing else matches.",
         )
-    link_entry_to_charge(entry, charge, sure, f"{told}; {why}")
+    link_entry_to_charge(entry, charge, confidence, f"{prefix}; {explanation}")
     entry_changes.record_entry_changes(charge.account, [entry.happened_at])
 
 
 def count_rival_charges(
     charge: Charge, fitting: Sequence[LedgerEntry], *states: ChargeState
 ) -> int:
-    """How many other charges of all teams may have made one of these debits: undecided ones, or
+    """Count other charges, of all teams, that may have made one of these debits: undecided ones, or
     those of the given states."""
     of_all_teams = Charge.objects.of_upstream_account(charge.account_id)
-    others = of_all_teams.filter(state__in=states or UNDECIDED_STATES)
+    rivals = of_all_teams.filter(state__in=states or UNDECIDED_STATES)
     return sum(
         any(
-            is_in_charge_period(entry, other) and other.can_cost(-entry.amount) for entry in fitting
+            is_in_charge_period(entry, rival) and rival.can_cost(-entry.amount) for entry in fitting
         )
-        for other in others.exclude(pk=charge.pk)
+        for rival in rivals.exclude(pk=charge.pk)
     )
 
 
@@ -330,7 +344,7 @@ def is_booked_after_sending(entry: LedgerEntry, charge: Charge) -> bool:
 
 
 def is_booked_before_sending(entry: LedgerEntry, charge: Charge) -> bool:
-    """Whether it was booked before the charge was sent; the ledger's times are whole seconds."""
+    """Compares whole seconds, the resolution of the ledger's times."""
     return entry.happened_at < charge_sent_at(charge).replace(microsecond=0)
 
 

@@ -1,11 +1,11 @@
-"""Matching: debits to the charges that made them, refunds to the charges they give back.
+"""Match debits to the charges that made them, and refunds to the charges that they refund.
 
-Unmatched debits are outside the portal; unmatched credits are top-ups and grants. Charges whose
-answer got lost are matched by `proxyapi.charges.reconcile`. A match is made once, so it waits until
-every entry that could be the charge's debit is mirrored and attributed.
+Unmatched debits were made outside the portal; unmatched credits are top-ups and grants. Charges
+whose answer was lost are matched by `proxyapi.charges.reconcile`. A match is final, so it waits
+until every entry that could be the charge's debit is mirrored and attributed.
 
 Other teams may use the same upstream account, each with a mirror of its own; the debits of their
-charges are kept for them.
+charges are reserved for them.
 """
 
 from __future__ import annotations
@@ -31,37 +31,38 @@ from proxyapi.ledger.refunds import match_refunds
 from proxyapi.models import Account, Charge, LedgerEntry, LedgerMirror, MatchConfidence
 from proxyapi.models.charge import UNDECIDED_STATES
 
-MAX_SAMPLE_MATCHES = 100  # certain pairs of an operation that tell what its rows look like
+MAX_SAMPLE_MATCHES = 100  # certain matches of an operation that show its content types
 
 
 @transaction.atomic
 def match_entries(account: Account) -> set[int]:
-    """Give unmatched entries their charges, with a confidence and a reason; locks the account.
+    """Match entries to charges, with a confidence and a reason; locks the account.
 
-    Returns the ids of debits that are kept for charges which wait for more entries, or for another
-    team's mirror.
+    Return the ids of debits that are reserved for charges which wait for more entries, or for
+    another team's mirror.
     """
     entry_changes.lock_account(account)
     ledger = LedgerMirror.objects.select_related("account").filter(pk=account.pk).first()
     if ledger is None or ledger.problem:
         return set()
-    found, kept = match_debits(ledger)
-    for pair in found:
+    matches, pending = match_debits(ledger)
+    for pair in matches:
         link_entry_to_charge(pair.entry, pair.candidate.charge, pair.confidence, pair.reason)
-    given_back = match_refunds(ledger, known_content_types)
-    for entry, charge, confidence, reason in given_back:
+    refunds = match_refunds(ledger, known_content_types)
+    for entry, charge, confidence, reason in refunds:
         link_entry_to_charge(entry, charge, confidence, reason)
-    moments = [pair.entry.happened_at for pair in found]
+    moments = [pair.entry.happened_at for pair in matches]
     entry_changes.record_entry_changes(
-        account, moments + [entry.happened_at for entry, *_ in given_back]
+        account, moments + [entry.happened_at for entry, *_ in refunds]
     )
-    return {pair.entry.pk for pair in kept}
+    return {pair.entry.pk for pair in pending}
 
 
 def link_entry_to_charge(
     entry: LedgerEntry, charge: Charge, confidence: MatchConfidence, reason: str
 ) -> None:
-    """Write a match down, in the caller's transaction; the sums of its day are the caller's."""
+    """Store a match in the caller's transaction; the caller records the change of the day's
+    sums."""
     entry.charge, entry.confidence, entry.reason = charge, confidence, reason[:200]
     entry.member_id, entry.job_id = charge.member_id, charge.job_id
     entry.operation, entry.cost_difference = charge.operation, price_difference(entry, charge)
@@ -82,50 +83,56 @@ def link_entry_to_charge(
 
 
 def price_difference(entry: LedgerEntry, charge: Charge) -> Decimal | None:
-    """By how much more was told than booked; None where they agree, or it is no debit."""
+    """Reported cost minus booked debit, in credits; None if they agree, or the entry is no
+    debit."""
     if entry.amount >= 0 or charge.cost is None:
         return None
     return charge.cost + entry.amount or None
 
 
 def match_debits(ledger: LedgerMirror) -> tuple[list[DebitMatch], list[DebitMatch]]:
-    """New pairs of charges of a known cost and debits: those that stay, and those that wait."""
-    claims = load_match_candidates(ledger)
-    if not claims:
+    """Match charges of a known cost to debits: return the final matches, and the pending ones."""
+    candidates = load_match_candidates(ledger)
+    if not candidates:
         return [], []
-    operations = {claim.charge.operation for claim in claims}
+    operations = {candidate.charge.operation for candidate in candidates}
     rows = list(
-        unmatched_api_debits(ledger, claims).filter(amount__in={-claim.cost for claim in claims})
+        unmatched_api_debits(ledger, candidates).filter(
+            amount__in={-candidate.cost for candidate in candidates}
+        )
     )
     lost = Charge.objects.of_upstream_account(ledger.pk).filter(state__in=UNDECIDED_STATES)
     exact = matching_rules.match_exact_amounts(
-        claims, rows, known_content_types(ledger, operations), list(lost)
+        candidates, rows, known_content_types(ledger, operations), list(lost)
     )
-    found, kept = split_final_matches(
+    final, pending = split_final_matches(
         ledger, exact, MATCH_WINDOWS[-1], matching_rules.exact_amount_bounds
     )
-    late = [
-        claim
-        for claim in candidates_without_match(claims, exact)
-        if is_debit_overdue(ledger, claim, kept)
+    overdue = [
+        candidate
+        for candidate in candidates_without_match(candidates, exact)
+        if is_debit_overdue(ledger, candidate, pending)
     ]
-    if late:
-        loose = matching_rules.match_outside_window(late, entries_without_match(rows, exact))
-        others = entries_without_match(unmatched_api_debits(ledger, late), exact + loose)
-        loose += matching_rules.match_approximate_amounts(
-            candidates_without_match(late, loose), others
+    if overdue:
+        loose = matching_rules.match_outside_window(overdue, entries_without_match(rows, exact))
+        remaining_debits = entries_without_match(
+            unmatched_api_debits(ledger, overdue), exact + loose
         )
-        sure, unsure = split_final_matches(
+        loose += matching_rules.match_approximate_amounts(
+            candidates_without_match(overdue, loose), remaining_debits
+        )
+        loose_final, loose_pending = split_final_matches(
             ledger, loose, WIDEST_WINDOW, matching_rules.approximate_amount_bounds
         )
-        found, kept = found + sure, kept + unsure
-    own = [pair for pair in found if pair.candidate.charge.account_id == ledger.pk]
-    kept += [pair for pair in found if pair.candidate.charge.account_id != ledger.pk]
-    return own, kept
+        final, pending = final + loose_final, pending + loose_pending
+    own = [pair for pair in final if pair.candidate.charge.account_id == ledger.pk]
+    pending += [pair for pair in final if pair.candidate.charge.account_id != ledger.pk]
+    return own, pending
 
 
 def load_match_candidates(ledger: LedgerMirror) -> list[MatchCandidate]:
-    """Charges that took credits and have no debit yet, of all teams that use the account."""
+    """Charges that took credits and have no debit yet, of all teams that use the upstream
+    account."""
     waiting = Charge.objects.of_upstream_account(ledger.pk).without_debit()
     return [build_match_candidate(charge) for charge in waiting.order_by("sent_at")]
 
@@ -139,65 +146,67 @@ def build_match_candidate(charge: Charge) -> MatchCandidate:
 
 
 def unmatched_api_debits(
-    ledger: LedgerMirror, claims: Sequence[MatchCandidate]
+    ledger: LedgerMirror, candidates: Sequence[MatchCandidate]
 ) -> QuerySet[LedgerEntry]:
-    """Debits of the API that no charge has, around the time of these claims."""
-    return coverage_gaps.unmatched_debits_near(ledger, claims).filter(api_rows_filter(ledger))
+    """Debits of the API without a charge, around the time windows of the candidates."""
+    return coverage_gaps.unmatched_debits_near(ledger, candidates).filter(api_rows_filter(ledger))
 
 
 def api_rows_filter(ledger: LedgerMirror) -> Q:
-    """Rows that a token of the API spent; where the service cannot tell, any may be one."""
+    """Rows spent by a token of the API; if the upstream cannot tell, all rows."""
     return Q(via_api=True) | unattributable_filter(ledger)
 
 
 def known_content_types(ledger: LedgerMirror, operations: Collection[str]) -> dict[str, set[str]]:
-    """The content types that these operations are known to have, by pairs that are certain."""
-    sure = LedgerEntry.objects.filter(
+    """The content types of these operations' rows, from matches of confidence `certain`."""
+    certain = LedgerEntry.objects.filter(
         account_id=ledger.pk, confidence=MatchConfidence.CERTAIN, amount__lt=0
     ).order_by("-happened_at", "-position")
-    known = {
+    content_types = {
         name: set(
-            sure.filter(operation=name).values_list("content_type", flat=True)[:MAX_SAMPLE_MATCHES]
+            certain.filter(operation=name).values_list("content_type", flat=True)[
+                :MAX_SAMPLE_MATCHES
+            ]
         )
         for name in operations
     }
-    return {name: kinds for name, kinds in known.items() if kinds}
+    return {name: kinds for name, kinds in content_types.items() if kinds}
 
 
 def split_final_matches(
-    ledger: LedgerMirror, found: list[DebitMatch], window: TimeWindow, bounds: AmountBounds
+    ledger: LedgerMirror, matches: list[DebitMatch], window: TimeWindow, bounds: AmountBounds
 ) -> tuple[list[DebitMatch], list[DebitMatch]]:
-    """Those that stay, and those whose charge may yet turn out to have another debit."""
-    waiting = coverage_gaps.find_undecided_charges(
-        ledger, [pair.candidate for pair in found], window, bounds
+    """The final matches, and those whose charge may still turn out to have another debit."""
+    undecided = coverage_gaps.find_undecided_charges(
+        ledger, [pair.candidate for pair in matches], window, bounds
     )
-    kept = [pair for pair in found if pair.candidate.charge.pk in waiting]
-    return [pair for pair in found if pair.candidate.charge.pk not in waiting], kept
+    pending = [pair for pair in matches if pair.candidate.charge.pk in undecided]
+    return [pair for pair in matches if pair.candidate.charge.pk not in undecided], pending
 
 
 def is_debit_overdue(
-    ledger: LedgerMirror, claim: MatchCandidate, kept: Iterable[DebitMatch]
+    ledger: LedgerMirror, candidate: MatchCandidate, pending: Iterable[DebitMatch]
 ) -> bool:
-    """Whether every row that could be its debit was read, and time enough went by; a debit that is
-    kept for another may be let go for it."""
+    """Whether every row that could be the candidate's debit was read, enough time has passed, and
+    no pending match reserves a debit that may still be released for it."""
     if (
         not ledger.is_complete
         or ledger.read_at is None
-        or ledger.read_at <= claim.booked_until + MATCH_BOOKING_DELAY
+        or ledger.read_at <= candidate.booked_until + MATCH_BOOKING_DELAY
     ):
         return False
-    return not any(claim.accepts_entry(pair.entry, WIDEST_WINDOW) for pair in kept)
+    return not any(candidate.accepts_entry(pair.entry, WIDEST_WINDOW) for pair in pending)
 
 
 def candidates_without_match(
-    claims: Iterable[MatchCandidate], found: Iterable[DebitMatch]
+    candidates: Iterable[MatchCandidate], matches: Iterable[DebitMatch]
 ) -> list[MatchCandidate]:
-    done = {pair.candidate.charge.pk for pair in found}
-    return [claim for claim in claims if claim.charge.pk not in done]
+    matched_ids = {pair.candidate.charge.pk for pair in matches}
+    return [candidate for candidate in candidates if candidate.charge.pk not in matched_ids]
 
 
 def entries_without_match(
-    rows: Iterable[LedgerEntry], found: Iterable[DebitMatch]
+    rows: Iterable[LedgerEntry], matches: Iterable[DebitMatch]
 ) -> list[LedgerEntry]:
-    taken = {pair.entry.pk for pair in found}
-    return [entry for entry in rows if entry.pk not in taken]
+    matched_ids = {pair.entry.pk for pair in matches}
+    return [entry for entry in rows if entry.pk not in matched_ids]

@@ -1,12 +1,13 @@
-"""Which debit is whose: charges of a known cost, and the debits that nobody has.
+"""Match charges of a known cost to unmatched debits.
 
-Contract: pure; each charge gets one debit at most, and each debit one charge (rule 2). Label, type,
-amount and time are all a row tells (pitfall 67), so every pair has a confidence and its reason.
+Contract: pure; each charge gets one debit at most, and each debit one charge (rule 2). A row has
+only label, type, amount and time (pitfall 67), so every match has a confidence and a reason.
 
-An exact amount in the charge's own time goes first, then one a little later, shared out so that as
-many as possible find theirs. Where equal debits or equal charges are close together, which is whose
-cannot be told; the sum is right anyway. What may be the debit of a charge whose answer got lost is
-left for it, as long as the others find theirs in their own time without it.
+Exact amounts within the charge's own time window are matched first, then exact amounts a little
+later, so that as many charges as possible get a debit. Where equal debits or equal charges are
+close together, which belongs to which is unknown; the sum is right anyway. A debit that may belong
+to a charge whose answer was lost is left to it, as long as the other charges have debits in their
+own time windows without it.
 """
 
 from __future__ import annotations
@@ -28,15 +29,13 @@ MATCH_WINDOWS = (
     (MATCH_CLOCK_SKEW, MATCH_BOOKING_DELAY),
 )
 WIDEST_WINDOW = (MATCH_SEARCH_MARGIN, MATCH_SEARCH_MARGIN)
-TimeWindow = tuple[timedelta, timedelta]  # more than its own time, before and after
-ContentTypesByOperation = Mapping[
-    str, Collection[str]
-]  # content types by operation, of certain pairs
+TimeWindow = tuple[timedelta, timedelta]  # added before and after the charge's own time
+ContentTypesByOperation = Mapping[str, Collection[str]]  # of matches of confidence `certain`
 
 
 @dataclass(frozen=True, slots=True)
 class MatchCandidate:
-    """A charge that wants its debit, which was booked between these two moments of our clock."""
+    """A charge without a debit, which was booked between these two times of our clock."""
 
     charge: Charge
     cost: Decimal
@@ -53,7 +52,7 @@ class MatchCandidate:
 
 AmountBounds = Callable[
     [MatchCandidate], tuple[Decimal, Decimal]
-]  # the credits that its debit may be of
+]  # the lowest and highest credits that the debit may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,50 +64,58 @@ class DebitMatch:
 
 
 def match_exact_amounts(
-    claims: Sequence[MatchCandidate],
+    candidates: Sequence[MatchCandidate],
     debits: Sequence[LedgerEntry],
     kinds: ContentTypesByOperation,
     lost: Sequence[Charge] = (),
 ) -> list[DebitMatch]:
-    """Pairs of exactly the amount, in time; `lost`: sent charges whose cost is not known."""
+    """Match equal amounts within the time windows. `lost`: sent charges whose cost is unknown."""
     pairs: list[DebitMatch] = []
-    for cost in sorted({claim.cost for claim in claims}):
-        equal = [claim for claim in claims if claim.cost == cost]
+    for cost in sorted({candidate.cost for candidate in candidates}):
+        equal = [candidate for candidate in candidates if candidate.cost == cost]
         rows = [entry for entry in debits if entry.amount == -cost]
         pairs += match_one_cost(equal, rows, kinds, lost)
     return pairs
 
 
 def match_one_cost(
-    claims: Sequence[MatchCandidate],
+    candidates: Sequence[MatchCandidate],
     debits: Sequence[LedgerEntry],
     kinds: ContentTypesByOperation,
     lost: Sequence[Charge],
 ) -> list[DebitMatch]:
-    open_claims, free = list(claims), sorted(debits, key=lambda it: (it.happened_at, it.position))
-    found: list[tuple[MatchCandidate, LedgerEntry]] = []
-    for usual in (True, False):
+    open_candidates, open_debits = (
+        list(candidates),
+        sorted(debits, key=lambda debit: (debit.happened_at, debit.position)),
+    )
+    assigned: list[tuple[MatchCandidate, LedgerEntry]] = []
+    for is_type_required in (True, False):
         for window in MATCH_WINDOWS:
-            for rows in assignment_rounds(free, window, lost):
-                pairs = list(assign_debits(open_claims, rows, window, kinds if usual else {}))
-                for claim, entry in pairs:
-                    found.append((claim, entry))
-                    open_claims.remove(claim)
-                    free.remove(entry)
-    return [rate_match(claim, entry, claims, debits, kinds) for claim, entry in found]
+            for rows in assignment_rounds(open_debits, window, lost):
+                pairs = list(
+                    assign_debits(open_candidates, rows, window, kinds if is_type_required else {})
+                )
+                for candidate, entry in pairs:
+                    assigned.append((candidate, entry))
+                    open_candidates.remove(candidate)
+                    open_debits.remove(entry)
+    return [
+        rate_match(candidate, entry, candidates, debits, kinds) for candidate, entry in assigned
+    ]
 
 
 def assignment_rounds(
-    free: list[LedgerEntry], window: TimeWindow, lost: Sequence[Charge]
+    open_debits: list[LedgerEntry], window: TimeWindow, lost: Sequence[Charge]
 ) -> Iterator[list[LedgerEntry]]:
-    """The debits to share out: those that no lost charge can have made, then all that are left."""
+    """Yield the debits to assign in each round: first those that no lost charge can have made, then
+    all remaining ones."""
     if lost and window == MATCH_WINDOWS[0]:
         yield [
             entry
-            for entry in free
+            for entry in open_debits
             if not any(may_be_lost_charge_debit(entry, charge) for charge in lost)
         ]
-    yield free
+    yield open_debits
 
 
 def may_be_lost_charge_debit(entry: LedgerEntry, charge: Charge) -> bool:
@@ -117,26 +124,29 @@ def may_be_lost_charge_debit(entry: LedgerEntry, charge: Charge) -> bool:
 
 
 def assign_debits(
-    claims: Sequence[MatchCandidate],
+    candidates: Sequence[MatchCandidate],
     debits: Sequence[LedgerEntry],
     window: TimeWindow,
     kinds: ContentTypesByOperation,
 ) -> Iterator[tuple[MatchCandidate, LedgerEntry]]:
-    """As many pairs as possible; `debits` by time.
+    """Yield as many pairs as possible; `debits` are ordered by time.
 
-    Within its own time a charge is booked at its end, just before the answer: there the last debit
-    goes to the charge that began last. Otherwise the first goes to the charge that ends first.
+    A charge is booked at the end of its own time window, just before the answer: there the last
+    debit is matched to the charge that began last. In wider windows the first debit is matched to
+    the charge that ended first.
     """
-    waiting, from_end = list(claims), window == MATCH_WINDOWS[0]
+    waiting, from_end = list(candidates), window == MATCH_WINDOWS[0]
     for entry in reversed(debits) if from_end else debits:
         fitting = [
-            it
-            for it in waiting
-            if it.accepts_entry(entry, window) and has_known_content_type(it, entry, kinds)
+            candidate
+            for candidate in waiting
+            if candidate.accepts_entry(entry, window)
+            and has_known_content_type(candidate, entry, kinds)
         ]
         if fitting:
             ordered = sorted(
-                fitting, key=lambda it: it.booked_from if from_end else it.booked_until
+                fitting,
+                key=lambda candidate: candidate.booked_from if from_end else candidate.booked_until,
             )
             chosen = ordered[-1] if from_end else ordered[0]
             waiting.remove(chosen)
@@ -144,95 +154,101 @@ def assign_debits(
 
 
 def has_known_content_type(
-    claim: MatchCandidate, entry: LedgerEntry, kinds: ContentTypesByOperation
+    candidate: MatchCandidate, entry: LedgerEntry, kinds: ContentTypesByOperation
 ) -> bool:
-    """Whether the row's type is one that this operation is known to have, or none is known."""
-    known = kinds.get(claim.charge.operation)
-    return not known or entry.content_type in known
+    """Whether the row's content type is known for this operation, or none is known."""
+    content_types = kinds.get(candidate.charge.operation)
+    return not content_types or entry.content_type in content_types
 
 
 def rate_match(
-    claim: MatchCandidate,
+    candidate: MatchCandidate,
     entry: LedgerEntry,
-    claims: Sequence[MatchCandidate],
+    candidates: Sequence[MatchCandidate],
     debits: Sequence[LedgerEntry],
     kinds: ContentTypesByOperation,
 ) -> DebitMatch:
-    """How sure a pair is; the others are those of the same amount."""
-    debits_near = sum(claim.accepts_entry(other, MATCH_WINDOWS[-1]) for other in debits)
-    claims_near = sum(other.accepts_entry(entry, MATCH_WINDOWS[-1]) for other in claims)
-    exactly = f"Exactly its {amount_text(claim.cost)} cr, in its time window"
-    if not has_known_content_type(claim, entry, kinds):
+    """Rate the confidence of a pair, given the candidates and debits of the same amount."""
+    debits_near = sum(candidate.accepts_entry(other, MATCH_WINDOWS[-1]) for other in debits)
+    candidates_near = sum(other.accepts_entry(entry, MATCH_WINDOWS[-1]) for other in candidates)
+    cost_text = f"Exactly its {amount_text(candidate.cost)} cr, in its time window"
+    if not has_known_content_type(candidate, entry, kinds):
         return DebitMatch(
-            claim,
+            candidate,
             entry,
             MatchConfidence.LIKELY,
-            f"{exactly}; its label does not match the operation.",
+            f"{cost_text}; its label does not match the operation.",
         )
-    if debits_near == claims_near == 1:
+    if debits_near == candidates_near == 1:
         return DebitMatch(
-            claim, entry, MatchConfidence.CERTAIN, f"{exactly}; nothing else matches."
+            candidate, entry, MatchConfidence.CERTAIN, f"{cost_text}; nothing else matches."
         )
-    many = f"{debits_near} equal debits and {claims_near} equal charges are close together"
-    return DebitMatch(claim, entry, MatchConfidence.LIKELY, f"{exactly}; {many}, matched in order.")
+    equal_text = (
+        f"{debits_near} equal debits and {candidates_near} equal charges are close together"
+    )
+    return DebitMatch(
+        candidate, entry, MatchConfidence.LIKELY, f"{cost_text}; {equal_text}, matched in order."
+    )
 
 
 def match_outside_window(
-    claims: Sequence[MatchCandidate], debits: Sequence[LedgerEntry]
+    candidates: Sequence[MatchCandidate], debits: Sequence[LedgerEntry]
 ) -> list[DebitMatch]:
-    """Pairs of exactly the amount that stand alone, though minutes apart: a clock may be off."""
+    """Match unique pairs of equal amounts that are minutes apart: a clock may be wrong."""
     return [
         DebitMatch(
-            claim,
+            candidate,
             entry,
             MatchConfidence.LIKELY,
-            f"Exactly its {amount_text(claim.cost)} cr and the only match, but recorded outside "
-            "its time window.",
+            f"Exactly its {amount_text(candidate.cost)} cr and the only match, but recorded "
+            "outside its time window.",
         )
-        for claim, entry in unique_matches(claims, debits, WIDEST_WINDOW, exact_amount_bounds)
+        for candidate, entry in unique_matches(
+            candidates, debits, WIDEST_WINDOW, exact_amount_bounds
+        )
     ]
 
 
 def match_approximate_amounts(
-    claims: Sequence[MatchCandidate], debits: Sequence[LedgerEntry]
+    candidates: Sequence[MatchCandidate], debits: Sequence[LedgerEntry]
 ) -> list[DebitMatch]:
-    """Pairs of about the amount that stand alone: the charge's cost differs from its debit."""
+    """Match unique pairs of similar amounts: the reported cost differs from the booked debit."""
     return [
         DebitMatch(
-            claim,
+            candidate,
             entry,
             MatchConfidence.WEAK,
-            f"{amount_text(claim.cost)} cr were reported, {amount_text(-entry.amount)} cr were "
+            f"{amount_text(candidate.cost)} cr were reported, {amount_text(-entry.amount)} cr were "
             "recorded in its time window, and nothing else matches.",
         )
-        for claim, entry in unique_matches(
-            claims, debits, MATCH_WINDOWS[-1], approximate_amount_bounds
+        for candidate, entry in unique_matches(
+            candidates, debits, MATCH_WINDOWS[-1], approximate_amount_bounds
         )
     ]
 
 
-def exact_amount_bounds(claim: MatchCandidate) -> tuple[Decimal, Decimal]:
-    return claim.cost, claim.cost
+def exact_amount_bounds(candidate: MatchCandidate) -> tuple[Decimal, Decimal]:
+    return candidate.cost, candidate.cost
 
 
-def approximate_amount_bounds(claim: MatchCandidate) -> tuple[Decimal, Decimal]:
-    """Less than half of it, or twice of it, is somebody else's."""
-    return claim.cost / 2, max(claim.cost, claim.charge.hold) * 2
+def approximate_amount_bounds(candidate: MatchCandidate) -> tuple[Decimal, Decimal]:
+    """The lowest and highest credits of a debit that may still be this charge's."""
+    return candidate.cost / 2, max(candidate.cost, candidate.charge.hold) * 2
 
 
 def unique_matches(
-    claims: Sequence[MatchCandidate],
+    candidates: Sequence[MatchCandidate],
     debits: Sequence[LedgerEntry],
     window: TimeWindow,
     bounds: AmountBounds,
 ) -> Iterator[tuple[MatchCandidate, LedgerEntry]]:
-    """Those of which each fits the other, and nothing but the other."""
+    """Yield pairs of which each fits only the other."""
 
-    def fits(claim: MatchCandidate, entry: LedgerEntry) -> bool:
-        low, high = bounds(claim)
-        return claim.accepts_entry(entry, window) and low <= -entry.amount <= high
+    def fits(candidate: MatchCandidate, entry: LedgerEntry) -> bool:
+        low, high = bounds(candidate)
+        return candidate.accepts_entry(entry, window) and low <= -entry.amount <= high
 
-    for claim in claims:
-        rows = [entry for entry in debits if fits(claim, entry)]
-        if len(rows) == 1 and sum(fits(other, rows[0]) for other in claims) == 1:
-            yield claim, rows[0]
+    for candidate in candidates:
+        rows = [entry for entry in debits if fits(candidate, entry)]
+        if len(rows) == 1 and sum(fits(other, rows[0]) for other in candidates) == 1:
+            yield candidate, rows[0]

@@ -1,8 +1,9 @@
-"""The mirror: an account's ledger as rows of ours, the newest first, each at its position (rule 4).
+"""The mirror: an account's ledger as rows of ours, the newest read first, each at its position
+(rule 4).
 
-First contact asks one page for the number of rows, reads the last page and then fills up downward;
-later the page of the last known row is read again, compared, and read on from there. Pages are
-asked for in ascending order only, so rows that arrive meanwhile shift nothing.
+The first sync requests one page for the number of rows, reads the last page and then fills up
+downward. Later syncs read the page of the last known row again, compare it, and continue from
+there. Pages are requested in ascending order only, so new rows shift no position.
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ def mirror_entries(
     newest: bool = True,
     awaited: bool = False,
 ) -> bool:
-    """Read what can be read now. True: the end was reached, and nothing older is missing.
+    """Read what can be read now. Return True if the mirror reaches the end and no older row is
+    missing.
 
-    Without `newest` it goes on with older rows, because the end was read just before: a turn may
-    have one request. With `awaited` somebody waits for a row at the end: it goes as a settlement.
+    Without `newest` only older rows are read, because the end was read just before and a sync may
+    have a single request. With `awaited` the end is read with the priority of a settlement, because
+    somebody waits for its row.
 
-    Raises `RateLimitExhausted` or `UpstreamError`; what was read before is kept. Without a token
-    that opens the account, or while a rewritten row waits for a person, nothing is read.
+    Raises `RateLimitExhausted` or `UpstreamError`; pages read before are stored. Nothing is read
+    without a token that decrypts, or while a conflict is open.
     """
     source = open_ledger_reader(account, lane, patience)
     if source is None:
@@ -49,7 +52,8 @@ def mirror_entries(
 
 
 def read_and_match(source: LedgerReader, newest: bool, awaited: bool) -> None:
-    """The newest rows are attributed and matched before the older ones are read."""
+    """Read the ledger; the newest rows are attributed and matched before the older ones are
+    read."""
     account = source.account
     first = read_newest_rows(source, awaited) if newest else source
     with suppress(errors.UpstreamError):
@@ -61,9 +65,10 @@ def read_and_match(source: LedgerReader, newest: bool, awaited: bool) -> None:
 
 
 def read_newest_rows(source: LedgerReader, awaited: bool) -> LedgerReader:
-    """Read the ledger's end; answers the reader for which of its rows the API's view shows.
+    """Read the ledger's end; return the reader to use for the view `source=api`.
 
-    More rows than two pages hold are not ours alone: the rest of them comes as older rows do.
+    More than two pages of new rows are not only ours: the remaining pages are read at sync
+    priority.
     """
     if awaited:
         first = replace(source, lane=Priority.SETTLEMENT)

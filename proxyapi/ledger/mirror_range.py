@@ -1,8 +1,8 @@
-"""The mirrored segment of a ledger: pages are laid at its ends, and over what it holds.
+"""The mirrored range of a ledger: pages extend it at both ends, and are compared within it.
 
-Each page is one short transaction under the account's lock, so reading can be cut off anywhere and
-gone on with, and any number of workers may lay the same pages. A row that is there is never
-written again; where it reads differently, or is gone, the mirror stops (rule 4).
+Each page is one short transaction under the account's lock, so reading can stop anywhere and
+resume, and several workers may apply the same pages. A stored row is never overwritten; if it reads
+differently, or is missing, the mirror stops (rule 4).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from proxyapi.models.charge import MAX_CLOCK_SKEW
 
 
 def get_or_create_ledger(account: Account) -> LedgerMirror:
-    """The account's ledger; a new one has no sums yet, so none of another zone."""
+    """A new ledger has no sums yet, so it starts with the team's current time zone."""
     zone = {"rollup_time_zone": lambda: account.tenant.zone.key}
     ledger, _ = LedgerMirror.objects.get_or_create(account=account, defaults=zone)
     ledger.account = account
@@ -29,50 +29,50 @@ def get_or_create_ledger(account: Account) -> LedgerMirror:
 
 @transaction.atomic
 def apply_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
-    """Take what the page tells; answers how far the mirror is now."""
+    """Compare the page with the mirror and add its new rows; return the updated ledger."""
     entry_changes.lock_account(account)
     ledger = get_or_create_ledger(account)
     if ledger.problem:
         return ledger
-    gone = range(page.total, min(page.known_total, ledger.high))
-    if conflicts.record_conflicts(ledger, gone, find_differing_rows(ledger, page)):
+    missing = range(page.total, min(page.known_total, ledger.high))
+    if conflicts.record_conflicts(ledger, missing, find_differing_rows(ledger, page)):
         return ledger
-    new = extend_mirror(ledger, page)
+    new_entries = extend_mirror(ledger, page)
     ledger.total = max(page.total, ledger.high)
     if ledger.high >= page.total and (ledger.read_at is None or ledger.read_at < page.requested_at):
         ledger.read_at = page.requested_at
     if ledger.low == 0 and ledger.rechecked_at is None:
-        ledger.rechecked_at = page.requested_at  # every row was read just now
+        ledger.rechecked_at = page.requested_at  # every row has just been read
     ledger.save(update_fields=["low", "high", "total", "read_at", "rechecked_at"])
-    if new:
-        entry_changes.record_entry_changes(account, [entry.happened_at for entry in new])
-        request_balance_refresh(account, new)
+    if new_entries:
+        entry_changes.record_entry_changes(account, [entry.happened_at for entry in new_entries])
+        request_balance_refresh(account, new_entries)
     return ledger
 
 
-def request_balance_refresh(account: Account, new: Sequence[LedgerEntry]) -> None:
-    """After credits came, the balance is read anew at once: they can be spent then."""
-    came = [entry.happened_at for entry in new if entry.amount > 0]
-    if came:
-        Account.objects.filter(pk=account.pk, balance_as_of__lt=max(came) + MAX_CLOCK_SKEW).update(
-            refreshed_at=None
-        )
+def request_balance_refresh(account: Account, new_entries: Sequence[LedgerEntry]) -> None:
+    """Refresh the balance at once after credits were added, because they can be spent."""
+    credit_times = [entry.happened_at for entry in new_entries if entry.amount > 0]
+    if credit_times:
+        Account.objects.filter(
+            pk=account.pk, balance_as_of__lt=max(credit_times) + MAX_CLOCK_SKEW
+        ).update(refreshed_at=None)
 
 
 def find_differing_rows(
     ledger: LedgerMirror, page: UpstreamLedgerPage
 ) -> list[tuple[LedgerEntry, UpstreamLedgerRow]]:
-    """The mirrored rows that the page words differently."""
+    """The mirrored rows whose values differ on the page."""
     low, high = max(page.start, ledger.low), min(page.end, ledger.high)
-    known = LedgerEntry.objects.filter(
+    mirrored = LedgerEntry.objects.filter(
         account_id=ledger.pk, position__gte=low, position__lt=high
     ).order_by("position")
-    pairs = [(entry, page.rows[entry.position - page.start]) for entry in known]
+    pairs = [(entry, page.rows[entry.position - page.start]) for entry in mirrored]
     return [(entry, row) for entry, row in pairs if entry_raw_values(entry) != row.raw_values]
 
 
 def extend_mirror(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[LedgerEntry]:
-    """Lay the page's rows on the ends they touch; a page that touches none is left."""
+    """Add the page's rows to the ends of the mirror that it touches; return the new entries."""
     if not page.rows:
         return []
     if ledger.low == ledger.high:
@@ -108,7 +108,8 @@ def build_entries(
 
 
 def fill_row_times(rows: Sequence[UpstreamLedgerRow], fallback: datetime) -> list[datetime]:
-    """A time for each row: its own, else of the row before it, else of the first that has one."""
+    """A time for each row: its own, otherwise that of the previous row, otherwise the first known
+    one."""
     last = next((row.happened_at for row in rows if row.happened_at), fallback)
     times = []
     for row in rows:
@@ -118,6 +119,8 @@ def fill_row_times(rows: Sequence[UpstreamLedgerRow], fallback: datetime) -> lis
 
 
 def neighbour_time(ledger: LedgerMirror, position: int) -> datetime | None:
-    """The time of a mirrored row beside the position."""
-    beside = LedgerEntry.objects.filter(account_id=ledger.pk, position__in=(position - 1, position))
-    return beside.order_by("position").values_list("happened_at", flat=True).first()
+    """The time of a mirrored row next to the position."""
+    neighbours = LedgerEntry.objects.filter(
+        account_id=ledger.pk, position__in=(position - 1, position)
+    )
+    return neighbours.order_by("position").values_list("happened_at", flat=True).first()

@@ -1,8 +1,8 @@
-"""One page of the ledger, asked for in ascending order: rows with their positions.
+"""One page of the ledger, requested in ascending order: rows with their positions.
 
-In that order a page stays what it is while rows arrive (pitfall 63), and a row's place is its
-identity. A page that does not hold what was asked for is an answer that cannot be read: nothing of
-it is taken. Spec: GET /credits/history.
+In that order a page does not change while rows are added (pitfall 63), and a row's position is its
+identity. An answer that is not the requested page is unreadable and discarded. Spec: GET
+/credits/history.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Reply
 
 HISTORY_OPERATION = "credits.history"
-LEDGER_PAGE_SIZE = 50  # spec, Limits: the most (pitfall 64)
+LEDGER_PAGE_SIZE = 50  # rows; the maximum (spec, Limits; pitfall 64)
 API_SOURCE = "api"
 
 
@@ -34,9 +34,9 @@ class UpstreamLedgerPage:
     total: int  # rows of the whole view
     requested_at: datetime
     known_total: (
-        int  # rows of this view that were known before it was asked: no answer may say fewer
+        int  # rows of this view known before the request; fewer in the answer are a conflict
     )
-    mirrored_total: int  # rows of the whole ledger that were mirrored then
+    mirrored_total: int  # mirrored rows of the whole ledger before the request
 
     @property
     def end(self) -> int:
@@ -45,19 +45,19 @@ class UpstreamLedgerPage:
 
 @dataclass(frozen=True, slots=True)
 class LedgerReader:
-    """Reads one account's ledger with one of its tokens, as one class of traffic.
+    """Reads one account's ledger with one of its tokens, at one priority.
 
-    One token, however many open the account: it is one ledger (pitfalls 32, 66).
+    One token is enough: all tokens of the account read the same ledger (pitfalls 32, 66).
     """
 
     account: Account
     token: Token
     lane: Priority
-    patience: float = 0  # seconds to wait for a turn
+    patience: float = 0  # seconds to wait for a permit
 
     def fetch_page(self, number: int, source: str = "") -> UpstreamLedgerPage:
         """The page of that number, from 1. Raises `UpstreamError` or `RateLimitExhausted`."""
-        mirrored, of_api = known_ends(self.account)
+        mirrored, api_total = known_ends(self.account)
         query: dict[str, str | int] = {"order": "ASC", "per_page": LEDGER_PAGE_SIZE, "page": number}
         if source:
             query["source"] = source
@@ -66,8 +66,8 @@ class LedgerReader:
             self.token, HISTORY_OPERATION, self.lane, patience=self.patience, query=query
         )
         rows, total = parse_page_reply(reply, number)
-        known, start = of_api if source else mirrored, (number - 1) * LEDGER_PAGE_SIZE
-        return UpstreamLedgerPage(start, rows, total, requested_at, known, mirrored)
+        known_total, start = api_total if source else mirrored, (number - 1) * LEDGER_PAGE_SIZE
+        return UpstreamLedgerPage(start, rows, total, requested_at, known_total, mirrored)
 
     def fetch_page_at(self, position: int, source: str = "") -> UpstreamLedgerPage:
         return self.fetch_page(position // LEDGER_PAGE_SIZE + 1, source)
@@ -76,8 +76,8 @@ class LedgerReader:
 def open_ledger_reader(
     account: Account, lane: Priority, patience: float = 0
 ) -> LedgerReader | None:
-    """A reader with a token of the account, one that works before one that waits for its plan: the
-    history is open without one, too."""
+    """A reader with a token of the account, a working one before one without a plan, which can read
+    the history too. None without a token that decrypts."""
     tokens = account.tokens.usable().order_by("state_since")
     ready = sorted(tokens, key=lambda token: token.state != TokenState.WORKING)
     token = token_vault.first_decryptable(ready)
@@ -85,18 +85,18 @@ def open_ledger_reader(
 
 
 def known_ends(account: Account) -> tuple[int, int]:
-    """Where the mirror ends: in the whole ledger, and in the view source=api."""
+    """The position after the last mirrored row, in the whole ledger and in the view source=api."""
     row = LedgerMirror.objects.filter(pk=account.pk).values_list("high", "api_high").first()
     return row or (0, 0)
 
 
 def parse_page_reply(reply: Reply, number: int) -> tuple[tuple[UpstreamLedgerRow, ...], int]:
-    """The rows and the total that an answer holds; raises `ResponseLost` where they do not fit."""
+    """The rows and the total of an answer; raises `ResponseLost` if they are inconsistent."""
     data, total = reply.data, parse_row_count(reply.meta.get("total"))
     start = (number - 1) * LEDGER_PAGE_SIZE
     if not isinstance(data, list) or total is None or not is_requested_page(reply, number):
         raise errors.ResponseLost(get_operation(HISTORY_OPERATION))
-    # A row may have come between their counting and their reading, so there may be more than told.
+    # A row added between the upstream's count and its read makes the page longer than the count.
     if not min(LEDGER_PAGE_SIZE, max(0, total - start)) <= len(data) <= LEDGER_PAGE_SIZE:
         raise errors.ResponseLost(get_operation(HISTORY_OPERATION))
     return tuple(parse_row(raw) for raw in data), max(total, start + len(data) if data else 0)
@@ -108,6 +108,9 @@ def parse_row_count(value: Any) -> int | None:
 
 
 def is_requested_page(reply: Reply, number: int) -> bool:
-    """Whether it is the page of that number and size, as far as it tells."""
-    asked = {"current_page": number, "per_page": LEDGER_PAGE_SIZE}
-    return all(str(reply.meta.get(name, wanted)) == str(wanted) for name, wanted in asked.items())
+    """Whether the answer's page number and size, if it has them, are the requested ones."""
+    expected_meta = {"current_page": number, "per_page": LEDGER_PAGE_SIZE}
+    return all(
+        str(reply.meta.get(name, expected)) == str(expected)
+        for name, expected in expected_meta.items()
+    )

@@ -1,6 +1,6 @@
-"""The patrol: older pages are compared with the service's, one now and then, from the top down.
+"""Compare older pages with the upstream's, one every `RECHECK_INTERVAL`, from the newest down.
 
-The newest page is compared with every reading anyway.
+The newest page is compared at every read anyway.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ RECHECK_INTERVAL = timedelta(minutes=10)
 
 
 def recheck_due_page(source: LedgerReader) -> None:
-    """Compare the page whose turn it is, if one is due; one worker does."""
+    """Compare the next page, if one is due and no other worker does it."""
     ledger, now = mirror_range.get_or_create_ledger(source.account), timezone.now()
     if ledger.problem or not ledger.is_complete or ledger.high <= LEDGER_PAGE_SIZE:
         return
     if ledger.rechecked_at is None or ledger.rechecked_at > now - RECHECK_INTERVAL:
         return
-    mine = LedgerMirror.objects.filter(pk=ledger.pk, rechecked_at=ledger.rechecked_at)
-    if not mine.update(rechecked_at=now):
+    unclaimed = LedgerMirror.objects.filter(pk=ledger.pk, rechecked_at=ledger.rechecked_at)
+    if not unclaimed.update(rechecked_at=now):
         return
     top = (ledger.high - 1) // LEDGER_PAGE_SIZE * LEDGER_PAGE_SIZE
     page = source.fetch_page_at((ledger.recheck_position or top) - 1)
@@ -36,7 +36,7 @@ def recheck_due_page(source: LedgerReader) -> None:
 
 
 def recheck_all_pages(source: LedgerReader) -> int:
-    """Compare every page; answers how many. Stops where the mirror does."""
+    """Compare every page until the mirror stops; return how many were compared."""
     ledger, number = mirror_range.get_or_create_ledger(source.account), 0
     while number * LEDGER_PAGE_SIZE < ledger.high and not ledger.problem:
         number += 1

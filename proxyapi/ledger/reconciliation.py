@@ -1,7 +1,7 @@
-"""What one account's books say: sums of its entries, its opening balance, and what is missing.
+"""One account's reconciliation: sums of its entries, its opening balance, and the difference.
 
-balance_exact = opening balance + entries + difference
-entries = refunds + other credits - debits matched to charges - debits outside the portal
+balance_exact = opening balance + entries + difference entries = refunds + other credits - debits
+matched to charges - debits outside the portal
 """
 
 from __future__ import annotations
@@ -20,34 +20,39 @@ ZERO_CREDITS = Decimal(0)
 
 
 def sum_entries_by_kind(account: Account) -> tuple[Decimal, Decimal, Decimal, Decimal]:
-    """All debits, the matched ones, all credits, the matched ones; signed."""
+    """Signed sums of all debits, matched debits, all credits, and matched credits."""
     debit, credit = Q(is_credit=False), Q(is_credit=True)
-    wanted = (debit, debit & Q(is_matched=True), credit, credit & Q(is_matched=True))
+    conditions = (debit, debit & Q(is_matched=True), credit, credit & Q(is_matched=True))
     rows = DailyTotal.objects.filter(account=account)
-    found = rows.aggregate(
-        **{f"sum_{at}": conditional_credit_sum("amount", which) for at, which in enumerate(wanted)}
+    sums = rows.aggregate(
+        **{
+            f"sum_{index}": conditional_credit_sum("amount", condition)
+            for index, condition in enumerate(conditions)
+        }
     )
-    a, b, c, d = (found[f"sum_{at}"] or ZERO_CREDITS for at in range(4))
-    return a, b, c, d
+    debits, matched_debits, credits, matched_credits = (
+        sums[f"sum_{index}"] or ZERO_CREDITS for index in range(4)
+    )
+    return debits, matched_debits, credits, matched_credits
 
 
-def conditional_credit_sum(field: str, which: Q) -> CreditSum:
-    """The sum of a field over some of the rows."""
+def conditional_credit_sum(field: str, condition: Q) -> CreditSum:
+    """The sum of a field over the rows that match the condition."""
     return CreditSum(
-        Case(When(which, then=F(field)), output_field=DecimalField(**CREDIT_FIELD_OPTIONS))
+        Case(When(condition, then=F(field)), output_field=DecimalField(**CREDIT_FIELD_OPTIONS))
     )
 
 
 def compute_opening_balance(ledger: LedgerMirror, entries_sum: Decimal) -> Decimal | None:
-    """The anchor's balance without the rows before it. `entries_sum` is that of all rows up to the
-    checkpoint; None before the first one."""
+    """The anchor's balance without the rows before it. `entries_sum` is the sum of all rows up to
+    the checkpoint. None before the first checkpoint."""
     if ledger.anchor_balance is None or ledger.checkpoint_sum is None:
         return None
     return ledger.anchor_balance - (entries_sum - ledger.checkpoint_sum)
 
 
 def balance_difference(ledger: LedgerMirror) -> Decimal:
-    """What the balance moved by beyond what the rows say, since the anchor."""
+    """The balance's change since the anchor minus the sum of the rows, in credits."""
     if (
         ledger.balance_exact is None
         or ledger.anchor_balance is None
@@ -58,19 +63,19 @@ def balance_difference(ledger: LedgerMirror) -> Decimal:
 
 
 def charges_awaiting_debit(ledger: LedgerMirror) -> QuerySet[Charge]:
-    """Charges whose debit may still be booked, by the ledger as it was last read."""
-    bare = Charge.objects.without_debit().filter(account_id=ledger.pk)
+    """Charges whose debit may still be booked, as of the last read of the ledger."""
+    without_debit = Charge.objects.without_debit().filter(account_id=ledger.pk)
     return (
-        bare
+        without_debit
         if ledger.read_at is None
-        else bare.filter(settled_at__gte=ledger.read_at - MATCH_BOOKING_DELAY)
+        else without_debit.filter(settled_at__gte=ledger.read_at - MATCH_BOOKING_DELAY)
     )
 
 
 def charges_missing_debit(ledger: LedgerMirror) -> QuerySet[Charge]:
     """Charges whose debit is overdue; not those that wait for an entry to be attributed."""
-    bare = Charge.objects.without_debit().filter(account_id=ledger.pk)
+    without_debit = Charge.objects.without_debit().filter(account_id=ledger.pk)
     if ledger.read_at is None:
-        return bare.none()
-    late = bare.filter(settled_at__lt=ledger.read_at - MATCH_BOOKING_DELAY)
-    return late.exclude(coverage_gaps.unattributed_debit_exists(ledger))
+        return without_debit.none()
+    overdue = without_debit.filter(settled_at__lt=ledger.read_at - MATCH_BOOKING_DELAY)
+    return overdue.exclude(coverage_gaps.unattributed_debit_exists(ledger))

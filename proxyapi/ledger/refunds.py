@@ -1,9 +1,10 @@
-"""Refunds: credits that give back what a failed text-to-video took (spec, Limits; pitfalls 44, 45).
+"""Refunds: credits that give back the cost of a failed text-to-video (spec, Limits; pitfalls 44,
+45).
 
-A refund is expected once the job was seen failed, and counted once, when the ledger shows a credit
-of what was booked or reported that says refund: another one may be a top-up. A clip whose id was
-lost is never seen to fail: a refund that nobody is owed is its own, unless another clip may be the
-one that failed.
+A refund is expected once a poll read the job as failed. It is counted once, when the ledger has a
+credit of the booked or reported amount that is marked as a refund: any other credit may be a
+top-up. A clip whose id was lost is never read as failed: a refund that no other charge expects is
+matched to it, unless another clip may be the one that failed.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from proxyapi.models.charge import CHARGED_STATES, UNDECIDED_STATES
 from proxyapi.operations import REFUNDABLE_OPERATIONS
 from proxyapi.rollups import price_counts
 
-MAX_REFUND_DELAY = timedelta(days=1)  # a clip fails within minutes, and is given back by itself
-REFUND_SEARCH_PERIOD = timedelta(days=30)  # after its id was lost; so few rows are gone through
+MAX_REFUND_DELAY = timedelta(days=1)  # a clip fails within minutes and is refunded automatically
+REFUND_SEARCH_PERIOD = timedelta(days=30)  # after the id was lost; bounds the rows searched
 RefundMatch = tuple[LedgerEntry, Charge, MatchConfidence, str]
 ContentTypesByOperation = Mapping[str, Collection[str]]
 ContentTypeLookup = Callable[[LedgerMirror, Collection[str]], ContentTypesByOperation]
@@ -32,7 +33,7 @@ ContentTypeLookup = Callable[[LedgerMirror, Collection[str]], ContentTypesByOper
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRefund:
-    """A charge that is, or may be, to be given back, and its debit, where the ledger shows it."""
+    """A charge whose refund is, or may be, expected, and its debit, if the ledger has it."""
 
     charge: Charge
     debit: LedgerEntry | None
@@ -47,9 +48,9 @@ class ExpectedRefund:
 
 
 def match_refunds(ledger: LedgerMirror, kinds_of: ContentTypeLookup) -> list[RefundMatch]:
-    """New pairs of credits and the charges that they give back; the charges are marked."""
-    found = match_owed_refunds(ledger, kinds_of)
-    return found + match_unidentified_refunds(ledger, {entry.pk for entry, *_ in found})
+    """Match new credits to the charges that they refund, and mark the charges as refunded."""
+    matches = match_owed_refunds(ledger, kinds_of)
+    return matches + match_unidentified_refunds(ledger, {entry.pk for entry, *_ in matches})
 
 
 def match_owed_refunds(ledger: LedgerMirror, kinds_of: ContentTypeLookup) -> list[RefundMatch]:
@@ -58,20 +59,20 @@ def match_owed_refunds(ledger: LedgerMirror, kinds_of: ContentTypeLookup) -> lis
     if not debts:
         return []
     kinds = kinds_of(ledger, {debt.charge.operation for debt in debts})
-    free = list(unmatched_credits(ledger, debts))
-    found: list[RefundMatch] = []
-    # By what was booked first: a credit of what was told may be another one's.
-    wanted = [(debt, debt.booked_cost) for debt in debts]
-    wanted += [
+    open_credits = list(unmatched_credits(ledger, debts))
+    matches: list[RefundMatch] = []
+    # Booked amounts first: a credit of the reported amount may belong to another charge.
+    amounts = [(debt, debt.booked_cost) for debt in debts]
+    amounts += [
         (debt, debt.reported_cost) for debt in debts if debt.reported_cost != debt.booked_cost
     ]
-    for debt, amount in wanted:
-        fitting = [entry for entry in free if is_refund_of(entry, debt, kinds)]
+    for debt, amount in amounts:
+        fitting = [entry for entry in open_credits if is_refund_of(entry, debt, kinds)]
         chosen = next((entry for entry in fitting if entry.amount == amount), None)
         if chosen is not None and mark_charge_refunded(debt.charge, chosen):
-            found.append((chosen, debt.charge, *rate_refund(chosen, debt, fitting, debts)))
-            free.remove(chosen)
-    return found
+            matches.append((chosen, debt.charge, *rate_refund(chosen, debt, fitting, debts)))
+            open_credits.remove(chosen)
+    return matches
 
 
 def unrefunded_charges(ledger: LedgerMirror) -> QuerySet[Charge]:
@@ -81,23 +82,24 @@ def unrefunded_charges(ledger: LedgerMirror) -> QuerySet[Charge]:
 
 
 def build_expected_refunds(charges: QuerySet[Charge]) -> list[ExpectedRefund]:
-    listed = list(charges)
-    debits = LedgerEntry.objects.filter(charge__in=listed, amount__lt=0)
+    loaded = list(charges)
+    debits = LedgerEntry.objects.filter(charge__in=loaded, amount__lt=0)
     by_charge = {entry.charge_id: entry for entry in debits}
-    return [ExpectedRefund(charge, by_charge.get(charge.pk)) for charge in listed]
+    return [ExpectedRefund(charge, by_charge.get(charge.pk)) for charge in loaded]
 
 
 def unmatched_credits(
     ledger: LedgerMirror, debts: Sequence[ExpectedRefund]
 ) -> QuerySet[LedgerEntry]:
-    """Credits of these amounts that give nothing back yet."""
+    """Unmatched credits of the amounts of these expected refunds."""
     amounts = {amount for debt in debts for amount in (debt.booked_cost, debt.reported_cost)}
     rows = LedgerEntry.objects.without_charge().filter(account_id=ledger.pk, trouble="")
     return rows.filter(amount__in=amounts).order_by("position")
 
 
 def is_refund_of(entry: LedgerEntry, debt: ExpectedRefund, kinds: ContentTypesByOperation) -> bool:
-    """A credit of exactly what it took, after the debit, that says what it gives back."""
+    """Whether it is a credit of exactly the cost, after the debit, marked as a refund or of a known
+    content type."""
     charge, debit = debt.charge, debt.debit
     if entry.amount not in (debt.booked_cost, debt.reported_cost):
         return False
@@ -105,8 +107,10 @@ def is_refund_of(entry: LedgerEntry, debt: ExpectedRefund, kinds: ContentTypesBy
         return False
     if charge.sent_at is not None and entry.happened_at < charge.sent_at - MATCH_CLOCK_SKEW:
         return False
-    usual = set(kinds.get(charge.operation, ())) | ({debit.content_type} if debit else set())
-    return mentions_refund(entry) or entry.content_type in usual - {""}
+    content_types = set(kinds.get(charge.operation, ())) | (
+        {debit.content_type} if debit else set()
+    )
+    return mentions_refund(entry) or entry.content_type in content_types - {""}
 
 
 def mentions_refund(entry: LedgerEntry) -> bool:
@@ -114,8 +118,8 @@ def mentions_refund(entry: LedgerEntry) -> bool:
 
 
 def mark_charge_refunded(charge: Charge, entry: LedgerEntry) -> bool:
-    mine = Charge.objects.filter(pk=charge.pk, refunded_at__isnull=True)
-    if not mine.update(refunded_at=entry.happened_at):
+    unrefunded = Charge.objects.filter(pk=charge.pk, refunded_at__isnull=True)
+    if not unrefunded.update(refunded_at=entry.happened_at):
         return False
     price_counts.uncount_charge(charge)
     return True
@@ -127,31 +131,35 @@ def rate_refund(
     fitting: Sequence[LedgerEntry],
     debts: Sequence[ExpectedRefund],
 ) -> tuple[MatchConfidence, str]:
-    gives = f"Refunds its {amount_text(entry.amount)} cr"
+    text = f"Refunds its {amount_text(entry.amount)} cr"
     if entry.amount != debt.reported_cost:
-        gives = f"Refunds the {amount_text(entry.amount)} cr that were charged for it"
+        text = f"Refunds the {amount_text(entry.amount)} cr that were charged for it"
     equal = sum(entry.amount in (other.booked_cost, other.reported_cost) for other in debts)
     equal += count_owed_to_other_teams(entry)
     if not len(fitting) == equal == 1:
         several = "several refunds of this amount, matched in order"
-        return MatchConfidence.LIKELY, f"{gives}; {several}."
+        return MatchConfidence.LIKELY, f"{text}; {several}."
     if entry.amount != debt.reported_cost:
         return (
             MatchConfidence.LIKELY,
-            f"{gives}, although {amount_text(debt.reported_cost)} cr were reported.",
+            f"{text}, although {amount_text(debt.reported_cost)} cr were reported.",
         )
-    return MatchConfidence.CERTAIN, f"{gives}; nothing else matches."
+    return MatchConfidence.CERTAIN, f"{text}; nothing else matches."
 
 
 def count_owed_to_other_teams(entry: LedgerEntry) -> int:
-    """How many charges of other teams on the upstream account it may give back as well."""
+    """Count the charges of other teams on the upstream account that the credit may refund
+    instead."""
     charges = Charge.objects.of_upstream_account(entry.account_id)
     owed = charges.filter(refund_owed_at__isnull=False, refunded_at__isnull=True, cost=entry.amount)
     return owed.exclude(account_id=entry.account_id).count()
 
 
-def match_unidentified_refunds(ledger: LedgerMirror, taken: Collection[int]) -> list[RefundMatch]:
-    """What nobody is owed: it may give back a clip that was paid, and cannot be looked at."""
+def match_unidentified_refunds(
+    ledger: LedgerMirror, matched_ids: Collection[int]
+) -> list[RefundMatch]:
+    """Match refunds that no charge expects to paid clips whose id was lost and which cannot be
+    polled."""
     since = timezone.now() - REFUND_SEARCH_PERIOD
     lost = unrefunded_charges(ledger).filter(unidentified_at__gte=since)
     debts = build_expected_refunds(
@@ -162,14 +170,16 @@ def match_unidentified_refunds(ledger: LedgerMirror, taken: Collection[int]) -> 
     times = [debt.debit.happened_at for debt in debts if debt.debit]
     if not times:
         return []
-    left = unmatched_credits(ledger, debts).exclude(pk__in=taken)
-    found: list[RefundMatch] = []
-    for entry in left.filter(happened_at__range=(min(times), max(times) + MAX_REFUND_DELAY)):
+    open_credits = unmatched_credits(ledger, debts).exclude(pk__in=matched_ids)
+    matches: list[RefundMatch] = []
+    for entry in open_credits.filter(
+        happened_at__range=(min(times), max(times) + MAX_REFUND_DELAY)
+    ):
         fitting = [debt for debt in debts if may_refund_unidentified(entry, debt)]
         if not fitting or may_refund_another_clip(entry, fitting[0]):
             continue
         if mark_charge_refunded(fitting[0].charge, entry):
-            found.append(
+            matches.append(
                 (
                     entry,
                     fitting[0].charge,
@@ -178,12 +188,12 @@ def match_unidentified_refunds(ledger: LedgerMirror, taken: Collection[int]) -> 
                 )
             )
         debts.remove(fitting[0])
-    return found
+    return matches
 
 
 def may_refund_unidentified(entry: LedgerEntry, debt: ExpectedRefund) -> bool:
-    """A credit of exactly what it took, soon after the debit, that says refund and of no other
-    kind."""
+    """Whether it is a credit of exactly the cost, soon after the debit, marked as a refund and of
+    no other content type."""
     debit = debt.debit
     if debit is None or entry.position < debit.position or not mentions_refund(entry):
         return False
@@ -196,13 +206,14 @@ def may_refund_unidentified(entry: LedgerEntry, debt: ExpectedRefund) -> bool:
 
 
 def may_refund_another_clip(entry: LedgerEntry, debt: ExpectedRefund) -> bool:
-    """Whether another clip may have failed: of ours any not seen completed, any outside."""
+    """Whether another clip may have failed: one of ours not read as completed, or any outside
+    one."""
     since, account = entry.happened_at - MAX_REFUND_DELAY, entry.account_id
-    took = Q(cost=entry.amount) | Q(entries__amount=-entry.amount)
-    ours = (
+    has_same_amount = Q(cost=entry.amount) | Q(entries__amount=-entry.amount)
+    other_clips = (
         Charge.objects.of_upstream_account(account)
         .filter(
-            Q(state__in=UNDECIDED_STATES) | (Q(state__in=CHARGED_STATES) & took),
+            Q(state__in=UNDECIDED_STATES) | (Q(state__in=CHARGED_STATES) & has_same_amount),
             operation__in=REFUNDABLE_OPERATIONS,
             unidentified_at__isnull=True,
             refunded_at__isnull=True,
@@ -217,14 +228,14 @@ def may_refund_another_clip(entry: LedgerEntry, debt: ExpectedRefund) -> bool:
         position__lt=entry.position,
         happened_at__gte=since,
     )
-    return ours.exists() or outside.exists()
+    return other_clips.exists() or outside.exists()
 
 
 def unidentified_refund_reason(entry: LedgerEntry, fitting: Sequence[ExpectedRefund]) -> str:
-    told = (
+    text = (
         f"Refunds its {amount_text(entry.amount)} cr according to its label; the failure itself "
         "was not seen"
     )
     if len(fitting) == 1:
-        return f"{told}, and nothing else matches."
-    return f"{told}; one of {len(fitting)} equal ones, matched in order."
+        return f"{text}, and nothing else matches."
+    return f"{text}; one of {len(fitting)} equal ones, matched in order."

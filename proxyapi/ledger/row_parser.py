@@ -1,8 +1,8 @@
-"""One row of the ledger: the service's words, and what they say (spec, Credit ledger entry).
+"""Parse one row of the ledger: its raw values and their meaning (spec, Credit ledger entry).
 
-Contract: pure, and total: any JSON becomes a row. What cannot be read is not guessed. Such a row
-keeps its words and its place, counts as 0 credits or stands at its neighbour's time, and says so in
-`trouble`; a mirror that stopped at it, or left it out, would hide more.
+Contract: pure and total: any JSON becomes a row. An unreadable value is not guessed: the row keeps
+its raw values and its position, counts as 0 credits or gets its neighbour's time, and `trouble`
+says so. Stopping the mirror at such a row, or omitting it, would hide more.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from proxyapi.models import LedgerEntry
 from proxyapi.models.account import parse_timestamp
 from proxyapi.upstream import response_parsing
 
-# The upstream's name of each word, ours, and the characters of it that are kept.
+# The upstream's name of each value, our column, and its maximum length.
 ROW_FIELDS = (
     ("label", "label", 200),
     ("content_type", "content_type", 100),
@@ -25,8 +25,8 @@ ROW_FIELDS = (
     ("transaction_type", "transaction_type", 40),
     ("created_at", "booked_at", 40),
 )
-ROW_FIELD_NAMES = tuple(ours for _, ours, _ in ROW_FIELDS)
-RowValues = tuple[str, ...]  # in the order of NAMES
+ROW_FIELD_NAMES = tuple(column for _, column, _ in ROW_FIELDS)
+RowValues = tuple[str, ...]  # in the order of `ROW_FIELD_NAMES`
 LEDGER_CREDIT_QUANTUM = Decimal("0.0001")
 
 NOT_A_LEDGER_ROW = "This is not a ledger row."
@@ -38,13 +38,13 @@ UNREADABLE_TIME = "Its time cannot be read, so the time of the row next to it is
 @dataclass(frozen=True, slots=True)
 class UpstreamLedgerRow:
     raw_values: RowValues
-    amount: Decimal  # credits, signed; 0 where it cannot be read
+    amount: Decimal  # credits, signed; 0 if unreadable
     happened_at: datetime | None  # UTC
     trouble: str
 
 
 def parse_row(raw: Any) -> UpstreamLedgerRow:
-    """A row of the answer, whatever it is."""
+    """Parse any JSON value as a row."""
     if not isinstance(raw, dict):
         return UpstreamLedgerRow(
             (str(raw)[:200], "", "", "", ""),
@@ -52,7 +52,10 @@ def parse_row(raw: Any) -> UpstreamLedgerRow:
             None,
             f"{NOT_A_LEDGER_ROW} {UNREADABLE_AMOUNT} {UNREADABLE_TIME}",
         )
-    words = tuple(value_as_text(raw.get(theirs))[:most] for theirs, _, most in ROW_FIELDS)
+    raw_values = tuple(
+        value_as_text(raw.get(upstream_name))[:max_length]
+        for upstream_name, _, max_length in ROW_FIELDS
+    )
     amount, when = (
         parse_signed_amount(raw.get("credit_spend")),
         parse_utc_time(raw.get("created_at")),
@@ -64,8 +67,8 @@ def parse_row(raw: Any) -> UpstreamLedgerRow:
         troubles.append(TRUNCATED_AMOUNT)
     if when is None:
         troubles.append(UNREADABLE_TIME)
-    kept = amount - amount % LEDGER_CREDIT_QUANTUM if amount is not None else Decimal(0)
-    return UpstreamLedgerRow(words, kept, when, " ".join(troubles))
+    rounded = amount - amount % LEDGER_CREDIT_QUANTUM if amount is not None else Decimal(0)
+    return UpstreamLedgerRow(raw_values, rounded, when, " ".join(troubles))
 
 
 def value_as_text(value: Any) -> str:
@@ -73,24 +76,25 @@ def value_as_text(value: Any) -> str:
 
 
 def parse_signed_amount(value: Any) -> Decimal | None:
-    """A signed amount; the ledger writes it as a string (pitfall 60)."""
+    """Credits, signed; the ledger writes them as a string (pitfall 60)."""
     return response_parsing.parse_credit_amount(value_as_text(value).strip().replace(",", ""))
 
 
 def parse_utc_time(value: Any) -> datetime | None:
-    """An instant with its offset (pitfall 68); without one nobody knows when it was."""
+    """A time with its offset (pitfall 68); None without an offset, because the instant is
+    unknown."""
     when = parse_timestamp(value)
     return when.astimezone(UTC) if when is not None else None
 
 
 def entry_raw_values(entry: LedgerEntry) -> RowValues:
-    """The words of a mirrored row, to be compared with what is read now."""
+    """The raw values of a mirrored row, to compare with a new reading."""
     return tuple(getattr(entry, name) for name in ROW_FIELD_NAMES)
 
 
-def raw_values_to_json(words: RowValues) -> dict[str, str]:
-    return dict(zip((theirs for theirs, _, _ in ROW_FIELDS), words, strict=True))
+def raw_values_to_json(raw_values: RowValues) -> dict[str, str]:
+    return dict(zip((upstream_name for upstream_name, _, _ in ROW_FIELDS), raw_values, strict=True))
 
 
-def parse_stored_row(words: Mapping[str, Any]) -> UpstreamLedgerRow:
-    return parse_row(dict(words))
+def parse_stored_row(stored: Mapping[str, Any]) -> UpstreamLedgerRow:
+    return parse_row(dict(stored))

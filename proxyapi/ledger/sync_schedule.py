@@ -1,7 +1,7 @@
 """Which ledgers are due, and one sync: mirror, match, take a checkpoint, schedule the next.
 
-An account is read every minute, seconds after one of its charges was settled, and as soon as the
-rate limit allows where it ran out. While the service is in trouble the syncs become rare.
+An account is read every minute, seconds after one of its charges was settled, and, if the rate
+limit was exhausted, as soon as it allows. During upstream errors syncs become rare.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors
 
 SYNC_INTERVAL = timedelta(minutes=1)
-SCHEDULE_BEAT = timedelta(seconds=5)  # between two looks at whose turn it is (dashboard/celery.py)
+SCHEDULE_BEAT = timedelta(seconds=5)  # between two checks for due ledgers (dashboard/celery.py)
 READ_AGE_SLACK = timedelta(seconds=10)
 MAX_URGENT_READS_PER_MINUTE = (
-    4  # readings a minute that go before the looks, because people wait for their charges
+    4  # reads a minute that go before polls, because people wait for their charges
 )
 FAILURE_BACKOFF = Backoff(timedelta(minutes=2), timedelta(minutes=15))
 SYNC_LEASE_DURATION = timedelta(
     minutes=2
-)  # after which a turn that did not end belongs to a dead worker
-CHECKPOINT_INTERVAL = timedelta(minutes=10)  # while rows come
+)  # a sync that takes longer counts as abandoned by a dead worker
+CHECKPOINT_INTERVAL = timedelta(minutes=10)  # while rows are added
 IDLE_CHECKPOINT_INTERVAL = timedelta(hours=1)  # while none do
-NEVER_READ_AT = datetime(1970, 1, 1, tzinfo=UTC)  # when a ledger was read that was not read yet
+NEVER_READ_AT = datetime(1970, 1, 1, tzinfo=UTC)  # stands for the last read of an unread ledger
 
 
 def accounts_due_for_sync(now: datetime, of: UUID | None = None) -> list[UUID]:
-    """Accounts whose ledger should be read now; `of`: this one, if it is among them."""
+    """Accounts whose ledger should be read now; with `of`, only this one if it is due."""
     read_at = Coalesce(OuterRef("ledger__read_at"), NEVER_READ_AT)
     settled = Charge.objects.filter(account=OuterRef("pk"), state__in=CHARGED_STATES)
-    # What was settled before the clock was put back does not count for as long as it lies ahead.
+    # Charges settled before a clock rollback do not count while that time is in the future.
     settled = settled.filter(settled_at__gt=read_at, settled_at__lte=now)
     is_due = Q(ledger__isnull=True) | Q(ledger__due_at__isnull=True) | Q(ledger__due_at__lte=now)
     soon = Q(ledger__troubles=0, ledger__problem="") & Exists(settled)
-    free = Q(ledger__lease_expires_at__isnull=True) | Q(ledger__lease_expires_at__lt=now)
+    is_unleased = Q(ledger__lease_expires_at__isnull=True) | Q(ledger__lease_expires_at__lt=now)
     readable = Exists(Token.objects.usable().filter(account=OuterRef("pk")))
-    accounts = Account.objects.filter(is_due | soon, free, readable)
-    found = accounts if of is None else accounts.filter(pk=of)
-    return list(found.values_list("pk", flat=True))
+    accounts = Account.objects.filter(is_due | soon, is_unleased, readable)
+    due = accounts if of is None else accounts.filter(pk=of)
+    return list(due.values_list("pk", flat=True))
 
 
 def sync_account(account_id: UUID) -> None:
-    """Read the account's ledger as far as it can be read now. Two workers do not do it at once."""
+    """Read the account's ledger as far as it can be read now. A lease keeps other workers out."""
     account = Account.objects.select_related("tenant").get(pk=account_id)
     lease_expires_at = acquire_lease(account)
     if lease_expires_at is None:
@@ -72,33 +72,36 @@ def sync_account(account_id: UUID) -> None:
         wait = FAILURE_BACKOFF.delay_after(SYNC_INTERVAL * 2**troubles)
     else:
         wait = next_sync_delay(mirror_range.get_or_create_ledger(account), timezone.now())
-    mine = LedgerMirror.objects.filter(pk=account_id, lease_expires_at=lease_expires_at)
-    mine.update(due_at=timezone.now() + wait, troubles=troubles, lease_expires_at=None)
+    leased = LedgerMirror.objects.filter(pk=account_id, lease_expires_at=lease_expires_at)
+    leased.update(due_at=timezone.now() + wait, troubles=troubles, lease_expires_at=None)
 
 
 def next_sync_delay(ledger: LedgerMirror, now: datetime) -> timedelta:
-    """How long until the ledger's end was read a minute ago, less the beat."""
+    """The time until the last read of the ledger's end is a minute old, less the beat."""
     wait = SYNC_INTERVAL - SCHEDULE_BEAT
     age = now - ledger.read_at if ledger.read_at else wait
     return wait - age if age < wait and not ledger.problem else wait
 
 
 def acquire_lease(account: Account) -> datetime | None:
-    """Take the turn by conditional update; None when another worker has it."""
+    """Acquire the lease by conditional update and return its end; None if another worker has it."""
     mirror_range.get_or_create_ledger(account)
     now = timezone.now()
     until = now + SYNC_LEASE_DURATION
-    free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lt=now)
+    is_unleased = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lt=now)
     return (
         until
-        if LedgerMirror.objects.filter(free, pk=account.pk).update(lease_expires_at=until)
+        if LedgerMirror.objects.filter(is_unleased, pk=account.pk).update(lease_expires_at=until)
         else None
     )
 
 
 def mirror_and_take_checkpoint(account: Account) -> None:
-    """The first checkpoint does not wait for the older rows, which take many syncs, nor the mirror
-    for a balance that cannot be read, nor people for the checkpoint."""
+    """Mirror the ledger, and take a checkpoint if one is due.
+
+    The first checkpoint does not wait for the older rows, which take many syncs; an unreadable
+    balance does not stop the mirror; and an urgent read comes before the checkpoint.
+    """
     awaited = is_sync_urgent(mirror_range.get_or_create_ledger(account))
     if (
         mirror_range.get_or_create_ledger(account).anchor_balance is None
@@ -118,7 +121,8 @@ def mirror_and_take_checkpoint(account: Account) -> None:
 
 
 def can_take_checkpoint(account: Account) -> bool:
-    """Whether all requests of a checkpoint fit now; a part of them would be spent for nothing."""
+    """Whether all requests of a checkpoint fit in the rate limit now; a part of them would be
+    wasted."""
     source = open_ledger_reader(account, Priority.LEDGER_SYNC)
     if source is None:
         return False
@@ -128,7 +132,7 @@ def can_take_checkpoint(account: Account) -> bool:
 
 
 def is_ledger_end_stale(ledger: LedgerMirror, now: datetime) -> bool:
-    """Whether the ledger's end is worth a request before what else is to be read."""
+    """Whether the ledger's end should be read before older rows."""
     if ledger.read_at is None or ledger.high < ledger.total:
         return True
     return (
@@ -139,8 +143,8 @@ def is_ledger_end_stale(ledger: LedgerMirror, now: datetime) -> bool:
 
 
 def is_sync_urgent(ledger: LedgerMirror) -> bool:
-    """Whether somebody waits for the entry of a new charge; a few times a minute, or polling would
-    pay for it. Raises `RateLimiterUnavailable`."""
+    """Whether somebody waits for the entry of a new charge. Limited to a few times a minute,
+    because the requests are taken from polling. Raises `RateLimiterUnavailable`."""
     if not has_newly_settled_charge(ledger):
         return False
     name = f"awaited:{ledger.pk}"
@@ -157,8 +161,8 @@ def has_newly_settled_charge(ledger: LedgerMirror) -> bool:
 
 
 def is_checkpoint_overdue(ledger: LedgerMirror, now: datetime) -> bool:
-    """Whether the checkpoint's requests go before polling, once an hour: an account that is polled
-    all day would get none."""
+    """Whether the checkpoint's requests go before polling, once an hour: on an account that is
+    polled all day no checkpoint would be taken otherwise."""
     if (ledger.checkpoint_at or ledger.account.created_at) > now - IDLE_CHECKPOINT_INTERVAL:
         return False
     with suppress(redis.RedisError):
@@ -173,7 +177,7 @@ def is_checkpoint_due(ledger: LedgerMirror, now: datetime) -> bool:
         return False
     if ledger.checkpoint_high is None or ledger.checkpoint_at is None:
         return True
-    every = (
+    interval = (
         IDLE_CHECKPOINT_INTERVAL if ledger.checkpoint_high == ledger.high else CHECKPOINT_INTERVAL
     )
-    return ledger.checkpoint_at < now - every
+    return ledger.checkpoint_at < now - interval
