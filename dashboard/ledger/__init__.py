@@ -1,3 +1,3 @@
-"""The ledger's pages and its CSV file. Other areas link to it with filters as parameters."""
+"""The ledger pages and the CSV export. Other areas link to them with filters as URL parameters."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Addresses of the ledger."""
+"""URLs of the ledger."""
 
 from __future__ import annotations
 

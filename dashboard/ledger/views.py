@@ -1,4 +1,4 @@
-"""The ledger: its page and the parts of it that fetch themselves, its charts, one entry."""
+"""The ledger page and its self-refreshing parts, the charts, one entry, the CSV export."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FILTER_FORM_ID = "ledger-filters"
 @require_safe
 @vary_on_headers("HX-Request")
 def ledger(request: TeamRequest) -> HttpResponse:
-    """The page; `?part=` is one part of it, which fetches itself when entries came."""
+    """The page; `?part=` returns one part, which refreshes when entries arrive."""
     check_permission(request.membership, Permission.VIEW)
     filters = parse_ledger_filters(request.GET.dict())
     if request.GET.get("part") == "totals":
@@ -51,13 +51,13 @@ def ledger(request: TeamRequest) -> HttpResponse:
         entries = load_entries_section(request.membership, filters, parse_known_param(request))
         return render(request, "ledger/_entries.html", {"entries": entries})
     if not request.htmx or request.htmx.history_restore_request:
-        # The page and the shell around it tell of the same accounts.
+        # The page and its shell use the same accounts.
         shell = build_app_shell(request.membership, load_ledger_accounts(request.team.tenant))
         page = build_ledger_page(request.membership, filters, shell.accounts)
         return render(request, LIST_TEMPLATE, {"ledger": page, "shell": shell})
     context = {"ledger": build_ledger_page(request.membership, filters)}
-    answer = render(request, "ledger/updated.html", context)
-    return push_url(answer, filters.url()) if request.htmx.trigger == FILTER_FORM_ID else answer
+    response = render(request, "ledger/updated.html", context)
+    return push_url(response, filters.url()) if request.htmx.trigger == FILTER_FORM_ID else response
 
 
 def parse_known_param(request: TeamRequest) -> int | None:
@@ -77,21 +77,21 @@ def charts(request: TeamRequest) -> HttpResponse:
 
 @require_safe
 def entry(request: TeamRequest, account_id: UUID, position: int) -> HttpResponse:
-    found = fetch_ledger_entry(request, account_id, position)
-    return render(request, "ledger/entry.html", {"entry": build_entry_page(found)})
+    ledger_entry = fetch_ledger_entry(request, account_id, position)
+    return render(request, "ledger/entry.html", {"entry": build_entry_page(ledger_entry)})
 
 
 @require_safe
 async def export_ledger(request: TeamRequest) -> HttpResponseBase:
     check_permission(request.membership, Permission.VIEW)
     filters = parse_ledger_filters(request.GET.dict())
-    # It may last for minutes: the connection that the middleware used goes back before.
+    # The export may take minutes: release the middleware's database connection first.
     await sync_to_async(release_connections)()
     lines = empty_stream() if request.method == "HEAD" else stream_csv(request.team, filters)
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{export_filename(filters)}"'
     response["X-Accel-Buffering"] = "no"
-    # GZipMiddleware makes each part of a stream a gzip of its own, and browsers read the first one.
+    # GZipMiddleware compresses each chunk of a stream separately, and browsers read only the first.
     response["Content-Encoding"] = "identity"
     return response
 
@@ -100,24 +100,24 @@ async def stream_csv(team: Team, filters: LedgerFilters) -> AsyncIterator[str]:
     release_request_thread()
     source = await run_in_thread(build_export_source, team, filters)
     yield export_csv_header()
-    place: LedgerCursor | None = None
+    cursor: LedgerCursor | None = None
     while True:
-        text, place = await run_in_thread(export_csv_chunk, source, place)
+        text, cursor = await run_in_thread(export_csv_chunk, source, cursor)
         yield text
-        if place is None:
+        if cursor is None:
             return
 
 
 async def empty_stream() -> AsyncIterator[str]:
-    """The body of an answer to HEAD."""
+    """The body of a response to HEAD."""
     for _ in ():
         yield ""
 
 
 def export_filename(filters: LedgerFilters) -> str:
-    first, between, last = filters.period.partition("..")
+    first, separator, last = filters.period.partition("..")
     days = (
         f"{first}-to-{last}" if first and last else f"since-{first}" if first else f"until-{last}"
     )
-    period = days if between else first or "30-days"
+    period = days if separator else first or "30-days"
     return f"ledger-{period}{'-filtered' if filters.is_narrowed else ''}.csv"

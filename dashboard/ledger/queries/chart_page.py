@@ -1,4 +1,4 @@
-"""The charts of the ledger: the balance with what came in, and the shares of the features."""
+"""The ledger charts: the balance with incoming credits, and the share of each feature."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from dashboard.shared.ledger_agreement import ledger_end_balance
 from proxyapi.models import DailyTotal
 from proxyapi.rollups.daily_totals import CreditSum
 
-MAX_MARKS_PER_KIND = 12  # of each kind; of more only the largest are drawn
-MAX_UNTRIMMED_DAYS = 400  # days; of longer periods the chart begins with the first row
-MAX_DAILY_POINTS = 190  # days that are drawn one by one
+MAX_MARKS_PER_KIND = 12  # only the largest are drawn
+MAX_UNTRIMMED_DAYS = 400  # the chart of a longer period starts at its first row
+MAX_DAILY_POINTS = 190  # with more days, some are skipped
 
 
 class BalanceTableRow(NamedTuple):
@@ -56,7 +56,7 @@ class BalanceTableRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BalanceChart:
-    """`head`: what a row of the table is: Day | Week | Month."""
+    """`head` is the heading of the table's first column: Day, Week or Month."""
 
     line: LineChart
     head: str
@@ -88,48 +88,53 @@ class ReceivedCredits:
 
 
 def build_ledger_charts_page(reader: Membership, filters: LedgerFilters) -> LedgerChartsPage:
-    """Three queries. The balance knows no members and no features: other filters do not count."""
-    kept = LedgerChartsFilters(period=filters.period, dates=filters.dates, account=filters.account)
-    scope = load_ledger_scope(reader.team, kept)
+    """Three queries. Only period and account filter: a balance has no members or features."""
+    chart_filters = LedgerChartsFilters(
+        period=filters.period, dates=filters.dates, account=filters.account
+    )
+    scope = load_ledger_scope(reader.team, chart_filters)
     shares = load_feature_shares(scope)
     return LedgerChartsPage(
-        filters=kept,
+        filters=chart_filters,
         chips=tuple(iter_period_chips(scope)),
-        dates=build_date_fields("ledger-charts", kept, scope),
+        dates=build_date_fields("ledger-charts", chart_filters, scope),
         banners=build_ledger_notices(scope),
         period_label=scope.period.label,
         balance=build_ledger_balance_chart(scope),
         shares=shares,
-        spent=sum((one.amount for one in shares), ZERO_CREDITS),
-        url=kept.fragment_url("charts"),
+        spent=sum((share.amount for share in shares), ZERO_CREDITS),
+        url=chart_filters.fragment_url("charts"),
         back_url=filters.url(),
     )
 
 
 # The balance --------------------------------------------------------------------------------------
 def build_ledger_balance_chart(scope: LedgerScope) -> BalanceChart | None:
-    """One query. Walks back from the balance of now; nothing where no row is mirrored."""
-    known = [one for one in scope.accounts if one.pk in scope.ids and one.balance_as_of]
-    nets, came = load_daily_changes(scope, [one.pk for one in known])
+    """Calculated back from the current balance; None if no row is mirrored. One query."""
+    accounts_read = [
+        account for account in scope.accounts if account.pk in scope.ids and account.balance_as_of
+    ]
+    nets, received = load_daily_changes(scope, [account.pk for account in accounts_read])
     if not nets:
         return None
-    now = sum((ledger_end_balance(one) for one in known), ZERO_CREDITS)
+    now = sum((ledger_end_balance(account) for account in accounts_read), ZERO_CREDITS)
     first = scope.period.first if scope.period.days <= MAX_UNTRIMMED_DAYS else min(nets)
     ends = compute_day_end_balances(nets, now, first, max(scope.today, max(nets)))
     days = [day for day in ends if scope.period.first <= day <= min(scope.period.last, scope.today)]
-    return draw_balance_chart(scope, {day: ends[day] for day in days}, came) if days else None
+    return draw_balance_chart(scope, {day: ends[day] for day in days}, received) if days else None
 
 
 def load_daily_changes(
     scope: LedgerScope, ids: Sequence[UUID]
 ) -> tuple[dict[date, Decimal], dict[date, ReceivedCredits]]:
-    """What each day since the period's first changed, and what came in on it.
+    """The net change of each day since the start of the period, and the incoming credits of each
+    day.
 
-    A refund is a credit that has a charge.
+    A credit with a charge is a refund.
     """
-    since = DailyTotal.objects.filter(account_id__in=ids, day__gte=scope.period.first)
+    totals = DailyTotal.objects.filter(account_id__in=ids, day__gte=scope.period.first)
     rows = (
-        since.order_by()
+        totals.order_by()
         .values_list("day")
         .annotate(
             net=CreditSum("amount"),
@@ -138,37 +143,37 @@ def load_daily_changes(
         )
     )
     nets: dict[date, Decimal] = {}
-    came: dict[date, ReceivedCredits] = {}
+    received: dict[date, ReceivedCredits] = {}
     for day, net, bought, refunded in rows:
         nets[day] = net
         if bought or refunded:
-            came[day] = ReceivedCredits(bought or ZERO_CREDITS, refunded or ZERO_CREDITS)
-    return nets, came
+            received[day] = ReceivedCredits(bought or ZERO_CREDITS, refunded or ZERO_CREDITS)
+    return nets, received
 
 
 def compute_day_end_balances(
     nets: Mapping[date, Decimal], now: Decimal, first: date, last: date
 ) -> dict[date, Decimal]:
-    """What was left at the end of each day, in the order of days."""
-    left, ends, day = now, {}, last
+    """The balance at the end of each day, oldest first."""
+    balance, ends, day = now, {}, last
     while day >= first:
-        ends[day] = left
-        left -= nets.get(day, ZERO_CREDITS)
+        ends[day] = balance
+        balance -= nets.get(day, ZERO_CREDITS)
         day -= timedelta(days=1)
     return dict(reversed(ends.items()))
 
 
 def draw_balance_chart(
-    scope: LedgerScope, ends: Mapping[date, Decimal], came: Mapping[date, ReceivedCredits]
+    scope: LedgerScope, ends: Mapping[date, Decimal], received: Mapping[date, ReceivedCredits]
 ) -> BalanceChart:
-    days, says = list(ends), balance_chart_text(scope, ends)
+    days, summary = list(ends), balance_chart_text(scope, ends)
     step = choose_granularity(days[0], days[-1])
     width = 100 / len(days)
     every = max(1, len(days) // MAX_DAILY_POINTS)
     points = {day: LinePoint((number + 0.5) * width, ends[day]) for number, day in enumerate(days)}
     line = build_line_chart(
         [points[day] for day in [*days[::every], days[-1]]],
-        says,
+        summary,
         ticks=[
             AxisTick(points[day].x, "today" if day == scope.today else step.short_label(day))
             for day in days
@@ -179,55 +184,59 @@ def draw_balance_chart(
                 kind,
                 f"{balance_day_title(scope, day)}: {words} {credits(amount)} cr",
             )
-            for kind, words, day, amount in iter_largest_credits(came, points)
+            for kind, words, day, amount in iter_largest_credits(received, points)
         ],
         stops=[
-            HoverTarget(number * width, width * every, balance_day_text(scope, day, ends, came))
+            HoverTarget(number * width, width * every, balance_day_text(scope, day, ends, received))
             for number, day in list(enumerate(days))[::every]
         ],
-        says=says,
+        says=summary,
     )
-    return BalanceChart(line, step.title(), tuple(iter_balance_table_rows(scope, step, ends, came)))
+    return BalanceChart(
+        line, step.title(), tuple(iter_balance_table_rows(scope, step, ends, received))
+    )
 
 
 def iter_balance_table_rows(
     scope: LedgerScope,
     step: Granularity,
     ends: Mapping[date, Decimal],
-    came: Mapping[date, ReceivedCredits],
+    received: Mapping[date, ReceivedCredits],
 ) -> Iterator[BalanceTableRow]:
-    """The newest first: what came in a step, and what was left at the end of it."""
+    """Newest first: the incoming credits of each step and the balance at its end."""
     for start, group in groupby(reversed(list(ends)), key=step.first_day):
         days = list(group)
-        into = sum((came[day].total for day in days if day in came), ZERO_CREDITS)
+        step_received = sum((received[day].total for day in days if day in received), ZERO_CREDITS)
         name = balance_day_title(scope, start) if step is Granularity.DAY else step.label(start)
-        yield BalanceTableRow(name, into, ends[days[0]])
+        yield BalanceTableRow(name, step_received, ends[days[0]])
 
 
 def iter_largest_credits(
-    came: Mapping[date, ReceivedCredits], drawn: Collection[date]
+    received: Mapping[date, ReceivedCredits], drawn: Collection[date]
 ) -> Iterator[tuple[str, str, date, Decimal]]:
-    """Kind, words, day and amount of what is drawn: of each kind the largest."""
+    """Kind, text, day and amount of the largest incoming credits of each kind."""
     kinds = (("in", "credits in", "bought"), ("refund", "refunded", "refunded"))
-    for kind, told, name in kinds:
-        amounts = {day: getattr(it, name) for day, it in came.items() if day in drawn}
+    for kind, text, name in kinds:
+        amounts = {
+            day: getattr(credits_in, name) for day, credits_in in received.items() if day in drawn
+        }
         largest = sorted((day for day in amounts if amounts[day]), key=lambda day: -amounts[day])
         for day in largest[:MAX_MARKS_PER_KIND]:
-            yield kind, told, day, amounts[day]
+            yield kind, text, day, amounts[day]
 
 
 def balance_day_text(
     scope: LedgerScope,
     day: date,
     ends: Mapping[date, Decimal],
-    came: Mapping[date, ReceivedCredits],
+    received: Mapping[date, ReceivedCredits],
 ) -> str:
     parts = [f"{balance_day_title(scope, day)}: {credits(ends[day])} cr at the end."]
-    it = came.get(day, ReceivedCredits())
-    if it.bought:
-        parts.append(f"Credits in: {credits(it.bought)}.")
-    if it.refunded:
-        parts.append(f"Refunded: {credits(it.refunded)}.")
+    day_received = received.get(day, ReceivedCredits())
+    if day_received.bought:
+        parts.append(f"Credits in: {credits(day_received.bought)}.")
+    if day_received.refunded:
+        parts.append(f"Refunded: {credits(day_received.refunded)}.")
     return " ".join(parts)
 
 
@@ -246,7 +255,8 @@ def balance_chart_text(scope: LedgerScope, ends: Mapping[date, Decimal]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FeatureShare:
-    """`width`: of the longest, in percent; `of_all` in words; `tone`: outside or nothing."""
+    """`width` is in percent of the largest share; `of_all` is the percentage as text; `tone` is
+    "outside" or ""."""
 
     label: str
     url: str
@@ -258,21 +268,21 @@ class FeatureShare:
 
 
 class FeatureSpend(NamedTuple):
-    """Positive credits, and how many entries they were."""
+    """Positive credits and the number of entries."""
 
     amount: Decimal = ZERO_CREDITS
     rows: int = 0
 
 
 def load_feature_shares(scope: LedgerScope) -> tuple[FeatureShare, ...]:
-    """One query: what each feature took, the largest first, what is outside the portal last."""
-    ours, outside = load_feature_spend(scope)
-    largest = sorted(ours, key=lambda name: (-ours[name].amount, name))
-    told = [(feature_label(name), name, "", *ours[name]) for name in largest]
+    """The spend of each feature, largest first, spend outside the portal last. One query."""
+    features, outside = load_feature_spend(scope)
+    largest = sorted(features, key=lambda name: (-features[name].amount, name))
+    shares = [(feature_label(name), name, "", *features[name]) for name in largest]
     if outside.rows:
-        told.append((OUTSIDE_LABEL, "", "outside", *outside))
-    whole = sum((one[3] for one in told), ZERO_CREDITS)
-    longest = max((one[3] for one in told), default=ZERO_CREDITS) or Decimal(1)
+        shares.append((OUTSIDE_LABEL, "", "outside", *outside))
+    total = sum((share[3] for share in shares), ZERO_CREDITS)
+    longest = max((share[3] for share in shares), default=ZERO_CREDITS) or Decimal(1)
     return tuple(
         FeatureShare(
             label=label,
@@ -280,34 +290,34 @@ def load_feature_shares(scope: LedgerScope) -> tuple[FeatureShare, ...]:
             amount=amount,
             rows=count,
             width=float(100 * amount / longest),
-            of_all=f"{100 * amount / (whole or 1):.1f} %",
+            of_all=f"{100 * amount / (total or 1):.1f} %",
             tone=tone,
         )
-        for label, operation, tone, amount, count in told
+        for label, operation, tone, amount, count in shares
     )
 
 
 def load_feature_spend(scope: LedgerScope) -> tuple[dict[str, FeatureSpend], FeatureSpend]:
-    """By feature, and what no charge explains."""
-    ours: dict[str, FeatureSpend] = defaultdict(FeatureSpend)
+    """The spend by feature, and the spend that no charge explains."""
+    by_feature: dict[str, FeatureSpend] = defaultdict(FeatureSpend)
     outside = FeatureSpend()
     first, *others = map(sum_debits_by_feature, iter_feature_sums(scope))
     for operation, is_matched, amount, rows in first.union(*others, all=True):
-        before = ours[operation] if is_matched else outside
-        spent = FeatureSpend(before.amount - amount, before.rows + rows)
+        current = by_feature[operation] if is_matched else outside
+        spent = FeatureSpend(current.amount - amount, current.rows + rows)
         if is_matched:
-            ours[operation] = spent
+            by_feature[operation] = spent
         else:
             outside = spent
-    return ours, outside
+    return by_feature, outside
 
 
 def sum_debits_by_feature(sums: QuerySet[Any]) -> QuerySet[Any]:
-    split = sums.filter(is_credit=False).order_by().values_list("operation", "is_matched")
-    parts: QuerySet[Any] = split.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
-    return parts
+    debits = sums.filter(is_credit=False).order_by().values_list("operation", "is_matched")
+    summed: QuerySet[Any] = debits.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+    return summed
 
 
 def feature_share_url(filters: LedgerFilters, operation: str) -> str:
-    narrowed = {"feature": operation} if operation else {"match": "no", "direction": "out"}
-    return filters.url("ledger", **narrowed)
+    share_filters = {"feature": operation} if operation else {"match": "no", "direction": "out"}
+    return filters.url("ledger", **share_filters)

@@ -1,8 +1,8 @@
-"""The filtered rows as CSV, stretch by stretch, so that a million need no more memory than a page.
+"""The filtered rows as CSV, in chunks, so that a million rows need no more memory than a page.
 
-Cells that a spreadsheet would take for a formula get an apostrophe in front. `credit_spend` is the
-upstream's own string: a plain signed number stays as it is, for it can only be read as that number
-or as text; anything else there is treated like every other cell (docs/ledger.md).
+A cell that a spreadsheet would read as a formula gets a leading apostrophe. `credit_spend` is the
+upstream's own string: a plain signed number stays as it is, because it can only be read as that
+number or as text; any other value is escaped like the other cells (docs/ledger.md).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from dashboard.models import Team
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.people import load_team_people
 
-EXPORT_CHUNK_ROWS = 4_000  # rows that are read at once
-UTF8_BOM = "\ufeff"  # without it Excel takes UTF-8 for the machine's old code page
+EXPORT_CHUNK_ROWS = 4_000  # rows per query
+UTF8_BOM = "\ufeff"  # without it Excel reads UTF-8 as the machine's legacy code page
 CSV_HEADER = (
     *("account", "position", "created_at", "utc", "label", "content_type", "transaction_type"),
     *("credit_spend", "through_api", "feature", "member", "member_email", "video", "video_id"),
@@ -45,10 +45,10 @@ FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True, slots=True)
 class ExportSource:
-    """What is exported: fixed when it starts, but for rows that come meanwhile."""
+    """The scope of an export, fixed at its start except for rows that are mirrored meanwhile."""
 
     scope: LedgerScope
-    books: LedgerTotals
+    totals: LedgerTotals
     names: Mapping[UUID, str]
 
 
@@ -56,7 +56,9 @@ def build_export_source(team: Team, filters: LedgerFilters) -> ExportSource:
     scope = load_ledger_scope(team, filters)
     if filters.search:
         scope = apply_ledger_search(scope, load_team_people(team))
-    names = {one.pk: escape_formula(one.name or one.email) for one in scope.accounts}
+    names = {
+        account.pk: escape_formula(account.name or account.email) for account in scope.accounts
+    }
     return ExportSource(scope, load_ledger_totals(scope), names)
 
 
@@ -67,14 +69,14 @@ def export_csv_header() -> str:
 def export_csv_chunk(
     source: ExportSource, after: LedgerCursor | None
 ) -> tuple[str, LedgerCursor | None]:
-    """The rows after a place as text, and the place where they end; None: there are no more."""
-    found = list(
-        query_next_rows(source.scope, source.books, after, EXPORT_CHUNK_ROWS).values_list(
+    """The rows after a cursor as text, and the cursor at their end, None if there are no more."""
+    rows = list(
+        query_next_rows(source.scope, source.totals, after, EXPORT_CHUNK_ROWS).values_list(
             *EXPORT_FIELDS
         )
     )
-    text = render_csv([build_csv_cells(row, source.names) for row in found])
-    return text, cursor_from_values(found[-1]) if len(found) == EXPORT_CHUNK_ROWS else None
+    text = render_csv([build_csv_cells(row, source.names) for row in rows])
+    return text, cursor_from_values(rows[-1]) if len(rows) == EXPORT_CHUNK_ROWS else None
 
 
 def render_csv(rows: list[Any]) -> str:
@@ -101,7 +103,7 @@ def operation_cell(operation: str) -> str:
 
 
 def escape_formula(text: str | None) -> str:
-    """A cell that no spreadsheet reads as a formula."""
+    """Prefix a cell that a spreadsheet would read as a formula with an apostrophe."""
     return f"'{text}" if text and text.startswith(FORMULA_PREFIXES) else text or ""
 
 

@@ -1,4 +1,4 @@
-"""One ledger row with everything about it: the service's words, and what we found out."""
+"""One ledger entry: the service's fields, its attribution and its charge."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ NO_CHARGE_TEXT = (
 OTHER_TEAM_CHARGE_TEXT = "Charged by another team of this portal that uses the same account."
 INCOMING_CREDITS_TEXT = "Incoming credits, such as a plan, a top-up or a pack, have no charge."
 REFUND_TEXT = "It refunds a charge of the portal."
-CALL_MATCH_WINDOW = timedelta(minutes=5)  # in which a charge's call left after the charge was sent
+CALL_MATCH_WINDOW = timedelta(minutes=5)  # from `sent_at` of a charge to its call
 
 
 @dataclass(frozen=True, slots=True)
 class EntryFact:
-    """`url` leads to what it is about; `mono`: a code or an id."""
+    """`url` links to the subject of the fact; `mono` marks a code or an id."""
 
     label: str
     value: str
@@ -44,7 +44,7 @@ class EntryFact:
 
 @dataclass(frozen=True, slots=True)
 class EntryRevision:
-    """The row as it was mirrored and as the service shows it now."""
+    """The row as it was mirrored, and as the service shows it now."""
 
     noticed: str
     before: str
@@ -54,7 +54,8 @@ class EntryRevision:
 
 @dataclass(frozen=True, slots=True)
 class EntryPage:
-    """`words` are the service's own, `charge`, `call` and `others` what we have to it."""
+    """`upstream_facts` are the service's fields; `charge`, `call` and `related_entries` are our
+    records."""
 
     title: str
     amount: Decimal
@@ -123,8 +124,8 @@ def iter_charge_facts(entry: LedgerEntry, charge: Charge, zone: ZoneInfo) -> Ite
     yield EntryFact("Who", str(charge.member), LedgerFilters(member=charge.member_id).url())
     if entry.job:
         yield EntryFact("For", entry.job.title, video_page_url(entry.job))
-        everything = LedgerFilters(job=entry.job.pk, period="all").url()
-        yield EntryFact("All entries of this video", "Entries", everything)
+        entries_url = LedgerFilters(job=entry.job.pk, period="all").url()
+        yield EntryFact("All entries of this video", "Entries", entries_url)
     yield EntryFact("State", charge.get_state_display())
     if charge.quote is not None:
         yield EntryFact("Quoted price", f"{credits(charge.quote)} cr")
@@ -142,7 +143,7 @@ def iter_charge_facts(entry: LedgerEntry, charge: Charge, zone: ZoneInfo) -> Ite
 
 
 def iter_call_facts(charge: Charge, zone: ZoneInfo) -> Iterator[EntryFact]:
-    """The call that sent it: the first of its operation on its token since then."""
+    """The call that sent the charge: the first of its operation on its token since it was sent."""
     if charge.sent_at is None:
         return
     span = (charge.sent_at - timedelta(seconds=1), charge.sent_at + CALL_MATCH_WINDOW)
@@ -153,8 +154,10 @@ def iter_call_facts(charge: Charge, zone: ZoneInfo) -> Iterator[EntryFact]:
     if call is None:
         return
     yield EntryFact("Operation", call.operation, mono=True)
-    told = f"{call.status} {call.code}".strip() if call.status else call.get_outcome_display()
-    yield EntryFact("Answer", told, mono=bool(call.status))
+    response_text = (
+        f"{call.status} {call.code}".strip() if call.status else call.get_outcome_display()
+    )
+    yield EntryFact("Answer", response_text, mono=bool(call.status))
     yield EntryFact("Sent", format_entry_time(call.sent_at, zone))
     yield EntryFact("Took", f"{call.milliseconds:,} ms")
     token = charge.token
@@ -162,7 +165,7 @@ def iter_call_facts(charge: Charge, zone: ZoneInfo) -> Iterator[EntryFact]:
 
 
 def iter_related_entry_facts(entry: LedgerEntry, charge: Charge) -> Iterator[EntryFact]:
-    """The other row of the same charge: its refund, or the debit that was refunded."""
+    """The other entry of the same charge: its refund, or the debit that was refunded."""
     for other in charge.entries.exclude(pk=entry.pk).order_by("position"):
         label = "Refunded by" if other.amount > 0 else "Refund of"
         url = reverse("ledger-entry", args=[other.account_id, other.position])
@@ -170,12 +173,15 @@ def iter_related_entry_facts(entry: LedgerEntry, charge: Charge) -> Iterator[Ent
 
 
 def iter_entry_revisions(entry: LedgerEntry, zone: ZoneInfo) -> Iterator[EntryRevision]:
-    found = LedgerConflict.objects.filter(account=entry.account_id, position=entry.position)
-    for one in found.order_by("-noticed_at"):
-        after = revision_text(one.after) if one.after is not None else "It was removed."
-        accepted = one.accepted_at is not None
+    conflicts = LedgerConflict.objects.filter(account=entry.account_id, position=entry.position)
+    for conflict in conflicts.order_by("-noticed_at"):
+        after = revision_text(conflict.after) if conflict.after is not None else "It was removed."
+        accepted = conflict.accepted_at is not None
         yield EntryRevision(
-            format_entry_time(one.noticed_at, zone), revision_text(one.before), after, accepted
+            format_entry_time(conflict.noticed_at, zone),
+            revision_text(conflict.before),
+            after,
+            accepted,
         )
 
 

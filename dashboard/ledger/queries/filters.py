@@ -1,4 +1,4 @@
-"""What the address of a ledger page asks for, and the address that asks for it."""
+"""The filters of a ledger page, parsed from its URL and formatted back into one."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ DIRECTION_OPTIONS = {"": "any", "out": "out", "in": "in"}
 SOURCE_OPTIONS = {"": "any", "api": "the API", "web": "not the API"}
 MATCH_OPTIONS = {"": "any", "yes": "one of ours", "no": "none of ours"}
 STACK_OPTIONS = {"": "By member", "feature": "By feature"}
-# The account is none of these: what a page leaves of it is whole.
+# The account is not one of these: it selects all of its rows.
 NARROWING_FIELDS = ("search", "member", "job", "feature", "label", "direction", "source", "match")
 
 
 class LedgerCursor(NamedTuple):
-    """Where a page ended: time, account and position of its last row."""
+    """The end of a page: time, account and position of its last row."""
 
     at: datetime
     account: UUID
@@ -36,7 +36,7 @@ class LedgerCursor(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LedgerFilters(query_params.PageFilters):
-    """`dates` are those that were typed in; what they mean is the `period`."""
+    """`dates` are the typed days; `period` is what they mean."""
 
     PAGE: ClassVar[str] = "ledger"
     CURSOR: ClassVar[str] = "after"
@@ -62,7 +62,7 @@ class LedgerFilters(query_params.PageFilters):
 
     @property
     def excludes_rows(self) -> bool:
-        """Whether rows of an account are left out among those that are shown."""
+        """True if a filter removes rows within an account."""
         return any(getattr(self, name) for name in NARROWING_FIELDS)
 
     @property
@@ -70,7 +70,7 @@ class LedgerFilters(query_params.PageFilters):
         return self.sort == "oldest"
 
     def fragment_url(self, part: str, **more: Any) -> str:
-        """Where a part of the page fetches itself again."""
+        """The URL from which a part of the page refreshes."""
         url = self.url(after=self.after)
         return f"{url}{'&' if '?' in url else '?'}{urlencode({'part': part, **more})}"
 
@@ -104,10 +104,10 @@ def parse_ledger_filters(query: Mapping[str, str]) -> LedgerFilters:
 def parse_ledger_cursor(text: str) -> LedgerCursor | None:
     try:
         seconds, fraction, account, position = text.split(".")
-        place = LedgerCursor(
+        cursor = LedgerCursor(
             query_params.parse_cursor_time(seconds, fraction), UUID(account), int(position)
         )
     except (ValueError, OverflowError, OSError):
         return None
-    # The first and the last year have moments that other zones have no calendar for.
-    return place if MINYEAR < place.at.year < MAXYEAR else None
+    # In the first and the last year, conversion to another zone can overflow.
+    return cursor if MINYEAR < cursor.at.year < MAXYEAR else None

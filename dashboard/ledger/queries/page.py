@@ -1,4 +1,4 @@
-"""The ledger page: filters as chips, totals, the spend as a chart, and one page of rows."""
+"""The ledger page: filter chips, totals, the spend chart, and one page of rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from dashboard.shared.filter_chips import (
 from dashboard.shared.people import TeamPerson, load_team_people
 from proxyapi.models import Account, LedgerMirror
 
-MAX_LABEL_OPTIONS = 200  # labels that a select offers
+MAX_LABEL_OPTIONS = 200  # options of a select
 RECOUNTING_TEXT = (
     "We are recalculating daily totals for {}. Some totals still use the previous time zone. "
     "This finishes automatically."
@@ -57,8 +57,7 @@ class StackOption:
 
 @dataclass(frozen=True, slots=True)
 class LedgerTotalsSection:
-    """What the filters leave, together. `chart` is missing where rows of a job or a search are
-    shown alone."""
+    """The totals of the filtered rows. `chart` is None for the rows of one job or of a search."""
 
     figures: CreditTotals
     chart: BarChart | None
@@ -70,8 +69,8 @@ class LedgerTotalsSection:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntriesSection:
-    """`pending` are no rows of the ledger yet. `bare`: there is no row at all in these accounts and
-    days, whatever the filters; `no_account`: the team has none yet."""
+    """`pending` charges have no ledger row yet. `is_empty`: these accounts and days have no row at
+    all; `no_account`: the team has no account yet."""
 
     page: LedgerRowsPage
     pending: PendingCharges
@@ -88,8 +87,7 @@ class LedgerEntriesSection:
 
 @dataclass(frozen=True, slots=True)
 class LedgerPage:
-    """`build_hidden_params`: what the form of the chips sends besides; `build_filter_sheet`: all of
-    them on a phone."""
+    """`hidden_params` are the form's other parameters; `sheet` holds all filters on a phone."""
 
     filters: LedgerFilters
     chips: tuple[FilterChip, ...]
@@ -106,7 +104,7 @@ class LedgerPage:
 def build_ledger_page(
     reader: Membership, filters: LedgerFilters, accounts: Sequence[Account] | None = None
 ) -> LedgerPage:
-    """At most six queries; one more unless `accounts` (of `load_ledger_accounts`) is given."""
+    """At most six queries; one more unless `accounts` (from `load_ledger_accounts`) is given."""
     team = reader.team
     scope = (
         load_ledger_scope(team, filters)
@@ -115,12 +113,12 @@ def build_ledger_page(
     )
     people = load_team_people(reader.team)
     scope = apply_ledger_search(scope, people)
-    books = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
-    entries, chips = build_entries_section(scope, books), tuple(build_ledger_chips(scope, people))
+    totals = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
+    entries, chips = build_entries_section(scope, totals), tuple(build_ledger_chips(scope, people))
     return LedgerPage(
         filters=filters,
         chips=chips,
-        hidden_params=build_hidden_params(filters, "q", *(one.name for one in chips)),
+        hidden_params=build_hidden_params(filters, "q", *(chip.name for chip in chips)),
         sheet=build_filter_sheet(
             LedgerFilters().url(),
             [*chips, build_filter_chip("sort", "", SORT_OPTIONS, filters)],
@@ -128,7 +126,7 @@ def build_ledger_page(
         ),
         dates=build_date_fields("ledger", filters, scope),
         job=build_video_chip(filters, entries.page) if filters.job else None,
-        totals=build_totals_section(scope, books, people),
+        totals=build_totals_section(scope, totals, people),
         entries=entries,
         export_url=filters.url("ledger-export"),
         charts_url=filters.url("ledger-charts", sort=""),
@@ -138,14 +136,14 @@ def build_ledger_page(
 def load_totals_section(reader: Membership, filters: LedgerFilters) -> LedgerTotalsSection:
     scope, people = load_ledger_scope(reader.team, filters), load_team_people(reader.team)
     scope = apply_ledger_search(scope, people)
-    books = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
-    return build_totals_section(scope, books, people)
+    totals = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
+    return build_totals_section(scope, totals, people)
 
 
 def load_entries_section(
     reader: Membership, filters: LedgerFilters, known: int | None
 ) -> LedgerEntriesSection:
-    """`known`: the newest row that the reader has; what came after it is marked."""
+    """`known` is the key of the newest row that the reader has; later rows are marked as new."""
     scope = load_ledger_scope(reader.team, filters)
     if filters.search:
         scope = apply_ledger_search(scope, load_team_people(reader.team))
@@ -153,12 +151,12 @@ def load_entries_section(
 
 
 def build_totals_section(
-    scope: LedgerScope, books: LedgerTotals, people: Sequence[TeamPerson]
+    scope: LedgerScope, totals: LedgerTotals, people: Sequence[TeamPerson]
 ) -> LedgerTotalsSection:
     filters = scope.filters
     return LedgerTotalsSection(
-        figures=books.total,
-        chart=None if filters.job or filters.search else build_spend_chart(scope, books, people),
+        figures=totals.total,
+        chart=None if filters.job or filters.search else build_spend_chart(scope, totals, people),
         banners=build_ledger_notices(scope),
         stacks=build_stack_options(filters),
         url=filters.fragment_url("totals"),
@@ -167,20 +165,20 @@ def build_totals_section(
 
 
 def build_entries_section(
-    scope: LedgerScope, books: LedgerTotals, known: int | None = None
+    scope: LedgerScope, totals: LedgerTotals, known: int | None = None
 ) -> LedgerEntriesSection:
-    filters, page = scope.filters, build_ledger_rows_page(scope, books, known)
+    filters, page = scope.filters, build_ledger_rows_page(scope, totals, known)
     return LedgerEntriesSection(
         page=page,
         pending=load_pending_charges(scope),
-        rows=books.total.rows,
+        rows=totals.total.rows,
         period=scope.period.label_in_sentence,
         url=filters.fragment_url("entries", known=page.newest_key),
         sort_url=filters.url(sort="" if filters.oldest_first else "oldest"),
         sorted="ascending" if filters.oldest_first else "descending",
         clear_url=LedgerFilters(period=filters.period).url(),
         whole_url="" if filters.period == ALL_TIME else LedgerFilters(period=ALL_TIME).url(),
-        is_empty=not filters.is_narrowed and not books.total.rows,
+        is_empty=not filters.is_narrowed and not totals.total.rows,
         no_account=not scope.accounts,
     )
 
@@ -193,16 +191,16 @@ def build_stack_options(filters: LedgerFilters) -> tuple[StackOption, ...]:
 
 
 def iter_period_chips(scope: LedgerScope) -> Iterator[FilterChip]:
-    """The days, and of several accounts which."""
+    """The period, and the account if there are several."""
     filters, days = scope.filters, build_period_options(scope.filters.period, scope.today)
     yield build_filter_chip("period", "Period", days, filters, plain=True)
     if len(scope.accounts) > 1:
-        accounts = {str(one.pk): one.name or one.email for one in scope.accounts}
+        accounts = {str(account.pk): account.name or account.email for account in scope.accounts}
         yield build_filter_chip("account", "Account", {"": "all", **accounts}, filters)
 
 
 def build_ledger_chips(scope: LedgerScope, people: Sequence[TeamPerson]) -> Iterator[FilterChip]:
-    """One query: the features and labels of these days, whatever else is asked for."""
+    """One query: the features and labels of these days, whatever the other filters are."""
     filters = scope.filters
     yield from iter_period_chips(scope)
     members = {str(one.id): one.name for one in people}
@@ -225,22 +223,24 @@ def build_ledger_chips(scope: LedgerScope, people: Sequence[TeamPerson]) -> Iter
 
 
 def include_chosen_option(value: str, options: dict[str, str]) -> dict[str, str]:
-    """The options by name, and a choice that these days do not have: it can be taken off."""
+    """The options sorted by name, with the chosen value even if these days lack it, so that it can
+    be removed."""
     if value and value not in options:
         options[value] = feature_label(value) if "." in value else value
     return dict(sorted(options.items(), key=itemgetter(1)))
 
 
 def build_video_chip(filters: LedgerFilters, page: LedgerRowsPage) -> FilterChip:
-    """A job is chosen by a link, not from a hundred thousand; its rows know its title."""
-    says = next((row.job for day in page.days for row in day.rows), "no entries here")
-    return FilterChip("job", "Video", says, (), filters.url(job=None))
+    """A chip without options: a link selects the job, out of up to a hundred thousand. Its rows
+    have the title."""
+    title = next((row.job for day in page.days for row in day.rows), "no entries here")
+    return FilterChip("job", "Video", title, (), filters.url(job=None))
 
 
 @dataclass(frozen=True, slots=True)
 class DateFields:
-    """`problem`: what is wrong with the days that were typed, and what is shown instead; `wrong`:
-    the field that it is about. `build_hidden_params`: the other filters, as names and values."""
+    """`problem` says what is wrong with the typed days and what is shown instead, `problem_field`
+    in which field. `hidden_params` are the other filters."""
 
     url: str
     first: str
@@ -252,7 +252,7 @@ class DateFields:
 
 
 def build_date_fields(page: str, filters: LedgerFilters, scope: LedgerScope) -> DateFields:
-    """`filters` as they were asked for on that page; no query."""
+    """`filters` are those requested on that page; no query."""
     typed = filters.dates
     days = typed if typed.problem else date_range_of_period(filters.period)
     return DateFields(
@@ -276,11 +276,11 @@ class LedgerNotice:
 
 
 def build_ledger_notices(scope: LedgerScope) -> tuple[LedgerNotice, ...]:
-    """Of the accounts that are asked for, and of a search; no query."""
-    asked = [one for one in scope.accounts if one.pk in scope.ids]
-    told = [banner for one in asked for banner in iter_account_notices(one)]
+    """Notices about the selected accounts and about a search; no query."""
+    accounts = [account for account in scope.accounts if account.pk in scope.ids]
+    notices = [notice for account in accounts for notice in iter_account_notices(account)]
     if scope.first_day and scope.is_recounting:
-        told.append(
+        notices.append(
             LedgerNotice(
                 "info",
                 "Daily totals are being recalculated.",
@@ -288,7 +288,7 @@ def build_ledger_notices(scope: LedgerScope) -> tuple[LedgerNotice, ...]:
             )
         )
     gaps = scope.found.gaps if scope.found else ()
-    return (*told, *(LedgerNotice("info", gap.text, gap.remedy) for gap in gaps))
+    return (*notices, *(LedgerNotice("info", gap.text, gap.remedy) for gap in gaps))
 
 
 def iter_account_notices(account: Account) -> Iterator[LedgerNotice]:
@@ -310,8 +310,11 @@ def iter_account_notices(account: Account) -> Iterator[LedgerNotice]:
 
 
 def mirror_progress_text(ledger: LedgerMirror) -> str:
-    have, total = ledger.high - ledger.low, max(ledger.total, ledger.high)
-    told = f"{have:,} of {total:,} entries are loaded." if ledger.total else f"{have:,} are here."
+    loaded, total = ledger.high - ledger.low, max(ledger.total, ledger.high)
+    loaded_text = (
+        f"{loaded:,} of {total:,} entries are loaded." if ledger.total else f"{loaded:,} are here."
+    )
     return (
-        f"{told} Older entries follow automatically; until then their daily totals are incomplete."
+        f"{loaded_text} Older entries follow automatically; until then their daily totals are "
+        "incomplete."
     )

@@ -1,6 +1,6 @@
-"""Charges that the ledger does not show yet: held, sent, in doubt, or told and not booked.
+"""Charges without a ledger row yet: held, sent, unknown, or charged and not booked.
 
-They stand above the newest rows and count nowhere: neither in the sums nor in the file.
+They are listed above the newest rows and are in no total and not in the export.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from dashboard.shared.videos.cost import CreditAmount, charge_amount
 from proxyapi.ledger.matching_rules import MATCH_BOOKING_DELAY
 from proxyapi.models import Charge
 
-MAX_PENDING_CHARGES = 20  # that are listed; who has more is told so
-# Glyph, word, and what it means.
+MAX_PENDING_CHARGES = 20  # rows listed
+# State, word, note.
 CHARGED_LABEL = ("waiting", "Charged", "not in the ledger yet")
 
 
 @dataclass(frozen=True, slots=True)
 class PendingChargeRow:
-    """One charge as a row. `state` is the look's data-state, `note` what its word means."""
+    """One charge as a row. `state` is its data-state attribute, `note` explains `word`."""
 
     when: str
     what: str
@@ -46,7 +46,7 @@ class PendingChargeRow:
 @dataclass(frozen=True, slots=True)
 class PendingCharges:
     rows: tuple[PendingChargeRow, ...] = ()
-    has_more: bool = False  # than are listed
+    has_more: bool = False
 
     @property
     def count_text(self) -> str:
@@ -56,15 +56,15 @@ class PendingCharges:
 
 
 def load_pending_charges(scope: LedgerScope) -> PendingCharges:
-    """One query; none below the newest rows, and where the filters leave no charge of ours."""
+    """One query; none below the newest rows, or if the filters exclude every charge."""
     if not has_newest_rows(scope) or not can_include_charges(scope.filters):
         return PendingCharges()
-    found = list(pending_charges_query(scope)[: MAX_PENDING_CHARGES + 1])
+    charges = list(pending_charges_query(scope)[: MAX_PENDING_CHARGES + 1])
     now = timezone.now()
     rows = tuple(
-        build_pending_charge_row(charge, scope, now) for charge in found[:MAX_PENDING_CHARGES]
+        build_pending_charge_row(charge, scope, now) for charge in charges[:MAX_PENDING_CHARGES]
     )
-    return PendingCharges(rows, len(found) > MAX_PENDING_CHARGES)
+    return PendingCharges(rows, len(charges) > MAX_PENDING_CHARGES)
 
 
 def has_newest_rows(scope: LedgerScope) -> bool:
@@ -73,16 +73,17 @@ def has_newest_rows(scope: LedgerScope) -> bool:
 
 
 def can_include_charges(filters: LedgerFilters) -> bool:
-    """A charge has no label of the service, and a search looks in the ledger alone."""
-    theirs = filters.direction == "in" or filters.match == "no" or filters.source == "web"
-    return not (theirs or filters.label or filters.search)
+    """False for a label or a search: a charge has no label of the service, and a search covers the
+    ledger only."""
+    excludes_ours = filters.direction == "in" or filters.match == "no" or filters.source == "web"
+    return not (excludes_ours or filters.label or filters.search)
 
 
 def pending_charges_query(scope: LedgerScope) -> QuerySet[Charge]:
-    """The newest first; of a charge that was sent its sending counts."""
-    ours = Charge.objects.filter(account_id__in=scope.ids)
-    # Each half has an index of its own, and few rows.
-    unbooked = ours.holding().values("pk").union(ours.without_debit().values("pk"), all=True)
+    """Newest first, by the time of sending, or of creation if not sent."""
+    charges = Charge.objects.filter(account_id__in=scope.ids)
+    # Each half has its own index and few rows.
+    unbooked = charges.holding().values("pk").union(charges.without_debit().values("pk"), all=True)
     start, end = scope.period.time_bounds(scope.zone)
     rows = Charge.objects.filter(pk__in=unbooked).annotate(at=Coalesce("sent_at", "created_at"))
     rows = rows.filter(charge_filters_q(scope), at__gte=start, at__lt=end).order_by("-at", "pk")
@@ -91,8 +92,8 @@ def pending_charges_query(scope: LedgerScope) -> QuerySet[Charge]:
 
 def charge_filters_q(scope: LedgerScope) -> Q:
     filters = scope.filters
-    wanted = {"member": filters.member, "job": filters.job, "operation": filters.feature}
-    return Q(**{name: value for name, value in wanted.items() if value})
+    values = {"member": filters.member, "job": filters.job, "operation": filters.feature}
+    return Q(**{name: value for name, value in values.items() if value})
 
 
 def build_pending_charge_row(charge: Charge, scope: LedgerScope, now: datetime) -> PendingChargeRow:
@@ -123,6 +124,6 @@ def pending_state_label(charge: Charge, scope: LedgerScope, now: datetime) -> tu
 
 
 def time_or_day(moment: datetime, scope: LedgerScope) -> str:
-    """Of today the time, else the day."""
+    """The time if the moment is today, else the day."""
     at = moment.astimezone(scope.zone)
     return f"{at:%H:%M}" if at.date() == scope.today else f"{at.day} {at:%b}"

@@ -1,5 +1,5 @@
-"""Which days a page is about: their first and last in the team's zone, what they are called, what a
-person typed, and whether they are listed by day, week or month."""
+"""The period of a ledger page: its first and last day in the team's zone, its label, the days that
+a person typed, and its granularity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from django.db.models.sql.compiler import SQLCompiler
 
 from proxyapi.rollups.daily_totals import day_bounds
 
-MAX_DAYS_BY_DAY, MAX_DAYS_BY_WEEK = 62, 400  # days of a period that are told as such
+MAX_DAYS_BY_DAY, MAX_DAYS_BY_WEEK = 62, 400  # days of a period listed by day, by week
 PRESET_PERIODS = {
     "": ("Last 30 days", 30),
     "90d": ("Last 90 days", 90),
@@ -25,11 +25,8 @@ PRESET_PERIODS = {
 }
 ALL_TIME, RANGE_SEPARATOR = "all", ".."
 MONTHS_OFFERED, YEARS_OFFERED = 13, 3
-FIRST_LEDGER_DAY, LAST_LEDGER_DAY = (
-    date(2000, 1, 1),
-    date(2999, 12, 31),
-)  # days that a ledger can have
-MAX_DATE_INPUT_CHARS = 40  # characters of what was typed that are shown again
+FIRST_LEDGER_DAY, LAST_LEDGER_DAY = date(2000, 1, 1), date(2999, 12, 31)
+MAX_DATE_INPUT_CHARS = 40  # characters of the typed text that are shown again
 
 
 class Granularity(StrEnum):
@@ -38,7 +35,7 @@ class Granularity(StrEnum):
     MONTH = "month"
 
     def first_day(self, day: date) -> date:
-        """The first day of the step that a day belongs to; a week's is its Monday."""
+        """The first day of the step that contains `day`; Monday for a week."""
         if self is Granularity.WEEK:
             return day - timedelta(days=day.weekday())
         return day.replace(day=1) if self is Granularity.MONTH else day
@@ -53,7 +50,7 @@ class Granularity(StrEnum):
         )
 
     def short_label(self, start: date) -> str:
-        """As under a chart."""
+        """The label below a chart."""
         return f"{start:%b %Y}" if self is Granularity.MONTH else f"{start.day} {start:%b}"
 
 
@@ -65,7 +62,7 @@ def choose_granularity(first: date, last: date) -> Granularity:
 
 
 class TruncToGranularity(Func):
-    """As `Granularity.first_day`, in the database: years come out of it as a few months."""
+    """`Granularity.first_day` in the database, so that years return only a few rows."""
 
     output_field = DateField()
     MODIFIERS = {
@@ -93,7 +90,7 @@ class TruncToGranularity(Func):
 
 @dataclass(frozen=True, slots=True)
 class LedgerPeriod:
-    """`first` and `last` are both within it."""
+    """`first` and `last` are both included."""
 
     first: date
     last: date
@@ -105,7 +102,7 @@ class LedgerPeriod:
 
     @property
     def label_in_sentence(self) -> str:
-        """As in "412 in November 2026"."""
+        """The label within a sentence, as in "412 in November 2026"."""
         first, rest = self.label[:1], self.label[1:]
         if self.label.startswith("Last"):
             return f"the {first.lower()}{rest}"
@@ -114,21 +111,21 @@ class LedgerPeriod:
         return "all" if self.label == "Everything" else self.label
 
     def time_bounds(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
-        """From the first moment on, until before the second."""
+        """The first moment of the period, and the first one after it."""
         return day_bounds(self.first, zone)[0], day_bounds(self.last, zone)[1]
 
 
 def parse_ledger_period(text: str, today: date) -> LedgerPeriod:
-    """Of a span, a year "2026", a month "2026-11", a day "2026-11-18", or days
-    "2026-11-03..2026-11-18", of which one may be missing.
+    """Parse a preset, a year "2026", a month "2026-11", a day "2026-11-18", or a range
+    "2026-11-03..2026-11-18", of which one end may be missing.
 
-    What it cannot mean is the default, the last 30 days.
+    Anything else is the default, the last 30 days.
     """
     if text == ALL_TIME:
         return LedgerPeriod(FIRST_LEDGER_DAY, today, "Everything")
     if text in PRESET_PERIODS:
-        says, days = PRESET_PERIODS[text]
-        return LedgerPeriod(today - timedelta(days=days - 1), today, says)
+        label, days = PRESET_PERIODS[text]
+        return LedgerPeriod(today - timedelta(days=days - 1), today, label)
     try:
         if len(text) == 4:
             return validate_period(
@@ -144,8 +141,8 @@ def is_day_range(text: str) -> bool:
 
 
 def parse_day_range(text: str, today: date) -> LedgerPeriod:
-    first, between, last = text.partition(RANGE_SEPARATOR)
-    if not between:
+    first, separator, last = text.partition(RANGE_SEPARATOR)
+    if not separator:
         return validate_period(LedgerPeriod(day := date.fromisoformat(first), day, full_date(day)))
     if not last:
         start = date.fromisoformat(first)
@@ -154,8 +151,8 @@ def parse_day_range(text: str, today: date) -> LedgerPeriod:
         end = date.fromisoformat(last)
         return validate_period(LedgerPeriod(FIRST_LEDGER_DAY, end, f"Until {full_date(end)}"))
     start, end = sorted((date.fromisoformat(first), date.fromisoformat(last)))
-    says = full_date(start) if start == end else f"{full_date(start)} to {full_date(end)}"
-    return validate_period(LedgerPeriod(start, end, says))
+    label = full_date(start) if start == end else f"{full_date(start)} to {full_date(end)}"
+    return validate_period(LedgerPeriod(start, end, label))
 
 
 def parse_month_period(text: str) -> LedgerPeriod:
@@ -165,7 +162,7 @@ def parse_month_period(text: str) -> LedgerPeriod:
 
 
 def validate_period(period: LedgerPeriod) -> LedgerPeriod:
-    """Years that no ledger reaches would overflow when they become moments."""
+    """Raise `ValueError` outside the years of a ledger, which would overflow as datetimes."""
     if not FIRST_LEDGER_DAY <= period.first <= period.last <= LAST_LEDGER_DAY:
         raise ValueError(period)
     return period
@@ -178,18 +175,18 @@ def is_ledger_period(text: str, today: date) -> bool:
 
 
 def build_period_options(chosen: str, today: date) -> dict[str, str]:
-    """What a select offers; an odd choice of the address is among it."""
-    offered = {value: says for value, (says, _) in PRESET_PERIODS.items()} | {
+    """The options of the select, including a chosen period that is not one of the usual."""
+    options = {value: label for value, (label, _) in PRESET_PERIODS.items()} | {
         ALL_TIME: "Everything"
     }
     month = today.replace(day=1)
     for _ in range(MONTHS_OFFERED):
-        offered[f"{month:%Y-%m}"] = f"{month:%B %Y}"
+        options[f"{month:%Y-%m}"] = f"{month:%B %Y}"
         month = (month - timedelta(days=1)).replace(day=1)
-    offered |= {str(today.year - ago): f"{today.year - ago}" for ago in range(YEARS_OFFERED)}
-    if chosen not in offered:
-        offered[chosen] = parse_ledger_period(chosen, today).label
-    return offered
+    options |= {str(today.year - ago): f"{today.year - ago}" for ago in range(YEARS_OFFERED)}
+    if chosen not in options:
+        options[chosen] = parse_ledger_period(chosen, today).label
+    return options
 
 
 def full_date(day: date) -> str:
@@ -198,10 +195,10 @@ def full_date(day: date) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DateRangeInput:
-    """As they were typed, in the order of the fields.
+    """The days as typed, in the order of the fields.
 
-    `period`: what they mean, as in an address; empty where `problem` says what is wrong, and where
-    there are none. `wrong`: the field that the problem is about, from or to.
+    `period` is what they mean, as in a URL; empty without days and if `problem` says what is wrong.
+    `problem_field` is the field with the problem, from or to.
     """
 
     first: str = ""
@@ -212,7 +209,7 @@ class DateRangeInput:
 
 
 def parse_date_range_input(query: Mapping[str, str]) -> DateRangeInput:
-    """One of them alone is open at the other end."""
+    """A missing day leaves that end open."""
     first, last = (query.get(name, "").strip()[:MAX_DATE_INPUT_CHARS] for name in ("from", "to"))
     days = [parse_ledger_day(text) for text in (first, last)]
     for name, text, day in zip(("from", "to"), (first, last), days, strict=True):
@@ -220,8 +217,8 @@ def parse_date_range_input(query: Mapping[str, str]) -> DateRangeInput:
             return DateRangeInput(first, last, problem=invalid_day_text(text), problem_field=name)
     start, end = days
     if start and end and end < start:
-        said = f"The last day, {full_date(end)}, is before the first, {full_date(start)}."
-        return DateRangeInput(first, last, problem=said, problem_field="to")
+        problem = f"The last day, {full_date(end)}, is before the first, {full_date(start)}."
+        return DateRangeInput(first, last, problem=problem, problem_field="to")
     if not first and not last:
         return DateRangeInput()
     return DateRangeInput(
@@ -230,11 +227,11 @@ def parse_date_range_input(query: Mapping[str, str]) -> DateRangeInput:
 
 
 def date_range_of_period(period: str) -> DateRangeInput:
-    """The days of a period in an address, for the fields; those of a span are none."""
+    """The days of a period for the date fields; empty for a preset, a month or a year."""
     if not is_day_range(period):
         return DateRangeInput()
-    first, between, last = period.partition(RANGE_SEPARATOR)
-    return DateRangeInput(first, last if between else first)
+    first, separator, last = period.partition(RANGE_SEPARATOR)
+    return DateRangeInput(first, last if separator else first)
 
 
 def parse_ledger_day(text: str) -> date | None:

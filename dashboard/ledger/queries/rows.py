@@ -1,4 +1,4 @@
-"""One page of ledger rows, by key: the sums tell in which days they lie, so no page is slow."""
+"""One page of ledger rows by cursor; the daily sums locate their days, so that no page is slow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from proxyapi.models import Account, DailyTotal, LedgerEntry, LedgerMirror
 from proxyapi.models.ledger_entry import is_charged_by_another_team
 from proxyapi.rollups.daily_totals import CreditSum, day_bounds
 
-TimeSpan: TypeAlias = tuple[datetime, datetime]  # from the first moment on, until before the second
+TimeSpan: TypeAlias = tuple[datetime, datetime]  # start included, end excluded
 LEDGER_PAGE_SIZE = 50
 ONE_MICROSECOND = timedelta(microseconds=1)
 ROW_ORDER = ("happened_at", "account_id", "position")
@@ -41,9 +41,9 @@ NEWER, LATER = "newer", "later"
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """`state` is that of the row: outside, or nothing; `glyph`, `word` and `reason` tell how sure
-    the attribution is. `balance`: after it, where that is known. `is_new`: it came since the page
-    was made."""
+    """`state` is "outside" or ""; `glyph`, `word` and `reason` describe the confidence of the
+    attribution. `balance` is the balance after the row, if known; `is_new`: the row was mirrored
+    after the page was loaded."""
 
     url: str
     clock: str
@@ -68,7 +68,7 @@ class LedgerRow:
 
 @dataclass(frozen=True, slots=True)
 class LedgerDay:
-    """`net` is what all rows of the day add up to that the filters leave, not only those shown."""
+    """`net` is the sum of all filtered rows of the day, not only of those shown."""
 
     title: str
     net: Decimal
@@ -81,7 +81,7 @@ class LedgerDay:
 
 @dataclass(frozen=True, slots=True)
 class LedgerRowsPage:
-    """`newest` is the key of the row that came last, for the next look to tell what is new."""
+    """`newest_key` is the highest row key, from which the next refresh detects new rows."""
 
     days: tuple[LedgerDay, ...]
     row_count: int
@@ -92,42 +92,43 @@ class LedgerRowsPage:
 
 
 def build_ledger_rows_page(
-    scope: LedgerScope, books: LedgerTotals, known: int | None = None
+    scope: LedgerScope, totals: LedgerTotals, known: int | None = None
 ) -> LedgerRowsPage:
-    """Two queries. `known`: keys above it are new to the reader; None: nothing is."""
-    found = list(query_listed_rows(scope, books))
-    listed, filters = found[:LEDGER_PAGE_SIZE], scope.filters
-    more = len(found) > LEDGER_PAGE_SIZE
+    """Two queries. Rows with a key above `known` are marked as new; none if it is None."""
+    rows = list(query_listed_rows(scope, totals))
+    listed, filters = rows[:LEDGER_PAGE_SIZE], scope.filters
+    has_more = len(rows) > LEDGER_PAGE_SIZE
     balances = load_running_balances(scope, listed[::-1] if filters.oldest_first else listed)
     return LedgerRowsPage(
-        days=tuple(group_rows_by_day(listed, scope, books, balances, known)),
+        days=tuple(group_rows_by_day(listed, scope, totals, balances, known)),
         row_count=len(listed),
         newest_key=max((entry.pk for entry in listed), default=known or 0),
-        next_url=filters.url(after=cursor_of_entry(listed[-1])) if more else "",
+        next_url=filters.url(after=cursor_of_entry(listed[-1])) if has_more else "",
         first_url=filters.url() if filters.after else "",
         has_balances=bool(balances),
     )
 
 
-def query_listed_rows(scope: LedgerScope, books: LedgerTotals) -> QuerySet[LedgerEntry]:
-    rows = query_next_rows(scope, books, scope.filters.after, LEDGER_PAGE_SIZE + 1)
+def query_listed_rows(scope: LedgerScope, totals: LedgerTotals) -> QuerySet[LedgerEntry]:
+    rows = query_next_rows(scope, totals, scope.filters.after, LEDGER_PAGE_SIZE + 1)
     rows = rows.annotate(is_another_teams=is_charged_by_another_team())
     return rows.select_related("member", "job").only(*ROW_FIELDS)
 
 
 def query_next_rows(
-    scope: LedgerScope, books: LedgerTotals, after: LedgerCursor | None, count: int
+    scope: LedgerScope, totals: LedgerTotals, after: LedgerCursor | None, count: int
 ) -> QuerySet[LedgerEntry]:
-    """The next rows, ready to be joined: only these are, and not all that are sorted."""
-    ids = slice_next_rows(scope, books, after, count).values("pk")
+    """The next rows by id, so that joins apply to these only and not to all rows that are
+    sorted."""
+    ids = slice_next_rows(scope, totals, after, count).values("pk")
     return LedgerEntry.objects.filter(pk__in=ids).order_by(*row_ordering(scope))
 
 
 def slice_next_rows(
-    scope: LedgerScope, books: LedgerTotals, after: LedgerCursor | None, count: int
+    scope: LedgerScope, totals: LedgerTotals, after: LedgerCursor | None, count: int
 ) -> QuerySet[LedgerEntry]:
-    """The next rows in order, so many at most."""
-    span = next_rows_span(scope, books, after, count)
+    """At most `count` next rows in order."""
+    span = next_rows_span(scope, totals, after, count)
     if span is None:
         return LedgerEntry.objects.none()
     rows = scope.entries(span)
@@ -141,37 +142,45 @@ def slice_next_rows(
 def filter_found_rows(
     rows: QuerySet[LedgerEntry], found: LedgerSearchResult, span: TimeSpan
 ) -> QuerySet[LedgerEntry]:
-    """Each way along its own index: these days have few rows of any."""
-    ways = [rows.filter(way).values("pk") for way in found.iter_indexed_conditions()]
+    """The rows that match the search; each condition uses its own index, because these days have
+    few rows."""
+    selections = [
+        rows.filter(condition).values("pk") for condition in found.iter_indexed_conditions()
+    ]
     keys = [row.key for row in found.rows if span[0] <= row.at < span[1]]
-    ways.append(LedgerEntry.objects.filter(pk__in=keys).values("pk"))
-    return LedgerEntry.objects.filter(pk__in=ways[0].union(*ways[1:]))
+    selections.append(LedgerEntry.objects.filter(pk__in=keys).values("pk"))
+    return LedgerEntry.objects.filter(pk__in=selections[0].union(*selections[1:]))
 
 
 def row_ordering(scope: LedgerScope) -> list[str]:
-    """Of one account the position alone breaks a tie: that is the order of an index."""
+    """Within one account the position alone breaks ties, which matches the order of an index."""
     names = ("happened_at", "position") if len(scope.ids) == 1 else ROW_ORDER
     return [name if scope.filters.oldest_first else f"-{name}" for name in names]
 
 
 def next_rows_span(
-    scope: LedgerScope, books: LedgerTotals, after: LedgerCursor | None, count: int
+    scope: LedgerScope, totals: LedgerTotals, after: LedgerCursor | None, count: int
 ) -> TimeSpan | None:
-    """Where the next rows lie, so that a rare label is found without a search: the days that the
-    sums tell of, from the place on; of the whole period while these are days of another zone."""
+    """The time span of the next rows, so that rows with a rare label are found without a scan.
+
+    It covers the days with sums from the cursor on, or the whole period while sums are recounted
+    for another time zone.
+    """
     oldest, zone = scope.filters.oldest_first, scope.zone
     if scope.is_recounting:
         return clip_span(scope.period.time_bounds(zone), after, oldest=oldest)
-    days = sorted((day for day, it in books.days.items() if it.rows), reverse=not oldest)
+    days = sorted(
+        (day for day, day_totals in totals.days.items() if day_totals.rows), reverse=not oldest
+    )
     if after:
-        # How many rows of its day were listed is not known: perhaps all.
-        on = after.at.astimezone(zone).date()
-        days = [day for day in days if (day >= on if oldest else day <= on)]
-        count += books.days[on].rows if on in books.days else 0
+        # It is unknown how many rows of the cursor's day were listed: perhaps all.
+        cursor_day = after.at.astimezone(zone).date()
+        days = [day for day in days if (day >= cursor_day if oldest else day <= cursor_day)]
+        count += totals.days[cursor_day].rows if cursor_day in totals.days else 0
     needed: list[date] = []
     for day in days:
         needed.append(day)
-        count -= books.days[day].rows
+        count -= totals.days[day].rows
         if count <= 0:
             break
     if not needed:
@@ -188,12 +197,12 @@ def clip_span(span: TimeSpan, after: LedgerCursor | None, *, oldest: bool) -> Ti
     return (start, min(end, after.at + ONE_MICROSECOND)) if after else (start, end)
 
 
-def rows_after_cursor_q(place: LedgerCursor, *, oldest: bool) -> Q:
-    """What comes after a row, of those from its time on."""
-    past = "gt" if oldest else "lt"
-    later = Q(**{f"happened_at__{past}": place.at})
-    same_account = Q(account_id=place.account, **{f"position__{past}": place.position})
-    return later | Q(**{f"account_id__{past}": place.account}) | same_account
+def rows_after_cursor_q(cursor: LedgerCursor, *, oldest: bool) -> Q:
+    """The rows after the cursor, among those at or after its time."""
+    comparison = "gt" if oldest else "lt"
+    later = Q(**{f"happened_at__{comparison}": cursor.at})
+    same_account = Q(account_id=cursor.account, **{f"position__{comparison}": cursor.position})
+    return later | Q(**{f"account_id__{comparison}": cursor.account}) | same_account
 
 
 def cursor_of_entry(entry: LedgerEntry) -> LedgerCursor:
@@ -203,17 +212,17 @@ def cursor_of_entry(entry: LedgerEntry) -> LedgerCursor:
 def group_rows_by_day(
     entries: Iterable[LedgerEntry],
     scope: LedgerScope,
-    books: LedgerTotals,
+    totals: LedgerTotals,
     balances: Mapping[int, Decimal],
     known: int | None,
 ) -> Iterable[LedgerDay]:
     days: dict[date, list[LedgerRow]] = {}
     for entry in entries:
-        at, left = entry.happened_at.astimezone(scope.zone), balances.get(entry.pk)
-        days.setdefault(at.date(), []).append(build_ledger_row(entry, at, left, known))
+        at, balance = entry.happened_at.astimezone(scope.zone), balances.get(entry.pk)
+        days.setdefault(at.date(), []).append(build_ledger_row(entry, at, balance, known))
     for day, rows in days.items():
         yield LedgerDay(
-            day_title(day, scope.today), books.days.get(day, CreditTotals()).net, tuple(rows)
+            day_title(day, scope.today), totals.days.get(day, CreditTotals()).net, tuple(rows)
         )
 
 
@@ -242,14 +251,14 @@ def build_ledger_row(
 
 
 def attribution_labels(entry: LedgerEntry) -> tuple[str, str, str]:
-    """The row's state, and glyph and word of the attribution; credits that came need none.
+    """The row's state, and glyph and word of its attribution; empty for incoming credits.
 
-    Of another team's (`belongs_to_other_team`, annotated) that is all that is told.
+    For a debit of another team (annotated, see `belongs_to_other_team`) only that is shown.
     """
     if entry.charge_id:
         return "", *CONFIDENCE_LABELS[entry.confidence]
-    whose = OTHER_TEAM_LABEL if belongs_to_other_team(entry) else OUTSIDE_LABEL
-    return ("", "", "") if entry.amount > 0 else ("outside", "outside", whose)
+    outside_label = OTHER_TEAM_LABEL if belongs_to_other_team(entry) else OUTSIDE_LABEL
+    return ("", "", "") if entry.amount > 0 else ("outside", "outside", outside_label)
 
 
 def belongs_to_other_team(entry: LedgerEntry) -> bool:
@@ -258,37 +267,40 @@ def belongs_to_other_team(entry: LedgerEntry) -> bool:
 
 def day_title(day: date, today: date) -> str:
     """ "Today, Fri 20 Nov", "Wed 18 Nov", "Wed 18 Nov 2024"."""
-    said = f"{day:%a} {day.day} {day:%b}{'' if day.year == today.year else f' {day.year}'}"
-    return {0: f"Today, {said}", 1: f"Yesterday, {said}"}.get((today - day).days, said)
+    date_text = f"{day:%a} {day.day} {day:%b}{'' if day.year == today.year else f' {day.year}'}"
+    return {0: f"Today, {date_text}", 1: f"Yesterday, {date_text}"}.get(
+        (today - day).days, date_text
+    )
 
 
 def load_running_balances(scope: LedgerScope, rows: Sequence[LedgerEntry]) -> dict[int, Decimal]:
-    """By the rows' keys. `rows` are next to each other, the newest first. One query, or none where
-    the ledger's last row is among them.
+    """The balance after each row, by row key. One query, or none if the last ledger row is among
+    `rows`, which are adjacent and newest first.
 
-    Nothing where the rows are of several accounts, where others were left out between them, and
-    where the account was not weighed yet. The balance is known at one place, where it was weighed
-    last (`LedgerMirror.balance_exact`): from there the sums of whole days lead back to the day of
-    the newest row, that day's later rows to the row itself, and the rows to each other.
+    Empty if the rows belong to several accounts, if a filter removed rows between them, or before
+    the first balance checkpoint. The balance is known at one place, the last checkpoint
+    (`LedgerMirror.balance_exact`). From there the sums of whole days lead to the day of the newest
+    row, the later rows of that day to the row itself, and the rows to each other.
     """
     account = account_with_exact_balance(scope)
     if account is None or not rows:
         return {}
-    left = balance_from_ledger_end(account, rows)
-    if left is None:
-        left = load_balance_after_row(scope, account.ledger, rows[0])
+    balance = balance_from_ledger_end(account, rows)
+    if balance is None:
+        balance = load_balance_after_row(scope, account.ledger, rows[0])
     balances = {}
     for row in rows:
-        balances[row.pk] = left
-        left -= row.amount
+        balances[row.pk] = balance
+        balance -= row.amount
     return balances
 
 
 def account_with_exact_balance(scope: LedgerScope) -> Account | None:
-    """The account that all rows are of, where its balance is known, in the days of these sums."""
+    """The only account of the rows, if its balance is known and its sums use the team's time
+    zone."""
     if len(scope.ids) != 1 or scope.filters.excludes_rows:
         return None
-    account = next(one for one in scope.accounts if one.pk == scope.ids[0])
+    account = next(account for account in scope.accounts if account.pk == scope.ids[0])
     ledger: LedgerMirror | None = getattr(account, "ledger", None)
     if ledger is None or ledger.balance_exact is None or ledger.checkpoint_high is None:
         return None
@@ -296,17 +308,18 @@ def account_with_exact_balance(scope: LedgerScope) -> Account | None:
 
 
 def balance_from_ledger_end(account: Account, rows: Sequence[LedgerEntry]) -> Decimal | None:
-    """The balance after the first row, where the last one that the account knew of is listed."""
-    above = ZERO_CREDITS
+    """The balance after the first row, if the last mirrored row is among `rows`."""
+    newer = ZERO_CREDITS
     for row in rows:
         if row.position == account.ledger.high - 1:
-            return ledger_end_balance(account) + above
-        above += row.amount
+            return ledger_end_balance(account) + newer
+        newer += row.amount
     return None
 
 
 def load_balance_after_row(scope: LedgerScope, ledger: LedgerMirror, row: LedgerEntry) -> Decimal:
-    """The balance after a row. All in one statement: what comes meanwhile counts on both sides."""
+    """The balance after a row. One statement, so that a row written meanwhile counts on both
+    sides."""
     day = row.happened_at.astimezone(scope.zone).date()
     end = day_bounds(day, scope.zone)[1]
     entries = LedgerEntry.objects.filter(account_id=ledger.pk)
@@ -316,10 +329,10 @@ def load_balance_after_row(scope: LedgerScope, ledger: LedgerMirror, row: Ledger
     parts = sum_credits_with_key(newer, NEWER).union(
         sum_credits_with_key(later, LATER), sum_credits_with_key(days, LATER), all=True
     )
-    left = ledger.balance_exact or ZERO_CREDITS
+    balance = ledger.balance_exact or ZERO_CREDITS
     for key, amount in parts:
-        left += (amount if key == NEWER else -amount) if amount else ZERO_CREDITS
-    return left
+        balance += (amount if key == NEWER else -amount) if amount else ZERO_CREDITS
+    return balance
 
 
 def rows_after_q(row: LedgerEntry) -> Q:
@@ -327,5 +340,5 @@ def rows_after_q(row: LedgerEntry) -> Q:
 
 
 def sum_credits_with_key(rows: QuerySet[Any], key: str) -> QuerySet[Any]:
-    split = rows.order_by().annotate(key=Value(key)).values_list("key")
-    return cast("QuerySet[Any]", split.annotate(sum=CreditSum("amount")))
+    keyed = rows.order_by().annotate(key=Value(key)).values_list("key")
+    return cast("QuerySet[Any]", keyed.annotate(sum=CreditSum("amount")))

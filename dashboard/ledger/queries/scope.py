@@ -1,5 +1,5 @@
-"""Which rows and which sums a page is about: the team's accounts, its zone, the filters, and what a
-search found."""
+"""The scope of a ledger page: the team's accounts, its time zone, the filters and the search
+result, and the rows and sums that they select."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FoundRow(NamedTuple):
 
 
 class SearchGap(NamedTuple):
-    """What was not looked for, and how to find it all the same."""
+    """A part that was not searched, and how to find it."""
 
     text: str
     remedy: str
@@ -47,7 +47,7 @@ class SearchGap(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LedgerSearchResult:
-    """`rows` have none of the other names. `names`: all that the days have."""
+    """`rows` were found by a video title only; `names` are all names of the days."""
 
     names: LedgerNames
     labels: frozenset[str] = frozenset()
@@ -58,7 +58,7 @@ class LedgerSearchResult:
 
     @property
     def label_or_operation_q(self) -> Q:
-        """Rows, or sums, with one of the labels or features."""
+        """Matches rows or sums with one of the labels or features."""
         return Q(label__in=self.labels) | Q(operation__in=self.operations)
 
     @property
@@ -66,11 +66,11 @@ class LedgerSearchResult:
         return self.label_or_operation_q | Q(member__in=self.members)
 
     def matches(self, label: str, operation: str, member: int | None) -> bool:
-        """As `named`, of one row."""
+        """`any_name_q` for a single row."""
         return label in self.labels or operation in self.operations or member in self.members
 
     def iter_indexed_conditions(self) -> Iterator[Q]:
-        """Each names rows by another index; with `rows` they are all that was found."""
+        """One condition per index; together with `rows` they select all that was found."""
         names = {"label": self.labels, "operation": self.operations, "member": self.members}
         for name, values in names.items():
             if values:
@@ -79,8 +79,8 @@ class LedgerSearchResult:
 
 @dataclass(frozen=True, slots=True)
 class LedgerScope:
-    """`accounts` are all of the team's, `ids` those asked for, `first_day` is that of their first
-    row. `found`: what a search named, which `entries` and `sums` do not know."""
+    """`accounts` are all of the team's, `ids` the selected ones, `first_day` is that of their first
+    row. `found` is the search result, which `entries` and `sums` ignore."""
 
     team: Team
     filters: LedgerFilters
@@ -94,8 +94,8 @@ class LedgerScope:
 
     @property
     def charted_days(self) -> tuple[date, date]:
-        """The days that are drawn: of long periods without the years before the first row, and
-        those to come."""
+        """The first and last day of the chart: a long period is cut to the days from the first row
+        to today."""
         first, last = self.period.first, self.period.last
         if self.period.days > MAX_DAYS_BY_WEEK:
             last = max(first, min(last, self.today))
@@ -108,29 +108,36 @@ class LedgerScope:
 
     @property
     def is_recounting(self) -> bool:
-        """The team changed its zone, and the sums of an account are not of its days yet."""
-        ledgers = [getattr(one, "ledger", None) for one in self.accounts if one.pk in self.ids]
-        return any(one and one.rollup_time_zone != self.zone.key for one in ledgers)
+        """True if the team changed its time zone and the sums of an account still use the previous
+        one."""
+        ledgers = [
+            getattr(account, "ledger", None) for account in self.accounts if account.pk in self.ids
+        ]
+        return any(account and account.rollup_time_zone != self.zone.key for account in ledgers)
 
     def entries(self, span: tuple[datetime, datetime] | None = None) -> QuerySet[LedgerEntry]:
-        """The rows that the filters leave, in no order; of a shorter span, that alone is asked for:
-        of two lower bounds SQLite searches an index from the first."""
+        """The filtered rows, unordered. A shorter `span` replaces the period: with two lower
+        bounds, SQLite searches the index from the first one."""
         return LedgerEntry.objects.filter(self.rows_q(span), **self.accounts_filter())
 
     def rows_q(self, span: tuple[datetime, datetime] | None = None, prefix: str = "") -> Q:
-        """What the filters leave, whatever its account. `prefix`: how a query comes to the rows."""
-        chosen, (start, end) = self.filters, span or self.period.time_bounds(self.zone)
-        wanted = build_column_filters(chosen) | {"happened_at__gte": start, "happened_at__lt": end}
-        if chosen.job:
-            wanted["job"] = chosen.job
-        if chosen.direction:
-            wanted["amount__gt" if chosen.direction == "in" else "amount__lte"] = 0
-        if chosen.match:
-            wanted["charge__isnull"] = chosen.match == "no"
-        return Q(**{f"{prefix}{name}": value for name, value in wanted.items()})
+        """The filters as a condition on rows, without the account. `prefix` is the relation to the
+        rows."""
+        filters, (start, end) = self.filters, span or self.period.time_bounds(self.zone)
+        conditions = build_column_filters(filters) | {
+            "happened_at__gte": start,
+            "happened_at__lt": end,
+        }
+        if filters.job:
+            conditions["job"] = filters.job
+        if filters.direction:
+            conditions["amount__gt" if filters.direction == "in" else "amount__lte"] = 0
+        if filters.match:
+            conditions["charge__isnull"] = filters.match == "no"
+        return Q(**{f"{prefix}{name}": value for name, value in conditions.items()})
 
     def sums(self, *columns: str) -> QuerySet[Any]:
-        """The sums of the same rows, from the smallest table that has these columns as well."""
+        """The sums of the filtered rows, from the smallest table that also has `columns`."""
         table = narrowest_table({*columns, *build_column_filters(self.filters)})
         return table._default_manager.filter(**self.period_sums_filter())
 
@@ -138,37 +145,38 @@ class LedgerScope:
         return self.sums_filter() | {"day__gte": self.period.first, "day__lte": self.period.last}
 
     def sums_filter(self) -> dict[str, Any]:
-        """What the filters leave of sums, whenever it was."""
-        wanted = self.accounts_filter() | build_column_filters(self.filters)
+        """The filters on sums, without the period."""
+        conditions = self.accounts_filter() | build_column_filters(self.filters)
         if self.filters.direction:
-            wanted["is_credit"] = self.filters.direction == "in"
+            conditions["is_credit"] = self.filters.direction == "in"
         if self.filters.match:
-            wanted["is_matched"] = self.filters.match == "yes"
-        return wanted
+            conditions["is_matched"] = self.filters.match == "yes"
+        return conditions
 
     def accounts_filter(self) -> dict[str, Any]:
-        """One account is asked for by its id alone: then an index has its rows in order."""
+        """An equality for a single account, so that an index returns its rows in order."""
         return {"account_id": self.ids[0]} if len(self.ids) == 1 else {"account_id__in": self.ids}
 
 
 def build_column_filters(filters: LedgerFilters) -> dict[str, Any]:
-    wanted = {
+    columns = {
         "member": filters.member,
         "operation": filters.feature,
         "label": filters.label,
         "via_api": {"api": True, "web": False}.get(filters.source),
     }
-    return {name: value for name, value in wanted.items() if value not in (None, "")}
+    return {name: value for name, value in columns.items() if value not in (None, "")}
 
 
 def load_ledger_scope(team: Team, filters: LedgerFilters) -> LedgerScope:
-    """One query. An account or a job of somebody else leaves nothing, and says nothing."""
+    """One query. An account or job of another team selects nothing and does not reveal that it
+    exists."""
     return build_ledger_scope(team, filters, tuple(load_ledger_accounts(team.tenant)))
 
 
 def load_ledger_accounts(tenant: Tenant) -> QuerySet[Account]:
-    """The team's accounts, each with its ledger, what is newer than its last weighing, the day of
-    its first row, and whether another team uses it."""
+    """The team's accounts, each with its ledger, the entries since its last balance checkpoint, the
+    day of its first row, and whether another team uses it."""
     days = DailyTotal.objects.filter(account=OuterRef("pk")).order_by("day").values("day")
     accounts = annotate_newer_entries(all_team_accounts(tenant)).annotate(
         first_day=Subquery(days[:1])
@@ -181,13 +189,13 @@ def build_ledger_scope(
 ) -> LedgerScope:
     zone = team.tenant.zone
     today = timezone.now().astimezone(zone).date()
-    asked = [one for one in accounts if filters.account in (None, one.pk)]
-    days = (getattr(one, "first_day", None) for one in asked)
+    selected = [account for account in accounts if filters.account in (None, account.pk)]
+    days = (getattr(account, "first_day", None) for account in selected)
     return LedgerScope(
         team=team,
         filters=filters,
         accounts=tuple(accounts),
-        ids=tuple(one.pk for one in asked),
+        ids=tuple(account.pk for account in selected),
         zone=zone,
         today=today,
         period=parse_ledger_period(filters.period, today),

@@ -1,8 +1,8 @@
-"""What a text names: labels of the service, features, people, videos.
+"""The ledger search: labels of the service, features, members and video titles that match a text.
 
-No index holds the words of a million rows. So the text is looked for in the few names that rows
-have, and the rows are asked for by these: a label, a feature and a member have sums and an index,
-and the rows of some videos are few.
+No index holds the words of a million rows. So the text is compared with the few names that rows
+have, and rows are selected by these: labels, features and members have sums and an index, and the
+matching videos have few rows.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from dashboard.shared.people import TeamPerson
 from proxyapi.models import Job
 from proxyapi.rollups.ledger_names import LedgerNames, load_ledger_names
 
-MAX_FOUND_PEOPLE, MAX_FOUND_VIDEOS = 20, 100  # that one text may name
-MAX_TITLES_SEARCHED = 10_000  # that are looked through of the videos of a long ledger
-LONG_LEDGER_ROWS = 100_000  # rows
+MAX_FOUND_PEOPLE, MAX_FOUND_VIDEOS = 20, 100  # matches of one text
+MAX_TITLES_SEARCHED = 10_000  # newest videos of a long ledger
+LONG_LEDGER_ROWS = 100_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NEWEST_FIRST = [F("created_at").desc(), F("pk").desc()]
 FOUND_ROW_COLUMNS = (
@@ -41,78 +41,85 @@ FOUND_ROW_COLUMNS = (
 
 
 def apply_ledger_search(scope: LedgerScope, people: Sequence[TeamPerson]) -> LedgerScope:
-    """The scope with what its text names. Two queries, none without a text."""
+    """The scope with its search result. Two queries, none without a search text."""
     if not scope.filters.search:
         return scope
     text = scope.filters.search.casefold()
     names = load_period_names(scope)
-    members = [one.id for one in people if text in one.name.casefold()]
+    members = [name.id for name in people if text in name.name.casefold()]
     found = LedgerSearchResult(
         names=names,
-        labels=frozenset(one for one in names.labels if text in one.casefold()),
+        labels=frozenset(name for name in names.labels if text in name.casefold()),
         operations=frozenset(
-            one for one in names.operations if text in feature_label(one).casefold()
+            name for name in names.operations if text in feature_label(name).casefold()
         ),
         members=frozenset(members[:MAX_FOUND_PEOPLE]),
     )
-    rows, more = find_rows_by_title(scope, found)
-    much = [f"the newest {MAX_FOUND_VIDEOS} videos"] if more else []
-    much += [f"the first {MAX_FOUND_PEOPLE} people"] if len(members) > MAX_FOUND_PEOPLE else []
+    rows, has_more_videos = find_rows_by_title(scope, found)
+    truncated = [f"the newest {MAX_FOUND_VIDEOS} videos"] if has_more_videos else []
+    truncated += [f"the first {MAX_FOUND_PEOPLE} people"] if len(members) > MAX_FOUND_PEOPLE else []
     return replace(
-        scope, found=replace(found, rows=rows, gaps=tuple(iter_search_gaps(scope, much)))
+        scope, found=replace(found, rows=rows, gaps=tuple(iter_search_gaps(scope, truncated)))
     )
 
 
-def iter_search_gaps(scope: LedgerScope, much: Sequence[str]) -> Iterator[SearchGap]:
-    if much:
-        says = f"Only {' and '.join(much)} of this name are listed."
-        yield SearchGap(says, "Use a longer text or fewer days to find the others.")
+def iter_search_gaps(scope: LedgerScope, truncated: Sequence[str]) -> Iterator[SearchGap]:
+    if truncated:
+        text = f"Only {' and '.join(truncated)} of this name are listed."
+        yield SearchGap(text, "Use a longer text or fewer days to find the others.")
     if is_long_ledger(scope):
-        says = f"Only the titles of the newest {MAX_TITLES_SEARCHED:,} videos were searched."
-        yield SearchGap(says, "Choose an earlier end date to search older ones.")
+        text = f"Only the titles of the newest {MAX_TITLES_SEARCHED:,} videos were searched."
+        yield SearchGap(text, "Choose an earlier end date to search older ones.")
 
 
 def is_long_ledger(scope: LedgerScope) -> bool:
-    """Whether there may be so many videos that not all of their titles are looked through."""
-    read = [one for one in scope.accounts if one.pk in scope.ids and hasattr(one, "ledger")]
-    return sum(one.ledger.high for one in read) > LONG_LEDGER_ROWS
+    """True if there may be so many videos that not all titles are searched."""
+    accounts_read = [
+        account
+        for account in scope.accounts
+        if account.pk in scope.ids and hasattr(account, "ledger")
+    ]
+    return sum(account.ledger.high for account in accounts_read) > LONG_LEDGER_ROWS
 
 
 def load_period_names(scope: LedgerScope) -> LedgerNames:
-    """Features and labels of the days; one query."""
+    """Features and labels of the period; one query."""
     return load_ledger_names(scope.ids, scope.period.first, scope.period.last)
 
 
 def find_rows_by_title(
     scope: LedgerScope, found: LedgerSearchResult
 ) -> tuple[tuple[FoundRow, ...], bool]:
-    """What only a title tells of, and whether more videos have it than are listed."""
-    titled = searchable_videos(scope).filter(title__icontains=scope.filters.search)
+    """Rows that only match by a video title, and whether more videos match than are listed."""
+    matching_videos = searchable_videos(scope).filter(title__icontains=scope.filters.search)
     if scope.filters.account:
-        titled = titled.filter(account__in=scope.ids)
-    # The accounts are the videos' own. Named again, SQLite would search by them and the days.
-    theirs = FilteredRelation("entries", condition=scope.rows_q(prefix="entries__"))
-    videos = Job.objects.filter(pk__in=titled.values("pk")[: MAX_FOUND_VIDEOS + 1]).annotate(
-        row=theirs
-    )
-    nth = Window(DenseRank(), order_by=NEWEST_FIRST)
+        matching_videos = matching_videos.filter(account__in=scope.ids)
+    # No condition on the rows' accounts, which are the videos' own: with it, SQLite would search
+    # the rows by account and day.
+    filtered_entries = FilteredRelation("entries", condition=scope.rows_q(prefix="entries__"))
+    videos = Job.objects.filter(
+        pk__in=matching_videos.values("pk")[: MAX_FOUND_VIDEOS + 1]
+    ).annotate(row=filtered_entries)
+    video_rank = Window(DenseRank(), order_by=NEWEST_FIRST)
     matched = ExpressionWrapper(Q(row__charge__isnull=False), BooleanField())
-    listed = list(videos.annotate(nth=nth, matched=matched).values_list(*FOUND_ROW_COLUMNS))
+    listed = list(videos.annotate(nth=video_rank, matched=matched).values_list(*FOUND_ROW_COLUMNS))
     rows = (
         FoundRow(key, at, amount, matched)
-        for nth, key, at, amount, matched, *names in listed
-        if nth <= MAX_FOUND_VIDEOS and key is not None and not found.matches(*names)
+        for video_rank, key, at, amount, matched, *names in listed
+        if video_rank <= MAX_FOUND_VIDEOS and key is not None and not found.matches(*names)
     )
-    return tuple(rows), any(nth > MAX_FOUND_VIDEOS for nth, *_ in listed)
+    return tuple(rows), any(video_rank > MAX_FOUND_VIDEOS for video_rank, *_ in listed)
 
 
 def searchable_videos(scope: LedgerScope) -> QuerySet[Job]:
-    """The team's videos that may have rows in the period, the newest first."""
+    """The team's videos that may have rows in the period, newest first."""
     end = scope.period.time_bounds(scope.zone)[1]
     videos = Job.objects.filter(tenant=scope.team.tenant_id, created_at__lt=end).order_by(
         *NEWEST_FIRST
     )
     if not is_long_ledger(scope):
         return videos
-    older = Subquery(videos.values("created_at")[MAX_TITLES_SEARCHED : MAX_TITLES_SEARCHED + 1])
-    return videos.filter(created_at__gt=Coalesce(older, EPOCH))
+    oldest_searched = Subquery(
+        videos.values("created_at")[MAX_TITLES_SEARCHED : MAX_TITLES_SEARCHED + 1]
+    )
+    return videos.filter(created_at__gt=Coalesce(oldest_searched, EPOCH))

@@ -1,4 +1,4 @@
-"""Spend per day as a chart, by member or by feature; of long periods per week or month."""
+"""The spend chart by member or by feature: per day, for long periods per week or month."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ REST_SERIES = (
 
 
 def build_spend_split(scope: LedgerScope, people: Sequence[TeamPerson]) -> SplitQueries:
-    """What the books are asked besides: who, or what, spent how much in each step."""
+    """The split that `load_ledger_totals` adds: the spend of each member or feature in each
+    step."""
     debits = {"is_credit": False, "is_matched": True}
     if not scope.filters.by:
         sums = scope.sums("member").filter(**debits, member__in=member_tones(people))
@@ -53,46 +54,47 @@ def build_spend_split(scope: LedgerScope, people: Sequence[TeamPerson]) -> Split
 
 
 def build_spend_chart(
-    scope: LedgerScope, books: LedgerTotals, people: Sequence[TeamPerson]
+    scope: LedgerScope, totals: LedgerTotals, people: Sequence[TeamPerson]
 ) -> BarChart:
-    """The chart of books that were asked for the split."""
-    stacks = build_feature_series(books) if scope.filters.by else build_member_series(people)
-    told, start = {one.key for one in stacks}, cache(scope.step.first_day)
+    """The chart of totals that were loaded with the split."""
+    stacks = build_feature_series(totals) if scope.filters.by else build_member_series(people)
+    stack_keys, first_day = {series.key for series in stacks}, cache(scope.step.first_day)
     amounts: dict[date, dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
-    for (begun, key), amount in books.parts.items():
-        amounts[begun][key if key in told else "others"] += amount
-    for day, figures in books.days.items():
-        amounts[start(day)]["outside"] += figures.outside
-        amounts[start(day)]["whole"] += figures.spent
+    for (step_start, key), amount in totals.parts.items():
+        amounts[step_start][key if key in stack_keys else "others"] += amount
+    for day, figures in totals.days.items():
+        amounts[first_day(day)]["outside"] += figures.outside
+        amounts[first_day(day)]["whole"] += figures.spent
     for split in amounts.values():
-        # Of members only the first few were asked for.
-        rest = split.pop("whole", ZERO_CREDITS) - sum(split.values(), ZERO_CREDITS)
-        split["others"] += max(ZERO_CREDITS, rest)
+        # The split has only the members with their own colour.
+        unsplit = split.pop("whole", ZERO_CREDITS) - sum(split.values(), ZERO_CREDITS)
+        split["others"] += max(ZERO_CREDITS, unsplit)
     columns = tuple(iter_spend_columns(scope, amounts))
-    return build_bar_chart((*stacks, *REST_SERIES), columns, spend_chart_text(scope, books))
+    return build_bar_chart((*stacks, *REST_SERIES), columns, spend_chart_text(scope, totals))
 
 
 def member_tones(people: Sequence[TeamPerson]) -> dict[int, str]:
-    """Members with a colour of their own, in the order of joining; the others have one together."""
-    told = assign_member_tones(one.id for one in people)
-    return {key: tone for key, tone in told.items() if tone != OTHERS_TONE}
+    """The colour by member id, in order of joining; members who share the common colour are left
+    out."""
+    tones = assign_member_tones(person.id for person in people)
+    return {key: tone for key, tone in tones.items() if tone != OTHERS_TONE}
 
 
 def build_member_series(people: Sequence[TeamPerson]) -> tuple[BarSeries, ...]:
-    names = {one.id: one.first_name for one in people}
+    names = {person.id: person.first_name for person in people}
     return tuple(
         BarSeries(str(key), names[key], tone) for key, tone in member_tones(people).items()
     )
 
 
-def build_feature_series(books: LedgerTotals) -> tuple[BarSeries, ...]:
-    whole: dict[str, Decimal] = defaultdict(Decimal)
-    for (_, operation), amount in books.parts.items():
-        whole[operation] += amount
-    largest = sorted(whole, key=lambda name: (-whole[name], name))
+def build_feature_series(totals: LedgerTotals) -> tuple[BarSeries, ...]:
+    spent: dict[str, Decimal] = defaultdict(Decimal)
+    for (_, operation), amount in totals.parts.items():
+        spent[operation] += amount
+    largest = sorted(spent, key=lambda name: (-spent[name], name))
     return tuple(
-        BarSeries(one, feature_label(one), tone)
-        for one, tone in zip(largest, SERIES_TONES, strict=False)
+        BarSeries(name, feature_label(name), tone)
+        for name, tone in zip(largest, SERIES_TONES, strict=False)
     )
 
 
@@ -108,13 +110,13 @@ def iter_spend_columns(
         yield BarColumn(step.label(start), short, amounts.get(start, {}), is_now=is_now)
 
 
-def spend_chart_text(scope: LedgerScope, books: LedgerTotals) -> str:
-    spent = books.total.spent
+def spend_chart_text(scope: LedgerScope, totals: LedgerTotals) -> str:
+    spent = totals.total.spent
     if not spent:
         return f"{scope.period.label}: nothing was spent."
-    most = max(books.days, key=lambda day: books.days[day].spent)
+    most = max(totals.days, key=lambda day: totals.days[day].spent)
     return (
         f"{scope.period.label}: {credits(spent)} credits were spent, the most on {most:%a} "
-        f"{most.day} {most:%b %Y}, {credits(books.days[most].spent)}. "
-        f"{credits(books.total.outside)} of them outside the portal."
+        f"{most.day} {most:%b %Y}, {credits(totals.days[most].spent)}. "
+        f"{credits(totals.total.outside)} of them outside the portal."
     )

@@ -1,4 +1,4 @@
-"""What the filtered rows add up to: each day, each feature and together. Amounts are credits."""
+"""Sums of the filtered rows: per day, per feature and in total. Amounts are in credits."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from proxyapi.rollups.price_counts import next_month
 
 ONE_DAY = timedelta(days=1)
 ZERO_CREDITS = Decimal(0)
-UNSPLIT_KEY = None  # the key of what is not split
+UNSPLIT_KEY = None  # the key of rows outside a split
 IS_DEBIT, CREDITS_FIELD = Q(is_credit=False), DecimalField(**CREDIT_FIELD_OPTIONS)
 
 
 def iter_feature_sums(scope: LedgerScope) -> Iterator[QuerySet[Any]]:
-    """Whole months, and the days before and after them; each row's month is its `start`.
+    """Sums of whole months, and of the days before and after them; `start` is the month of each
+    row.
 
-    Where a filter asks for what months do not tell of, all of it is days.
+    All sums are of days if a filter needs a column that the monthly table lacks.
     """
     period, (start, end) = scope.period, whole_months_within(scope.period)
     if start >= end or not build_column_filters(scope.filters).keys() <= {"operation"}:
@@ -39,7 +40,7 @@ def iter_feature_sums(scope: LedgerScope) -> Iterator[QuerySet[Any]]:
     yield months.annotate(start=F("month"))
     for first, last in ((period.first, start - ONE_DAY), (end, period.last)):
         if first <= last:
-            # Of two lower bounds SQLite searches an index from the first, so there is one.
+            # Only one lower bound: with two, SQLite searches the index from the first one.
             yield daily_feature_sums(replace(scope, period=replace(period, first=first, last=last)))
 
 
@@ -51,7 +52,8 @@ def daily_feature_sums(scope: LedgerScope) -> QuerySet[Any]:
 
 
 def whole_months_within(period: LedgerPeriod) -> tuple[date, date]:
-    """From the first month on, until before the second; the same, or less, where there is none."""
+    """The first day of the first whole month, and the day after the last one; not in order if there
+    is none."""
     first = period.first.replace(day=1)
     return first if first == period.first else next_month(first), (period.last + ONE_DAY).replace(
         day=1
@@ -60,7 +62,8 @@ def whole_months_within(period: LedgerPeriod) -> tuple[date, date]:
 
 @dataclass(slots=True)
 class CreditTotals:
-    """`spent` and `outside` are positive; `outside` is the part of it that no charge explains."""
+    """`spent` and `outside` are positive; `outside` is the part of `spent` that no charge
+    explains."""
 
     spent: Decimal = ZERO_CREDITS
     received: Decimal = ZERO_CREDITS
@@ -81,25 +84,25 @@ class CreditTotals:
 
     @property
     def explained_percent(self) -> str:
-        """How much of what was spent has a charge of ours, such as "97.8 %"; empty without any."""
+        """The share of the spend that has a charge, such as "97.8 %"; empty without spend."""
         if not self.spent:
             return ""
         share = 100 * (self.spent - self.outside) / self.spent
         return f"{share:.1f}".removesuffix(".0") + " %"
 
     def add(
-        self, out: Decimal | None, came: Decimal | None, outside: Decimal | None, rows: int
+        self, debits: Decimal | None, received: Decimal | None, outside: Decimal | None, rows: int
     ) -> None:
-        """Sums as the database has them: signed, and nothing where there is no such row."""
-        self.spent -= out or ZERO_CREDITS
-        self.received += came or ZERO_CREDITS
+        """Add sums from the database: signed, None without such a row."""
+        self.spent -= debits or ZERO_CREDITS
+        self.received += received or ZERO_CREDITS
         self.outside -= outside or ZERO_CREDITS
         self.rows += rows
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerTotals:
-    """`parts`: what was spent for one key of a split, by the first day of a step."""
+    """`parts` is the spend by the first day of a step and the key of the split."""
 
     total: CreditTotals = field(default_factory=CreditTotals)
     days: Mapping[date, CreditTotals] = field(default_factory=dict)
@@ -110,20 +113,20 @@ SplitQueries: TypeAlias = tuple[QuerySet[Any], ...]
 
 
 def load_ledger_totals(scope: LedgerScope, split: SplitQueries = ()) -> LedgerTotals:
-    """One query, the parts of a `split` by its `start` and `key` included.
+    """One query, including the parts of a `split` by its `start` and `key`.
 
-    Of one job the rows themselves are added, for they are few and indexed.
+    For one job the rows themselves are added up, because they are few and indexed.
     """
-    whole: CreditTotals = CreditTotals()
+    total: CreditTotals = CreditTotals()
     days: dict[date, CreditTotals] = {}
     parts: dict[tuple[date, str], Decimal] = {}
-    for day, key, out, *figures in load_total_rows(scope, split):
+    for day, key, debits, *figures in load_total_rows(scope, split):
         if key is not UNSPLIT_KEY:
-            parts[day, str(key)] = -out
+            parts[day, str(key)] = -debits
             continue
-        for sums in (whole, days.setdefault(day, CreditTotals())):
-            sums.add(out, *figures)
-    return LedgerTotals(whole, days, parts)
+        for sums in (total, days.setdefault(day, CreditTotals())):
+            sums.add(debits, *figures)
+    return LedgerTotals(total, days, parts)
 
 
 def load_total_rows(scope: LedgerScope, split: SplitQueries) -> Iterable[tuple[Any, ...]]:
@@ -138,9 +141,10 @@ def load_total_rows(scope: LedgerScope, split: SplitQueries) -> Iterable[tuple[A
 
 
 def sum_by_day(sums: QuerySet[Any], key: Field[Any, Any] | None = None) -> QuerySet[Any]:
-    """A row a day: no key, debits, credits, debits that no charge explains, and the entries."""
-    whole = Cast(Value(UNSPLIT_KEY), key or CharField())
-    rows = sums.order_by().annotate(key=whole).values_list("day", "key")
+    """One row per day: no key, debits, credits, debits without a charge, and the number of
+    entries."""
+    no_key = Cast(Value(UNSPLIT_KEY), key or CharField())
+    rows = sums.order_by().annotate(key=no_key).values_list("day", "key")
     figures = {
         "out": CreditSum("amount", filter=IS_DEBIT),
         "came": CreditSum("amount", filter=Q(is_credit=True)),
@@ -150,7 +154,7 @@ def sum_by_day(sums: QuerySet[Any], key: Field[Any, Any] | None = None) -> Query
 
 
 def sum_split_debits(split: QuerySet[Any]) -> QuerySet[Any]:
-    """The same columns; of a part only its debits are asked for."""
+    """The columns of `sum_by_day`; a part of a split has debits only."""
     rows, none = split.order_by().values_list("start", "key"), Cast(Value(None), CREDITS_FIELD)
     parts = rows.annotate(out=CreditSum("amount"), came=none, outside=none, rows=Value(0))
     return cast("QuerySet[Any]", parts)
@@ -159,7 +163,7 @@ def sum_split_debits(split: QuerySet[Any]) -> QuerySet[Any]:
 def iter_search_total_rows(
     scope: LedgerScope, found: LedgerSearchResult
 ) -> Iterator[tuple[Any, ...]]:
-    """Of what a search found; one query where it found a name."""
+    """Rows of totals for a search result; one query if it matched a name."""
     for row in found.rows:
         yield build_total_row(scope, row.at, row.amount, row.is_matched)
     if scope.filters.job:
@@ -171,14 +175,15 @@ def iter_search_total_rows(
 
 
 def iter_search_sums(scope: LedgerScope, found: LedgerSearchResult) -> Iterator[QuerySet[Any]]:
-    """Of labels and features, and of people besides: no row is in both."""
-    words = bool(found.labels or found.operations)
-    if words:
+    """Sums of the labels and features, and of the members without those, so that no row counts
+    twice."""
+    has_labels = bool(found.labels or found.operations)
+    if has_labels:
         yield scope.sums("operation", "label").filter(found.label_or_operation_q)
     if found.members:
-        beside = ("operation", "label") if words else ()
-        theirs = scope.sums("member", *beside).filter(member__in=found.members)
-        yield theirs.exclude(found.label_or_operation_q) if words else theirs
+        extra_columns = ("operation", "label") if has_labels else ()
+        member_sums = scope.sums("member", *extra_columns).filter(member__in=found.members)
+        yield member_sums.exclude(found.label_or_operation_q) if has_labels else member_sums
 
 
 def iter_entry_total_rows(scope: LedgerScope, rows: QuerySet[Any]) -> Iterator[tuple[Any, ...]]:
