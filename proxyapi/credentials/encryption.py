@@ -1,6 +1,6 @@
-"""Encryption at rest: AES-256-GCM, bound to one row, naming the key that was used.
+"""Encryption at rest: AES-256-GCM, bound to one row, with the id of the key that was used.
 
-Contract: what `encrypt` makes, only `decrypt` opens, and only for the same row. The envelope:
+Contract: only `decrypt` decrypts what `encrypt` makes, and only for the same row. The envelope:
 
     1 byte     version, 1
     1 byte     length n of the key id
@@ -8,10 +8,10 @@ Contract: what `encrypt` makes, only `decrypt` opens, and only for the same row.
     12 bytes   nonce, random
     the rest   ciphertext and its 16-byte tag
 
-and the associated data is everything before the nonce, then the row's name in UTF-8. So an
-envelope that is moved to another row, flipped, cut, or relabelled to another key or version
-does not open: `DecryptionFailed`, never a wrong plaintext. The row's name must exist before the row
-is written; rows that hold sealed values therefore have UUID keys made by us.
+and the associated data is everything before the nonce, then the row's name in UTF-8. So an envelope
+that is moved to another row, changed, cut, or relabelled to another key or version does not
+decrypt: `DecryptionFailed`, never a wrong plaintext. The row's name must exist before the row is
+written; rows with encrypted values therefore have UUID keys made by us.
 
 Keys come from the setting ENCRYPTION_KEYS, `id:base64` of 32 bytes, several separated by commas:
 the first encrypts, all of them decrypt. To rotate: put a new key first, encrypt every row again,
@@ -41,16 +41,16 @@ TAG_BYTES = 16
 
 
 class EncryptionError(Exception):
-    """The keys are not usable; the text says why and quotes no key."""
+    """The keys are not usable; the text has the reason and quotes no key."""
 
 
 class DecryptionFailed(EncryptionError):
-    """The envelope does not open for this row with these keys. Never a reason to go on."""
+    """The envelope does not decrypt for this row with these keys. Must never be ignored."""
 
 
 @dataclass(frozen=True)
 class KeyRing:
-    """The keys by id, and the id of the one that seals. Its repr shows ids only."""
+    """The keys by id, and the id of the one that encrypts. Its repr shows ids only."""
 
     current_key_id: str
     keys: Mapping[str, bytes] = field(repr=False)
@@ -64,7 +64,7 @@ class KeyRing:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The ring in `k2:base64,k1:base64`; the first is current. Raises SealError."""
+        """Parse `k2:base64,k1:base64`; the first key is current. Raises `EncryptionError`."""
         keys: dict[str, bytes] = {}
         for part in filter(None, (part.strip() for part in text.split(","))):
             name, colon, value = part.partition(":")
@@ -103,18 +103,19 @@ def encrypt(plain: bytes, row: str, ring: KeyRing) -> bytes:
         raise EncryptionError("A seal is bound to a row; the row has no name yet.")
     head = _build_header(ring.current_key_id)
     nonce = secrets.token_bytes(NONCE_BYTES)
-    sealed = AESGCM(ring.keys[ring.current_key_id]).encrypt(nonce, plain, head + row.encode())
-    return head + nonce + sealed
+    ciphertext = AESGCM(ring.keys[ring.current_key_id]).encrypt(nonce, plain, head + row.encode())
+    return head + nonce + ciphertext
 
 
 def decrypt(blob: bytes, row: str, ring: KeyRing) -> bytes:
-    """What `seal` was given for this row; raises SealBroken for anything else."""
+    """The plaintext that `encrypt` was given for this row; raises `DecryptionFailed` for anything
+    else."""
     name, start = _parse_header(blob)
     if name not in ring.keys:
         raise DecryptionFailed(f"The key {name!r} that sealed this is not in the key ring.")
-    nonce, sealed = blob[start : start + NONCE_BYTES], blob[start + NONCE_BYTES :]
+    nonce, ciphertext = blob[start : start + NONCE_BYTES], blob[start + NONCE_BYTES :]
     try:
-        return AESGCM(ring.keys[name]).decrypt(nonce, sealed, blob[:start] + row.encode())
+        return AESGCM(ring.keys[name]).decrypt(nonce, ciphertext, blob[:start] + row.encode())
     except InvalidTag:
         pass
     raise DecryptionFailed("The sealed value was changed, or belongs to another row.")
@@ -139,7 +140,7 @@ def generate_encryption_key() -> str:
 
 
 def load_key_ring() -> KeyRing:
-    """The key ring of the setting ENCRYPTION_KEYS. Raises SealError."""
+    """The key ring of the setting ENCRYPTION_KEYS. Raises `EncryptionError`."""
     return _cached_key_ring(settings.ENCRYPTION_KEYS)
 
 

@@ -13,7 +13,7 @@ from proxyapi.upstream.secret import Secret
 def encrypt_token_into(token: Token, secret: Secret) -> None:
     """Encrypt the value into its row. The ciphertext is bound to the row's primary key, so the row
     needs one before."""
-    # No variable holds it: reports of errors quote those.
+    # No variable holds the plain value, because error reports quote variables.
     token.ciphertext = encryption.encrypt(
         secret.reveal().encode(), token.encryption_context(), encryption.load_key_ring()
     )
@@ -31,10 +31,11 @@ def decrypt_token(token: Token) -> Secret:
 
 
 def first_decryptable(tokens: Iterable[Token]) -> Token | None:
-    """The first token that can be decrypted; if none can, the first, whose call then says why.
+    """The first token that can be decrypted; if none can, the first, whose call then fails with the
+    reason.
 
-    A damaged row so does not stop another token of the account. How many requests a token has left
-    is not considered: no token is used in place of another (pitfall 32).
+    So a damaged row does not block another token of the account. The requests that a token has left
+    are not considered: no token is used in place of another (pitfall 32).
     """
     ready = list(tokens)
     return next(filter(can_decrypt, ready), ready[0] if ready else None)
@@ -50,15 +51,15 @@ def can_decrypt(token: Token) -> bool:
 
 
 def token_fingerprint(secret: Secret) -> str:
-    """16 hexadecimal digits that recognise a token without telling anything about it."""
+    """16 hexadecimal digits that identify a token without revealing any of it."""
     return hashlib.sha256(b"reelroom token\0" + secret.reveal().encode()).hexdigest()[:16]
 
 
 def reencrypt_token(token: Token) -> bool:
     """Encrypt the value again with the current key; False if the row changed meanwhile.
 
-    Online and resumable: each row is one conditional update, and a row that is open under an old
-    key opens under the ring before and after.
+    Online and resumable: each row is one conditional update, and a row encrypted with an old key
+    decrypts with the ring before and after.
     """
     old, ring = bytes(token.ciphertext), encryption.load_key_ring()
     plain = encryption.decrypt(old, token.encryption_context(), ring)

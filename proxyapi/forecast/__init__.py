@@ -1,8 +1,7 @@
-"""When the credits run out, whether a batch fits, what another top-up setting would have done.
+"""When the credits run out, whether a batch fits, and what another top-up setting would have done.
 
-Pure arithmetic over numbers: nothing here asks the upstream, the database or the clock. The rules
-are the service's (spec, Limits: auto top-up), written once in `rules.py` and proved against the
-sandbox's own.
+Pure arithmetic: no upstream request, no database, no clock. The rules are the upstream's (spec,
+Limits: auto top-up), written once in `top_up_rules` and tested against the sandbox's own.
 """
 
 from __future__ import annotations

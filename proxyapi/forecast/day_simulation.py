@@ -1,8 +1,8 @@
-"""One day in a few steps instead of one step a charge: the same rules, for even charges.
+"""Simulate one day in a few steps instead of one for each charge: the same rules, for even charges.
 
-A day's API spend is `api` credits in charges of `size` each, the last one smaller; spend outside
-the API comes before it. Whole credits: this is for estimates over many days, and exact for
-charges that are as even as this (proved against the rules, charge by charge).
+A day's API spend is `api_spend` credits in charges of `charge_size` each, the last one smaller;
+spend outside the API comes before it. Whole credits: an estimate over many days, and exact for
+charges that are even (tested against the rules, charge by charge).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from proxyapi.forecast.top_up_rules import MAX_TOP_UPS_PER_DAY
 
 @dataclass(frozen=True, slots=True)
 class DailyCredits:
-    """Credits, positive; `size` is at least 1. `into`: credited that day, before anything else."""
+    """Credits, positive; `charge_size` is at least 1. `into`: credited that day, before any
+    spend."""
 
     api_spend: int = 0
     charge_size: int = 1
@@ -48,13 +49,13 @@ def simulate_day(
         and balance - day.api_spend >= threshold * (allowed > 0)
         and balance >= day.api_spend
     ):
-        return DayResult(balance - day.api_spend, 0, 0)  # most days: nothing happens on the way
+        return DayResult(balance - day.api_spend, 0, 0)  # most days: no top-up, no refusal
     left, top_ups = day.api_spend, 0
     while left:
         size = min(day.charge_size, left)
         if balance < size:
-            # A refused charge starts no top-up: what is left of the day is refused, but for a
-            # last smaller charge.
+            # A refused charge causes no top-up: the rest of the day is refused, except a last
+            # smaller charge.
             last = day.api_spend % day.charge_size
             fits = 0 < last <= balance and last < size
             balance, refused = balance - last * fits, refused + left - last * fits
@@ -71,7 +72,7 @@ def simulate_day(
 
 
 def count_even_charges(balance: int, left: int, size: int, threshold: int) -> int:
-    """How many even charges go before the balance is below the threshold or does not cover one.
+    """Count the charges until the balance is below the threshold or does not cover the next one.
 
     At least one: the balance covers it.
     """

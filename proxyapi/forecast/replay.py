@@ -1,8 +1,8 @@
-"""What if: the past, moved again under another top-up setting.
+"""Replay the past with another top-up setting.
 
-Every movement of the ledger comes again as it was, but for the top-ups that really came: those
-the setting makes. A spend that the balance would not have covered is a gap: the service would
-have refused it, and nothing moves. Payments are taken to succeed.
+Every movement of the ledger is repeated, except the real top-ups: those of the setting replace
+them. A spend that the balance would not have covered is a gap: the upstream would have refused it,
+and nothing moves. Payments are assumed to succeed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from proxyapi.forecast.top_up_rules import (
 
 @dataclass(frozen=True, slots=True)
 class CreditMovement:
-    """Credits, signed: debits are negative. Not the top-ups that really came."""
+    """Credits, signed: debits are negative. Real top-ups are excluded."""
 
     at: datetime
     amount: Decimal
@@ -32,7 +32,7 @@ class CreditMovement:
 
 @dataclass(frozen=True, slots=True)
 class ReplayPoint:
-    """The balance right after something moved it."""
+    """The balance right after a movement."""
 
     at: datetime
     balance: Decimal
@@ -41,7 +41,7 @@ class ReplayPoint:
 
 @dataclass(frozen=True, slots=True)
 class UncoveredSpend:
-    """A spend that would have been refused: so much was needed, so much was there."""
+    """A spend that would have been refused: credits needed, and credits available."""
 
     at: datetime
     needed: Decimal
@@ -50,12 +50,12 @@ class UncoveredSpend:
 
 @dataclass(frozen=True, slots=True)
 class TopUpReplay:
-    """`by_day`: made of days instead of single movements."""
+    """`is_daily`: computed from days instead of single movements."""
 
     points: tuple[ReplayPoint, ...]
     gaps: tuple[UncoveredSpend, ...]
     credits_bought: Decimal
-    max_top_ups_per_day: int  # most top-ups of a UTC day
+    max_top_ups_per_day: int  # of a UTC day
     is_daily: bool = False
 
     @property
@@ -66,26 +66,26 @@ class TopUpReplay:
 def replay_movements(
     opening: Decimal, since: datetime, movements: Iterable[CreditMovement], offer: TopUpOffer
 ) -> TopUpReplay:
-    """Movements in the order in which they happened; `opening` is the balance before them."""
-    standing, gaps, busiest = SimulatedAccount(opening), [], 0
+    """Replay movements in the order of their times; `opening` is the balance before them."""
+    account, gaps, max_per_day = SimulatedAccount(opening), [], 0
     points = [ReplayPoint(since, opening)]
     for move in movements:
         if move.amount >= 0:
-            points.append(ReplayPoint(move.at, standing.balance))
-            standing.credit(move.amount)
-            points.append(ReplayPoint(move.at, standing.balance))
+            points.append(ReplayPoint(move.at, account.balance))
+            account.credit(move.amount)
+            points.append(ReplayPoint(move.at, account.balance))
             continue
-        before = standing.balance
-        happened = standing.spend(offer, move.at, -move.amount, via_api=move.via_api)
-        if happened is SpendOutcome.SHORT:
+        before = account.balance
+        outcome = account.spend(offer, move.at, -move.amount, via_api=move.via_api)
+        if outcome is SpendOutcome.SHORT:
             gaps.append(UncoveredSpend(move.at, -move.amount, before))
             continue
-        if happened is SpendOutcome.TOPPED_UP:
-            points.append(ReplayPoint(move.at, standing.balance - offer.credits))
-            busiest = max(busiest, standing.top_ups_today)
-        points.append(ReplayPoint(move.at, standing.balance, happened is SpendOutcome.TOPPED_UP))
+        if outcome is SpendOutcome.TOPPED_UP:
+            points.append(ReplayPoint(move.at, account.balance - offer.credits))
+            max_per_day = max(max_per_day, account.top_ups_today)
+        points.append(ReplayPoint(move.at, account.balance, outcome is SpendOutcome.TOPPED_UP))
     bought = offer.credits * sum(point.topped_up for point in points)
-    return TopUpReplay(tuple(points), tuple(gaps), bought, busiest)
+    return TopUpReplay(tuple(points), tuple(gaps), bought, max_per_day)
 
 
 def replay_days(
@@ -94,26 +94,26 @@ def replay_days(
     days: Sequence[tuple[datetime, DailyCredits]],
     offer: TopUpOffer,
 ) -> TopUpReplay:
-    """The same day by day, for ledgers too long to move entry by entry; whole credits.
+    """Replay day by day, for ledgers too long to replay by entry; whole credits.
 
-    Each day comes with its last moment, which is when all of it moves. The top-ups that a day may
-    have are counted by these days, not by the UTC day.
+    Each day comes with its last moment, the time of all its movements. The limit of top-ups counts
+    by these days, not by the UTC day.
     """
     credits, threshold = int(offer.credits), round_up_credits(offer.threshold)
-    balance, busiest, bought = int(opening), 0, 0
+    balance, max_per_day, bought = int(opening), 0, 0
     points, gaps = [ReplayPoint(since, opening)], []
     for at, day in days:
         before = balance
         end = simulate_day(
             balance, day, credits, threshold, MAX_TOP_UPS_PER_DAY if offer.enabled else 0
         )
-        balance, busiest = end.balance, max(busiest, end.top_ups)
+        balance, max_per_day = end.balance, max(max_per_day, end.top_ups)
         bought += end.top_ups * credits
         points += [ReplayPoint(at, Decimal(balance), topped_up=True)] * end.top_ups
         points.append(ReplayPoint(at, Decimal(balance)))
         if end.refused:
             gaps.append(UncoveredSpend(at, Decimal(end.refused), Decimal(before)))
-    return TopUpReplay(tuple(points), tuple(gaps), Decimal(bought), busiest, is_daily=True)
+    return TopUpReplay(tuple(points), tuple(gaps), Decimal(bought), max_per_day, is_daily=True)
 
 
 def round_up_credits(amount: Decimal) -> int:

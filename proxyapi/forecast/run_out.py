@@ -1,8 +1,8 @@
-"""When the credits run out: not one date but a range, out of many drawn futures.
+"""When the credits run out: a range of dates from many simulated futures.
 
-A run draws each day of the horizon from the pattern and lives it under the top-up rules; it has
-run out on the first day that a charge is refused for want of credits. One in ten runs ends before
-`early`, one in ten after `late`. The plan's next credits are not counted. Whole credits.
+A run draws each day of the horizon from the pattern and applies the top-up rules; it runs out on
+the first day on which a charge is refused for lack of credits. One in ten runs ends before `early`,
+one in ten after `late`. The plan's next credits are not counted. Whole credits.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from proxyapi.forecast.spending_pattern import SpendingPattern
 from proxyapi.forecast.top_up_rules import MAX_TOP_UPS_PER_DAY
 
 SIMULATION_RUNS = 200
-HORIZON_DAYS = 60  # days
-EARLY_PERCENTILE, LATE_PERCENTILE = 10, 90  # in 100 runs
+HORIZON_DAYS = 60
+EARLY_PERCENTILE, LATE_PERCENTILE = 10, 90
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastStart:
-    """Where the account stands: free credits, and what top-up may still do.
+    """The account today: its balance in credits, and the top-ups that are still possible.
 
-    `credits` of one top-up, 0 where it is off. `today`: successful top-ups of today. `resting`:
-    days from today on which none is tried yet.
+    `credits_per_top_up` is 0 if top-up is off. `top_ups_today` counts successful ones.
+    `cooldown_days`: days from today on without an attempt.
     """
 
     on: date
@@ -39,7 +39,7 @@ class ForecastStart:
 
 @dataclass(frozen=True, slots=True)
 class ForecastBand:
-    """The balance at the end of a day: in 10, 50 and 90 of 100 runs it is not above this."""
+    """The 10th, 50th and 90th percentile of the balance at the end of a day."""
 
     on: date
     low: int
@@ -49,28 +49,28 @@ class ForecastBand:
 
 @dataclass(frozen=True, slots=True)
 class RunOutForecast:
-    """A date is None where it lies beyond the horizon. `lasting`: of 100 runs, how many do."""
+    """A date is None if it is beyond the horizon. `percent_lasting` of the runs last that long."""
 
     until: date
     early: date | None
     median: date | None
     late: date | None
     percent_lasting: int
-    top_ups: int  # in the middle run
-    daily_spend: int  # the mean
+    top_ups: int  # the median of the runs
+    daily_spend: int  # credits, the mean
     bands: tuple[ForecastBand, ...]
-    run_end_days: tuple[int, ...]  # of each run the day, from 0, in ascending order
+    run_end_days: tuple[int, ...]  # the end day of each run, from 0, in ascending order
 
     def percent_lasting_until(self, day: date) -> int:
-        """Of 100 runs, how many last until that day at least."""
+        """The percentage of runs that last at least until that day."""
         number = (day - self.bands[0].on).days
         return round(100 * sum(end >= number for end in self.run_end_days) / len(self.run_end_days))
 
 
 def forecast_run_out(start: ForecastStart, pattern: SpendingPattern, seed: str) -> RunOutForecast:
-    """Same seed and same numbers, same forecast: a page that is loaded twice says the same."""
-    chance = random.Random(seed)  # noqa: S311 - futures to look at, not secrets
-    runs = [simulate_run(start, pattern, chance, HORIZON_DAYS) for _ in range(SIMULATION_RUNS)]
+    """Deterministic for a seed and the inputs, so that reloading a page shows the same forecast."""
+    rng = random.Random(seed)  # noqa: S311 - a simulation, not a secret
+    runs = [simulate_run(start, pattern, rng, HORIZON_DAYS) for _ in range(SIMULATION_RUNS)]
     ends = sorted(run.end_day for run in runs)
     columns = [sorted(column) for column in zip(*(run.balances for run in runs), strict=True)]
     return RunOutForecast(
@@ -84,11 +84,11 @@ def forecast_run_out(start: ForecastStart, pattern: SpendingPattern, seed: str) 
         bands=tuple(
             ForecastBand(
                 start.on + timedelta(days=number),
-                pick_percentile(them, EARLY_PERCENTILE),
-                pick_percentile(them, 50),
-                pick_percentile(them, LATE_PERCENTILE),
+                pick_percentile(balances, EARLY_PERCENTILE),
+                pick_percentile(balances, 50),
+                pick_percentile(balances, LATE_PERCENTILE),
             )
-            for number, them in enumerate(columns)
+            for number, balances in enumerate(columns)
         ),
         run_end_days=tuple(ends),
     )
@@ -96,7 +96,7 @@ def forecast_run_out(start: ForecastStart, pattern: SpendingPattern, seed: str) 
 
 @dataclass(frozen=True, slots=True)
 class SimulationRun:
-    """`end`: the day, from 0, on which a charge was refused; the horizon where none was."""
+    """`end_day`: the day, from 0, on which a charge was refused; the horizon if none was."""
 
     end_day: int
     top_ups: int
@@ -104,12 +104,12 @@ class SimulationRun:
 
 
 def simulate_run(
-    start: ForecastStart, pattern: SpendingPattern, chance: random.Random, horizon: int
+    start: ForecastStart, pattern: SpendingPattern, rng: random.Random, horizon: int
 ) -> SimulationRun:
     balance, top_ups, end = start.balance, 0, horizon
     balances = []
     for number in range(horizon):
-        day = pattern.draw_day(start.on + timedelta(days=number), chance)
+        day = pattern.draw_day(start.on + timedelta(days=number), rng)
         after = simulate_day(
             balance, day, start.credits_per_top_up, start.threshold, allowed_top_ups(start, number)
         )
@@ -127,14 +127,14 @@ def allowed_top_ups(start: ForecastStart, number: int) -> int:
 
 
 def count_cooldown_days(until: datetime | None, now: datetime) -> int:
-    """Days on which a rest lasts; the day it ends on counts as one."""
+    """Days on which a cooldown lasts; the day of its end counts."""
     if until is None or until <= now:
         return 0
     return (until.date() - now.date()).days + 1
 
 
 def mean_daily_spend(pattern: SpendingPattern) -> int:
-    """Over a week, so that a weekday known better than another weighs no more."""
+    """The mean over a week, so that weekdays with more samples do not weigh more."""
     pools = [[day.api_spend + day.outside_spend for day in pool] for pool in pattern.by_weekday]
     return round(sum(sum(pool) / len(pool) for pool in pools) / len(pools))
 

@@ -1,8 +1,8 @@
-"""How a team spends: its last days, by their weekday, to draw other days from.
+"""A team's spending pattern: its last days by weekday, from which future days are drawn.
 
-A bootstrap: a day to come is one of the last eight weeks' days of the same weekday, whole as it
-was. With less than three weeks it is any workday for a workday and any weekend day for a weekend
-day; with less than seven days there is no pattern, and nothing is said.
+A bootstrap: a future day is one of the last eight weeks' days of the same weekday, unchanged. With
+less than three weeks it is any workday for a workday and any weekend day for a weekend day; with
+less than seven days there is no pattern and no forecast.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from proxyapi.forecast.day_simulation import DailyCredits
 
 PATTERN_WEEKS = 8
 MIN_PATTERN_DAYS = 7
-MIN_WEEKDAY_PATTERN_DAYS = 21  # days
+MIN_WEEKDAY_PATTERN_DAYS = 21
 FIRST_WEEKEND_DAY = 5  # date.weekday() of Saturday
 
 
 @dataclass(frozen=True, slots=True)
 class SpendingPattern:
-    """`known`: whole days it was learned from. `by_weekday`: seven pools of days."""
+    """`known_days`: complete days in the sample. `by_weekday`: seven pools of days."""
 
     known_days: int
     by_weekday: tuple[Sequence[DailyCredits], ...]
@@ -35,31 +35,32 @@ class SpendingPattern:
     def knows_weekdays(self) -> bool:
         return self.known_days >= MIN_WEEKDAY_PATTERN_DAYS
 
-    def draw_day(self, on: date, chance: random.Random) -> DailyCredits:
+    def draw_day(self, on: date, rng: random.Random) -> DailyCredits:
         pool = self.by_weekday[on.weekday()]
-        return pool[int(chance.random() * len(pool))]
+        return pool[int(rng.random() * len(pool))]
 
 
 def build_spending_pattern(
     days: Mapping[date, DailyCredits], first: date, today: date
 ) -> SpendingPattern:
-    """From the whole days before today; a day without entries since `first` is a day of nothing.
+    """Build the pattern from the complete days before today; a day without entries since `first`
+    counts as a day without spend.
 
-    Only spend counts: what was credited is no habit.
+    Only spend counts; credited amounts are left out.
     """
     begin = max(first, today - timedelta(weeks=PATTERN_WEEKS))
-    known = max(0, (today - begin).days)
-    all_days = [begin + timedelta(days=number) for number in range(known)]
-    lived = {on: replace(days.get(on, DailyCredits()), into=0) for on in all_days}
+    known_days = max(0, (today - begin).days)
+    all_days = [begin + timedelta(days=number) for number in range(known_days)]
+    spend_by_day = {on: replace(days.get(on, DailyCredits()), into=0) for on in all_days}
     pools = [
-        [lived[on] for on in all_days if is_same_kind_of_day(on, weekday, known)]
+        [spend_by_day[on] for on in all_days if is_same_kind_of_day(on, weekday, known_days)]
         for weekday in range(7)
     ]
-    spare = list(lived.values()) or [DailyCredits()]
-    return SpendingPattern(known, tuple(pool or spare for pool in pools))
+    fallback = list(spend_by_day.values()) or [DailyCredits()]
+    return SpendingPattern(known_days, tuple(pool or fallback for pool in pools))
 
 
-def is_same_kind_of_day(on: date, weekday: int, known: int) -> bool:
-    if known >= MIN_WEEKDAY_PATTERN_DAYS:
+def is_same_kind_of_day(on: date, weekday: int, known_days: int) -> bool:
+    if known_days >= MIN_WEEKDAY_PATTERN_DAYS:
         return on.weekday() == weekday
     return (on.weekday() >= FIRST_WEEKEND_DAY) == (weekday >= FIRST_WEEKEND_DAY)

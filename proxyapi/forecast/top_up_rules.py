@@ -1,9 +1,10 @@
-"""The service's rules of automatic top-up, one movement of credits after the other (spec, Limits).
+"""The upstream's rules of automatic top-up, applied to one movement of credits at a time (spec,
+Limits).
 
 After a spend through the API that leaves less than a tenth of the monthly credits, one top-up is
-tried: at most 3 with success a UTC day, none within 24 hours of a failed one, none any more after
-3 failures in a row. A spend that the balance does not cover is refused and starts no top-up.
-Amounts are credits, times are aware.
+attempted: at most 3 successful ones in a UTC day, none within 24 hours of a failed one, none any
+more after 3 failures in a row. A spend that the balance does not cover is refused and causes no
+top-up. Amounts are credits, times are aware.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ MAX_TOP_UP_FAILURES = 3
 class SpendOutcome(StrEnum):
     COVERED = "covered"
     TOPPED_UP = "topped_up"  # covered, and a top-up followed
-    FAILED = "failed"  # covered, and a top-up was tried and failed
+    FAILED = "failed"  # covered, and a top-up was attempted and failed
     SHORT = "short"  # the balance did not cover it: refused, nothing moved
 
 
 @dataclass(frozen=True, slots=True)
 class TopUpOffer:
-    """What a setting buys each time, on an account of so many monthly credits.
+    """What a setting buys each time, on an account with `monthly_credits`.
 
-    `pays`: whether the saved payment method does.
+    `payment_succeeds`: whether the saved payment method works.
     """
 
     enabled: bool
@@ -40,7 +41,7 @@ class TopUpOffer:
 
     @property
     def threshold(self) -> Decimal:
-        """Below this a top-up is tried."""
+        """Below this balance a top-up is attempted."""
         return self.monthly_credits * TOP_UP_THRESHOLD_PERCENT / 100
 
     def wants_top_up(self, balance: Decimal) -> bool:
@@ -49,13 +50,13 @@ class TopUpOffer:
 
 @dataclass(slots=True)
 class SimulatedAccount:
-    """Where an account stands; `spend` and `credit` move it."""
+    """A simulated account; `spend` and `credit` change it."""
 
     balance: Decimal
     failures: int = 0
     failed_at: datetime | None = None
     is_switched_off: bool = (
-        False  # switched off by the third failure; switching on again clears no count
+        False  # by the third failure; switching top-up on again does not reset the count
     )
     day: date | None = None
     top_ups_today: int = 0  # successful top-ups of `day`, UTC
@@ -63,7 +64,7 @@ class SimulatedAccount:
     def spend(
         self, offer: TopUpOffer, at: datetime, amount: Decimal, *, via_api: bool = True
     ) -> SpendOutcome:
-        """Take credits (positive); a spend outside the API starts no top-up."""
+        """Deduct credits (positive); a spend outside the API causes no top-up."""
         if amount > self.balance:
             return SpendOutcome.SHORT
         self.balance -= amount
@@ -80,13 +81,13 @@ class SimulatedAccount:
         return self.next_try_at(at) <= at
 
     def next_try_at(self, at: datetime) -> datetime:
-        """The first moment from `at` on when another try is allowed."""
-        free = at
+        """The first time from `at` on at which another attempt is allowed."""
+        allowed_at = at
         if self.successes_on(at) >= MAX_TOP_UPS_PER_DAY:
-            free = next_utc_midnight(at)
+            allowed_at = next_utc_midnight(at)
         if self.failed_at is not None:
-            free = max(free, self.failed_at + FAILURE_COOLDOWN)
-        return free
+            allowed_at = max(allowed_at, self.failed_at + FAILURE_COOLDOWN)
+        return allowed_at
 
     def successes_on(self, at: datetime) -> int:
         return self.top_ups_today if self.day == at.astimezone(UTC).date() else 0
@@ -103,6 +104,6 @@ class SimulatedAccount:
 
 
 def next_utc_midnight(at: datetime) -> datetime:
-    """The next UTC midnight: there the count of a day begins anew."""
+    """The next UTC midnight, when the day's count starts again."""
     today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return today + timedelta(days=1)

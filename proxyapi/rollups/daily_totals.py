@@ -1,8 +1,8 @@
 """Daily totals of one account's ledger, computed from its entries.
 
 Pages read these totals instead of summing a million entries. The tables group the same entries by
-more and more columns; a page reads the first one that has the columns it needs. Daily totals by
-feature are added up to months as well, for pages that show years.
+more and more columns; a page reads the first table with the columns that it needs. Daily totals by
+feature are also summed by month, for pages that show years.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from proxyapi.models.ledger_sums import COMMON_COLUMNS, MONTHLY_GROUP_COLUMNS
 from proxyapi.redis_client import connect_redis
 from proxyapi.rollups.price_counts import next_month
 
-# The narrowest first; what none of the others has is in the last.
+# The narrowest first; the last one has all columns.
 DAILY_TABLES: Final[tuple[type[DailyRollup], ...]] = (
     DailyTotal,
     DailyTotalByOperation,
@@ -50,16 +50,14 @@ DAILY_TABLES: Final[tuple[type[DailyRollup], ...]] = (
     DailyBreakdown,
 )
 ZERO_CREDITS = Decimal(0)
-UNITS_PER_CREDIT = 10_000  # amounts have four
-DAYS_PER_TRANSACTION = (
-    7  # days of sums made in one transaction, for which who pays may have to wait
-)
-REBUILD_LOCK_TTL_S = 600  # seconds; whoever counts for longer is dead
-REBUILD_WANTED, REBUILD_RUNNING = "", "counting"  # instead of a zone, while no sum can be relied on
+UNITS_PER_CREDIT = 10_000  # amounts have four decimals
+DAYS_PER_TRANSACTION = 7  # days recomputed in one transaction, whose lock new charges wait for
+REBUILD_LOCK_TTL_S = 600  # seconds; a worker that takes longer counts as dead
+REBUILD_WANTED, REBUILD_RUNNING = "", "counting"  # instead of a zone, while sums are unreliable
 
 
 class CreditSum(Sum):
-    """The sum of an amount, exact on SQLite too, which keeps decimals as floats."""
+    """The sum of an amount, exact on SQLite too, which stores decimals as floats."""
 
     def as_sqlite(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
@@ -79,16 +77,16 @@ def units_to_credits(value: int | None, *_: object) -> Decimal | None:
 
 
 def rebuild_days(account: Account, days: Collection[date]) -> None:
-    """Make the sums of these days anew, in the caller's transaction.
+    """Recompute the sums of these days, in the caller's transaction.
 
-    The days are those of the tenant's zone as it is now, which is not always what was loaded.
+    The days are those of the tenant's current zone, which may differ from the loaded one.
     """
     write_daily_totals(account, days, lock_time_zone(account))
     write_monthly_totals(account, days)
 
 
 def rebuild_days_at(account: Account, moments: Iterable[datetime]) -> None:
-    """The same of the days on which these moments lie."""
+    """Recompute the sums of the days that contain these times, in the caller's transaction."""
     zone = lock_time_zone(account)
     days = days_in_zone(zone, moments)
     write_daily_totals(account, days, zone)
@@ -96,8 +94,8 @@ def rebuild_days_at(account: Account, moments: Iterable[datetime]) -> None:
 
 
 def mark_days_stale(account: Account, moments: Iterable[datetime]) -> None:
-    """Have `rebuild_stale_days` recompute the days on which these moments lie; in the caller's
-    transaction, which has the account locked."""
+    """Mark the days that contain these times for `rebuild_stale_days`, in the caller's transaction,
+    which has the account locked."""
     days = days_in_zone(lock_time_zone(account), moments)
     marks = [StaleLedgerDay(account=account, day=day) for day in sorted(days)]
     StaleLedgerDay.objects.bulk_create(marks, batch_size=500, ignore_conflicts=True)
@@ -114,34 +112,37 @@ def rebuild_stale_days(account: Account) -> None:
 
 
 def lock_time_zone(account: Account) -> ZoneInfo:
-    """Lock the account, always before its ledger; answers the zone of its tenant now.
+    """Lock the account, always before its ledger; return the current zone of its tenant.
 
-    Two counts at once would leave a day in the sums twice. On PostgreSQL a query that waits for
-    the lock tells the zone of before its wait; asked with the lock in hand it is that of now.
+    Two rebuilds at once would add a day twice. A PostgreSQL query that waits for the lock returns
+    the zone from before the wait; a call with the lock held returns the current one.
     """
     rows = Account.objects.select_for_update(of=("self",)).select_related("tenant")
     return rows.only("tenant__time_zone").get(pk=account.pk).tenant.zone
 
 
 def write_daily_totals(account: Account, days: Collection[date], zone: ZoneInfo) -> None:
-    wanted = sorted(set(days))
-    sums = [row for day in wanted for row in aggregate_day(account, day, zone)]
+    sorted_days = sorted(set(days))
+    sums = [row for day in sorted_days for row in aggregate_day(account, day, zone)]
     for table in DAILY_TABLES:
-        table._default_manager.filter(account=account, day__in=wanted).delete()
+        table._default_manager.filter(account=account, day__in=sorted_days).delete()
         table._default_manager.bulk_create(regroup_totals(table, sums), batch_size=500)
 
 
 def narrowest_table(columns: Iterable[str]) -> type[DailyRollup]:
-    """The table with the fewest rows that can answer a question about these columns."""
-    asked = set(columns)
-    return next(table for table in DAILY_TABLES if asked <= {*COMMON_COLUMNS, *table.GROUP_COLUMNS})
+    """The table with the fewest rows that has these columns."""
+    needed = set(columns)
+    return next(
+        table for table in DAILY_TABLES if needed <= {*COMMON_COLUMNS, *table.GROUP_COLUMNS}
+    )
 
 
 def rebuild_all_days(account: Account) -> None:
-    """Make all sums anew in the days of the tenant's zone, a week in each transaction.
+    """Recompute all sums by the days of the tenant's zone, a week in each transaction.
 
-    Meanwhile pages show sums of which some days begin hours off. Whoever is interrupted leaves
-    `rollup_time_zone` without a zone, and is begun again; so is what was wanted anew meanwhile.
+    Meanwhile some days of the sums on pages begin hours off. An interrupted rebuild leaves
+    `rollup_time_zone` without a zone and starts again, and so does one that was requested
+    meanwhile.
     """
     with transaction.atomic():
         zone = lock_time_zone(account)
@@ -149,7 +150,7 @@ def rebuild_all_days(account: Account) -> None:
         days = sorted(all_ledger_days(account, zone))
     for start in range(0, len(days), DAYS_PER_TRANSACTION):
         with transaction.atomic():
-            lock_time_zone(account)  # should it have to wait, the count has the zone of after that
+            lock_time_zone(account)  # if it waits for the lock, the next call has the current zone
             rebuild_days(account, days[start : start + DAYS_PER_TRANSACTION])
     LedgerMirror.objects.filter(pk=account.pk, rollup_time_zone=REBUILD_RUNNING).update(
         rollup_time_zone=zone.key
@@ -158,28 +159,28 @@ def rebuild_all_days(account: Account) -> None:
 
 
 def request_rebuild(account: Account) -> None:
-    """All sums are to be made anew, within a minute: too many to do it in the caller's transaction,
+    """Have all sums recomputed within a minute: they are too many for the caller's transaction,
     whose lock people wait for."""
     LedgerMirror.objects.filter(pk=account.pk).update(rollup_time_zone=REBUILD_WANTED)
 
 
 def rebuild_if_zone_changed(account: Account) -> None:
-    """The same if its zone is another one still, and nobody else is at it: of an account that takes
-    longer than a minute, more would be wanted than are ever done."""
+    """Recount only if the time zone still differs and no other worker is recounting. Otherwise an
+    account that takes over a minute would be queued faster than it is finished."""
     lock = connect_redis().lock(f"reelroom:recount:{account.pk}", timeout=REBUILD_LOCK_TTL_S)
     if account.pk not in accounts_with_stale_zone() or not lock.acquire(blocking=False):
         return
     try:
         rebuild_all_days(account)
     finally:
-        with suppress(redis.RedisError):  # it ran out, and ended by itself
+        with suppress(redis.RedisError):  # the lock expired
             lock.release()
 
 
 def all_ledger_days(account: Account, zone: ZoneInfo) -> set[date]:
-    """From the first entry to the last in this zone, and those that have sums by now.
+    """The days from the first entry to the last in this zone, and the days that have sums.
 
-    These may be of another zone, two days away at most, or of entries that are gone since.
+    The latter may belong to another zone, two days away at most, or to entries that were removed.
     """
     days = set(DailyTotal.objects.filter(account=account).values_list("day", flat=True))
     span = LedgerEntry.objects.filter(account=account).aggregate(
@@ -192,20 +193,21 @@ def all_ledger_days(account: Account, zone: ZoneInfo) -> set[date]:
 
 
 def accounts_with_stale_zone() -> list[UUID]:
-    """Accounts whose sums are of days in another zone than their tenant's by now."""
-    left = LedgerMirror.objects.exclude(rollup_time_zone=F("account__tenant__time_zone"))
-    return list(left.values_list("pk", flat=True))
+    """Accounts whose sums use another time zone than their tenant's current one."""
+    stale = LedgerMirror.objects.exclude(rollup_time_zone=F("account__tenant__time_zone"))
+    return list(stale.values_list("pk", flat=True))
 
 
 def accounts_with_stale_days() -> list[UUID]:
-    """Accounts with marked days that no worker syncs now, which recomputes them at its end."""
+    """Accounts with marked days and without a running sync, which would recompute them at its
+    end."""
     marked = Account.objects.filter(pk__in=StaleLedgerDay.objects.values("account"))
     syncing = Q(ledger__lease_expires_at__gte=timezone.now())
     return list(marked.exclude(syncing).values_list("pk", flat=True))
 
 
 def days_in_account_zone(account: Account, moments: Iterable[datetime]) -> set[date]:
-    """The days on which these moments lie in the tenant's zone, as it was loaded."""
+    """The days of these times in the tenant's zone, as loaded."""
     return days_in_zone(account.tenant.zone, moments)
 
 
@@ -224,7 +226,7 @@ def aggregate_day(account: Account, day: date, zone: ZoneInfo) -> Iterator[Daily
     entries = LedgerEntry.objects.filter(
         account=account, happened_at__gte=start, happened_at__lt=end
     )
-    # Without constants: PostgreSQL groups by no expression that holds a parameter.
+    # Without constants: PostgreSQL cannot group by an expression with a parameter.
     is_matched = ExpressionWrapper(Q(charge__isnull=False), BooleanField())
     split = entries.annotate(sign=Sign("amount"), is_matched=is_matched)
     names = ("member_id", "operation", "label", "via_api", "is_matched")
@@ -242,7 +244,7 @@ def aggregate_day(account: Account, day: date, zone: ZoneInfo) -> Iterator[Daily
 
 
 def write_monthly_totals(account: Account, days: Collection[date]) -> None:
-    """The months of these days, anew from their days, which are those of the entries by now."""
+    """Recompute the months of these days from their daily totals, which are up to date."""
     months = {day.replace(day=1) for day in days}
     MonthlyTotalByOperation.objects.filter(account=account, month__in=months).delete()
     for month in sorted(months):
@@ -263,15 +265,13 @@ def write_monthly_totals(account: Account, days: Collection[date]) -> None:
 
 
 def regroup_totals(table: type[DailyRollup], sums: Iterable[DailyBreakdown]) -> list[DailyRollup]:
-    """The same sums, along the columns of a table alone."""
-    kept = {*COMMON_COLUMNS, *table.GROUP_COLUMNS}
-    names = [field.attname for field in table._meta.concrete_fields if field.name in kept]
-    found: dict[tuple[object, ...], DailyRollup] = {}
-    for one in sums:
-        given = {name: getattr(one, name) for name in names}
-        row = found.setdefault(
-            tuple(given.values()), table(amount=ZERO_CREDITS, entries=0, **given)
-        )
-        row.amount += one.amount
-        row.entries += one.entries
-    return list(found.values())
+    """Regroup the sums by the columns of a table."""
+    table_columns = {*COMMON_COLUMNS, *table.GROUP_COLUMNS}
+    names = [field.attname for field in table._meta.concrete_fields if field.name in table_columns]
+    totals: dict[tuple[object, ...], DailyRollup] = {}
+    for breakdown in sums:
+        key = {name: getattr(breakdown, name) for name in names}
+        row = totals.setdefault(tuple(key.values()), table(amount=ZERO_CREDITS, entries=0, **key))
+        row.amount += breakdown.amount
+        row.entries += breakdown.entries
+    return list(totals.values())

@@ -1,4 +1,4 @@
-"""Which features and which labels the entries of some days have, found without going through them.
+"""The operations and labels of the entries of some days, read without scanning the entries.
 
 From each name the index leads to the next one (a loose index scan): as many steps as there are
 names, however many rows have them.
@@ -15,9 +15,7 @@ from django.db import connection
 
 from proxyapi.models import Account, DailyTotalByLabel, DailyTotalByOperation
 
-MAX_NAMES_PER_ACCOUNT = (
-    1_000  # of each account; whoever labels each row by itself is not offered all of them
-)
+MAX_NAMES_PER_ACCOUNT = 1_000  # bounds the query for an account with a different label on each row
 
 LOOSE_INDEX_SCAN_SQL = """
     {name}s(account_id, name, nth) AS (
@@ -45,21 +43,23 @@ class LedgerNames(NamedTuple):
 
 
 def load_ledger_names(accounts: Collection[UUID], first: date, last: date) -> LedgerNames:
-    """Of the days from the first to the last, both included. One query."""
+    """The names in the days from `first` to `last`, both included. One query."""
     if not accounts:
         return LedgerNames(frozenset(), frozenset())
     key = Account._meta.pk
-    ids = [key.get_db_prep_value(one, connection) for one in accounts]
+    ids = [key.get_db_prep_value(account_id, connection) for account_id in accounts]
     days = [connection.ops.adapt_datefield_value(day) for day in (first, last)]
     with connection.cursor() as cursor:
         cursor.execute(build_names_sql(len(ids)), [*ids, *ids, *days, *days])
         rows = cursor.fetchall()
-    found = {name: frozenset(value for of, value in rows if of == name) for name in NAME_TABLES}
-    return LedgerNames(found["operation"], found["label"])
+    names = {
+        name: frozenset(value for column, value in rows if column == name) for name in NAME_TABLES
+    }
+    return LedgerNames(names["operation"], names["label"])
 
 
 def build_names_sql(accounts: int) -> str:
-    given = [
+    parameters = [
         {
             "name": name,
             "table": table._meta.db_table,
@@ -69,6 +69,6 @@ def build_names_sql(accounts: int) -> str:
         }
         for name, table in NAME_TABLES.items()
     ]
-    steps = ",".join(LOOSE_INDEX_SCAN_SQL.format(**one) for one in given)
-    names = " UNION ALL ".join(NAMES_IN_PERIOD_SQL.format(**one) for one in given)
+    steps = ",".join(LOOSE_INDEX_SCAN_SQL.format(**values) for values in parameters)
+    names = " UNION ALL ".join(NAMES_IN_PERIOD_SQL.format(**values) for values in parameters)
     return f"WITH RECURSIVE {steps} {names}"

@@ -1,8 +1,8 @@
-"""What uses cost, counted by month and price while charges settle.
+"""Price counts: settled charges by month and price.
 
 The costs page reads a few hundred counts instead of a month's tens of thousands of charges, and is
-as exact: a charge is counted in the transaction that settles it, and taken out in the one that
-finds its refund.
+as exact: a charge is counted in the transaction that settles it, and uncounted in the one that
+matches its refund.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ MAX_TYPE_LENGTH = MonthlyPriceCount._meta.get_field("type").max_length or 0
 
 
 def count_charge(charge: Charge) -> None:
-    """A settled charge, or one whose refund turned out to be none.
+    """Count a settled charge, or one whose refund was detached again.
 
-    In the caller's transaction, which has the account locked: two at once would miss each other.
+    In the caller's transaction, which has the account locked: two at once would lose a count.
     """
     price = price_key_of(charge)
     if not MonthlyPriceCount.objects.filter(**price).update(times=F("times") + 1):
@@ -36,14 +36,14 @@ def count_charge(charge: Charge) -> None:
 
 
 def uncount_charge(charge: Charge) -> None:
-    """A charge that was counted and is refunded now; the lock as in `count`."""
+    """Uncount a charge that was refunded, with the account locked as for `count_charge`."""
     MonthlyPriceCount.objects.filter(**price_key_of(charge), times__gt=0).update(
         times=F("times") - 1
     )
 
 
 def price_key_of(charge: Charge) -> dict[str, Any]:
-    told = (
+    chosen_type = (
         charge.job.chosen_settings.get("type")
         if charge.job and charge.operation in FACELESS_RENDER_OPERATIONS
         else None
@@ -52,14 +52,14 @@ def price_key_of(charge: Charge) -> dict[str, Any]:
         "account_id": charge.account_id,
         "month": utc_month_of(charge.sent_at or charge.created_at),
         "operation": charge.operation,
-        "type": normalize_type(told),
+        "type": normalize_type(chosen_type),
         "quote": charge.quote or 0,
         "cost": charge.cost or 0,
     }
 
 
 def normalize_type(type_: object) -> str:
-    """The type as it is counted; of a null in JSON SQLite says "null"."""
+    """The type as it is counted; SQLite returns "null" for a JSON null."""
     return type_[:MAX_TYPE_LENGTH] if isinstance(type_, str) and type_ != "null" else ""
 
 
@@ -68,7 +68,7 @@ def utc_month_of(moment: datetime) -> date:
 
 
 def previous_month(month: date) -> date:
-    """The month before, by its first day."""
+    """The first day of the month before."""
     return date(month.year - (month.month == 1), (month.month - 2) % 12 + 1, 1)
 
 
@@ -77,7 +77,7 @@ def next_month(month: date) -> date:
 
 
 def rebuild_price_counts(account: Account) -> None:
-    """Make all counts of an account anew from its charges, in the caller's transaction."""
+    """Recompute all counts of an account from its charges, in the caller's transaction."""
     MonthlyPriceCount.objects.filter(account=account).delete()
     charges = Charge.objects.filter(
         account=account, state__in=CHARGED_STATES, refunded_at__isnull=True, sent_at__isnull=False
@@ -96,18 +96,18 @@ def rebuild_price_counts(account: Account) -> None:
 
 
 def count_prices_in_month(charges: QuerySet[Charge], month: date) -> list[dict[str, Any]]:
-    """A row for each price of the month; only renders are looked up with their jobs."""
+    """A row for each price of the month; only renders are joined with their jobs."""
     start, end = (
         datetime(day.year, day.month, 1, tzinfo=UTC) for day in (month, next_month(month))
     )
     sent = charges.filter(sent_at__gte=start, sent_at__lt=end).order_by()
     renders = sent.filter(operation__in=FACELESS_RENDER_OPERATIONS).annotate(type=CHOSEN_TYPE)
-    others = sent.exclude(operation__in=FACELESS_RENDER_OPERATIONS).annotate(type=NULL_TYPE)
-    found: Counter[tuple[Any, ...]] = Counter()
-    for part in (renders, others):
-        rows = part.values_list(*PRICE_COLUMNS).annotate(times=Count("*"))
-        for operation, told, quote, cost, times in rows:
-            found[operation, normalize_type(told), quote or 0, cost] += times
+    other_charges = sent.exclude(operation__in=FACELESS_RENDER_OPERATIONS).annotate(type=NULL_TYPE)
+    counts: Counter[tuple[Any, ...]] = Counter()
+    for queryset in (renders, other_charges):
+        rows = queryset.values_list(*PRICE_COLUMNS).annotate(times=Count("*"))
+        for operation, type_, quote, cost, times in rows:
+            counts[operation, normalize_type(type_), quote or 0, cost] += times
     return [
-        dict(zip(PRICE_COLUMNS, price, strict=True), times=times) for price, times in found.items()
+        dict(zip(PRICE_COLUMNS, price, strict=True), times=times) for price, times in counts.items()
     ]

@@ -1,7 +1,7 @@
-"""Automatic top-up: read the preference, change it, notice what changed without us.
+"""Automatic top-up: read the preference, change it, detect changes made elsewhere.
 
-The preference is the account's own and money; a change is asked for as a row and sent by a worker
-(`process_change.py`), so no page waits for the service and none loses it.
+The preference belongs to the account and concerns money. A change is a row that a worker sends
+(`process_change`), so no page waits for the upstream and no change is lost.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Change an account's automatic top-up: asked for as a row, sent once by a worker.
+"""Change an account's automatic top-up: requested as a row, sent once by a worker.
 
-The service has no version of the preference, and the last write wins (pitfall 79). So it is read
-again right before: when it is not what the person saw, nothing is sent, and they are told what
-changed. A PUT whose answer got lost is settled by reading, never sent again: switching top-up on
-may buy credits at once.
+The upstream has no version of the preference, and the last write wins (pitfall 79). So it is read
+again right before the write; if it is not what the person saw, nothing is sent and the reason
+states the difference. A PUT whose answer was lost is settled by reading, never sent again:
+switching top-up on may buy credits at once.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from proxyapi.top_up import messages, preference_sync
 from proxyapi.top_up.setting import TopUpSetting
 from proxyapi.upstream import errors
 
-CHANGE_PERMIT_WAIT_S = 5.0  # seconds to wait for a request of the token's allowance
-CHANGE_ABANDONED_AFTER = timedelta(seconds=150)  # longer than a read, a PUT and their waits
-# A PUT may still arrive after its answer was given up: "not there" counts only so long after that.
+CHANGE_PERMIT_WAIT_S = 5.0  # seconds to wait for a permit of the token
+CHANGE_ABANDONED_AFTER = timedelta(seconds=150)  # longer than a read, a PUT and their permits
+# A PUT may arrive after its answer was given up; until then an unchanged setting proves nothing.
 PUT_OPERATION = "top_up.put"
 MAX_PUT_ARRIVAL = timedelta(seconds=get_operation(PUT_OPERATION).max_duration_s) + timedelta(
     seconds=30
 )
-MAX_PERMIT_WAIT = timedelta(minutes=2)  # nobody wants a setting of money to change much later
-MAX_CHANGE_AGE = timedelta(minutes=15)  # without a worker; one that died in between is waited for
+MAX_PERMIT_WAIT = timedelta(minutes=2)  # a money setting must not change long after the request
+MAX_CHANGE_AGE = timedelta(minutes=15)  # without a worker; longer than a dead worker's lease
 CHANGE_RECHECK_DELAY = timedelta(seconds=15)
 
 
@@ -42,9 +42,10 @@ CHANGE_RECHECK_DELAY = timedelta(seconds=15)
 def request_change(
     token: Token, member_id: int, nonce: UUID, wanted: TopUpSetting, seen: TopUpSetting
 ) -> tuple[TopUpChange, bool]:
-    """The row of a change, and whether it is new: one nonce is one change.
+    """Create the row of a change; return it and whether it is new: one nonce is one change.
 
-    Raises `Refusal` for what the service would refuse anyway, or while another one is on its way.
+    Raises a `Refusal` for what the upstream would refuse anyway, or while another change is in
+    progress.
     """
     account = Account.objects.select_for_update().get(pk=token.account_id)
     if earlier := account.top_up_changes.filter(nonce=nonce).first():
@@ -70,7 +71,7 @@ def request_change(
 
 
 def process_change(change_id: UUID) -> None:
-    """Go on with one change: send it, or find out what became of it. May run twice."""
+    """Send a requested change, or settle one whose outcome is unknown. May run twice."""
     changes = TopUpChange.objects.select_related("account", "token__account")
     change = changes.get(pk=change_id)
     if change.state == TopUpChangeState.SENDING and change.due_at <= timezone.now():
@@ -87,22 +88,24 @@ def process_change(change_id: UUID) -> None:
 
 
 def recover_abandoned_change(change: TopUpChange) -> None:
-    """Its worker died: before the PUT nothing was sent, afterwards nobody knows."""
-    to = TopUpChangeState.UNKNOWN if change.sent_at else TopUpChangeState.ASKED
-    same_send_attempt(change).transition(change, to, due_at=timezone.now())
+    """Recover a change whose worker died: before the PUT nothing was sent, after it the outcome is
+    unknown."""
+    state = TopUpChangeState.UNKNOWN if change.sent_at else TopUpChangeState.ASKED
+    same_send_attempt(change).transition(change, state, due_at=timezone.now())
 
 
 def same_send_attempt(change: TopUpChange) -> TopUpChangeQuerySet:
-    """What was sent since we read the change is another worker's: neither ended nor sent again."""
+    """Exclude the change if another worker sent it since it was read: it is neither finished nor
+    sent again here."""
     return TopUpChange.objects.filter(sent_at=change.sent_at)
 
 
 def send_change(change: TopUpChange) -> None:
-    wanted = TopUpSetting.from_mapping(change.wanted)
+    requested = TopUpSetting.from_mapping(change.wanted)
     try:
         if reread_setting(change) is None:
             return
-        put_setting(change, wanted)
+        put_setting(change, requested)
     except RateLimitExhausted as exhausted:
         postpone_unsent_change(change, exhausted.wait, exhausted.user_message)
     except errors.RateLimited as error:
@@ -110,47 +113,48 @@ def send_change(change: TopUpChange) -> None:
     except errors.OutcomeUnknown:
         mark_change_unknown(change)
     except errors.UpstreamError as error:
-        refuse_change(change, messages.change_refusal_message(error, wanted))
+        refuse_change(change, messages.change_refusal_message(error, requested))
 
 
 def reread_setting(change: TopUpChange) -> TopUpSetting | None:
-    """The preference as it is now; None when that decides already."""
+    """The current preference; None if reading it already finished the change."""
     try:
-        found, requested_at = preference_sync.fetch_preference(
+        reading, requested_at = preference_sync.fetch_preference(
             change.token, Priority.PERSON, CHANGE_PERMIT_WAIT_S
         )
     except errors.OutcomeUnknown:
         refuse_change(change, messages.REREAD_FAILED)
         return None
-    preference_sync.store_preference(change.account, found, requested_at)
-    seen = TopUpSetting.from_mapping(change.seen)
-    if found.setting != seen:
-        refuse_change(change, messages.changed_meanwhile_message(seen, found.setting))
+    preference_sync.store_preference(change.account, reading, requested_at)
+    displayed = TopUpSetting.from_mapping(change.seen)
+    if reading.setting != displayed:
+        refuse_change(change, messages.changed_meanwhile_message(displayed, reading.setting))
         return None
-    return found.setting
+    return reading.setting
 
 
-def put_setting(change: TopUpChange, wanted: TopUpSetting) -> None:
+def put_setting(change: TopUpChange, requested: TopUpSetting) -> None:
     grant = calls.acquire_permit(change.token, Priority.PERSON, CHANGE_PERMIT_WAIT_S)
     sent_at = timezone.now()
-    # A worker frozen for longer than its time lost the change to another, who may have sent it.
-    still_ours = TopUpChange.objects.filter(
+    # If this worker was frozen past its lease, another worker may have sent the change.
+    unchanged = TopUpChange.objects.filter(
         pk=change.pk, state=TopUpChangeState.SENDING, due_at=change.due_at
     )
-    if not still_ours.update(sent_at=sent_at):
+    if not unchanged.update(sent_at=sent_at):
         return
     change.sent_at = sent_at
-    reply = calls.send_request(change.token, PUT_OPERATION, grant, json=wanted.to_request_body())
-    left = preference_sync.parse_preference(reply.data)
-    if left.setting.satisfies(wanted):
-        mark_change_saved(change, left, sent_at)
+    reply = calls.send_request(change.token, PUT_OPERATION, grant, json=requested.to_request_body())
+    saved = preference_sync.parse_preference(reply.data)
+    if saved.setting.satisfies(requested):
+        mark_change_saved(change, saved, sent_at)
     else:
-        # It answered something else than was asked for: what it shows when asked decides.
+        # The answer is not the requested setting: a read of the preference decides.
         mark_change_unknown(change)
 
 
 def mark_change_unknown(change: TopUpChange) -> None:
-    """The answer got lost, the PUT perhaps not: read it back at once, later again."""
+    """The answer was lost, but perhaps not the PUT: read the preference back now, and again
+    later."""
     fields = {
         "reason": messages.CHANGE_OUTCOME_UNKNOWN,
         "due_at": timezone.now() + CHANGE_RECHECK_DELAY,
@@ -160,36 +164,37 @@ def mark_change_unknown(change: TopUpChange) -> None:
 
 
 def settle_unknown_change(change: TopUpChange) -> None:
-    """Reading tells: it is as wanted, or it never arrived. A failed reading tells nothing."""
-    wanted, sent_at = (
+    """Read the preference back: it shows the requested setting, or the PUT did not arrive. A failed
+    read decides nothing."""
+    requested, sent_at = (
         TopUpSetting.from_mapping(change.wanted),
         change.sent_at or change.requested_at,
     )
     try:
-        # Its own token may have stopped since; any that opens the account reads the same.
+        # Its own token may have stopped since; any token of the account reads the same setting.
         token = pick_account_token(change.account, change.member_id)
-        found, requested_at = preference_sync.fetch_preference(
+        reading, requested_at = preference_sync.fetch_preference(
             token, Priority.PERSON, CHANGE_PERMIT_WAIT_S
         )
     except (errors.UpstreamError, RateLimitExhausted, TokenRefused):
         reschedule_change(change, CHANGE_RECHECK_DELAY)
         return
-    if found.setting.satisfies(wanted):
-        mark_change_saved(change, found, requested_at)
+    if reading.setting.satisfies(requested):
+        mark_change_saved(change, reading, requested_at)
         return
-    preference_sync.store_preference(change.account, found, requested_at)
+    preference_sync.store_preference(change.account, reading, requested_at)
     if requested_at - sent_at > MAX_PUT_ARRIVAL:
-        refuse_change(change, messages.not_applied_message(found.setting))
+        refuse_change(change, messages.not_applied_message(reading.setting))
     else:
         reschedule_change(change, CHANGE_RECHECK_DELAY)
 
 
 @transaction.atomic
 def mark_change_saved(
-    change: TopUpChange, left: preference_sync.PreferenceReading, at: datetime
+    change: TopUpChange, saved: preference_sync.PreferenceReading, at: datetime
 ) -> None:
-    if finish_change(change, TopUpChangeState.SAVED, messages.change_saved_message(left.setting)):
-        preference_sync.store_preference(change.account, left, at, ours=True)
+    if finish_change(change, TopUpChangeState.SAVED, messages.change_saved_message(saved.setting)):
+        preference_sync.store_preference(change.account, saved, at, is_own_change=True)
 
 
 def refuse_change(change: TopUpChange, sentence: str) -> None:
@@ -205,7 +210,7 @@ def finish_change(change: TopUpChange, state: TopUpChangeState, sentence: str) -
 
 
 def postpone_unsent_change(change: TopUpChange, seconds: float, sentence: str) -> None:
-    """Nothing was sent: again soon, unless it has waited long enough."""
+    """Nothing was sent: retry soon, or refuse the change after `MAX_PERMIT_WAIT`."""
     if timezone.now() - change.requested_at > MAX_PERMIT_WAIT:
         refuse_change(change, f"Not saved. {sentence}")
         return
@@ -220,7 +225,8 @@ def reschedule_change(change: TopUpChange, after: timedelta) -> None:
 
 
 def pick_account_token(account: Account, member_id: int) -> Token:
-    """The member's own token of the account, else any that opens it; of both the newest."""
+    """The newest of the member's own tokens of the account, otherwise the newest of any member.
+    Raises `TokenRefused` without one."""
     usable = account.tokens.usable().select_related("account").order_by("-created_at")
     token = token_vault.first_decryptable(
         sorted(usable, key=lambda token: token.owner_id != member_id)

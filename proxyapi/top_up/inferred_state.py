@@ -1,8 +1,9 @@
-"""What the service does not tell of its top-ups: how many today, since when, who switched it off.
+"""What the upstream does not report of its top-ups: how many today, since when, and who switched it
+off.
 
-Inferred, and shown as such (pitfall 81): an entry counts as an automatic top-up when its own words
-say so, and it gives nothing back. The spec names no words for one, nor for a pack somebody bought
-by hand: which of the two it was no row tells. The caps count by the UTC day (spec, Limits).
+Inferred, and shown as such (pitfall 81): a credit counts as an automatic top-up if its label or
+type contains "top-up" and it refunds nothing. The spec defines no text for one, nor for a pack
+bought by hand, so the two cannot be told apart. The limits count by the UTC day (spec, Limits).
 """
 
 from __future__ import annotations
@@ -38,18 +39,18 @@ def infer_top_up_state(
 def infer_from_entries(
     entries: Iterable[LedgerEntry], row: AutoTopUp | None, now: datetime
 ) -> InferredTopUpState:
-    """From entries that hold today's credits at least."""
-    began = utc_midnight(now)
-    today = sum(1 for entry in entries if entry.happened_at >= began and is_top_up_entry(entry))
+    """`entries` must include today's credits."""
+    day_start = utc_midnight(now)
+    today = sum(1 for entry in entries if entry.happened_at >= day_start and is_top_up_entry(entry))
     failed_at = row.failure_seen_at if row and row.consecutive_failures else None
     until = failed_at + FAILURE_COOLDOWN if failed_at else None
-    resting = until if until and until > now else None
-    return InferredTopUpState(today, began + timedelta(days=1), resting)
+    cooldown_until = until if until and until > now else None
+    return InferredTopUpState(today, day_start + timedelta(days=1), cooldown_until)
 
 
 def is_stopped_by_failures(row: AutoTopUp) -> bool:
-    """Whether the service switched it off. The count alone does not tell: it stays when somebody
-    switches top-up on again, and off later (spec, PUT rule 4)."""
+    """Whether the upstream switched it off. The failure count alone is not enough: it stays if a
+    person switches top-up on again, and off later (spec, PUT rule 4)."""
     left_off = row.left_enabled is False and row.found_off_at is None
     return row.consecutive_failures >= MAX_TOP_UP_FAILURES and not row.enabled and not left_off
 
@@ -59,13 +60,14 @@ def utc_midnight(moment: datetime) -> datetime:
 
 
 def is_top_up_entry(entry: LedgerEntry) -> bool:
-    gives_nothing_back = entry.amount > 0 and entry.charge_id is None
-    return gives_nothing_back and mentions_top_up(
+    is_unmatched_credit = entry.amount > 0 and entry.charge_id is None
+    return is_unmatched_credit and mentions_top_up(
         entry.label, entry.content_type, entry.transaction_type
     )
 
 
 def mentions_top_up(*words: str) -> bool:
-    """A refund may bear the title of what it gives back, such as of a film about top-ups."""
-    said = " ".join(words)
-    return bool(TOP_UP_PATTERN.search(said)) and "refund" not in said.lower()
+    """Refunds do not count: one may contain the title of what it refunds, such as a film about
+    top-ups."""
+    text = " ".join(words)
+    return bool(TOP_UP_PATTERN.search(text)) and "refund" not in text.lower()

@@ -1,4 +1,4 @@
-"""What becomes of a change of the automatic top-up, in sentences for people."""
+"""Texts for the outcome of a change of the automatic top-up."""
 
 from __future__ import annotations
 
@@ -28,48 +28,58 @@ EMAIL_NOT_VERIFIED = (
 )
 
 
-def change_saved_message(left: TopUpSetting) -> str:
-    if left.enabled:
-        return f"Saved. Top-up is {left.describe()}."
+def change_saved_message(saved: TopUpSetting) -> str:
+    if saved.enabled:
+        return f"Saved. Top-up is {saved.describe()}."
     return "Saved. Top-up is off. The purchase setting is kept for the next time."
 
 
-def changed_meanwhile_message(seen: TopUpSetting, found: TopUpSetting) -> str:
+def changed_meanwhile_message(displayed: TopUpSetting, current: TopUpSetting) -> str:
     return (
-        f"Not saved. Someone else changed the setting: it was {seen.describe()} when you opened "
-        f"the page, now it is {found.describe()}{purchase_difference(seen, found)}. Review it, "
-        "then save again if needed."
+        f"Not saved. Someone else changed the setting: it was {displayed.describe()} when "
+        f"you opened the page, now it is {current.describe()}"
+        f"{purchase_difference(displayed, current)}. Review it, then save again if needed."
     )
 
 
-def purchase_difference(seen: TopUpSetting, found: TopUpSetting) -> str:
-    """What differs where the short form of both is the same."""
-    if seen.describe() != found.describe():
+def purchase_difference(displayed: TopUpSetting, current: TopUpSetting) -> str:
+    """The difference in the purchase, if the short descriptions are equal."""
+    if displayed.describe() != current.describe():
         return ""
-    return f" and would buy {found.describe_purchase()}, before it was {seen.describe_purchase()}"
-
-
-def not_applied_message(found: TopUpSetting) -> str:
     return (
-        f"Not saved. The response was lost, and the service shows top-up {found.describe()}. Save "
-        "again if needed."
+        f" and would buy {current.describe_purchase()}, "
+        f"before it was {displayed.describe_purchase()}"
     )
 
 
-def change_refusal_message(error: errors.UpstreamError, wanted: TopUpSetting) -> str:
+def not_applied_message(current: TopUpSetting) -> str:
+    return (
+        f"Not saved. The response was lost, and the service shows top-up {current.describe()}. "
+        "Save again if needed."
+    )
+
+
+def change_refusal_message(error: errors.UpstreamError, requested: TopUpSetting) -> str:
     if isinstance(error, errors.PaymentMethodMissing):
         return NO_PAYMENT_METHOD
     if isinstance(error, errors.EmailNotVerified):
         return EMAIL_NOT_VERIFIED
     if isinstance(error, errors.ValidationFailed):
-        return invalid_setting_message(error, wanted)
+        return invalid_setting_message(error, requested)
     return f"Not saved. {error.user_message} The setting is unchanged."
 
 
-def invalid_setting_message(error: errors.ValidationFailed, wanted: TopUpSetting) -> str:
-    if "plan_id" in error.fields and wanted.type == TopUpType.PACK:
+def invalid_setting_message(error: errors.ValidationFailed, requested: TopUpSetting) -> str:
+    if "plan_id" in error.fields and requested.type == TopUpType.PACK:
         return (
-            f"Not saved. The service has no active credit pack with the plan ID {wanted.plan_id}."
+            "Not saved. The service has no active credit pack "
+            f"with the plan ID {requested.plan_id}."
         )
-    said = " ".join(line for lines in error.fields.values() for line in lines) or error.detail
-    return f"Not saved. The service says: “{said}”" if said else f"Not saved. {error.user_message}"
+    upstream_text = (
+        " ".join(line for lines in error.fields.values() for line in lines) or error.detail
+    )
+    return (
+        f"Not saved. The service says: “{upstream_text}”"
+        if upstream_text
+        else f"Not saved. {error.user_message}"
+    )

@@ -1,8 +1,8 @@
-"""What the service says of an account's automatic top-up, read now and then into one row.
+"""Read an account's automatic top-up preference from the upstream into one row.
 
-A failed reading changes nothing but the reason why we know no more (rule 6). A reading that began
-before a newer one never undoes it. While a change is on its way `save.py` reads, and nobody else:
-what it brings about would look like somebody else's deed.
+A failed read changes only the reason why nothing newer is known (rule 6). A read that was requested
+before a newer one never overwrites it. While a change is in progress only `change_dispatch` reads:
+its effect would look like a change made elsewhere.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ class PreferenceReading(NamedTuple):
 
 
 def accounts_due_for_preference_read(now: datetime) -> list[UUID]:
-    """Accounts whose preference wants to be read."""
-    opened = Token.objects.usable().filter(account=OuterRef("pk"))
-    never = Q(top_up__isnull=True)
-    accounts = Account.objects.filter(never | Q(top_up__due_at__lte=now), Exists(opened))
+    """Accounts whose preference is due to be read."""
+    usable_tokens = Token.objects.usable().filter(account=OuterRef("pk"))
+    is_unread = Q(top_up__isnull=True)
+    accounts = Account.objects.filter(is_unread | Q(top_up__due_at__lte=now), Exists(usable_tokens))
     return list(accounts.values_list("pk", flat=True))
 
 
 def refresh_preference(account: Account) -> None:
-    """Read the preference in the slowest lane, if it is due. Raises nothing.
+    """Read the preference at the lowest priority, if it is due. Raises nothing.
 
-    Without a paid plan the service refuses it (pitfall 80), so it is not asked.
+    Without a paid plan the upstream refuses the read (pitfall 80), so none is sent.
     """
     usable = account.tokens.usable().select_related("account").order_by("state_since")
     token = token_vault.first_decryptable(usable)
@@ -77,7 +77,7 @@ def refresh_preference(account: Account) -> None:
 
 
 def claim_preference_read(account: Account) -> bool:
-    """Whether this reading is ours: two doorbells do not read it twice, nor beside a change."""
+    """Return True for one of several concurrent workers, if no change is in progress."""
     AutoTopUp.objects.get_or_create(account=account)
     now, changing = timezone.now(), TopUpChange.objects.filter(account=account).open()
     rows = AutoTopUp.objects.filter(~Exists(changing), account=account, due_at__lte=now)
@@ -87,7 +87,8 @@ def claim_preference_read(account: Account) -> bool:
 def fetch_preference(
     token: Token, lane: Priority, patience: float
 ) -> tuple[PreferenceReading, datetime]:
-    """The preference and when it was asked for. Raises `UpstreamError`, `RateLimitExhausted`."""
+    """Return the preference and the time of the request. Raises `UpstreamError` or
+    `RateLimitExhausted`."""
     requested_at = timezone.now()
     return parse_preference(
         calls.call_upstream(token, READ_OPERATION, lane, patience=patience).data
@@ -107,31 +108,36 @@ def parse_preference(data: Any) -> PreferenceReading:
 
 @transaction.atomic
 def store_preference(
-    account: Account, reading: PreferenceReading, requested_at: datetime, *, ours: bool = False
+    account: Account,
+    reading: PreferenceReading,
+    requested_at: datetime,
+    *,
+    is_own_change: bool = False,
 ) -> AutoTopUp:
-    """Keep what was read; `ours` when we have just set it so. Announces what changed."""
+    """Store a reading and publish an event if the displayed state changed. `is_own_change`: we have
+    just set the preference to it."""
     AutoTopUp.objects.get_or_create(account=account)
     row = AutoTopUp.objects.select_for_update().get(account=account)
-    known, before = row.read_at is not None, displayed_state(row)
+    was_read_before, before = row.read_at is not None, displayed_state(row)
     if row.read_at is None or row.read_at <= requested_at:
         apply_preference(row, reading, requested_at)
-    if ours:
+    if is_own_change:
         record_own_setting(row, reading.setting, requested_at)
     row.save()
-    if displayed_state(row) != before or not known:
+    if displayed_state(row) != before or not was_read_before:
         publish_event(account.tenant_id, EventType.TOP_UP, account.pk)
     return row
 
 
 def apply_preference(row: AutoTopUp, reading: PreferenceReading, requested_at: datetime) -> None:
-    known = row.read_at is not None
+    was_read_before = row.read_at is not None
     if reading.setting.enabled:
         row.found_off_at = None
-    elif known and row.enabled:
+    elif was_read_before and row.enabled:
         row.found_off_at = requested_at
-    # Lower, too: a top-up that succeeded began the count anew, and then another one failed.
+    # A lower count is new too: a successful top-up reset it, and then another one failed.
     if reading.failures and reading.failures != row.consecutive_failures:
-        row.failure_seen_at = requested_at if known else None
+        row.failure_seen_at = requested_at if was_read_before else None
     for name, value in reading.setting.to_dict().items():
         setattr(row, name, value)
     row.enabled_at, row.consecutive_failures = reading.enabled_at, reading.failures
@@ -139,14 +145,15 @@ def apply_preference(row: AutoTopUp, reading: PreferenceReading, requested_at: d
 
 
 def record_own_setting(row: AutoTopUp, setting: TopUpSetting, at: datetime) -> None:
-    """Also when a newer reading was faster: found off, it is we who did that."""
+    """Record that we set the preference, also if a newer reading was stored first: if it found
+    top-up off, it was our change."""
     row.left_enabled, row.left_at = setting.enabled, at
     if not setting.enabled:
         row.found_off_at = None
 
 
 def record_preference_error(account: Account, sentence: str) -> None:
-    """Why the last reading told nothing; what was known stays with its age."""
+    """Store why the last read failed; the stored preference keeps its age."""
     row, _ = AutoTopUp.objects.get_or_create(account=account)
     if row.read_error != sentence:
         AutoTopUp.objects.filter(pk=row.pk).update(read_error=sentence)
@@ -154,5 +161,5 @@ def record_preference_error(account: Account, sentence: str) -> None:
 
 
 def displayed_state(row: AutoTopUp) -> tuple[object, ...]:
-    """What pages show of it, but for its age."""
+    """The parts of the row that pages show, except its age."""
     return (TopUpSetting.from_row(row), row.consecutive_failures, row.found_off_at, row.read_error)

@@ -1,4 +1,4 @@
-"""What an account's automatic top-up is set to, and the body that sets it (spec, PUT rules 1 to 4).
+"""The setting of an account's automatic top-up, and the body that sets it (spec, PUT rules 1 to 4).
 
 Pure values. Units are 100 credits each; up to 100 units only the presets are legal.
 """
@@ -19,7 +19,7 @@ SETTING_FIELDS = ("enabled", "type", "plan_id", "units")
 
 @dataclass(frozen=True, slots=True)
 class TopUpSetting:
-    """`type` is the service's own word; what does not belong to it may still be kept there."""
+    """`type` is the upstream's raw value; fields that do not belong to it may still be set."""
 
     enabled: bool = False
     type: str = ""
@@ -27,14 +27,15 @@ class TopUpSetting:
     units: int | None = None
 
     @classmethod
-    def from_mapping(cls, kept: Mapping[str, Any]) -> Self:
-        """From what `kept` wrote, or from the service's record; a wrong type is nothing."""
-        type_ = kept.get("type")
+    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
+        """Parse the result of `to_dict` or the upstream's record; a value of a wrong type is
+        ignored."""
+        type_ = values.get("type")
         return cls(
-            enabled=kept.get("enabled") is True,
+            enabled=values.get("enabled") is True,
             type=type_[:40] if isinstance(type_, str) and type_.isprintable() else "",
-            plan_id=parse_whole_number(kept.get("plan_id")),
-            units=parse_whole_number(kept.get("units")),
+            plan_id=parse_whole_number(values.get("plan_id")),
+            units=parse_whole_number(values.get("units")),
         )
 
     @classmethod
@@ -45,7 +46,8 @@ class TopUpSetting:
         return {name: getattr(self, name) for name in SETTING_FIELDS}
 
     def to_request_body(self) -> dict[str, Any]:
-        """Switching off sends that alone: the rest is ignored and preserved (pitfalls 69 to 71)."""
+        """Switching off sends only that: the other fields are ignored and preserved (pitfalls 69 to
+        71)."""
         if not self.enabled:
             return {"enabled": False}
         if self.type == TopUpType.PACK:
@@ -53,16 +55,18 @@ class TopUpSetting:
         return {"enabled": True, "type": self.type, "units": self.units}
 
     def applied_to(self, before: Self) -> Self:
-        """What holds once this is saved: switched off, the rest stays as it was `before`."""
+        """The setting after this one is saved: switching off leaves the other fields as they were
+        `before`."""
         return self if self.enabled else replace(before, enabled=False)
 
-    def satisfies(self, wanted: TopUpSetting) -> bool:
-        """Whether this, as read, is what was asked for: only what a body sends is compared."""
-        shown = self.to_dict()
-        return all(shown[name] == value for name, value in wanted.to_request_body().items())
+    def satisfies(self, requested: TopUpSetting) -> bool:
+        """Whether this reading is the requested setting; only fields of the request body are
+        compared."""
+        actual = self.to_dict()
+        return all(actual[name] == value for name, value in requested.to_request_body().items())
 
     def credits_per_top_up(self, packs: Mapping[int, int]) -> int | None:
-        """Credits of one top-up; None where nobody has said what the pack holds."""
+        """Credits of one top-up; None if the pack's credits are not entered."""
         if self.type == TopUpType.UNITS:
             return None if self.units is None else self.units * CREDITS_PER_UNIT
         return None if self.plan_id is None else packs.get(self.plan_id)
@@ -80,7 +84,7 @@ class TopUpSetting:
 
 
 def parse_whole_number(value: object) -> int | None:
-    """A whole number that a row can hold."""
+    """A whole number that fits in a row's column, otherwise None."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
         return None
     return value

@@ -123,7 +123,7 @@ def test_a_reading_that_overtook_our_own_change_does_not_call_it_somebody_elses(
         account, PreferenceReading(OFF, None, 1), now + timedelta(seconds=2)
     )
     row = preference_sync.store_preference(
-        account, PreferenceReading(OFF, None, 0), now + timedelta(seconds=1), ours=True
+        account, PreferenceReading(OFF, None, 0), now + timedelta(seconds=1), is_own_change=True
     )
     assert (row.is_disabled_elsewhere, row.left_enabled) == (False, False)
     assert row.left_at == now + timedelta(seconds=1)
@@ -138,7 +138,7 @@ def test_switched_on_here_and_found_off_since_is_not_our_change(account: Account
         account, PreferenceReading(OFF, None, 0), now + timedelta(seconds=2)
     )
     row = preference_sync.store_preference(
-        account, PreferenceReading(MORE, None, 0), now + timedelta(seconds=1), ours=True
+        account, PreferenceReading(MORE, None, 0), now + timedelta(seconds=1), is_own_change=True
     )
     assert (row.is_disabled_elsewhere, row.left_enabled) == (True, True)
 
