@@ -1,4 +1,4 @@
-"""Costs: the service's list, what was really paid, how close estimates were. Other areas name its
+"""Costs: the service's price list, actual costs, and the accuracy of estimates. Other areas use its
 URLs (`costs`, `estimate-accuracy`) and import nothing."""
 
 from __future__ import annotations

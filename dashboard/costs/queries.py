@@ -1,4 +1,4 @@
-"""The costs page of a team."""
+"""Queries of the costs page."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from proxyapi.upstream import response_parsing
 
 @dataclass(frozen=True, slots=True)
 class EstimateAccuracy:
-    """`ends`: percent at both ends of the estimates' scale; `margin`: percent held above one;
-    `since`: the first day, of UTC."""
+    """`scale_percent` is the value at both ends of the scale; `margin` is the percentage that a
+    hold adds to an estimate; `since` is the first day in UTC."""
 
     estimates: tuple[EstimateError, ...]
     scale_percent: int
@@ -38,7 +38,7 @@ class EstimateAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class CostsPage:
-    """The list is one account's, what was paid is the team's."""
+    """`prices` belong to one account, `paid` to the team."""
 
     tabs: tuple[AccountTab, ...]
     prices: tuple[ListPrice, ...]
@@ -60,11 +60,11 @@ def accounts_with_cost_maps(tenant: Tenant) -> QuerySet[Account]:
     return all_team_accounts(tenant).defer(None).defer("options")
 
 
-def build_costs_page(accounts: Sequence[Account], wanted: str) -> CostsPage | None:
-    """One query. `wanted` is an account's id, for its list; what was paid is the team's."""
+def build_costs_page(accounts: Sequence[Account], account_id: str) -> CostsPage | None:
+    """One query. `account_id` is the UUID, as text, of the account whose price list is shown."""
     if not accounts:
         return None
-    account = next((one for one in accounts if str(one.pk) == wanted), accounts[0])
+    account = next((one for one in accounts if str(one.pk) == account_id), accounts[0])
     since = costs_period_start()
     rows = load_cost_counts([one.pk for one in accounts], since)
     return CostsPage(
@@ -77,26 +77,28 @@ def build_costs_page(accounts: Sequence[Account], wanted: str) -> CostsPage | No
 
 
 def costs_period_start() -> date:
-    """The first day of the last month: on the first of a month there is something to tell, too."""
+    """The first day of the previous month, so that there are costs on the first of a month as
+    well."""
     return previous_month(utc_month_of(timezone.now()))
 
 
 def load_estimate_accuracy(accounts: Sequence[Account]) -> EstimateAccuracy:
-    """How close the estimates were, alone. One query."""
+    """One query."""
     since = costs_period_start()
-    return build_estimate_accuracy(load_cost_counts([one.pk for one in accounts], since), since)
+    return build_estimate_accuracy(
+        load_cost_counts([account.pk for account in accounts], since), since
+    )
 
 
 def build_estimate_accuracy(rows: Sequence[CostCountRow], since: date) -> EstimateAccuracy:
-    estimates, ends = build_estimate_errors(rows)
-    return EstimateAccuracy(estimates, ends, round(100 * (float(settings.HOLD_MARGIN) - 1)), since)
+    estimates, scale_end = build_estimate_errors(rows)
+    return EstimateAccuracy(
+        estimates, scale_end, round(100 * (float(settings.HOLD_MARGIN) - 1)), since
+    )
 
 
-SCALE_STEP_PERCENT, MIN_SCALE_PERCENT = (
-    10,
-    20,
-)  # percent: the scale of the estimates ends at a round number
-TAIL_SHARE = Decimal("0.05")  # of the charges lie below the span, and as many above
+SCALE_STEP_PERCENT, MIN_SCALE_PERCENT = 10, 20
+TAIL_SHARE = Decimal("0.05")  # share of the charges below the span, and above it
 
 
 class CostCountRow(NamedTuple):
@@ -108,19 +110,19 @@ class CostCountRow(NamedTuple):
 
     @property
     def name(self) -> str:
-        """`Render, AI visuals`: a render's price hangs on its type."""
-        told = feature_label(self.operation)
-        words = (
+        """`Render, AI visuals`: the price of a render depends on its type."""
+        feature = feature_label(self.operation)
+        type_label = (
             FACELESS_TYPE_LABELS.get(self.type)
             if self.operation in FACELESS_RENDER_OPERATIONS
             else None
         )
-        return f"{told}, {words}" if words and words not in told else told
+        return f"{feature}, {type_label}" if type_label and type_label not in feature else feature
 
 
 @dataclass(frozen=True, slots=True)
 class ActualCost:
-    """Credits of one use. `free`: uses that took none, which no other figure counts."""
+    """Credits per use. `free` counts uses without a cost, which no other figure includes."""
 
     name: str
     count: int
@@ -137,8 +139,8 @@ class ActualCost:
 
 @dataclass(frozen=True, slots=True)
 class EstimateError:
-    """By how many percent the cost missed the estimate: nine in ten lie between `low` and `high`.
-    `x` and `width` are of the scale, in percent."""
+    """The deviation of the cost from the estimate in percent: 90 % of the charges are between `low`
+    and `high`. `x` and `width` are in percent of the scale."""
 
     name: str
     count: int
@@ -159,19 +161,19 @@ class EstimateError:
 
 
 def load_cost_counts(accounts: Collection[UUID], since: date) -> list[CostCountRow]:
-    """What was paid for from that month on, without what was refunded. One query."""
+    """Charged and not refunded uses since the month `since`. One query."""
     counts = MonthlyPriceCount.objects.filter(account__in=accounts, month__gte=since, times__gt=0)
-    found = counts.order_by().values_list(*PRICE_COLUMNS).annotate(times=Sum("times"))
-    return [CostCountRow(*row) for row in found]
+    rows = counts.order_by().values_list(*PRICE_COLUMNS).annotate(times=Sum("times"))
+    return [CostCountRow(*row) for row in rows]
 
 
 def build_actual_costs(rows: Iterable[CostCountRow]) -> Iterator[ActualCost]:
-    """By feature, what took the most first."""
+    """By feature, highest total first."""
     costs: dict[str, Counter[Decimal]] = defaultdict(Counter)
     for row in rows:
         costs[row.name][row.cost] += row.times
-    found = [build_actual_cost(name, counts) for name, counts in costs.items()]
-    yield from sorted(found, key=lambda one: (-one.total, one.name))
+    actual_costs = [build_actual_cost(name, counts) for name, counts in costs.items()]
+    yield from sorted(actual_costs, key=lambda actual_cost: (-actual_cost.total, actual_cost.name))
 
 
 def build_actual_cost(name: str, costs: Counter[Decimal]) -> ActualCost:
@@ -188,7 +190,7 @@ def build_actual_cost(name: str, costs: Counter[Decimal]) -> ActualCost:
 
 
 def median_cost(costs: Counter[Decimal]) -> Decimal | None:
-    """The median; of an even number of them between the two in the middle."""
+    """The median; for an even count the mean of the two middle values."""
     count = sum(costs.values())
     if not count:
         return None
@@ -200,7 +202,7 @@ def median_cost(costs: Counter[Decimal]) -> Decimal | None:
 
 
 def nth_counted_value(ordered: list[Decimal], costs: Counter[Decimal], place: int) -> Decimal:
-    """The value at a place of all of them in ascending order, counted from 0."""
+    """The value at index `place` of all values in ascending order."""
     for value in ordered:
         if place < costs[value]:
             return value
@@ -209,30 +211,30 @@ def nth_counted_value(ordered: list[Decimal], costs: Counter[Decimal], place: in
 
 
 def build_estimate_errors(rows: Iterable[CostCountRow]) -> tuple[tuple[EstimateError, ...], int]:
-    """By feature, the most frequent first; and the percent at which their common scale ends."""
+    """By feature, most frequent first; and the percentage at the ends of their common scale."""
     misses: dict[str, Counter[Decimal]] = defaultdict(Counter)
     for row in rows:
         is_exact = get_operation(row.operation).price.exact
         if row.quote and row.cost and not is_exact:
             misses[row.name][100 * (row.cost - row.quote) / row.quote] += row.times
     spans = {name: error_span_percent(counts) for name, counts in misses.items()}
-    ends = round_up_to_scale(max(map(abs, span)) for span in spans.values())
-    found = [
+    scale_end = round_up_to_scale(max(map(abs, span)) for span in spans.values())
+    errors = [
         EstimateError(
             name=name,
             count=sum(misses[name].values()),
             low=low,
             high=high,
-            x=min(98.8, 50 + 50 * low / ends),
-            width=max(1.2, 50 * (high - low) / ends),
+            x=min(98.8, 50 + 50 * low / scale_end),
+            width=max(1.2, 50 * (high - low) / scale_end),
         )
         for name, (low, high) in spans.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-one.count, one.name))), ends
+    return tuple(sorted(errors, key=lambda error: (-error.count, error.name))), scale_end
 
 
 def error_span_percent(misses: Counter[Decimal]) -> tuple[int, int]:
-    """Whole percent between which nine in ten lie, rounded away from 0."""
+    """Whole percentages that enclose 90 % of the charges, rounded away from 0."""
     ordered, count = sorted(misses), sum(misses.values())
     cut = int(count * TAIL_SHARE)
     low, high = (
@@ -272,7 +274,7 @@ COST_KEY_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class ListPrice:
-    """`credits` per use; None where the service's word cannot be read. `free` uses come first."""
+    """`credits` per use, None if unreadable. The first `free` uses cost nothing."""
 
     name: str
     key: str
@@ -281,12 +283,12 @@ class ListPrice:
 
 
 def build_list_prices(costs: Mapping[str, object]) -> Iterator[ListPrice]:
-    """In the order of their names, whatever case the keys are in (pitfall 59)."""
-    found = []
+    """Sorted by name; the case of the keys varies between accounts."""
+    prices = []
     for key, value in costs.items():
         row = response_parsing.as_mapping(value)
         free = response_parsing.parse_credit_amount(row.get("free"))
-        found.append(
+        prices.append(
             ListPrice(
                 cost_key_name(key),
                 key,
@@ -294,11 +296,11 @@ def build_list_prices(costs: Mapping[str, object]) -> Iterator[ListPrice]:
                 int(free) if free else 0,
             )
         )
-    yield from sorted(found, key=lambda price: price.name.casefold())
+    yield from sorted(prices, key=lambda price: price.name.casefold())
 
 
 def cost_key_name(key: str) -> str:
     words = re.split(r"[\s_-]+", key.strip(" _-").capitalize())
     return COST_KEY_NAMES.get(key.upper()) or " ".join(
-        "AI" if it in ("Ai", "ai") else it for it in words
+        "AI" if word in ("Ai", "ai") else word for word in words
     )

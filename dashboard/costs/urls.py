@@ -1,4 +1,4 @@
-"""Addresses of the costs."""
+"""URLs of the costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What things cost: by the service's list, and by what the team really paid."""
+"""The costs page: the service's price list and what the team paid."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from dashboard.shared.team_balance import all_team_accounts
 
 @require_safe
 def costs(request: TeamRequest) -> HttpResponse:
-    """`?account=` names the one whose list is shown."""
+    """`?account=` selects the account whose price list is shown."""
     check_permission(request.membership, Permission.VIEW)
     shell = build_app_shell(request.membership, accounts_with_cost_maps(request.team.tenant))
-    wanted = request.GET.get("account", "")
-    if wanted and all(str(account.pk) != wanted for account in shell.accounts):
+    account_id = request.GET.get("account", "")
+    if account_id and all(str(account.pk) != account_id for account in shell.accounts):
         raise Http404("This account does not exist in this team.")
-    page = build_costs_page(shell.accounts, wanted)
+    page = build_costs_page(shell.accounts, account_id)
     return render(request, "costs/page.html", {"page": page, "shell": shell})
 
 
 @require_safe
 def estimate_accuracy(request: TeamRequest) -> HttpResponse:
-    """How close the estimates were, for a place in another page that fetches it."""
+    """The accuracy of estimates as a fragment for another page."""
     check_permission(request.membership, Permission.VIEW)
     accounts = tuple(all_team_accounts(request.team.tenant))
-    close = load_estimate_accuracy(accounts)
-    return render(request, "costs/_estimate_accuracy.html", {"close": close})
+    accuracy = load_estimate_accuracy(accounts)
+    return render(request, "costs/_estimate_accuracy.html", {"close": accuracy})

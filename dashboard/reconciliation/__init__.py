@@ -1,4 +1,4 @@
-"""Reconciliation of charges and ledger. Other areas link by URL name; the agreement in one sentence
-is `shared.ledger_agreement`."""
+"""Reconciliation of charges and ledger. Other areas link by URL name; `shared.ledger_agreement` has
+the summary in one sentence."""
 
 from __future__ import annotations

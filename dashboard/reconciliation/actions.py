@@ -1,5 +1,5 @@
-"""What a person decides about the books: end an unknown charge, take the service's version of a
-row, set the opening balance anew. Each leaves its audit row with the amounts."""
+"""Decisions about charges and ledger: write off or match an unknown charge, accept the service's
+version of a row, reset the opening balance. Each writes an audit row with the amounts."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def write_off_unknown_charge(*, by: Membership, charge: Charge, reason: str) -> 
     """Write off an unknown charge. Raises `Refusal` without a reason, `StaleData` if it was
     settled."""
     check_permission(by, Permission.MANAGE_MONEY)
-    if not (words := " ".join(reason.split())[:MAX_REASON_LENGTH]):
+    if not (cleaned_reason := " ".join(reason.split())[:MAX_REASON_LENGTH]):
         raise Refusal(WRITE_OFF_REASON_REQUIRED, field="reason")
-    charge = charges.write_off_charge(charge, by.user_id, words)
+    charge = charges.write_off_charge(charge, by.user_id, cleaned_reason)
     record_audit_event(
         by,
         AuditAction.CHARGE_WRITE_OFF,
@@ -43,7 +43,7 @@ def write_off_unknown_charge(*, by: Membership, charge: Charge, reason: str) -> 
         operation=charge.operation,
         quote=str_or_empty(charge.quote),
         hold=str_or_empty(charge.hold),
-        reason=words,
+        reason=cleaned_reason,
     )
     return charge
 
@@ -73,61 +73,62 @@ def match_charge_to_entry(
 
 
 @transaction.atomic
-def accept_ledger_conflict(*, by: Membership, rewrite: LedgerConflict) -> None:
-    """The service's version of a row holds from now on. Raises `StaleData` when it does already."""
+def accept_ledger_conflict(*, by: Membership, conflict: LedgerConflict) -> None:
+    """Accept the service's version of a row. Raises `StaleData` if it is accepted already."""
     check_permission(by, Permission.MANAGE_MONEY)
-    if not ledger.accept_upstream_version(rewrite, by.user_id):
+    if not ledger.accept_upstream_version(conflict, by.user_id):
         raise StaleData(CONFLICT_ALREADY_ACCEPTED)
     record_audit_event(
         by,
         AuditAction.LEDGER_ACCEPT,
-        f"row {rewrite.number}",
-        account=str(rewrite.account_id),
-        before=rewrite.before,
-        after=rewrite.after or {},
+        f"row {conflict.number}",
+        account=str(conflict.account_id),
+        before=conflict.before,
+        after=conflict.after or {},
     )
 
 
 @transaction.atomic
 def accept_ledger_conflicts(*, by: Membership, account: Account, seen: str) -> ledger.OpenConflicts:
-    """The same of all the rows that were found; `seen`: the mark of those that were asked about.
-    Raises `StaleData` when there are others by now, or none."""
+    """Accept the service's version of all changed rows. `seen` is the fingerprint of the rows that
+    were shown. Raises `StaleData` if there are other rows now, or none."""
     check_permission(by, Permission.MANAGE_MONEY)
-    taken = ledger.accept_all_upstream_versions(account, by.user_id, seen)
-    if taken is None:
+    accepted = ledger.accept_all_upstream_versions(account, by.user_id, seen)
+    if accepted is None:
         raise StaleData(
             OTHER_CONFLICTS_FOUND
             if ledger.count_open_conflicts(account).fingerprint
             else CONFLICTS_ALREADY_ACCEPTED
         )
-    after = {"rows": taken.changed_rows, "gone": taken.missing_rows}
+    after = {"rows": accepted.changed_rows, "gone": accepted.missing_rows}
     record_audit_event(by, AuditAction.LEDGER_ACCEPT_ALL, account.pk, after=after)
-    return taken
+    return accepted
 
 
 @transaction.atomic
 def rebase_opening_balance(
     *, by: Membership, account: Account, seen: Decimal | None, reason: str
 ) -> None:
-    """Set the opening balance anew by the balance that was weighed last; what differs is let go.
+    """Reset the opening balance so that it matches the last balance checkpoint; the difference is
+    accepted.
 
-    `seen` is the difference that the question named. Raises `Refusal` without a reason, `StaleData`
-    when it is another by now.
+    `seen` is the difference in credits that the dialog showed. Raises `Refusal` without a reason,
+    `StaleData` if the difference has changed.
     """
     check_permission(by, Permission.MANAGE_MONEY)
-    if not (words := " ".join(reason.split())[:MAX_REASON_LENGTH]):
+    if not (cleaned_reason := " ".join(reason.split())[:MAX_REASON_LENGTH]):
         raise Refusal(REBASE_REASON_REQUIRED, field="reason")
     if seen is None:
         raise Refusal(DIFFERENCE_UNREADABLE)
-    anchored = ledger.rebase_balance(account, seen, by.user_id, words)
+    ledger_row = ledger.rebase_balance(account, seen, by.user_id, cleaned_reason)
     record_audit_event(
         by,
         AuditAction.LEDGER_REBASE,
         account.pk,
         difference=str_or_empty(seen),
-        balance=str_or_empty(anchored.balance_exact),
-        row=anchored.anchor_high,
-        reason=words,
+        balance=str_or_empty(ledger_row.balance_exact),
+        row=ledger_row.anchor_high,
+        reason=cleaned_reason,
     )
 
 

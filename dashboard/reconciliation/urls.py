@@ -1,4 +1,4 @@
-"""Addresses of the reconciliation."""
+"""URLs of the reconciliation."""
 
 from __future__ import annotations
 

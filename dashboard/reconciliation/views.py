@@ -1,4 +1,4 @@
-"""Reconciliation, and what a person decides there: each asks once, naming the amount."""
+"""The reconciliation page and its decisions; each dialog names the amount it concerns."""
 
 from __future__ import annotations
 
@@ -41,24 +41,25 @@ TEMPLATE_DIR = "reconciliation"
 @require_safe
 @vary_on_headers("HX-Request")
 def reconciliation(request: TeamRequest) -> HttpResponse:
-    """`?account=` names one; `?part=body` is what changes of the page, `let-go` comes after it."""
+    """`?account=` selects the account; `?part=body` returns the part that changes, `?part=let-go`
+    the accepted differences."""
     check_permission(request.membership, Permission.VIEW)
-    wanted = request.GET.get("account", "")
+    account_id = request.GET.get("account", "")
     if request.GET.get("part") == "body":
         accounts = tuple(accounts_with_ledger(request.team.tenant))
         return render(
-            request, BODY_TEMPLATE, {"page": load_account_page(request, accounts, wanted)}
+            request, BODY_TEMPLATE, {"page": load_account_page(request, accounts, account_id)}
         )
     if request.GET.get("part") == "let-go":
-        account, _ = fetch_account(request, wanted)
-        found = queries.load_accepted_differences(account) if account else ()
-        return render(request, ACCEPTED_DIFFERENCES_TEMPLATE, {"let_go": found})
-    return render(request, PAGE_TEMPLATE, full_page_context(request, wanted))
+        account, _ = fetch_account(request, account_id)
+        differences = queries.load_accepted_differences(account) if account else ()
+        return render(request, ACCEPTED_DIFFERENCES_TEMPLATE, {"let_go": differences})
+    return render(request, PAGE_TEMPLATE, full_page_context(request, account_id))
 
 
 @require_POST
 def check_charge_now(request: TeamRequest, charge_id: UUID) -> HttpResponse:
-    """Look for what became of a charge, now; it asks nobody first, for it costs no credits."""
+    """Check an unknown charge now; no confirmation, because it costs no credits."""
     charge = fetch_unknown_charge(request, charge_id, Permission.RECHECK)
     try:
         recheck_charge(by=request.membership, charge=charge)
@@ -106,16 +107,16 @@ def match_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
 
 @allow_get_or_post
 def accept_ledger_version(request: TeamRequest, rewrite_id: int) -> HttpResponse:
-    rewrite = fetch_ledger_conflict(request, rewrite_id)
+    conflict = fetch_ledger_conflict(request, rewrite_id)
 
     def act() -> str:
-        actions.accept_ledger_conflict(by=request.membership, rewrite=rewrite)
-        return f"Row {rewrite.number:,} replaced with the service’s version."
+        actions.accept_ledger_conflict(by=request.membership, conflict=conflict)
+        return f"Row {conflict.number:,} replaced with the service’s version."
 
     def context() -> Mapping[str, Any]:
-        return {"question": queries.build_conflict_question(rewrite), "act": "Accept version"}
+        return {"question": queries.build_conflict_question(conflict), "act": "Accept version"}
 
-    return confirm_and_act(request, "_question", rewrite.account_id, act, context)
+    return confirm_and_act(request, "_question", conflict.account_id, act, context)
 
 
 @allow_get_or_post
@@ -161,8 +162,8 @@ def confirm_and_act(
     act: Callable[[], str],
     context: Callable[[], Mapping[str, Any]],
 ) -> HttpResponse:
-    """Act on POST and go back to the account with what `act` tells; else, or where it is refused,
-    the dialog: alone for htmx, on the account's page without script."""
+    """On POST run `act` and return to the account with its message. On GET, or if it is refused,
+    show the dialog: alone for htmx, on the account's page without JavaScript."""
     refusal = None
     if request.method == "POST":
         try:
@@ -170,38 +171,43 @@ def confirm_and_act(
             return redirect_to_account(account)
         except Refusal as refused:
             refusal = refused
-    given = {"error": "", **context(), "action": request.path, "fragment": bool(request.htmx)}
-    given["back"] = queries.reconciliation_url(account)
+    dialog_context = {
+        "error": "",
+        **context(),
+        "action": request.path,
+        "fragment": bool(request.htmx),
+    }
+    dialog_context["back"] = queries.reconciliation_url(account)
     if refusal:
-        in_field = refusal.field and "reason_error" in given
-        given["reason_error" if in_field else "error"] = refusal.sentence
+        is_field_error = refusal.field and "reason_error" in dialog_context
+        dialog_context["reason_error" if is_field_error else "error"] = refusal.sentence
     name, status = f"{TEMPLATE_DIR}/{dialog}.html", 422 if refusal else 200
     if request.htmx:
-        return render(request, name, given, status=status)
+        return render(request, name, dialog_context, status=status)
     page = full_page_context(request, str(account))
-    return render(request, PAGE_TEMPLATE, {**page, **given, "dialog": name}, status=status)
+    return render(request, PAGE_TEMPLATE, {**page, **dialog_context, "dialog": name}, status=status)
 
 
 def fetch_managed_account(request: TeamRequest, account_id: UUID) -> Account:
-    """One whose books the reader may decide about."""
+    """Raise `Http404` unless the reader may manage the account's money."""
     account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
     if account is None:
         raise Http404
     return account
 
 
-def full_page_context(request: TeamRequest, wanted: str) -> dict[str, Any]:
+def full_page_context(request: TeamRequest, account_id: str) -> dict[str, Any]:
     shell = build_app_shell(request.membership, accounts_with_ledger(request.team.tenant))
-    return {"page": load_account_page(request, shell.accounts, wanted), "shell": shell}
+    return {"page": load_account_page(request, shell.accounts, account_id), "shell": shell}
 
 
 def load_account_page(
-    request: TeamRequest, accounts: Sequence[Account], wanted: str
+    request: TeamRequest, accounts: Sequence[Account], account_id: str
 ) -> queries.ReconciliationPage | None:
-    if wanted and all(str(account.pk) != wanted for account in accounts):
-        # One that no token opens any more keeps its books.
-        accounts = fetch_account(request, wanted)[1]
-    return queries.build_reconciliation_page(request.membership, accounts, wanted)
+    if account_id and all(str(account.pk) != account_id for account in accounts):
+        # An account without a working token keeps its page.
+        accounts = fetch_account(request, account_id)[1]
+    return queries.build_reconciliation_page(request.membership, accounts, account_id)
 
 
 def redirect_to_account(account: UUID) -> HttpResponse:

@@ -1,6 +1,6 @@
-"""Change an account's automatic top-up, and keep the team's credit packs.
+"""Actions on automatic top-up and credit packs.
 
-A change is asked for here and sent by a worker; nothing in this file reaches the service.
+A change is only recorded here and sent by a worker; nothing in this module calls the service.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ PACK_EXISTS = "A pack with this plan ID already exists."
 
 @transaction.atomic
 def change_top_up(
-    *, by: Membership, account: Account, nonce: UUID, wanted: TopUpSetting, seen: TopUpSetting
+    *, by: Membership, account: Account, nonce: UUID, requested: TopUpSetting, seen: TopUpSetting
 ) -> TopUpChange:
-    """Ask for the setting, as seen by who asks; a worker sends it. Raises `Refusal`."""
+    """Request a change from the `seen` setting; a worker sends it. Raises `Refusal`."""
     check_permission(by, Permission.MANAGE_MONEY)
     token = top_up.pick_account_token(account, by.user_id)
-    change, is_new = top_up.request_change(token, by.user_id, nonce, wanted, seen)
+    change, is_new = top_up.request_change(token, by.user_id, nonce, requested, seen)
     if is_new:
         record_audit_event(
             by,
             AuditAction.TOP_UP_CHANGE,
             account.pk,
             before=seen.to_dict(),
-            after=wanted.applied_to(seen).to_dict(),
+            after=requested.applied_to(seen).to_dict(),
             change=str(change.pk),
         )
         tasks.enqueue_task_after_commit(tasks.save_top_up_task, change.pk)
@@ -53,7 +53,8 @@ def add_credit_pack(
     price: Decimal | None = None,
     currency: str = "",
 ) -> CreditPack:
-    """A pack that the service sells and does not list. Raises `Refusal`."""
+    """Add a pack that the service sells but does not list. Raises `Refusal` if the plan ID
+    exists."""
     check_permission(by, Permission.MANAGE_MONEY)
     pack, is_new = CreditPack.objects.get_or_create(
         tenant=by.team.tenant,

@@ -1,4 +1,4 @@
-"""The form of an account's automatic top-up: legal values only (pitfalls 69 to 74), and packs."""
+"""Forms of the top-up page: the setting, with legal values only, and credit packs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class UnitChoice:
 
 @dataclass(frozen=True, slots=True)
 class PackChoice:
-    """A pack that nobody described any more may still be the one that is set."""
+    """A pack to choose; the pack that is set is listed even if its credits are unknown."""
 
     plan_id: int
     name: str
@@ -53,7 +53,7 @@ class PackChoice:
 
 
 class TopUpForm(PortalForm):
-    """`seen` is the setting that the form was drawn from."""
+    """`seen` is the setting that the form was built from."""
 
     enabled = forms.BooleanField(required=False)
     type = forms.ChoiceField(choices=TopUpType, required=False, error_messages={})
@@ -72,7 +72,7 @@ class TopUpForm(PortalForm):
 
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = self.cleaned_data
-        # What is off sends nothing else, so nothing else can be wrong.
+        # Switching off submits no other field, so their errors do not matter.
         if not values.get("enabled"):
             for name in set(self.errors) - {"seen"}:
                 del self.errors[name]
@@ -86,18 +86,18 @@ class TopUpForm(PortalForm):
 
     def clean_seen(self) -> TopUpSetting:
         try:
-            kept = json.loads(self.cleaned_data["seen"])
+            setting = json.loads(self.cleaned_data["seen"])
         except (ValueError, RecursionError):
             raise forms.ValidationError(FORM_OUTDATED) from None
-        return TopUpSetting.from_mapping(kept if isinstance(kept, dict) else {})
+        return TopUpSetting.from_mapping(setting if isinstance(setting, dict) else {})
 
     def clean_pack(self, values: dict[str, Any]) -> None:
-        legal = {str(one.plan_id) for one in self.pack_choices}
-        if values.get("plan_id") not in legal:
+        allowed_ids = {str(pack.plan_id) for pack in self.pack_choices}
+        if values.get("plan_id") not in allowed_ids:
             self.add_error("plan_id", PACK_REQUIRED)
 
     def clean_count(self, values: dict[str, Any]) -> None:
-        """What is typed goes before what is chosen."""
+        """A typed number takes precedence over a chosen one."""
         typed = str(values.get("more", "")).replace(",", "").replace(" ", "")
         text = typed or str(values.get("units", ""))
         is_number = text.isascii() and text.isdecimal() and len(text) <= 6
@@ -109,7 +109,7 @@ class TopUpForm(PortalForm):
         values["count"] = count
 
     def requested_setting(self) -> TopUpSetting:
-        """Needs a valid form."""
+        """The setting of a valid form."""
         values = self.cleaned_data
         seen: TopUpSetting = values["seen"]
         if not values["enabled"]:
@@ -126,13 +126,15 @@ class TopUpForm(PortalForm):
     @property
     def pack_choices(self) -> tuple[PackChoice, ...]:
         chosen = str(self["plan_id"].value() or "")
-        known = [(one.plan_id, one.name, one.credits) for one in self.packs]
-        set_ = self.drawn.plan_id
-        if set_ is not None and set_ not in {plan_id for plan_id, *_ in known}:
-            known.append((set_, f"Pack {set_}", None))  # type: ignore[arg-type]
+        packs = [(pack.plan_id, pack.name, pack.credits) for pack in self.packs]
+        current_plan_id = self.drawn.plan_id
+        if current_plan_id is not None and current_plan_id not in {
+            plan_id for plan_id, *_ in packs
+        }:
+            packs.append((current_plan_id, f"Pack {current_plan_id}", None))  # type: ignore[arg-type]
         return tuple(
             PackChoice(plan_id, name, credits, str(plan_id) == chosen)
-            for plan_id, name, credits in known
+            for plan_id, name, credits in packs
         )
 
     @property
@@ -141,12 +143,12 @@ class TopUpForm(PortalForm):
 
 
 def top_up_initial(drawn: TopUpSetting) -> dict[str, Any]:
-    typed = drawn.units is not None and drawn.units not in UNIT_PRESETS
+    is_typed = drawn.units is not None and drawn.units not in UNIT_PRESETS
     return {
         "enabled": drawn.enabled,
         "type": drawn.type or TopUpType.UNITS,
-        "units": "" if typed or drawn.units is None else str(drawn.units),
-        "more": str(drawn.units) if typed else "",
+        "units": "" if is_typed or drawn.units is None else str(drawn.units),
+        "more": str(drawn.units) if is_typed else "",
         "plan_id": "" if drawn.plan_id is None else str(drawn.plan_id),
         "seen": json.dumps(drawn.to_dict()),
     }

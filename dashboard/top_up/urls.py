@@ -1,4 +1,4 @@
-"""Addresses of the automatic top-up."""
+"""URLs of the automatic top-up."""
 
 from __future__ import annotations
 

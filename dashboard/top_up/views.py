@@ -1,6 +1,7 @@
-"""The automatic top-up of one account: looked at and changed by the treasurer and the owner alone.
+"""The automatic top-up of one account, for treasurer and owner only.
 
-No view asks the service: a change is a row that a worker sends, and its end comes over the stream.
+No view calls the service: a change is a row that a worker sends, and its result arrives over the
+event stream.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ CONFIRM_TEMPLATE = "top_up/_confirm.html"
 
 @require_safe
 def top_up(request: TeamRequest) -> HttpResponse:
-    """The page; `replay` draws the what-if into it, for who has no script."""
+    """The page; `replay` includes the simulation, for browsers without JavaScript."""
     account, accounts = fetch_account(request, request.GET.get("account", ""), MONEY_PERMISSION)
     if account is None:
         return render(request, "top_up/no_account.html")
@@ -56,7 +57,7 @@ def top_up(request: TeamRequest) -> HttpResponse:
 
 @require_safe
 def top_up_state(request: TeamRequest) -> HttpResponse:
-    """What is known now, and the form too while a change of it is on its way."""
+    """The current status, and the form as well while a change is open."""
     facts = load_requested_facts(request)
     if not request.htmx:
         return redirect(top_up_page_url(facts.account))
@@ -74,7 +75,8 @@ def top_up_state(request: TeamRequest) -> HttpResponse:
 
 @require_safe
 def what_if(request: TeamRequest) -> HttpResponse:
-    """The last thirty days under the setting on the form; an unfinished one is not replayed."""
+    """Simulate the last 30 days with the setting in the form; an incomplete form is not
+    simulated."""
     facts = load_requested_facts(request)
     if not request.htmx:
         return redirect(f"{top_up_page_url(facts.account)}&replay=1")
@@ -89,7 +91,7 @@ def what_if(request: TeamRequest) -> HttpResponse:
 
 @allow_get_or_post
 def change_setting(request: TeamRequest) -> HttpResponse:
-    """Asks whether to change it so, then has it sent."""
+    """Show the confirmation; a POST requests the change."""
     facts = load_requested_facts(request)
     data = request.POST if request.method == "POST" else request.GET
     form = TopUpForm(facts.packs, displayed_setting(facts), data)
@@ -99,9 +101,13 @@ def change_setting(request: TeamRequest) -> HttpResponse:
     if request.method == "POST":
         nonce = parse_top_up_nonce(request)
         try:
-            wanted, seen = form.requested_setting(), form.cleaned_data["seen"]
+            requested, seen = form.requested_setting(), form.cleaned_data["seen"]
             actions.change_top_up(
-                by=request.membership, account=facts.account, nonce=nonce, wanted=wanted, seen=seen
+                by=request.membership,
+                account=facts.account,
+                nonce=nonce,
+                requested=requested,
+                seen=seen,
             )
         except Refusal as refused:
             refusal = refused.sentence
@@ -120,7 +126,6 @@ def change_setting(request: TeamRequest) -> HttpResponse:
 
 @require_POST
 def add_credit_pack(request: TeamRequest) -> HttpResponse:
-    """A credit pack that the team keeps."""
     facts, form = load_requested_facts(request), CreditPackForm(request.POST)
     if form.is_valid():
         try:
@@ -142,8 +147,8 @@ def remove_credit_pack(request: TeamRequest, pack_id: int) -> HttpResponse:
 
 
 def load_requested_facts(request: TeamRequest) -> TopUpFacts:
-    named = request.POST.get("account", "") or request.GET.get("account", "")
-    account, accounts = fetch_account(request, named, MONEY_PERMISSION)
+    account_id = request.POST.get("account", "") or request.GET.get("account", "")
+    account, accounts = fetch_account(request, account_id, MONEY_PERMISSION)
     if account is None:
         raise Http404("This team has no account yet.")
     return load_top_up_facts(account, accounts)
@@ -152,7 +157,7 @@ def load_requested_facts(request: TeamRequest) -> TopUpFacts:
 def render_top_up_page(
     request: TeamRequest, facts: TopUpFacts, status: int = 200, **more: Any
 ) -> HttpResponse:
-    """The whole page, with what was typed where it came back."""
+    """The complete page; `more` replaces context, such as a form with errors."""
     context = {
         "page": build_top_up_page(facts),
         "pack_form": CreditPackForm(),
@@ -165,7 +170,7 @@ def render_top_up_page(
 
 
 def setting_context(facts: TopUpFacts, form: TopUpForm | None = None) -> dict[str, Any]:
-    """What the form is drawn from. `drawn` recognises it when the setting changes meanwhile."""
+    """The context of the form. `drawn` identifies its setting, to detect a change meanwhile."""
     shown = displayed_setting(facts)
     return {
         "form": form or TopUpForm(facts.packs, shown),
@@ -177,7 +182,7 @@ def setting_context(facts: TopUpFacts, form: TopUpForm | None = None) -> dict[st
 def render_invalid_setting(
     request: TeamRequest, facts: TopUpFacts, form: TopUpForm
 ) -> HttpResponse:
-    """The form with what is wrong in it."""
+    """The form with its errors."""
     if not request.htmx:
         return render_top_up_page(request, facts, 422, form=form)
     response = render(request, SETTING_TEMPLATE, setting_context(facts, form))
@@ -185,13 +190,13 @@ def render_invalid_setting(
 
 
 def top_up_page_url(account: Account | str) -> str:
-    """Of the account, or of what a field says it is."""
+    """`account` is an account or the text of a form field."""
     id = account.pk if isinstance(account, Account) else parse_uuid(account)
     return build_page_url("top-up", {"account": id})
 
 
 def parse_top_up_nonce(request: TeamRequest) -> UUID:
-    """A form without its nonce is not ours: it could ask twice."""
+    """Raise `Http404` without a valid nonce: such a form could be submitted twice."""
     nonce = parse_uuid(request.POST.get("nonce", ""))
     if nonce is None:
         raise Http404("This form has expired. Open the page again.")

@@ -1,4 +1,5 @@
-"""Reconciliation: balance, ledger and charges held against each other, and what to do about it."""
+"""Queries of the reconciliation page: balance, ledger and charges compared, and the possible
+actions."""
 
 from __future__ import annotations
 

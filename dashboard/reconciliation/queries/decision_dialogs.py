@@ -1,4 +1,4 @@
-"""The questions before a person decides: each names the amount that hangs on it."""
+"""The confirmation dialogs of the reconciliation; each names the amount it concerns."""
 
 from __future__ import annotations
 
@@ -13,17 +13,14 @@ from dashboard.shared.ledger_agreement import ledger_or_none
 from proxyapi.ledger import OpenConflicts, count_open_conflicts
 from proxyapi.models import Account, Charge, LedgerConflict, LedgerEntry, LedgerMirror
 
-MATCH_WINDOW_BEFORE, MATCH_WINDOW_AFTER = (
-    timedelta(minutes=5),
-    timedelta(days=2),
-)  # around the sending
+MATCH_WINDOW_BEFORE, MATCH_WINDOW_AFTER = timedelta(minutes=5), timedelta(days=2)  # of sending
 MAX_MATCH_CANDIDATES = 12
 
 
 @dataclass(frozen=True, slots=True)
 class ReconciliationQuestion:
-    """`title` asks, `note` says what it is about, `text` what follows. `seen` is sent along: how
-    it is recognised by."""
+    """`title` is the question, `note` its subject, `text` the consequence. `seen` is sent with the
+    form and identifies what was shown."""
 
     title: str
     note: str
@@ -33,7 +30,8 @@ class ReconciliationQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DebitCandidate:
-    """A debit that may be the charge's. `fits`: of exactly the price that was shown."""
+    """A debit that may belong to the charge; `is_exact` if its amount is the price that was
+    shown."""
 
     position: int
     amount: Decimal
@@ -43,7 +41,8 @@ class DebitCandidate:
 
     @property
     def seen(self) -> str:
-        """As the form sends it back: another row may stand at its position by then."""
+        """The value of the form field; the amount detects that another row has taken its
+        position."""
         return f"{self.position} {self.amount}"
 
 
@@ -55,7 +54,7 @@ class MatchDialog:
 
 @dataclass(frozen=True, slots=True)
 class RebaseDialog:
-    """Credits, signed; `becomes`: the opening balance after it."""
+    """Amounts in signed credits; `new_opening` is the opening balance after the reset."""
 
     question: ReconciliationQuestion
     difference: Decimal
@@ -66,7 +65,7 @@ class RebaseDialog:
 
     @property
     def seen(self) -> str:
-        """As the form sends it back, so that nothing else is let go."""
+        """The value of the form field, so that no other difference is accepted."""
         return str(self.difference)
 
 
@@ -82,7 +81,7 @@ def build_write_off_question(charge: Charge) -> ReconciliationQuestion:
 
 
 def build_match_dialog(charge: Charge) -> MatchDialog:
-    """Debits without a charge from around the sending, the likeliest first. One query."""
+    """Debits without a charge around the time of sending, the closest amount first. One query."""
     price, sent = charge.price, charge.sent_at or charge.created_at
     rows = (
         LedgerEntry.objects.without_charge()
@@ -113,17 +112,17 @@ def build_match_dialog(charge: Charge) -> MatchDialog:
     )
 
 
-def build_conflict_question(rewrite: LedgerConflict) -> ReconciliationQuestion:
-    before, after = conflict_versions(rewrite)
+def build_conflict_question(conflict: LedgerConflict) -> ReconciliationQuestion:
+    before, after = conflict_versions(conflict)
     if not after:
         return ReconciliationQuestion(
-            f"Remove row {rewrite.number:,}?",
+            f"Remove row {conflict.number:,}?",
             f"It was “{before}”. The service no longer shows it.",
             "This row and all later rows are removed from our copy and read again. Their matches "
             "are searched for again.",
         )
     return ReconciliationQuestion(
-        f"Accept the service’s version of row {rewrite.number:,}?",
+        f"Accept the service’s version of row {conflict.number:,}?",
         f"Before: “{before}”. Now: “{after}”.",
         "Our copy of the row is replaced, and the ledger is updated again. Its match is searched "
         "for again.",
@@ -131,7 +130,7 @@ def build_conflict_question(rewrite: LedgerConflict) -> ReconciliationQuestion:
 
 
 def build_all_conflicts_question(account: Account) -> ReconciliationQuestion:
-    """Two queries at most."""
+    """At most two queries."""
     rows = count_open_conflicts(account)
     if not rows.fingerprint:
         return ReconciliationQuestion(
@@ -158,9 +157,11 @@ def accepted_conflicts_text(rows: OpenConflicts) -> str:
     )
 
 
-def conflict_counts_text(rows: OpenConflicts, reworded: str, gone: str) -> str:
-    both = ((rows.changed_rows, reworded), (rows.missing_rows, gone))
-    return " ".join(f"{row_count_text(number)} {what}." for number, what in both if number)
+def conflict_counts_text(rows: OpenConflicts, changed_text: str, missing_text: str) -> str:
+    counts_and_texts = ((rows.changed_rows, changed_text), (rows.missing_rows, missing_text))
+    return " ".join(
+        f"{row_count_text(number)} {text}." for number, text in counts_and_texts if number
+    )
 
 
 def row_count_text(rows: int) -> str:
@@ -168,28 +169,28 @@ def row_count_text(rows: int) -> str:
 
 
 def build_rebase_dialog(account: Account) -> RebaseDialog:
-    """What the opening balance is and becomes. Two queries."""
+    """Two queries."""
     ledger = ledger_or_none(account) or LedgerMirror(account=account)
-    now = load_balance_statement(account, ledger)
-    gap, opening = now.difference, now.opening or Decimal(0)
+    statement = load_balance_statement(account, ledger)
+    difference, opening = statement.difference, statement.opening or Decimal(0)
     return RebaseDialog(
         ReconciliationQuestion(
-            f"Accept a difference of {credits(abs(gap))} cr?"
-            if gap
+            f"Accept a difference of {credits(abs(difference))} cr?"
+            if difference
             else "There is no difference to accept",
-            f"The balance {'rose' if gap > 0 else 'fell'} by {credits(abs(gap))} cr more than the "
-            f"ledger shows, since {day(ledger.anchor_at)}."
-            if gap
+            f"The balance {'rose' if difference > 0 else 'fell'} by {credits(abs(difference))} cr "
+            f"more than the ledger shows, since {day(ledger.anchor_at)}."
+            if difference
             else "Opening balance and entries add up to the balance.",
             "The opening balance is reset, so that it and the entries add up to the balance "
             "again. Nothing changes at the service. The difference stays on record with your "
             "name, the time and the reason.",
         ),
-        difference=gap,
+        difference=difference,
         opening=opening,
-        new_opening=opening + gap,
-        entries=(now.computed_balance or Decimal(0)) - opening,
-        balance=now.reported_balance or Decimal(0),
+        new_opening=opening + difference,
+        entries=(statement.computed_balance or Decimal(0)) - opening,
+        balance=statement.reported_balance or Decimal(0),
     )
 
 

@@ -1,4 +1,5 @@
-"""What does not add up, each with its age and what to do, the gravest first."""
+"""The differences between balance, ledger and charges, each with its age and actions, most serious
+first."""
 
 from __future__ import annotations
 
@@ -21,15 +22,13 @@ from dashboard.shared.videos.labels import quote_text
 from proxyapi.ledger.reconciliation import balance_difference, charges_missing_debit
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, TokenState
 
-MAX_ODD_ENTRIES = 60  # rows that are odd; there are never so many unless something is very wrong
-MAX_OPEN_CHARGES = (
-    1000  # a batch of a script may fail as a whole: their sum is what the service owes
-)
+MAX_ODD_ENTRIES = 60  # more only if something is very wrong
+MAX_OPEN_CHARGES = 1000  # high, because a whole batch may fail and the refunds owed are summed
 
 
 @dataclass(frozen=True, slots=True)
 class DifferenceAction:
-    """A link that opens a dialog; `post`: a button that is done by the press, and asks nothing."""
+    """A link that opens a dialog; with `post` a button that acts without a confirmation."""
 
     label: str
     url: str
@@ -38,7 +37,7 @@ class DifferenceAction:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceItem:
-    """`age`: since when, in words. `id` is its place in the page."""
+    """`age` is text such as "for 6 min"; `id` is the anchor on the page."""
 
     id: str
     state: str
@@ -64,8 +63,8 @@ class OwedRefund:
 
 
 def load_differing_charges(account: Account, ledger: LedgerMirror) -> list[Charge]:
-    """Charges of unknown outcome, those that a refund is owed for, and those that took credits
-    without a row of the ledger that fits. One query, of three parts with an index each."""
+    """Unknown charges, charges with a refund owed, and charged ones without a ledger entry. One
+    query of three parts, each with its own index."""
     unknown = Charge.objects.filter(state=ChargeState.UNKNOWN)
     owed = Charge.objects.filter(
         tenant=account.tenant_id, refund_owed_at__isnull=False, refunded_at__isnull=True
@@ -78,19 +77,19 @@ def load_differing_charges(account: Account, ledger: LedgerMirror) -> list[Charg
         .order_by()
         for part in parts
     )
-    # Put in order here: in order of the database, SQLite would go through all charges for it.
-    found = first.union(*others, all=True)[:MAX_OPEN_CHARGES]
-    return sorted(found, key=lambda charge: (charge.sent_at or charge.created_at, charge.pk))
+    # Sorted here: to sort in the database, SQLite would scan all charges.
+    charges = first.union(*others, all=True)[:MAX_OPEN_CHARGES]
+    return sorted(charges, key=lambda charge: (charge.sent_at or charge.created_at, charge.pk))
 
 
 def load_differing_entries(account: Account) -> list[LedgerEntry]:
-    """Rows that were booked otherwise than told, and rows that cannot be read. One query."""
+    """Entries with another amount than the service reported, and unreadable entries. One query."""
     rows = LedgerEntry.objects.filter(account=account).order_by()
-    # Each along its own index: asked for both at once, SQLite goes through the whole ledger.
+    # Each with its own index: for both conditions at once, SQLite scans the whole ledger.
     parts = rows.filter(cost_difference__isnull=False), rows.filter(trouble__gt="")
     first, second = (part.values("pk") for part in parts)
-    found = LedgerEntry.objects.filter(pk__in=first.union(second))
-    return list(found.select_related("charge").order_by("position")[:MAX_ODD_ENTRIES])
+    entries = LedgerEntry.objects.filter(pk__in=first.union(second))
+    return list(entries.select_related("charge").order_by("position")[:MAX_ODD_ENTRIES])
 
 
 def iter_difference_items(
@@ -127,17 +126,18 @@ def iter_ledger_items(
             "changed.",
             age_text(ledger.read_at, now),
         )
-    if gap := balance_difference(ledger):
-        anchors = reverse("account-opening-balances", args=[ledger.pk])
+    if difference := balance_difference(ledger):
+        rebase_url = reverse("account-opening-balances", args=[ledger.pk])
         yield DifferenceItem(
             "balance",
             "unknown",
-            f"{credits(abs(gap))} cr {'were added' if gap > 0 else 'are missing'} without an entry",
+            f"{credits(abs(difference))} cr "
+            f"{'were added' if difference > 0 else 'are missing'} without an entry",
             "The plan may have renewed, or extra credits may be counted separately. Ask the "
             "service, or reset the opening balance with a reason.",
             age_text(ledger.anchor_at, now),
-            CreditAmount(gap),
-            (DifferenceAction("Reset opening balance", anchors),) if may_act else (),
+            CreditAmount(difference),
+            (DifferenceAction("Reset opening balance", rebase_url),) if may_act else (),
         )
     if ledger.api_problem:
         text = f"{ledger.api_problem} We retry at least every hour."
@@ -161,21 +161,23 @@ def build_unknown_charge_item(charge: Charge, now: datetime, reader: Membership)
 def build_unknown_charge_actions(
     charge: Charge, now: datetime, reader: Membership
 ) -> tuple[DifferenceAction, ...]:
-    """None while it is looked for every few seconds."""
+    """None while the portal itself checks the charge every few seconds."""
     if not is_long_unknown(charge, now):
         return ()
-    acts = []
-    works = charge.token.state == TokenState.WORKING and charge.account.is_of_current_upstream
-    if has_permission(reader, Permission.RECHECK) and works:
-        acts.append(
+    actions = []
+    has_working_token = (
+        charge.token.state == TokenState.WORKING and charge.account.is_of_current_upstream
+    )
+    if has_permission(reader, Permission.RECHECK) and has_working_token:
+        actions.append(
             DifferenceAction("Check again", reverse("charge-checks", args=[charge.pk]), post=True)
         )
     if has_permission(reader, Permission.MANAGE_MONEY):
-        acts += [
+        actions += [
             DifferenceAction("Match entry", reverse("charge-matches", args=[charge.pk])),
             DifferenceAction("Write off charge", reverse("charge-write-offs", args=[charge.pk])),
         ]
-    return tuple(acts)
+    return tuple(actions)
 
 
 def build_missing_entry_item(charge: Charge, now: datetime) -> DifferenceItem:
@@ -218,7 +220,7 @@ def build_unreadable_entry_item(entry: LedgerEntry, now: datetime) -> Difference
 
 
 def iter_owed_refunds(charges: Iterable[Charge], now: datetime) -> Iterator[OwedRefund]:
-    """The refunds that have not come, the oldest first."""
+    """The refunds that are not booked yet, oldest first."""
     owed = [one for one in charges if one.refund_owed_at and not one.refunded_at]
     for charge in sorted(owed, key=lambda one: one.refund_owed_at or now):
         since = charge.refund_owed_at or now
@@ -244,12 +246,12 @@ def ledger_entry_url(entry: LedgerEntry) -> str:
 
 
 def age_text(since: datetime | None, now: datetime) -> str:
-    """`since today, 6 min`, `since 18 Nov, 2 days`"""
+    """`for 6 min`, `since 18 Nov, 2 days`"""
     if since is None:
         return ""
-    passed = max(timedelta(0), now - since)
-    if passed >= timedelta(days=1):
-        days = passed.days
+    age = max(timedelta(0), now - since)
+    if age >= timedelta(days=1):
+        days = age.days
         return f"since {day(since)}, {days} day{'' if days == 1 else 's'}"
-    minutes = timedelta(minutes=passed.total_seconds() // 60)
+    minutes = timedelta(minutes=age.total_seconds() // 60)
     return f"for {duration(minutes)}" if minutes else "just now"

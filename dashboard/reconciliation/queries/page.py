@@ -1,7 +1,7 @@
-"""One account's books as their page shows them.
+"""The reconciliation page of one account.
 
-Its two sums are balance = opening + entries and entries = charges + outside, in two queries:
-tests/dashboard/reconciliation/test_statement.py holds them against sums of all rows.
+Its two equations are balance = opening + entries and entries = charges + outside, in two queries;
+tests/dashboard/reconciliation/test_statement.py compares them with sums over all rows.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ MAX_ACCEPTED_DIFFERENCES = 20
 
 @dataclass(frozen=True, slots=True)
 class LedgerConflictRow:
-    """A row of the ledger in both versions; `now` is empty when it is gone."""
+    """A ledger row in both versions; `after` is empty if the service no longer shows the row."""
 
     number: int
     before: str
@@ -72,7 +72,7 @@ class LedgerConflictRow:
 
 @dataclass(frozen=True, slots=True)
 class MirrorProgress:
-    """Rows of the ledger that are mirrored, and the percent of all."""
+    """The number of mirrored rows, of all rows, and the percentage."""
 
     mirrored: int
     total: int
@@ -94,7 +94,7 @@ class ReconciliationPage:
 
     @property
     def bulk_actions(self) -> tuple[DifferenceAction, ...]:
-        """Where there are several, all of them at once."""
+        """Actions on all conflicts at once, if there are several."""
         if not self.may_act or len(self.conflicts) < MIN_CONFLICTS_FOR_BULK:
             return ()
         url = reverse("account-acceptances", args=[self.account.pk])
@@ -106,12 +106,12 @@ class ReconciliationPage:
 
 
 def build_reconciliation_page(
-    reader: Membership, accounts: Sequence[Account], wanted: str
+    reader: Membership, accounts: Sequence[Account], account_id: str
 ) -> ReconciliationPage | None:
-    """Five queries. `wanted` is an account's id; None without an account."""
+    """Five queries. `account_id` is a UUID as text; None without an account."""
     if not accounts:
         return None
-    account = next((one for one in accounts if str(one.pk) == wanted), accounts[0])
+    account = next((one for one in accounts if str(one.pk) == account_id), accounts[0])
     ledger, now = ledger_or_none(account) or LedgerMirror(account=account), timezone.now()
     may_act = has_permission(reader, Permission.MANAGE_MONEY)
     charges = load_differing_charges(account, ledger)
@@ -135,11 +135,11 @@ def reconciliation_url(account: UUID) -> str:
 
 
 def build_mirror_progress(ledger: LedgerMirror) -> MirrorProgress | None:
-    """None once every row is here."""
+    """None once every row is mirrored."""
     if ledger.is_complete:
         return None
-    here, total = ledger_sync_progress([ledger])
-    return MirrorProgress(here, total, 100 * here / total if total else 0.0)
+    mirrored, total = ledger_sync_progress([ledger])
+    return MirrorProgress(mirrored, total, 100 * mirrored / total if total else 0.0)
 
 
 def build_conflict_rows(
@@ -164,29 +164,29 @@ def build_conflict_rows(
 
 
 def conflict_versions(row: LedgerConflict) -> tuple[str, str]:
-    """As it was and as it is; every word of it where it would else read the same."""
-    before, now = entry_version_text(row.before), entry_version_text(row.after)
-    if before != now:
-        return before, now
+    """Both versions as text; with every field if the short texts are equal."""
+    before, after = entry_version_text(row.before), entry_version_text(row.after)
+    if before != after:
+        return before, after
     return ", ".join(map(str, row.before.values())), ", ".join(map(str, (row.after or {}).values()))
 
 
 def entry_version_text(row: object) -> str:
-    """`−96 Render, 20 Nov 14:21`; empty for a row that is gone."""
+    """`−96 Render, 20 Nov 14:21`; empty for a row that is missing."""
     if not isinstance(row, dict):
         return ""
     label = str(row.get("label") or row.get("content_type") or "")
     amount = str(row.get("credit_spend") or "").replace("-", "\N{MINUS SIGN}")
     written = str(row.get("created_at") or "")
-    when = parse_timestamp(written)
-    return ", ".join(filter(None, (f"{amount} {label}".strip(), clock(when) or written)))
+    booked_at = parse_timestamp(written)
+    return ", ".join(filter(None, (f"{amount} {label}".strip(), clock(booked_at) or written)))
 
 
 @dataclass(frozen=True, slots=True)
 class BalanceStatement:
-    """Credits, positive but for `opening`, `difference` and `unexplained`, which are signed.
+    """Positive credits, but signed for `opening`, `difference` and `unexplained`.
 
-    `newer`: what came in less what went out since the balance was read.
+    `newer` is the net sum of entries since the balance was read.
     """
 
     opening: Decimal | None
@@ -205,7 +205,7 @@ class BalanceStatement:
 
     @property
     def computed_balance(self) -> Decimal | None:
-        """What the ledger says the balance was when it was read."""
+        """The balance at the time it was read, according to the ledger."""
         if self.opening is None:
             return None
         return self.opening + self.received + self.refunded - self.spent - self.newer
@@ -232,23 +232,25 @@ def load_balance_statement(account: Account, ledger: LedgerMirror) -> BalanceSta
 
 
 def load_charge_sums(account: Account, matched: Decimal) -> tuple[Decimal, Decimal, Decimal]:
-    """What charges took, what hangs on those without an answer, and the rows after the weighing.
+    """The sums of what was charged, what undecided charges hold, and the entries after the last
+    balance checkpoint.
 
-    Charges took what their debits say, but for those that have none, and by what others are off.
+    A charge cost what its debit says; to these, charges without a debit and differing costs are
+    added.
     """
     charges = Charge.objects.filter(account=OuterRef("pk"))
-    bare = Charge.objects.without_debit().filter(account=OuterRef("pk"))
+    without_debit = Charge.objects.without_debit().filter(account=OuterRef("pk"))
     rows = LedgerEntry.objects.filter(account=OuterRef("pk"))
     parts = (
-        (bare, "cost"),
+        (without_debit, "cost"),
         (rows.filter(cost_difference__isnull=False), "cost_difference"),
         (charges.filter(state__in=UNDECIDED_STATES), "hold"),
         (rows.filter(position__gte=OuterRef("ledger__checkpoint_high")), "amount"),
     )
     summed = [sum_by_account(*part) for part in parts]
-    found = Account.objects.filter(pk=account.pk).values_list(*summed).get()
-    alone, off, at_risk, newer = map(quantize_credits, found)
-    return matched + alone + off, at_risk, newer
+    totals = Account.objects.filter(pk=account.pk).values_list(*summed).get()
+    unbooked, cost_differences, at_risk, newer = map(quantize_credits, totals)
+    return matched + unbooked + cost_differences, at_risk, newer
 
 
 def sum_by_account(rows: QuerySet[Charge] | QuerySet[LedgerEntry], field: str) -> Subquery:
@@ -257,6 +259,6 @@ def sum_by_account(rows: QuerySet[Charge] | QuerySet[LedgerEntry], field: str) -
 
 
 def load_accepted_differences(account: Account) -> list[BalanceRebase]:
-    """The newest first, with their members. One query."""
+    """Newest first, with their members. One query."""
     rows = account.rebases.select_related("member").order_by("-happened_at", "-pk")
     return list(rows[:MAX_ACCEPTED_DIFFERENCES])

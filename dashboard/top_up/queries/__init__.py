@@ -1,4 +1,4 @@
-"""The page of one account's automatic top-up."""
+"""Queries of the top-up page of one account."""
 
 from __future__ import annotations
 

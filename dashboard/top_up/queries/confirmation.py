@@ -1,4 +1,5 @@
-"""The question before a change of the top-up: what it buys, with whose card, how much at most."""
+"""The confirmation before a change of the top-up: what it buys, on which account, and the most per
+day."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from proxyapi.top_up import TopUpSetting
 
 @dataclass(frozen=True, slots=True)
 class TopUpConfirmation:
-    """`each` is None where nobody has said what the pack holds; `price` of it, if known."""
+    """`credits_each` is None if the pack's credits are unknown; `price` is the pack's, empty if
+    unknown."""
 
     account_id: UUID
     account: str
@@ -30,28 +32,35 @@ class TopUpConfirmation:
 
     @property
     def max_credits_per_day(self) -> Decimal | None:
-        """Credits of a day's top-ups."""
+        """Credits of the most top-ups that one day allows."""
         return None if self.credits_each is None else self.credits_each * MAX_TOP_UPS_PER_DAY
 
 
 def build_top_up_confirmation(
     facts: TopUpFacts,
-    wanted: TopUpSetting,
+    requested: TopUpSetting,
     before: TopUpSetting,
     nonce: UUID | None = None,
     refusal: str = "",
 ) -> TopUpConfirmation:
-    account, bought = facts.account, credits_per_top_up(wanted, facts.packs)
-    is_pack = wanted.type == TopUpType.PACK
-    pack = next((one for one in facts.packs if is_pack and one.plan_id == wanted.plan_id), None)
+    account, bought = facts.account, credits_per_top_up(requested, facts.packs)
+    is_pack = requested.type == TopUpType.PACK
+    pack = next(
+        (
+            pack_option
+            for pack_option in facts.packs
+            if is_pack and pack_option.plan_id == requested.plan_id
+        ),
+        None,
+    )
     price = f"{pack.price:,.2f} {pack.currency}" if pack and pack.price is not None else ""
     return TopUpConfirmation(
         account_id=account.pk,
         account=account.label,
         nonce=nonce or uuid4(),
-        enables=wanted.enabled,
+        enables=requested.enabled,
         before=before.describe(),
-        after=wanted.describe(),
+        after=requested.describe(),
         credits_each=None if bought is None else Decimal(bought),
         price=price,
         threshold=account.monthly_credits / 10,

@@ -1,4 +1,4 @@
-"""The whole page of an account's top-up: what is known, what came, who changed what."""
+"""The top-up page of an account: status, incoming credits and the history of changes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TopUpPage:
 
 
 def build_top_up_page(facts: TopUpFacts) -> TopUpPage:
-    """No query."""
+    """No queries."""
     return TopUpPage(
         account_id=facts.account.pk,
         name=facts.account.label,
@@ -54,7 +54,7 @@ def build_top_up_page(facts: TopUpFacts) -> TopUpPage:
 
 @dataclass(frozen=True, slots=True)
 class CreditArrival:
-    """`known`: how we know. A failure has no credits."""
+    """`source` is the origin of the information. A failed top-up has no credits."""
 
     at: datetime
     what: str
@@ -63,8 +63,8 @@ class CreditArrival:
 
 
 def build_credit_arrivals(facts: TopUpFacts) -> tuple[CreditArrival, ...]:
-    """The newest first."""
-    found = [
+    """Newest first."""
+    arrivals = [
         CreditArrival(
             row.happened_at,
             row.label or row.content_type or "Credits",
@@ -75,14 +75,16 @@ def build_credit_arrivals(facts: TopUpFacts) -> tuple[CreditArrival, ...]:
     ]
     failed_at = facts.row.failure_seen_at
     if failed_at and failed_at >= facts.now - ARRIVALS_WINDOW:
-        known = "The failure count increased; it failed before this time"
-        found.append(CreditArrival(failed_at, "Automatic top-up failed", known, None))
-    return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MAX_ARRIVALS_SHOWN])
+        source = "The failure count increased; it failed before this time"
+        arrivals.append(CreditArrival(failed_at, "Automatic top-up failed", source, None))
+    return tuple(
+        sorted(arrivals, key=lambda arrival: arrival.at, reverse=True)[:MAX_ARRIVALS_SHOWN]
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class TopUpHistoryRow:
-    """`state`, `word`: of a pill. `why`: where it was not saved."""
+    """`state` and `word` are those of the status pill; `why` is the reason if it was not saved."""
 
     at: datetime
     who: str
@@ -94,13 +96,15 @@ class TopUpHistoryRow:
 
 
 def build_top_up_history(facts: TopUpFacts) -> tuple[TopUpHistoryRow, ...]:
-    """The newest first. No query."""
-    return tuple(build_top_up_history_row(it) for it in facts.changes[:MAX_TOP_UP_HISTORY_ROWS])
+    """Newest first. No queries."""
+    return tuple(
+        build_top_up_history_row(change) for change in facts.changes[:MAX_TOP_UP_HISTORY_ROWS]
+    )
 
 
 def build_top_up_history_row(change: TopUpChange) -> TopUpHistoryRow:
     state, word = CHANGE_STATE_LABELS[TopUpChangeState(change.state)]
-    refused = change.state == TopUpChangeState.REFUSED
+    is_refused = change.state == TopUpChangeState.REFUSED
     before = TopUpSetting.from_mapping(change.seen)
     after = TopUpSetting.from_mapping(change.wanted).applied_to(before)
     return TopUpHistoryRow(
@@ -110,5 +114,5 @@ def build_top_up_history_row(change: TopUpChange) -> TopUpHistoryRow:
         after=after.describe(),
         state=state,
         word=word,
-        why=change.reason.removeprefix("Not saved. ") if refused else "",
+        why=change.reason.removeprefix("Not saved. ") if is_refused else "",
     )

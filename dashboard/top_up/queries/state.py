@@ -1,6 +1,6 @@
-"""What is known of an account's top-up now: the notices above the page and the cards beside it.
+"""The status of an account's top-up: the notices above the page and the cards beside the form.
 
-It fetches itself again whenever the top-up or the ledger is touched; nothing in it is typed into.
+It refreshes whenever the top-up or the ledger changes, so it contains no input fields.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from proxyapi.top_up import (
 
 ARRIVALS_WINDOW = timedelta(days=60)
 MAX_CHANGES_READ, MAX_CREDIT_ENTRIES_READ = 40, 200
-ENDED_CHANGE_SHOWN_FOR = timedelta(minutes=30)  # how long the end of a change stays above the page
+ENDED_CHANGE_SHOWN_FOR = timedelta(minutes=30)  # notice about an ended change
 NEVER_READ_TEXT = "The setting has not been read from the service yet. This takes up to a minute."
 UNREACHABLE_TEXT = "This account has no working token."
 ADD_ONE_TEXT = "The setting can be read and changed when a member adds a token for it."
@@ -57,8 +57,8 @@ PAYMENT_FAILED_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class TopUpFacts:
-    """`accounts` are all of the team. `changes` and `arrived`, the entries that are credits, have
-    the newest first."""
+    """`accounts` are all of the team's. `changes` and `credit_entries` (incoming credits) are
+    newest first."""
 
     account: Account
     accounts: Sequence[Account]
@@ -67,38 +67,38 @@ class TopUpFacts:
     changes: Sequence[TopUpChange]
     credit_entries: Sequence[LedgerEntry]
     now: datetime
-    is_reachable: bool  # whether a token opens the account
+    is_reachable: bool  # True if the account has a working token
 
 
 def load_top_up_facts(account: Account, accounts: Sequence[Account]) -> TopUpFacts:
-    """Three queries; the account comes with its tenant, its ledger, its top-up and whether
-    it is reachable (`access.fetch_account`)."""
+    """Three queries; the account comes from `access.fetch_account` with its tenant, its ledger, its
+    top-up and whether it is reachable."""
     now = timezone.now()
-    # With the setting, which is written together with a change's end: a form that is drawn with
-    # that end and the setting from before it would stay so.
+    # In the same query as the setting, which is written in one transaction with a change's end.
+    # A form with the end but the previous setting would never be refreshed.
     changes = account.top_up_changes.select_related("member", "account__top_up")
-    known = list(changes.order_by("-requested_at")[:MAX_CHANGES_READ])
-    arrived = account.entries.filter(amount__gt=0, happened_at__gte=now - ARRIVALS_WINDOW)
+    recent_changes = list(changes.order_by("-requested_at")[:MAX_CHANGES_READ])
+    credit_entries = account.entries.filter(amount__gt=0, happened_at__gte=now - ARRIVALS_WINDOW)
     return TopUpFacts(
         account,
         accounts,
-        top_up_or_unsaved(known[0].account if known else account),
+        top_up_or_unsaved(recent_changes[0].account if recent_changes else account),
         load_credit_packs(account),
-        known,
-        list(arrived.order_by("-happened_at", "-position")[:MAX_CREDIT_ENTRIES_READ]),
+        recent_changes,
+        list(credit_entries.order_by("-happened_at", "-position")[:MAX_CREDIT_ENTRIES_READ]),
         now,
         is_reachable=getattr(account, "is_reachable", False),
     )
 
 
 def top_up_or_unsaved(account: Account) -> AutoTopUp:
-    """As last read; an unsaved empty one before that."""
+    """The top-up as last read, or an unsaved empty one before the first read."""
     row = getattr(account, "top_up", None)
     return row if isinstance(row, AutoTopUp) else AutoTopUp(account=account)
 
 
 def displayed_setting(facts: TopUpFacts) -> TopUpSetting:
-    """What the form shows: the change that is on its way, else the setting as last read."""
+    """The setting in the form: that of an open change, else the one last read."""
     change = facts.changes[0] if facts.changes else None
     if change is not None and change.is_open:
         return TopUpSetting.from_mapping(change.wanted)
@@ -107,7 +107,7 @@ def displayed_setting(facts: TopUpFacts) -> TopUpSetting:
 
 @dataclass(frozen=True, slots=True)
 class BlockGauge:
-    """So many of three blocks."""
+    """`filled` of three blocks."""
 
     filled: int
     state: str
@@ -120,14 +120,15 @@ class BlockGauge:
 
 @dataclass(frozen=True, slots=True)
 class TopUpStatus:
-    """`each`, `most`: credits of one top-up and of a day's three, where they are known."""
+    """`credits_each` and `max_credits_per_day` are credits of one top-up and of a day's three, None
+    if unknown."""
 
     account_id: UUID
     url: str
     threshold: Decimal
     notices: tuple[TopUpNotice, ...]
     is_saving: bool
-    is_unreachable: bool  # no token opens the account, so nothing can be saved
+    is_unreachable: bool  # no working token, so nothing can be saved
     setting: str
     purchase: str
     read_at: datetime | None
@@ -145,7 +146,7 @@ class TopUpStatus:
 
 
 def build_top_up_status(facts: TopUpFacts, drawn: str = "") -> TopUpStatus:
-    """`drawn`: the digest of the setting that the form beside it shows."""
+    """`drawn` is the digest of the setting that the form shows."""
     account, row, zone = facts.account, facts.row, facts.account.tenant.zone
     setting, change = TopUpSetting.from_row(row), latest_shown_change(facts)
     inferred = infer_from_entries(facts.credit_entries, row, facts.now)
@@ -176,7 +177,7 @@ def build_top_up_status(facts: TopUpFacts, drawn: str = "") -> TopUpStatus:
 
 
 def latest_shown_change(facts: TopUpFacts) -> TopUpChange | None:
-    """The one on its way, or the one that ended lately."""
+    """The open change, or the last one if it ended recently."""
     change = facts.changes[0] if facts.changes else None
     if change is None or change.is_open:
         return change
@@ -185,7 +186,7 @@ def latest_shown_change(facts: TopUpFacts) -> TopUpChange | None:
 
 
 def setting_digest(setting: TopUpSetting) -> str:
-    """Recognises a setting in an address."""
+    """A short hash that identifies a setting in a URL."""
     return hashlib.sha256(json.dumps(setting.to_dict()).encode()).hexdigest()[:12]
 
 
@@ -200,7 +201,7 @@ def build_failures_gauge(row: AutoTopUp) -> BlockGauge:
 
 
 def cooldown_text(row: AutoTopUp, inferred: InferredTopUpState, zone: ZoneInfo) -> str:
-    """What the service's wait after a failure means now."""
+    """The state of the service's 24-hour wait after a failure."""
     if not row.consecutive_failures:
         return "After a failure the service waits 24 hours before it tries again."
     if row.failure_seen_at is None:
@@ -209,16 +210,16 @@ def cooldown_text(row: AutoTopUp, inferred: InferredTopUpState, zone: ZoneInfo) 
             "known: it was counted before Reelroom first checked."
         )
     seen = format_short_time(row.failure_seen_at, zone)
-    until = row.failure_seen_at + timedelta(hours=24)
+    cooldown_end = row.failure_seen_at + timedelta(hours=24)
     ends = "ends" if inferred.cooldown_until else "ended"
     return (
         f"The last one failed before {seen}. After a failure the service waits 24 hours. The wait "
-        f"{ends} {format_short_time(until, zone)} at the latest."
+        f"{ends} {format_short_time(cooldown_end, zone)} at the latest."
     )
 
 
 def day_reset_text(inferred: InferredTopUpState, zone: ZoneInfo) -> str:
-    """When the UTC day ends for people who live elsewhere."""
+    """When the UTC day ends, in the team's time zone."""
     ends = inferred.day_end.astimezone(zone)
     if not ends.utcoffset():
         return "The count resets at 00:00 UTC."
@@ -236,7 +237,7 @@ def zone_city(zone: ZoneInfo) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TopUpNotice:
-    """`state` of a banner; `reload`: it offers to draw the form anew."""
+    """`state` is that of the banner; `reload` adds a link that reloads the form."""
 
     state: str
     title: str
@@ -247,39 +248,39 @@ class TopUpNotice:
 def build_top_up_notices(
     facts: TopUpFacts, change: TopUpChange | None, bought: int | None, is_stale: bool
 ) -> tuple[TopUpNotice, ...]:
-    """`is_stale`: the form beside it shows another setting than the service has."""
+    """`is_stale` is True if the form shows another setting than the service has."""
     row = facts.row
-    found = [
+    notices = [
         build_change_notice(change),
         build_stale_form_notice(row, is_stale, change),
         build_read_state_notice(facts),
     ]
     if row.read_at is not None:
-        found += [
+        notices += [
             build_drift_notice(row),
             build_failures_notice(row),
             build_unknown_pack_notice(row, bought),
         ]
-    return tuple(notice for notice in found if notice)
+    return tuple(notice for notice in notices if notice)
 
 
 def build_change_notice(change: TopUpChange | None) -> TopUpNotice | None:
     if change is None:
         return None
-    who, when = change.member.first_name, clock(change.requested_at)
+    who, requested_at = change.member.first_name, clock(change.requested_at)
     if change.state == TopUpChangeState.UNKNOWN:
         return TopUpNotice("unknown", "We do not know yet whether it was saved.", change.reason)
     if change.is_open:
-        wanted = TopUpSetting.from_mapping(change.wanted).describe()
+        requested = TopUpSetting.from_mapping(change.wanted).describe()
         return TopUpNotice(
             "info",
             "Saving, waiting for the service.",
-            f"Requested by {who} at {when}: top-up {wanted}.",
+            f"Requested by {who} at {requested_at}: top-up {requested}.",
         )
-    said = change.reason.removeprefix("Saved. ").removeprefix("Not saved. ")
+    reason = change.reason.removeprefix("Saved. ").removeprefix("Not saved. ")
     if change.state == TopUpChangeState.SAVED:
-        return TopUpNotice("good", "Saved.", f"{said} Requested by {who} at {when}.")
-    return TopUpNotice("failed", "Not saved.", said)
+        return TopUpNotice("good", "Saved.", f"{reason} Requested by {who} at {requested_at}.")
+    return TopUpNotice("failed", "Not saved.", reason)
 
 
 def build_stale_form_notice(
@@ -304,8 +305,10 @@ def build_read_state_notice(facts: TopUpFacts) -> TopUpNotice | None:
     if not facts.is_reachable:
         return TopUpNotice("paused", UNREACHABLE_TEXT, f"{seen} {ADD_ONE_TEXT}".lstrip())
     if account.plan != AccountPlan.PAID:
-        why = row.read_error or "The service allows reading and changing top-up on paid plans only."
-        return TopUpNotice("paused", "Top-up is not available until the plan is paid.", why)
+        reason = (
+            row.read_error or "The service allows reading and changing top-up on paid plans only."
+        )
+        return TopUpNotice("paused", "Top-up is not available until the plan is paid.", reason)
     if row.read_error:
         text = f"{row.read_error} {seen}".rstrip()
         return TopUpNotice("paused", "Top-up cannot be read right now.", text)
@@ -315,20 +318,20 @@ def build_read_state_notice(facts: TopUpFacts) -> TopUpNotice | None:
 def build_drift_notice(row: AutoTopUp) -> TopUpNotice | None:
     if not row.is_disabled_elsewhere:
         return None
-    why = THREE_FAILURES_TEXT if is_stopped_by_failures(row) else CHANGED_ELSEWHERE_TEXT
+    reason = THREE_FAILURES_TEXT if is_stopped_by_failures(row) else CHANGED_ELSEWHERE_TEXT
     return TopUpNotice(
-        "late", f"Top-up was on and has been off since {clock(row.found_off_at)}.", why
+        "late", f"Top-up was on and has been off since {clock(row.found_off_at)}.", reason
     )
 
 
 def build_failures_notice(row: AutoTopUp) -> TopUpNotice | None:
-    stopped = is_stopped_by_failures(row)
-    if not row.consecutive_failures or (row.is_disabled_elsewhere and stopped):
+    is_stopped = is_stopped_by_failures(row)
+    if not row.consecutive_failures or (row.is_disabled_elsewhere and is_stopped):
         return None
-    if stopped:
+    if is_stopped:
         return TopUpNotice("late", "The service switched top-up off.", THREE_FAILURES_TEXT)
-    when = f", seen {clock(row.failure_seen_at)}" if row.failure_seen_at else ""
-    return TopUpNotice("late", f"The last automatic top-up failed{when}.", PAYMENT_FAILED_TEXT)
+    seen_text = f", seen {clock(row.failure_seen_at)}" if row.failure_seen_at else ""
+    return TopUpNotice("late", f"The last automatic top-up failed{seen_text}.", PAYMENT_FAILED_TEXT)
 
 
 def build_unknown_pack_notice(row: AutoTopUp, bought: int | None) -> TopUpNotice | None:

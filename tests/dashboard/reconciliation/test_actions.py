@@ -144,9 +144,9 @@ def test_the_services_version_is_taken(client_of, thea, ledger_conflict, account
 
 
 def test_a_row_is_accepted_once(thea, ledger_conflict):
-    actions.accept_ledger_conflict(by=thea, rewrite=ledger_conflict)
+    actions.accept_ledger_conflict(by=thea, conflict=ledger_conflict)
     with pytest.raises(StaleData):
-        actions.accept_ledger_conflict(by=thea, rewrite=ledger_conflict)
+        actions.accept_ledger_conflict(by=thea, conflict=ledger_conflict)
 
 
 @pytest.fixture
@@ -298,7 +298,7 @@ def test_nobody_else_decides_by_hand_made_calls(
         lambda: actions.match_charge_to_entry(
             by=member, charge=unknown_charge, position=0, seen=None
         ),
-        lambda: actions.accept_ledger_conflict(by=member, rewrite=ledger_conflict),
+        lambda: actions.accept_ledger_conflict(by=member, conflict=ledger_conflict),
         lambda: actions.accept_ledger_conflicts(
             by=member, account=ledger_conflict.account, seen="1"
         ),

@@ -22,7 +22,7 @@ def test_the_account_is_locked_before_its_conflicts(thea, account, add_entry):
     add_entry(-96)
     rewrite = gone(account, 0)
     with CaptureQueriesContext(connection) as asked:
-        actions.accept_ledger_conflict(by=thea, rewrite=rewrite)
+        actions.accept_ledger_conflict(by=thea, conflict=rewrite)
     first = next(query["sql"] for query in asked if "FROM" in query["sql"])
     assert 'FROM "proxyapi_account"' in first
     assert connection.vendor == "sqlite" or "FOR NO KEY UPDATE" in first
@@ -38,7 +38,9 @@ def test_two_who_accept_two_rows_at_once_do_not_deadlock(thea, mira, account, ad
 
     def take_second():
         with suppress(StaleData):
-            actions.accept_ledger_conflict(by=mira, rewrite=second)
+            actions.accept_ledger_conflict(by=mira, conflict=second)
 
-    run_beside(account, take_second, lambda: actions.accept_ledger_conflict(by=thea, rewrite=first))
+    run_beside(
+        account, take_second, lambda: actions.accept_ledger_conflict(by=thea, conflict=first)
+    )
     assert not LedgerEntry.objects.filter(account=account).exists()
