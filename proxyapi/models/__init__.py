@@ -1,4 +1,4 @@
-"""The tables of everything that touches the upstream, one noun a file."""
+"""The database models of everything that concerns the upstream, one noun in each file."""
 
 from __future__ import annotations
 

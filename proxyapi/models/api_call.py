@@ -39,5 +39,5 @@ class ApiCall(models.Model):
 
     @property
     def is_answered(self) -> bool:
-        """Whether the service answered: a refusal is an answer, a server error is not."""
+        """Whether the upstream answered: a refusal is an answer, a server error is not."""
         return self.status is not None and self.status < SERVER_ERROR_STATUS

@@ -1,4 +1,5 @@
-"""A key that the portal issues for its own gateway; only its hash is stored, it is shown once."""
+"""A key that the portal issues for its own gateway; only its hash is stored, and it is shown
+once."""
 
 from __future__ import annotations
 

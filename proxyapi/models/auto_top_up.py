@@ -1,4 +1,5 @@
-"""An account's automatic top-up as last read, and how we left it (spec, Auto top-up preference)."""
+"""An account's automatic top-up as last read, and as we last set it (spec, Auto top-up
+preference)."""
 
 from __future__ import annotations
 
@@ -45,12 +46,12 @@ class AutoTopUp(models.Model):
 
     @property
     def is_disabled_elsewhere(self) -> bool:
-        """It was on, now it is off, and nobody here did that."""
+        """Whether it was switched off, and not through the portal."""
         return self.found_off_at is not None and not self.enabled
 
 
 class CreditPack(models.Model):
-    """A one-time credit pack whose plan id an owner or treasurer entered: no endpoint lists them
+    """A one-time credit pack whose plan ID an owner or treasurer entered: no endpoint lists them
     (pitfall 74)."""
 
     tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="credit_packs")

@@ -1,4 +1,4 @@
-"""One accepted difference: a person set the opening balance anew, with the reason."""
+"""One accepted difference: a person reset the opening balance, with the reason."""
 
 from __future__ import annotations
 

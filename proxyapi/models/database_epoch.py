@@ -1,7 +1,8 @@
 """A database epoch: the time from one restoration of the database to the next.
 
-The charge log, which lives outside the database, names the epoch of each record. A database with
-another current epoch than the newest record went back in time.
+The charge log, which is stored outside the database, records the epoch of each record. If the
+database's current epoch differs from the newest record's, the database was restored to an earlier
+time.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from django.utils import timezone
 class DatabaseEpochQuerySet(models.QuerySet["DatabaseEpoch"]):
     def get_or_create_current(self) -> DatabaseEpoch:
         """The newest epoch; a new database begins its first one."""
-        found = self.order_by("-number").first()
-        if found is not None:
-            return found
+        epoch = self.order_by("-number").first()
+        if epoch is not None:
+            return epoch
         try:
             with transaction.atomic():
                 return self.create(number=1)
-        except IntegrityError:  # another process began it just now
+        except IntegrityError:  # another process has just begun it
             return self.get(number=1)
 
 

@@ -1,7 +1,8 @@
-"""A draft: what a person chose for a job here, how much of it the service has, and its price.
+"""A draft: the settings a person chose for a job, the part of them that the upstream has, and the
+price.
 
-A job that was not composed here, such as one that a script makes, has none: the portal never sends
-settings over those that a script sent.
+A job that was not composed in the portal, such as one that a script creates, has none: the portal
+never overwrites settings that a script sent.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from django.utils import timezone
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 from proxyapi.models.job import Job
 
-# In `sent_settings`, instead of a value that was sent without an answer.
+# In `sent_settings`, replaces a value whose request had no answer.
 UNCONFIRMED_SETTING = {"in doubt": True}
 
 
@@ -60,15 +61,15 @@ class Draft(models.Model):
 
     @property
     def has_current_estimate(self) -> bool:
-        """Whether the stored estimate is one of the settings as they stand."""
+        """Whether the stored estimate is for the current settings."""
         return self.estimate is not None and not self.unsent_settings()
 
 
 def lock_draft(job: Job) -> Draft | None:
-    """Lock and answer the draft of a job that the caller has locked, as it is now.
+    """Lock and return the current draft of a job that the caller has locked; None without one.
 
-    By a query of its own: what a join reads beside a row whose lock it waited for is as old as the
-    beginning of the waiting. Always the job before its draft, so that nobody waits in a ring.
+    A query of its own, because a join with a row lock returns the draft from before the wait. The
+    job is always locked before its draft, which prevents deadlocks.
     """
     draft = Draft.objects.select_for_update().filter(pk=job.pk).first()
     if draft is not None:

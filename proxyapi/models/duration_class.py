@@ -1,4 +1,4 @@
-"""What renders are compared with: those of one type or engine, and of about one length."""
+"""Duration classes: renders of one type or engine and of about one length are compared."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ WORDS_PER_SECOND = 2.5  # calm narration, 150 words a minute
 
 
 class DurationClass(NamedTuple):
-    subtype: str  # type or engine, as sent; empty where the kind has none
-    length: int  # upper end of the class of asked lengths, in seconds; 0: unknown
+    subtype: str  # type or engine, as sent; empty if the kind has none
+    length: int  # upper end of the class of requested lengths, in seconds; 0: unknown
 
 
 def duration_class_of(chosen: Mapping[str, Any]) -> DurationClass:

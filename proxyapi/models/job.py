@@ -1,8 +1,8 @@
 """A job: one upstream resource that is polled until it is finished.
 
 `remote_id` is the upstream's id, known once the resource was created there; what a person chose for
-it is in its draft (`draft.py`), if it has one. What a poll learns is kept apart from what the job
-is (rule 6): a failed poll fills `poll_error`, it never touches `state`.
+it is in its draft (`models.draft`), if it has one. The result of polling is stored apart from the
+state (rule 6): a failed poll sets `poll_error`, never `state`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from proxyapi.operations import JobKind
 if TYPE_CHECKING:
     from proxyapi.models.draft import Draft
 
-MAX_JOB_CRASHES = 5  # times in a row that handling a row raised; then a person looks at it
+MAX_JOB_CRASHES = 5  # times in a row that handling a row raised before it is quarantined
 POLLING_STOPPED_HORIZON = timedelta(days=365)
 
 
@@ -47,15 +47,16 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(hidden_at__isnull=True)
 
     def polling_stopped(self, now: datetime) -> Self:
-        """Running jobs that nobody looks at until a person says so, as `Job.is_polling_stopped`."""
+        """Running jobs that are not polled until a person resumes polling, as
+        `Job.is_polling_stopped`."""
         stopped = Q(failures__gte=MAX_JOB_CRASHES) | Q(
             next_poll_at__gt=now + POLLING_STOPPED_HORIZON
         )
         return self.filter(stopped, state=JobState.RUNNING)
 
     def due(self, now: datetime) -> Self:
-        """Jobs whose next look is due, on tokens that work, of the upstream in use; not those that
-        are parked."""
+        """Jobs whose next poll is due, on working tokens of the upstream in use, without
+        quarantined ones."""
         return self.filter(
             upstream_address.current_upstream_filter("account__environment"),
             state=JobState.RUNNING,
@@ -124,7 +125,7 @@ class Job(models.Model):
             ),
         ]
         indexes = [
-            # With the title: a search goes through all of them, and not through the rows.
+            # Includes the title: a search scans this index instead of the table.
             models.Index(fields=["tenant", "-created_at", "-id", "title"], name="job_titles"),
             models.Index(fields=["tenant", "state", "finished_at"], name="job_state_since"),
             models.Index(fields=["next_poll_at"], condition=Q(state="running"), name="job_due"),
@@ -140,7 +141,7 @@ class Job(models.Model):
         duration_class: DurationClass,
         status: str = "rendering",
     ) -> None:
-        """The upstream took it: poll it from now on. The row is read and locked by the caller."""
+        """The upstream started it: poll it from now on. The caller has locked the row."""
         self.state = JobState.RUNNING
         self.raw_status = status
         self.subtype, self.length = duration_class
@@ -151,7 +152,7 @@ class Job(models.Model):
         self.save()
 
     def is_remote_id_taken(self, remote_id: str) -> bool:
-        """Whether another job is that resource already: an answer that names it is a mistake."""
+        """Whether another job already has this upstream id, so that an answer with it is wrong."""
         accounts = Account.objects.same_upstream_account(self.account_id)
         same = Job.objects.filter(account__in=accounts, kind=self.kind, remote_id=remote_id)
         return same.exclude(pk=self.pk).exists()
@@ -163,13 +164,14 @@ class Job(models.Model):
 
     @property
     def chosen_settings(self) -> dict[str, Any]:
-        """What a person chose, in the upstream's field names; empty for a job without a draft."""
+        """The chosen settings by upstream field name; empty for a job without a draft."""
         draft = self.draft_or_none
         return draft.settings if draft else {}
 
     @property
     def is_polling_stopped(self) -> bool:
-        """Nobody looks until a person says so: it was parked, or ran for a month."""
+        """Whether polling stopped until a person resumes it: the job is quarantined, or older than
+        a month."""
         far = (
             self.next_poll_at is not None
             and self.next_poll_at > timezone.now() + POLLING_STOPPED_HORIZON

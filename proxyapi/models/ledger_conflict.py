@@ -1,4 +1,4 @@
-"""A mirrored row that the service shows differently now: both versions, until a person looks."""
+"""A mirrored row that the upstream shows differently now: both versions, until a person decides."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ class LedgerConflict(models.Model):
 
     @property
     def number(self) -> int:
-        """The row as people count it, from 1."""
+        """The row number on pages, from 1."""
         return self.position + 1

@@ -1,8 +1,8 @@
 """One row of the mirrored credit ledger, identified by (account, position) (rule 4).
 
-The upstream's own words are kept as they are. What we found out about the row stands beside them:
-the charge it belongs to with a confidence and a reason, and from that charge the member, the job
-and the operation, so that a page filters a million rows by them without a join.
+The upstream's raw values are stored unchanged, beside the charge that the row is matched to, a
+confidence and a reason. The member, job and operation are copied from the charge, so that pages
+filter a million rows by them without a join.
 """
 
 from __future__ import annotations
@@ -20,22 +20,21 @@ from proxyapi.models.job import Job
 
 class MatchConfidence(models.TextChoices):
     CERTAIN = "certain"  # exact amount, one possible charge
-    LIKELY = "likely"  # exact amount, one of several equal charges; or the right one but for time
-    WEAK = "weak"  # about the amount
+    LIKELY = "likely"  # exact amount, but one of several equal charges, or outside its time
+    WEAK = "weak"  # similar amount
 
 
 class LedgerEntryQuerySet(models.QuerySet["LedgerEntry"]):
     def without_charge(self) -> Self:
-        """Rows that no charge has, of whichever team."""
+        """Rows that are not matched to a charge of any team."""
         return self.filter(~is_charged_by_another_team(), charge__isnull=True)
 
 
 def is_charged_by_another_team() -> Exists:
-    """Whether the same row, in the mirror of another team that uses the upstream account, has a
-    charge.
+    """Whether the same row in the mirror of another team on the upstream account has a charge.
 
-    It is the same row at the same position, for positions are those of the service's own ledger.
-    Amount and time are compared, too: a mirror that the service rewrote may be one row off.
+    The same row has the same position, because positions are those of the upstream's ledger. Amount
+    and time are compared too: after a conflict a mirror may be one row off.
     """
     mirrored = LedgerEntry.objects.filter(
         position=OuterRef("position"),
@@ -85,7 +84,7 @@ class LedgerEntry(models.Model):
         blank=True,
         help_text="What the charge was told to cost less what was booked, where they differ.",
     )
-    # Of the charge, kept here for filters and sums.
+    # Copied from the charge, for filters and sums.
     member = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
@@ -103,7 +102,7 @@ class LedgerEntry(models.Model):
                 name="entry_matched_has_confidence",
             ),
             # A charge has one debit and at most one refund.
-            # Not of rows without one: SQLite would look for these here, through all there are.
+            # Partial: SQLite would otherwise use it for rows without a charge and scan them all.
             models.UniqueConstraint(
                 fields=["charge"],
                 condition=Q(amount__lt=0, charge__isnull=False),
@@ -117,7 +116,7 @@ class LedgerEntry(models.Model):
         ]
         indexes = [
             models.Index(fields=["account", "-happened_at", "-position"], name="entry_newest"),
-            # Down to the position: a page of one member's rows is read off the index, in order.
+            # Includes the position: a page of one member's rows is read from the index, in order.
             models.Index(
                 fields=["account", "member", "-happened_at", "-position"], name="entry_by_member"
             ),
@@ -128,7 +127,7 @@ class LedgerEntry(models.Model):
             models.Index(
                 fields=["account", "label", "-happened_at", "-position"], name="entry_by_label"
             ),
-            # Few of the rows: without these a page of them goes through thousands.
+            # Few of the rows: without these indexes a page of them scans thousands.
             models.Index(
                 fields=["account", "-happened_at", "-position", "amount"],
                 condition=Q(charge__isnull=True),
@@ -144,7 +143,7 @@ class LedgerEntry(models.Model):
                 condition=Q(via_api=False),
                 name="entry_not_by_api",
             ),
-            # Few rows each, asked for with every reading.
+            # Few rows each, queried at every read.
             models.Index(
                 fields=["account", "via_api", "position"],
                 condition=Q(via_api__isnull=True),
@@ -165,5 +164,5 @@ class LedgerEntry(models.Model):
 
     @property
     def number(self) -> int:
-        """The row as people count it, from 1."""
+        """The row number on pages, from 1."""
         return self.position + 1

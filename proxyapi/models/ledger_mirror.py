@@ -1,7 +1,7 @@
-"""How far one account's ledger is mirrored, and what it weighed (rule 4).
+"""How far one account's ledger is mirrored, and its balance checkpoint (rule 4).
 
-Rows are mirrored as one segment `low <= position < high` that grows at both ends: new rows at the
-top, older history at the bottom. `low == 0` means that nothing older is missing.
+Rows are mirrored as one range `low <= position < high` that grows at both ends: new rows at the
+top, older history at the bottom. `low == 0` means that no older row is missing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class LedgerMirror(models.Model):
     api_low = models.PositiveIntegerField(default=0)
     api_high = models.PositiveIntegerField(default=0)
     api_read_at = models.DateTimeField(null=True, blank=True)
-    # A balance that was read while the ledger ended at a known position (`balance_exact`).
+    # The balance read while the ledger ended at a known position (`balance_exact`).
     anchor_balance = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
     anchor_high = models.PositiveIntegerField(null=True, blank=True)
     anchor_at = models.DateTimeField(null=True, blank=True)
@@ -52,7 +52,7 @@ class LedgerMirror(models.Model):
     api_problem_at = models.DateTimeField(
         null=True, blank=True, help_text="Since when; the longer, the more seldom it is tried."
     )
-    # Older rows are compared a page at a time, downward from the top, then again from there.
+    # Older rows are compared page by page, from the newest down, then again from the newest.
     recheck_position = models.PositiveIntegerField(
         default=0, help_text="Lowest position compared in this round; 0: the next one begins."
     )

@@ -1,9 +1,9 @@
-"""What an account's ledger adds up to for each day and month, in tables split ever more finely.
+"""Sums of an account's ledger by day and month, in tables with more and more group columns.
 
 `proxyapi/rollups/daily_totals.py` recomputes them when an entry of a day is added or changed. The
-fewer columns a table is split by, the fewer rows it has: with hundreds of members the finest one
-has nearly as many a day as the ledger. All indexes begin with the account, whose foreign key
-therefore has none of its own, and most hold their table whole, so that years are added up from the
+fewer group columns a table has, the fewer rows it has: with hundreds of members the finest one has
+nearly as many rows a day as the ledger. All indexes begin with the account, whose foreign key
+therefore has none of its own, and most cover the whole table, so that years are summed from the
 index alone.
 """
 
@@ -42,12 +42,12 @@ class DailyRollup(models.Model):
 
 
 def covering_index(name: str, *first: str) -> models.Index:
-    rest = (name for name in COMMON_COLUMNS if name not in ("account", *first))
-    return models.Index(fields=["account", *first, *rest, *SUMMED_COLUMNS], name=name)
+    other_columns = (name for name in COMMON_COLUMNS if name not in ("account", *first))
+    return models.Index(fields=["account", *first, *other_columns, *SUMMED_COLUMNS], name=name)
 
 
 class DailyTotal(DailyRollup):
-    """A handful of rows a day, however many entries it has."""
+    """A few rows a day, however many entries it has."""
 
     class Meta:
         indexes = [covering_index("day_flow_whole", "day")]
@@ -66,7 +66,7 @@ class DailyTotalByOperation(DailyRollup):
 
 
 class DailyTotalByMember(DailyRollup):
-    """Without a member: what nobody of ours is known to have spent."""
+    """Rows without a member are spend that is not matched to a charge."""
 
     GROUP_COLUMNS: ClassVar[tuple[str, ...]] = ("member",)
 
@@ -95,7 +95,7 @@ class DailyTotalByLabel(DailyRollup):
 
 
 class DailyBreakdown(DailyRollup):
-    """Split by everything that pages filter by."""
+    """Grouped by every column that pages filter by."""
 
     GROUP_COLUMNS: ClassVar[tuple[str, ...]] = ("member", "operation", "label")
 
@@ -108,7 +108,7 @@ class DailyBreakdown(DailyRollup):
     class Meta:
         indexes = [
             models.Index(fields=["account", "day"], name="day_sum_by_day"),
-            # The day next to the member: else SQLite takes the other one, and looks at every row.
+            # The day follows the member: otherwise SQLite uses another index and scans every row.
             covering_index("day_sum_of_member", "member", "day", "operation", "label"),
         ]
 
@@ -117,7 +117,7 @@ class MonthlyTotalByOperation(models.Model):
     """The sum of a month's rows of `DailyTotalByOperation`: five years are 2,400 rows instead of
     73,000.
 
-    While all sums wait to be recomputed in another time zone, those of a day may be ahead of it.
+    While all sums are recomputed in another time zone, those of a day may be newer.
     """
 
     account = models.ForeignKey(Account, models.CASCADE, related_name="+", db_index=False)
@@ -146,9 +146,9 @@ class MonthlyTotalByOperation(models.Model):
 
 
 class StaleLedgerDay(models.Model):
-    """A day whose sums are older than its entries. Written in the transaction that changes entries
-    of the day, deleted in the one that recomputes its sums: a worker that dies between the two
-    loses nothing."""
+    """A day whose sums are older than its entries. Written in the transaction that changes the
+    day's entries, deleted in the one that recomputes its sums, so that no change is lost if a
+    worker dies between the two."""
 
     account = models.ForeignKey(Account, models.CASCADE, related_name="+", db_index=False)
     day = models.DateField(help_text="In the tenant's time zone when it was written.")

@@ -1,4 +1,4 @@
-"""How often a use of an account took how many credits in one month, and what its estimate was."""
+"""How often an operation of an account cost how many credits in one month, and its estimate."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
 
 
 class MonthlyPriceCount(models.Model):
-    """Charges that took credits, or were free, and were not refunded; of one price a row.
+    """Settled charges that were not refunded, including free ones; one row for each price.
 
     `proxyapi/rollups/price_counts.py` counts them as charges settle: a team has few prices, however
     many charges.
     """
 
-    # No index of its own: those of the table begin with it.
+    # No index of its own: those of the table begin with this column.
     account = models.ForeignKey(Account, models.CASCADE, related_name="+", db_index=False)
     month = models.DateField(help_text="Its first day; months are of UTC, by the time of sending.")
     operation = models.CharField(max_length=60)
@@ -34,7 +34,7 @@ class MonthlyPriceCount(models.Model):
                 name="month_cost_once",
             ),
         ]
-        # Holds the table whole: it is added up without a look at the rows.
+        # Covers the whole table: sums are computed without reading the rows.
         indexes = [
             models.Index(
                 fields=["account", "month", "operation", "type", "quote", "cost", "times"],

@@ -1,4 +1,4 @@
-"""How long a tenant's renders of one kind, type and length take: the last durations, in seconds."""
+"""The last durations in seconds of a tenant's renders of one kind, type and length."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from proxyapi.models.job import Job
 from proxyapi.models.tenant import Tenant
 from proxyapi.operations import JobKind
 
-MAX_KEPT_DURATIONS = 64  # the newest; what a service did last month says little of today
+MAX_KEPT_DURATIONS = 64  # the newest; older durations say little about the present
 
 
 class RenderDurationsQuerySet(models.QuerySet["RenderDurations"]):
@@ -25,7 +25,7 @@ class RenderDurationsQuerySet(models.QuerySet["RenderDurations"]):
 
     @transaction.atomic
     def add_duration(self, job: Job, seconds: float) -> None:
-        """Note how long a run took. Two workers that learn at once both leave their figure."""
+        """Add the duration of a run. Two workers that add one at once both succeed."""
         self.get_or_create(
             tenant_id=job.tenant_id,
             environment=job.account.environment,

@@ -1,13 +1,13 @@
-"""One wish to change an account's automatic top-up, and what became of it (rule 7).
+"""One requested change of an account's automatic top-up, and its outcome (rule 7).
 
     asked → sending → saved | refused
                     → unknown → saved | refused
                     → asked, when the request provably did not start
 
-What was not sent yet may be refused, too.
+A change that was not sent yet may be refused too.
 
-The row is the work, a worker takes it. `unknown` means that the answer got lost: a true PUT, so
-reading the preference back tells what became of it; it is not sent a second time.
+The row is the job that a worker claims. `unknown` means that the answer was lost: the PUT is
+idempotent, so reading the preference back shows the outcome; it is not sent a second time.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class TopUpChangeQuerySet(models.QuerySet["TopUpChange"]):
         return self.filter(state__in=OPEN_CHANGE_STATES)
 
     def due(self, now: datetime) -> Self:
-        """Those that want a worker: new, abandoned and unknown ones, when their time came."""
+        """Changes for a worker: new, abandoned and unknown ones whose due time has come."""
         return self.open().filter(due_at__lte=now).order_by("due_at")
 
     def transition(self, change: TopUpChange, to: TopUpChangeState, **fields: object) -> bool:
-        """By conditional update; False when somebody else was faster."""
+        """Conditional update; return False if another worker was faster."""
         moved = self.filter(pk=change.pk, state=change.state).update(state=to, **fields)
         if moved:
             change.refresh_from_db()
@@ -57,7 +57,7 @@ class TopUpChange(models.Model):
     account = models.ForeignKey(Account, models.CASCADE, related_name="top_up_changes")
     token = models.ForeignKey(Token, models.PROTECT, related_name="+")
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    # The nonce of the form: two presses of one button are one change.
+    # The nonce of the form: submitting it twice creates one change.
     nonce = models.UUIDField()
     seen = models.JSONField(help_text="The preference that the form was drawn from.")
     wanted = models.JSONField(help_text="The preference that was asked for.")

@@ -1,4 +1,4 @@
-"""A file that goes with a charging call, kept until the charge is settled and then deleted."""
+"""A file that is sent with a charging call, stored until the charge is settled and then deleted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Operations: one row per endpoint of the spec (`table.py`), and the groups that queries filter by.
+"""Operations: one row per endpoint of the spec (`table`), and the groups that queries filter by.
 
-Others use what is listed here; a test of one charge asks its row (`get_operation`), a database
-filter takes the names of a group.
+Other packages use the names listed here. A test of one charge reads its row (`get_operation`); a
+database filter uses the names of a group.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ ESTIMATED_RENDER_OPERATIONS = _names(
 
 
 def retry_operation_of(kind: str) -> str | None:
-    """The name of the operation that runs a failed job of that kind again; None where none does."""
+    """The name of the operation that runs a failed job of that kind again, or None."""
     return next(iter(_names(lambda row: row.restarts_failed and row.kind == kind)), None)
 
 
 def status_read_of(kind: JobKind) -> str:
-    """The name of the read that a job of that kind is polled by."""
+    """The name of the read that a job of that kind is polled with."""
     return _names(lambda row: row.kind is kind and row.path.endswith("/{id}") and not row.charging)[
         0
     ]

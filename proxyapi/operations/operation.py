@@ -1,4 +1,4 @@
-"""The columns of the operation table; the rows are in `table.py`."""
+"""The columns of the operation table; the rows are in `table`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proxyapi.upstream.endpoint import Endpoint
 
 
 class JobKind(TextChoices):
-    """The resources that are polled until they are terminal."""
+    """The resources that are polled until they are finished."""
 
     FACELESS = "faceless"
     CLIP = "clip"
@@ -22,7 +22,7 @@ class JobKind(TextChoices):
 
 
 class ExecutionEvidence(StrEnum):
-    """What shows whether a call whose answer was lost was carried out."""
+    """The evidence that a call whose answer was lost was carried out."""
 
     NONE = "none"  # a read, or a write whose loss costs nothing
     STATUS = "status"  # the resource's status differs from before; then the ledger
@@ -42,13 +42,13 @@ EVIDENCE_READS = {
 
 
 class RatePool(StrEnum):
-    """Limits that an account meets beside those of its tokens (spec, Limits)."""
+    """Rate limits of an account besides those of its tokens (spec, Limits)."""
 
     PREVIEWS = "previews"
     SCRAPING = "scraping"
 
     def bucket_name(self, account: str) -> str:
-        """The name of its bucket; `account` is `Account.bucket`."""
+        """The name of the pool's bucket; `account` is `Account.bucket`."""
         return f"{self}:{account}"
 
 
@@ -58,16 +58,17 @@ class PriceRule(StrEnum):
     FREE = "free"
     COST_MAP = "cost map"  # GET /credits/costs, at `Price.cost_map_key`
     ESTIMATE = "estimate"  # the free read that `Price.estimate_operation` names
-    LAST_RENDER = "last render"  # no endpoint tells it: what the last render of the video took
-    UNKNOWN = "unknown"  # nothing tells it before the charge
+    LAST_RENDER = "last render"  # no endpoint has it: the cost of the video's last render
+    UNKNOWN = "unknown"  # not known before the charge
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`fallback`: credits where the cost map lacks the key, from the spec; None: it tells none.
+    """`fallback`: credits from the spec, used if the cost map lacks the key; None if the spec has
+    none.
 
-    `exact`: the price shown is the one charged (spec, Credit charges); others are approximate.
-    `may_be_free`: the spec does not say that it charges, nor that it does not (pitfalls 36, 51).
+    `exact`: the displayed price is the one charged (spec, Credit charges); others are approximate.
+    `may_be_free`: the spec does not say whether it charges (pitfalls 36, 51).
     """
 
     rule: PriceRule
@@ -83,20 +84,20 @@ class Operation(Endpoint):
     """One endpoint with everything that is known about it."""
 
     kind: JobKind | None = None  # of the resource that it reads, makes or changes
-    creates: bool = False  # it makes the resource, whose id is in its answer
+    creates: bool = False  # it creates the resource, whose id is in its answer
     starts_rendering: bool = False  # the resource is polled from then on
     restarts_failed: bool = False  # it starts from a failed resource, not from a draft
-    refundable: bool = False  # the service gives back what a failed one took (spec)
+    refundable: bool = False  # the upstream refunds a failed one (spec)
     price: Price = Price(PriceRule.FREE)
     rate_pool: RatePool | None = None
-    keeps_result: bool = False  # its answer is kept: no read that the spec shows has it again
+    keeps_result: bool = False  # its answer is stored: no documented read returns it again
     evidence: ExecutionEvidence = ExecutionEvidence.NONE
-    # The list in the resource that grows. The spec does not show it: a record without it proves
-    # nothing, and the ledger decides.
+    # The list in the resource that grows. It is not documented: a record without it proves nothing,
+    # and the ledger decides.
     part_list: str = ""
     label: str = ""  # a heading: "Render, B-roll"
     noun: str = "request"  # in a sentence: "the render was sent"
-    request_text: str = "make a request"  # what a member asks to be allowed to do, before a title
+    request_text: str = "make a request"  # in an approval request, before the title
 
     @property
     def writes_script(self) -> bool:
@@ -104,7 +105,7 @@ class Operation(Endpoint):
 
     @property
     def is_charged_create(self) -> bool:
-        """Its resource is paid for, and a lost answer loses the id."""
+        """Whether it creates a paid resource, whose id is lost with a lost answer."""
         return self.charging and self.creates
 
     @property
@@ -113,7 +114,7 @@ class Operation(Endpoint):
 
     @property
     def evidence_operation(self) -> str | None:
-        """The name of the free read that gives the evidence; None where there is none."""
+        """The name of the free read that returns the evidence, or None."""
         if self.evidence is ExecutionEvidence.NONE:
             return None
         return EVIDENCE_READS.get(self.evidence, f"{self.area}.get")

@@ -1,4 +1,4 @@
-"""What rows of the operation table have in common: reads, writes, charges, scripts, renders."""
+"""Builders for rows of the operation table: reads, writes, charges, scripts, renders."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from proxyapi.operations.operation import ExecutionEvidence, JobKind, Operation,
 from proxyapi.upstream.endpoint import RequestBody, RetryPolicy
 
 SCRIPT_TIMEOUT_S = 120.0  # seconds: the call waits until the script is written
-UPLOAD_TIMEOUT_S = 120.0  # seconds: the service stores and may transcode what it is given
-DEFAULT_SCRIPT_PRICE = Decimal(4)  # credits; only until the cost map was read once
+UPLOAD_TIMEOUT_S = 120.0  # seconds: the upstream stores and may transcode the file
+DEFAULT_SCRIPT_PRICE = Decimal(4)  # credits; used until the cost map was read once
 SCRIPT_PRICE = Price(
     PriceRule.COST_MAP, "CONTENT_PROMPT_REQUESTED", DEFAULT_SCRIPT_PRICE, exact=True
 )

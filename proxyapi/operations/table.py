@@ -1,7 +1,7 @@
 """One row per endpoint of the upstream API v2, with everything that is known about it.
 
-Contract: nothing is sent upstream that is not a row here (spec, "Endpoints"), and no other table
-repeats what a row says. Pure data.
+Contract: only operations with a row here are sent upstream (spec, "Endpoints"), and no other table
+repeats their facts. Pure data.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ACCOUNT = (
     read_row("credits.costs", "/credits/costs", needs_subscription=False),
     read_row("credits.history", "/credits/history", needs_subscription=False),
     read_row("top_up.get", "/account/auto-topup"),
-    # It spends no credits, so it is no charge; but it can buy some, so it is not repeated.
+    # It spends no credits, so it is no charge; but it can buy credits, so it is not repeated.
     write_row("top_up.put", "PUT", "/account/auto-topup", evidence=ExecutionEvidence.TOP_UP),
 )
 
@@ -60,7 +60,7 @@ _FACELESS = (
         "POST",
         "/faceless/{faceless}/retry",
         FACELESS,
-        LEDGER,  # failed → rendering → failed looks like "never started": a status proves nothing
+        LEDGER,  # failed → rendering → failed equals "never started", so a status proves nothing
         body=NO_BODY,
         starts_rendering=True,
         restarts_failed=True,
@@ -169,7 +169,7 @@ _URL_TO_VIDEO = (
         "url_to_video.scripts", "PUT", "/url-to-video/{faceless}/scripts", "Script, from a page"
     ),
     write_row("url_to_video.patch", "PATCH", "/url-to-video/{id}", FACELESS),
-    render_row(  # the spec shows no estimate of its own
+    render_row(  # the spec documents no estimate for it
         "url_to_video.render",
         "/url-to-video/{faceless}/render",
         "Render, from a page",
@@ -338,5 +338,5 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType({row.name: row for row in
 
 
 def get_operation(name: str) -> Operation:
-    """The row of that name; KeyError for anything that is not in the table."""
+    """The row of that name. Raises `KeyError` for an unknown name."""
     return OPERATIONS[name]

@@ -1,6 +1,3 @@
-"""The client of the API, and nothing else.
-
-Others use `client`, `catalog`, `operation` and `errors`.
-"""
+"""The HTTP client of the upstream API. It knows no database and no page."""
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The client: it sends what `envelope.build_request` makes, and `envelope.parse_response` reads the
 answer.
 
-Contract: one call, one request. Nothing is ever repeated here, GETs neither: a repeat would be
-a request past the token's allowance, and who repeats must know what it costs. `retry_safe` of
-the error says whether it may be. Redirects are errors; cookies, proxies and `.netrc` are off;
-the exceptions hold no text of the transport's. Spec: "Authentication", "Limits".
+Contract: one call, one request. Nothing is ever repeated here, not even a GET: a repeat would
+exceed the token's rate limit, and the caller that repeats must know its cost. `retry_safe` of the
+error says whether it may be repeated. Redirects are errors; cookies, proxies and `.netrc` are off;
+the exceptions contain no text of the transport. Spec: "Authentication", "Limits".
 
-A client is safe to share between threads, not between processes: make it after the fork.
+A client may be shared between threads, not between processes: create it after the fork.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from proxyapi.upstream.transport import DeadlineUploadStream, Exchange
 
 CONNECT_TIMEOUT_S = POOL_TIMEOUT_S = 5.0  # seconds
 WRITE_TIMEOUT_S = 60.0  # seconds for one piece of an upload; all: `MAX_UPLOAD_S`
-# Servers close idle connections after 5 s and more; we let go of them before.
+# Servers close idle connections after 5 s or more; we close them before that.
 KEEPALIVE_LIMITS = httpx.Limits(
     max_connections=50, max_keepalive_connections=10, keepalive_expiry=2.0
 )
-# A kept connection can be closed by the server in the moment we use it again. For a read that is
-# a repeat; for what may charge it would be an unknown outcome for nothing. So those start anew.
+# The server can close an idle connection at the moment we reuse it. A read is simply repeated; a
+# charging call would end with an unknown outcome. So charging calls use new connections.
 NO_KEEPALIVE_LIMITS = httpx.Limits(max_connections=50, max_keepalive_connections=0)
 
 
@@ -42,8 +42,8 @@ EndpointTable = Mapping[str, Endpoint]  # by name
 
 
 def override_methods(endpoints: EndpointTable, methods: Mapping[str, str]) -> dict[str, Endpoint]:
-    """The rows with these methods, by name; `ValueError` where the spec shows the method, or there
-    is no such row."""
+    """The rows with these methods, by name. Raises `ValueError` if the spec documents the method,
+    or there is no such row."""
     return {name: _with_method(endpoints, name, method) for name, method in methods.items()}
 
 
@@ -57,9 +57,9 @@ def _with_method(endpoints: EndpointTable, name: str, method: str) -> Endpoint:
 
 
 class UpstreamClient:
-    """`base_url` ends in /v2; `endpoints` is all that may be sent. `methods` overrides the method
-    of the three rows whose method the spec does not show. `transport` stands in for the network.
-    """
+    """`base_url` ends in /v2; only the rows of `endpoints` can be sent. `methods` overrides the
+    method of the three rows whose method the spec does not document. `transport` replaces the
+    network."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class UpstreamClient:
         )
 
     def get_endpoint(self, name: str) -> Endpoint:
-        """The row as this client sends it; KeyError outside the table."""
+        """The row as this client sends it. Raises `KeyError` for an unknown name."""
         return self._rows[name]
 
     def call(
@@ -93,9 +93,9 @@ class UpstreamClient:
         files: UploadFiles | None = None,
         on_sent: Callable[[], None] | None = None,
     ) -> Reply:
-        """One request of that name; `on_sent` is called when its last byte is out.
+        """Send one request; `on_sent` is called after its last byte was sent.
 
-        Raises UpstreamError; KeyError outside the table.
+        Raises `UpstreamError`, and `KeyError` for an unknown name.
         """
         row = self.get_endpoint(name)
         request = envelope.build_request(
@@ -118,7 +118,7 @@ class UpstreamClient:
         return exchange.result()
 
     def _execute(self, exchange: Exchange, http: httpx.Client, request: httpx.Request) -> None:
-        # On its own, so that an error is raised where no variable holds a piece of the answer.
+        # A separate step, so that an error is raised where no variable holds a part of the answer.
         try:
             response = http.send(request, stream=True)
             try:

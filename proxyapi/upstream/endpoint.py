@@ -1,4 +1,4 @@
-"""What the client needs to know of one endpoint; the table of endpoints is handed to it.
+"""What the client needs to know of one endpoint; the table of endpoints is passed to it.
 
 Contract: pure data, standard library only. The rows are in `proxyapi/operations/table.py`.
 """
@@ -13,14 +13,14 @@ MAX_UPLOAD_S = 120.0  # seconds for all pieces of a form with files
 
 
 class RetryPolicy(StrEnum):
-    SAFE = "safe"  # repeating it costs nothing and changes nothing more: GETs, scrape-images
+    SAFE = "safe"  # repeating it costs and changes nothing: GETs, scrape-images
     NEVER = "never"  # PUT included: PUT …/scripts charges each time (pitfall 38)
 
 
 class RequestBody(StrEnum):
     NONE = "none"
     JSON = "json"
-    MULTIPART = "multipart"  # a file goes with it; without a file the row also takes JSON
+    MULTIPART = "multipart"  # with a file; without one the endpoint also accepts JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Endpoint:
     method: str
     path: str
     body: RequestBody
-    charging: bool  # it charges, or the spec does not say that it does not (pitfall 51)
+    charging: bool  # it charges, or the spec does not exclude it (pitfall 51)
     retry: RetryPolicy
     timeout: float = 30.0
     needs_subscription: bool = True  # needs an active paid plan; all but three reads do
@@ -49,6 +49,6 @@ class Endpoint:
 
     @property
     def max_duration_s(self) -> float:
-        """Seconds until its whole answer is in: first its files go out, then its own time runs."""
+        """Seconds until the whole answer is received: the upload of its files, then the timeout."""
         sending = MAX_UPLOAD_S if self.body is RequestBody.MULTIPART else 0.0
         return sending + self.timeout

@@ -1,8 +1,8 @@
-"""A request out of a catalog row, and a reply out of an answer; nothing is sent here.
+"""Build a request from an endpoint's row, and parse a reply from an answer; nothing is sent here.
 
-Contract: pure. `build_request` makes requests that can go to no other host and no other path than
-the row's, with our own headers and none besides; `parse_response` turns any answer into a Reply or
-raises one of the errors. Spec: "Endpoints" (envelope), "Authentication", "Limits".
+Contract: pure. `build_request` makes requests that can go only to the row's host and path, with our
+own headers only; `parse_response` turns any answer into a `Reply` or raises one of the errors.
+Spec: "Endpoints" (envelope), "Authentication", "Limits".
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ def build_request(
     data: FormFields | None = None,
     files: UploadFiles | None = None,
 ) -> httpx.Request:
-    """The request for one call; raises Unsendable where it cannot be made as the row says.
+    """The request for one call; raises `UnsendableRequest` if it does not fit the row.
 
-    `query` and `data` leave out None; `data` also leaves out False, because the text "false" in
-    a form field can count as set (pitfall 115). Lists in `query` repeat the name.
+    `query` and `data` omit None; `data` also omits False, because the text "false" in a form field
+    can count as set (pitfall 115). Lists in `query` repeat the name.
     """
     url = _build_url(parse_base_url(base_url), operation, path or {}, query or {})
     headers = {
         "Accept": "application/json",
-        "Accept-Encoding": "identity",  # no unpacking, no bombs
+        "Accept-Encoding": "identity",  # no decompression, so no decompression bombs
         "User-Agent": USER_AGENT,
     }
     if files or data:
@@ -74,9 +74,9 @@ def build_request(
 
 @lru_cache(maxsize=16)
 def parse_base_url(base_url: str) -> httpx.URL:
-    """The base address, checked: http or https, a host, a path that ends in /v2, no more.
+    """Validate the base address: http or https, a host, a path that ends in /v2, nothing else.
 
-    Raises ValueError. User info is refused because httpx makes an Authorization header of it.
+    Raises `ValueError`. User info is refused because httpx makes an Authorization header of it.
     """
     try:
         url = httpx.URL(base_url.strip().rstrip("/"))
@@ -126,8 +126,8 @@ def _query_pairs(query: QueryParams) -> list[tuple[str, str | int | bool]]:
 
 
 def _add_authorization(request: httpx.Request, operation: Endpoint, token: Secret) -> None:
-    # Whatever h11 finds illegal here, it quotes: so it must never see it. And no variable holds it:
-    # reports of errors quote those. What httpx prints of the header is a mask.
+    # h11 quotes illegal header values in its exceptions, so it must never get one. No variable
+    # holds the token, because error reports quote variables; httpx masks the header in its repr.
     if not re.fullmatch(r"[\x21-\x7e]{1,512}", token.reveal()):
         raise UnsendableRequest(operation, "the token cannot stand in a header")
     request.headers["Authorization"] = f"Bearer {token.reveal()}"
@@ -147,11 +147,11 @@ def _encode_json(operation: Endpoint, json: Any) -> bytes:
 def parse_response(
     operation: Endpoint, status: int, headers: Mapping[str, str], body: bytes
 ) -> Reply:
-    """The reply in an answer of 2xx; raises the error that the answer is in every other case.
+    """The reply in a 2xx answer; raises the matching error for any other answer.
 
-    A 2xx that cannot be read, or that says itself that something failed, raises AnswerLost: the
-    work may be done, and the answer that says so is gone. Missing, extra and null parts of the
-    envelope are fine.
+    A 2xx that is unreadable, or that reports an error itself, raises `ResponseLost`: the work may
+    be done, and the answer that confirms it is lost. Missing, extra and null parts of the envelope
+    are accepted.
     """
     headers = {name.lower(): value for name, value in headers.items()}
     try:
@@ -172,7 +172,7 @@ def parse_response(
 
 
 def envelope_reports_error(top: Mapping[str, Any]) -> bool:
-    """Whether the envelope of a 2xx names an error, or another status."""
+    """Whether the envelope of a 2xx contains an error, or another status."""
     status = top.get("status")
     is_other = type(status) is int and 400 <= status < 600
     return is_other or bool(response_parsing.as_mapping(top.get("error")).get("code"))

@@ -1,6 +1,6 @@
-"""Which error an answer outside 2xx is: by error.code, then by known prose, then by status.
+"""Map an answer outside 2xx to an error: by error.code, then by known messages, then by status.
 
-Contract: pure and total, any status and any bytes give an `UpstreamError`. Only a status that
+Contract: pure and total: any status and any bytes give an `UpstreamError`. Only a status that
 proves that nothing was done becomes a `Refused`. Spec, "Errors".
 """
 
@@ -15,8 +15,8 @@ from proxyapi.upstream import errors, response_parsing
 from proxyapi.upstream.endpoint import Endpoint
 from proxyapi.upstream.errors import ErrorDetails, UpstreamError
 
-# GEN-FORBIDDEN and GEN-WRONG-ARGS are not here: they also carry prose that says more, though
-# nothing of the plan or the e-mail address, which have codes of their own.
+# GEN-FORBIDDEN and GEN-WRONG-ARGS are not here: their messages are more specific, though never
+# about the plan or the e-mail address, which have codes of their own.
 _CLASS_BY_CODE: Mapping[str, type[UpstreamError]] = {
     "GEN-UNAUTHORIZED": errors.Unauthorized,
     "GEN-NOT-FOUND": errors.NotFound,
@@ -31,7 +31,7 @@ _CLASS_BY_CODE: Mapping[str, type[UpstreamError]] = {
     "REACH-PLAN-PUBLISH-LIMIT": errors.PlanLimitReached,
 }
 
-# The spec gives the meaning of these messages, not their wording; the first that fits counts.
+# The spec gives the meaning of these messages, not their wording; the first match counts.
 _CLASS_BY_MESSAGE: tuple[tuple[int, str, type[UpstreamError]], ...] = (
     (
         403,
@@ -45,7 +45,7 @@ _CLASS_BY_MESSAGE: tuple[tuple[int, str, type[UpstreamError]], ...] = (
     (422, r"payment method", errors.PaymentMethodMissing),
 )
 
-# These stop a whole token: prose is asked only where no code was given at all.
+# These stop a whole token: the message is matched only if there is no code at all.
 _CLASS_BY_MESSAGE_WITHOUT_CODE: tuple[tuple[int, str, type[UpstreamError]], ...] = (
     (403, r"\btrials?\b", errors.PaidSubscriptionRequired),
     (403, r"\bsubscription\b", errors.SubscriptionRequired),
@@ -71,14 +71,14 @@ _ACCOUNT_AREA = frozenset({"me", "credits", "top_up"})
 def error_from_response(
     operation: Endpoint, status: int, headers: Mapping[str, str], body: bytes
 ) -> UpstreamError:
-    """The error for an answer with this status. Headers have lower-case names, the body is
-    unpacked."""
-    said = _parse_error_details(status, headers, body)
-    return _error_class(operation, said)(operation, said)
+    """The error for an answer with this status. Header names are lower-case, the body is
+    decoded."""
+    details = _parse_error_details(status, headers, body)
+    return _error_class(operation, details)(operation, details)
 
 
-def _error_class(operation: Endpoint, said: ErrorDetails) -> type[UpstreamError]:
-    status = said.status or 0
+def _error_class(operation: Endpoint, details: ErrorDetails) -> type[UpstreamError]:
+    status = details.status or 0
     if status == 429:
         return errors.RateLimited
     if status >= 500:
@@ -86,17 +86,19 @@ def _error_class(operation: Endpoint, said: ErrorDetails) -> type[UpstreamError]
     if 300 <= status < 400:
         return errors.UnexpectedRedirect
     if status not in _CLASS_BY_STATUS:
-        return errors.UnexpectedStatus  # 408 and its like: somebody on the way gave up waiting
-    if said.code in _CLASS_BY_CODE:
-        return _CLASS_BY_CODE[said.code]
-    words = " ".join([said.message, *(line for lines in said.fields.values() for line in lines)])
-    patterns = (
-        _CLASS_BY_MESSAGE if said.code else (*_CLASS_BY_MESSAGE, *_CLASS_BY_MESSAGE_WITHOUT_CODE)
+        return errors.UnexpectedStatus  # such as 408: a proxy may have given up waiting
+    if details.code in _CLASS_BY_CODE:
+        return _CLASS_BY_CODE[details.code]
+    text = " ".join(
+        [details.message, *(line for lines in details.fields.values() for line in lines)]
     )
-    for its_status, pattern, kind in patterns:
-        if status == its_status and re.search(pattern, words, re.IGNORECASE):
-            return kind
-    if status == 422 and "assets" in said.fields and operation.name.endswith(".render"):
+    patterns = (
+        _CLASS_BY_MESSAGE if details.code else (*_CLASS_BY_MESSAGE, *_CLASS_BY_MESSAGE_WITHOUT_CODE)
+    )
+    for pattern_status, pattern, error_class in patterns:
+        if status == pattern_status and re.search(pattern, text, re.IGNORECASE):
+            return error_class
+    if status == 422 and "assets" in details.fields and operation.name.endswith(".render"):
         return errors.AssetsMissing
     if status == 409 and operation.area in _ACCOUNT_AREA:
         return errors.EmailNotVerified  # the spec lists that 409 without its body (pitfall 87)
@@ -107,7 +109,7 @@ def _parse_error_details(status: int, headers: Mapping[str, str], body: bytes) -
     try:
         top = response_parsing.as_mapping(response_parsing.parse_json(body))
     except response_parsing.UnreadableBody:
-        # HTML from a proxy, half a body: the status still counts.
+        # HTML from a proxy or a truncated body: the status still counts.
         top = {}
     error = response_parsing.as_mapping(top.get("error"))
     return ErrorDetails(
@@ -141,7 +143,7 @@ def _parse_field_errors(value: Any) -> dict[str, list[str]]:
 
 
 def _find_amount(name: str, error: Mapping[str, Any], top: Mapping[str, Any]) -> Decimal | None:
-    # The spec says that the body carries it and not where (pitfall 58).
+    # The spec says that the body contains it, but not where (pitfall 58).
     for place in (error, top, error.get("details"), error.get("meta"), top.get("data")):
         number = response_parsing.parse_credit_amount(response_parsing.as_mapping(place).get(name))
         if number is not None:

@@ -1,10 +1,10 @@
 """The error tree of the upstream API (spec, "Errors"): `NotSent`, `RateLimited`, `Refused` and
 `OutcomeUnknown`, and what each covers.
 
-`outcome` says what is known about the work and the money, `retry_safe` whether a program may send
-the same call again, `user_message` what to tell a person. The text of an exception consists of our
+`outcome` states what is known about the work and the money, `retry_safe` whether a program may send
+the same call again, `user_message` the text for people. The text of an exception contains only our
 own words, the operation's name, the code and the status. It never quotes the upstream or the
-transport, whose words can contain the token.
+transport, whose text can contain the token.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ErrorOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ErrorDetails:
-    """What an error answer says, as far as it can be read, in the upstream's own words."""
+    """The readable parts of an error answer, in the upstream's own words."""
 
     status: int | None = None
     code: str = ""
@@ -50,21 +50,23 @@ class UpstreamError(Exception):
     outcome: ErrorOutcome = ErrorOutcome.UNKNOWN
     sentence: str = "The service could not do this."
 
-    def __init__(self, operation: Endpoint | None = None, said: ErrorDetails = NO_DETAILS) -> None:
+    def __init__(
+        self, operation: Endpoint | None = None, details: ErrorDetails = NO_DETAILS
+    ) -> None:
         super().__init__()
         self.operation = operation
-        self.code = said.code or type(self).code
-        self.status = said.status
-        self.detail = said.message
-        self.fields = said.fields
-        self.required = said.required
-        self.available = said.available
-        self.retry_after = said.retry_after
-        self.allowance = said.rate_limit
+        self.code = details.code or type(self).code
+        self.status = details.status
+        self.detail = details.message
+        self.fields = details.fields
+        self.required = details.required
+        self.available = details.available
+        self.retry_after = details.retry_after
+        self.allowance = details.rate_limit
 
     @property
     def retry_safe(self) -> bool:
-        """Whether sending it again costs nothing and makes sense."""
+        """Whether sending it again costs nothing and can succeed."""
         return False
 
     @property
@@ -73,7 +75,8 @@ class UpstreamError(Exception):
         return self.sentence
 
     def retry_delay_s(self, otherwise: float) -> float:
-        """Seconds until it makes sense to ask again: as told, 1 at least; `otherwise` if untold."""
+        """Seconds until a retry makes sense: the requested delay, at least 1; `otherwise` if none
+        was requested."""
         return otherwise if self.retry_after is None else max(1.0, self.retry_after)
 
     def __str__(self) -> str:
@@ -121,7 +124,7 @@ class PoolTimedOut(NotSent):
 
 
 class UnsendableRequest(NotSent):
-    """The request cannot be made. `reason` is for developers and quotes no value."""
+    """The request cannot be built. `reason` is for developers and quotes no value."""
 
     code = "UNSENDABLE"
     sentence = "This cannot be sent to the service. Nothing was sent."
@@ -139,14 +142,15 @@ class UnsendableRequest(NotSent):
 
 
 class RateLimited(UpstreamError):
-    """429. `is_token_wide` tells the token's window from a limit of this operation alone."""
+    """429. `is_token_wide` distinguishes the token's limit from a limit of this operation alone."""
 
     code = "RATE-LIMITED"
     outcome = ErrorOutcome.NOT_SENT
 
     @property
     def is_token_wide(self) -> bool:
-        """False where requests are left: then the scraping pool or the preview limit is out."""
+        """False if the token has requests left: then the scraping pool or the preview limit is
+        exhausted."""
         return self.allowance is None or self.allowance.remaining <= 0
 
     @property
@@ -180,7 +184,8 @@ class Unauthorized(Refused):
 
 
 class ProxyUnauthorized(Refused):
-    """A 401 without the service's code: it says nothing of the token (spec, Authentication 7)."""
+    """A 401 without the upstream's code: it is no evidence about the token (spec, Authentication
+    7)."""
 
     code = "TURNED-AWAY"
     sentence = (
@@ -235,14 +240,14 @@ class FeatureNotAllowed(Refused):
 
 
 class PlanLimitReached(Refused):
-    """The code tells which: REACH-PLAN-LIMIT, -STORAGE-LIMIT or -PUBLISH-LIMIT."""
+    """`code` names the limit: REACH-PLAN-LIMIT, -STORAGE-LIMIT or -PUBLISH-LIMIT."""
 
     code = "REACH-PLAN-LIMIT"
     sentence = "A limit of the account's plan is reached. Nothing was charged."
 
 
 class ResourceBusy(Refused):
-    """It may be the trace of our own render whose answer was lost (pitfall 83)."""
+    """The cause may be our own render whose answer was lost (pitfall 83)."""
 
     code = "BUSY"
     sentence = "The service is already processing this video. Nothing was charged."
@@ -284,23 +289,23 @@ class Conflict(Refused):
 
 
 class ValidationFailed(Refused):
-    """`fields` holds the upstream's sentences by field name."""
+    """`fields` holds the upstream's messages by field name."""
 
     code = "INVALID"
     sentence = "The service does not accept one of the values. Nothing was charged."
 
     @property
     def user_message(self) -> str:
-        """Quotes what the service says of the first field, where we have no sentence for it."""
-        name, said = next(iter(self.field_messages.items()), ("", ""))
-        if not said or type(self) is not ValidationFailed:
+        """Quotes the upstream's message for the first field, if we have no text for it."""
+        name, message = next(iter(self.field_messages.items()), ("", ""))
+        if not message or type(self) is not ValidationFailed:
             return self.sentence
         field = name.replace("_", " ")[:MAX_FIELD_NAME_CHARS]
-        return f"The service does not accept the {field}: “{said}” Nothing was charged."
+        return f"The service does not accept the {field}: “{message}” Nothing was charged."
 
     @property
     def field_messages(self) -> dict[str, str]:
-        """The upstream's first sentence of each field."""
+        """The upstream's first message for each field."""
         return {name: lines[0] for name, lines in self.fields.items() if lines}
 
 
@@ -346,7 +351,7 @@ class ServerError(OutcomeUnknown):
 
 
 class ResponseLost(OutcomeUnknown):
-    """`status` is set where the answer began well and only its body could not be read."""
+    """`status` is set if the answer began as a success and only its body was unreadable."""
 
     code = "ANSWER-LOST"
 

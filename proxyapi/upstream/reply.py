@@ -1,7 +1,7 @@
-"""What an answer of the upstream says, without the HTTP library that carried it.
+"""The values of an upstream answer, without the HTTP library that received it.
 
-Contract: values only. Credits are Decimal and positive; the allowance counts requests of one
-token in the current window (spec, "Limits").
+Contract: values only. Credits are Decimal and positive; the rate limit counts requests of one token
+in the current window (spec, "Limits").
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What comes over the wire, made safe to look at: bodies, numbers and headers.
+"""Parse untrusted response data: bodies, numbers and headers.
 
-Contract: pure; every function takes anything at all and raises nothing but `UnreadableBody`.
-Spec: "Endpoints" (envelope), "Limits" (rate headers).
+Contract: pure; every function accepts any value and raises nothing but `UnreadableBody`. Spec:
+"Endpoints" (envelope), "Limits" (rate headers).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from proxyapi.upstream.reply import RateLimitStatus
 
 MAX_BODY_BYTES = 10 * 1024 * 1024  # bytes of one answer, unpacked
 MAX_JSON_DEPTH = 50  # levels of JSON
-MAX_RETRY_AFTER_S = 3600.0  # seconds; a Retry-After beyond it is taken for a mistake
+MAX_RETRY_AFTER_S = 3600.0  # seconds; a longer Retry-After counts as a mistake
 MAX_REQUESTS_PER_MINUTE = 10_000  # requests a minute; likewise
 MAX_CREDITS = Decimal(10) ** 9  # credits; likewise, and our tables hold no more
 
 
 class UnreadableBody(Exception):
-    """The body is not JSON, or too large, too deep or packed in a way we did not ask for."""
+    """The body is not JSON, or too large, too deep or encoded in a way we did not request."""
 
 
 def decode_body(headers: Mapping[str, str], body: bytes) -> bytes:
-    """The body without its content encoding: we ask for none, a proxy may add one."""
+    """Remove the body's content encoding: we request none, but a proxy may add one."""
     encoding = headers.get("content-encoding", "").strip().lower()
     if encoding in {"gzip", "deflate"}:
         try:
@@ -43,9 +43,9 @@ def decode_body(headers: Mapping[str, str], body: bytes) -> bytes:
 
 
 def parse_json(body: bytes) -> Any:
-    """The JSON in `body`: fractions as Decimal, NaN and infinities None, text as it can be kept."""
+    """Parse JSON: fractions become Decimal, NaN and infinities None, and text becomes storable."""
     try:
-        # As UTF-8, which JSON is: `loads` would guess others, in which a token was not looked for.
+        # As UTF-8: `loads` would guess other encodings, in which the token was not redacted.
         value = loads(
             str(body, "utf-8-sig"), parse_float=_parse_decimal, parse_constant=lambda _: None
         )
@@ -56,7 +56,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def _strip_unstorable(value: Any) -> Any:
-    """Without NUL, and with ? for half a surrogate pair: no database takes either."""
+    """Remove NUL and replace half surrogate pairs by "?": no database stores either."""
     if isinstance(value, str):
         return value.replace("\0", "").encode("utf-8", "replace").decode()
     if isinstance(value, list):
@@ -67,7 +67,7 @@ def _strip_unstorable(value: Any) -> Any:
 
 
 def _parse_decimal(text: str) -> Decimal | None:
-    # 1e999999999 is a cheap Decimal, but a ruinous int or string.
+    # 1e999999999 is a small Decimal, but would be a huge int or string.
     try:
         number = Decimal(text)
     except ArithmeticError:
@@ -90,18 +90,18 @@ def _check_depth(value: Any) -> None:
 
 
 def as_mapping(value: Any) -> Mapping[str, Any]:
-    """`value` where it is an object, else an empty one."""
+    """`value` if it is an object, otherwise an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def is_resource_id(value: Any) -> bool:
-    """Whether it can be the id of a resource."""
+    """Whether the value can be the id of a resource."""
     is_plain = isinstance(value, int | str) and not isinstance(value, bool)
     return is_plain and 0 < len(str(value)) <= 64
 
 
 def parse_credit_amount(value: Any) -> Decimal | None:
-    """An amount of credits in whatever form it came; None where it is none."""
+    """Credits from a number or a text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
         return None
     number = _parse_decimal(value) if isinstance(value, str) else Decimal(value)
@@ -111,7 +111,7 @@ def parse_credit_amount(value: Any) -> Decimal | None:
 
 
 def parse_rate_limit(headers: Mapping[str, str]) -> RateLimitStatus | None:
-    """The two X-RateLimit headers; None unless both are there and make sense."""
+    """The two X-RateLimit headers; None unless both are present and plausible."""
     limit = _parse_count(headers.get("x-ratelimit-limit"))
     remaining = _parse_count(headers.get("x-ratelimit-remaining"))
     if limit is None or remaining is None or not 0 < limit <= MAX_REQUESTS_PER_MINUTE:
@@ -120,15 +120,16 @@ def parse_rate_limit(headers: Mapping[str, str]) -> RateLimitStatus | None:
 
 
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait: from Retry-After, else from X-RateLimit-Reset by the answer's own clock.
+    """Seconds to wait: from Retry-After, otherwise from X-RateLimit-Reset by the answer's own
+    clock.
 
-    Our clock is left out of it, since it may be an hour off the upstream's (pitfall 24).
+    Our own clock is not used, because it may be an hour off the upstream's (pitfall 24).
     """
-    told = headers.get("retry-after", "")
-    seconds: float | None = _parse_count(told)
+    header = headers.get("retry-after", "")
+    seconds: float | None = _parse_count(header)
     now = _parse_http_date(headers.get("date", ""))
     if seconds is None and now is not None:
-        until = _parse_http_date(told)
+        until = _parse_http_date(header)
         reset = _parse_count(headers.get("x-ratelimit-reset"))
         if until is not None:
             seconds = (until - now).total_seconds()

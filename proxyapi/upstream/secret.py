@@ -1,7 +1,7 @@
-"""A token in the clear, for as long as one call needs it.
+"""A token in plain text, for the duration of one call.
 
-Contract: whatever prints, formats, copies out or pickles a `Secret` gets a mask or an error;
-only `reveal()` gives the text. (Spec, "Authentication" 3: tokens are treated as passwords.)
+Contract: printing, formatting, copying or pickling a `Secret` gives a mask or an error; only
+`reveal()` returns the text. (Spec, "Authentication" 3: tokens are treated as passwords.)
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from proxyapi.upstream.token_redaction import redact_token
 
 MASK = "Secret(****)"
 MAX_TOKEN_CHARS = 512  # characters; the tokens of services of this kind have 40 to 200
-MIN_SCRUBBED_CHARS = 8  # characters; a shorter token would be "found" in innocent text
+MIN_SCRUBBED_CHARS = 8  # characters; a shorter token would match unrelated text
 
 
 class TokenMalformed(ValueError):
-    """The text cannot be a token. `user_message` says why and never quotes it."""
+    """The text cannot be a token. `user_message` has the reason and never quotes it."""
 
     def __init__(self, user_message: str) -> None:
         super().__init__(user_message)
@@ -34,11 +34,11 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """The token itself: for the header of one call, or for sealing."""
+        """The token itself: for the header of one call, or for encryption."""
         return self._text
 
     def scrub(self, body: bytes) -> bytes:
-        """`body` with the token struck out, should an answer quote it in whatever escaping."""
+        """`body` with the token redacted, in case an answer quotes it in any escaping."""
         if len(self._text) < MIN_SCRUBBED_CHARS:
             return body
         return redact_token(body, self._text.encode())
@@ -64,10 +64,10 @@ class Secret:
 
 
 def clean_token(text: str) -> Secret:
-    """The token in what somebody pasted: blanks around it are dropped, the rest is checked.
+    """The token in pasted text: surrounding blanks are removed, the rest is validated.
 
-    Raises TokenMalformed before anything of it can reach a header, because the HTTP library
-    quotes an illegal header value, token and all, in the text of its exception.
+    Raises `TokenMalformed` before any of it reaches a header, because the HTTP library quotes an
+    illegal header value, including the token, in the text of its exception.
     """
     token = text.strip()
     if not token:

@@ -1,8 +1,8 @@
-"""Where an answer quotes a token: plainly, or as JSON, addresses, HTML or base64 write it.
+"""Redact a token that an answer quotes: plainly, or in JSON, URL, HTML or base64 encoding.
 
-Contract: pure, standard library only. A service that echoes what it was sent does so through one of
-its own encoders: a validation message is JSON, a `Location` is an address, an error page is HTML, a
-debug line may hold the header in base64. Nothing is guessed beyond that.
+Contract: pure, standard library only. An upstream that echoes what it was sent does so through one
+of its own encoders: a validation message is JSON, a `Location` is a URL, an error page is HTML, a
+debug line may contain the header in base64. Other encodings are not covered.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from html import unescape
 
-# One character of ASCII written otherwise, twice over perhaps. Backslashes count for nothing.
+# One escaped ASCII character, perhaps escaped twice. Backslashes are ignored.
 ESCAPED_CHAR_RE = re.compile(
     rb"\\+u00([2-7][0-9A-Fa-f])|%(?:25)*([2-7][0-9A-Fa-f])|\\+"
     rb"|(&(?:amp;)*(?:#0{0,5}\d{2,3}|#[xX]0{0,4}[2-7][0-9A-Fa-f]|amp|lt|gt|quot|apos);)"
@@ -20,7 +20,7 @@ ESCAPED_CHAR_RE = re.compile(
 
 
 def redact_token(body: bytes, token: bytes) -> bytes:
-    """`body` with each place that quotes the token overwritten with stars of the same length."""
+    """`body` with each occurrence of the token overwritten with asterisks of the same length."""
     for form in {token, *base64_fragments(token)}:
         body = body.replace(form, b"*" * len(form))
     plain = ESCAPED_CHAR_RE.sub(_unescape_char, token)
@@ -30,7 +30,8 @@ def redact_token(body: bytes, token: bytes) -> bytes:
 
 
 def base64_fragments(raw: bytes) -> Iterator[bytes]:
-    """Of each of the three offsets, the part that does not depend on what stands around it."""
+    """For each of the three offsets, the base64 text that does not depend on the surrounding
+    bytes."""
     for before in range(3):
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             encoded = encode(b"\0" * before + raw)
@@ -38,28 +39,29 @@ def base64_fragments(raw: bytes) -> Iterator[bytes]:
 
 
 def _redact_escaped(body: bytes, token: bytes) -> bytes:
-    """The same where it is escaped, wholly or in part: slow, and only where it is."""
-    plain, starts, made = bytearray(), [], bytearray(body)
+    """Redact occurrences that are escaped, wholly or in part; slow, so used only if there are
+    any."""
+    plain, starts, redacted = bytearray(), [], bytearray(body)
     for unit in re.finditer(ESCAPED_CHAR_RE.pattern + b"|(?s:.)", body):
-        if meant := _unescape_char(unit):
-            plain += meant
+        if char := _unescape_char(unit):
+            plain += char
             starts.append(unit.start())
     starts.append(len(body))
-    found = plain.find(token)
-    while found >= 0:
-        end = found + len(token)
-        made[starts[found] : starts[end]] = b"*" * (starts[end] - starts[found])
-        found = plain.find(token, end)
-    return bytes(made)
+    position = plain.find(token)
+    while position >= 0:
+        end = position + len(token)
+        redacted[starts[position] : starts[end]] = b"*" * (starts[end] - starts[position])
+        position = plain.find(token, end)
+    return bytes(redacted)
 
 
 def _unescape_char(unit: re.Match[bytes]) -> bytes:
-    """The one character that is meant; none by a backslash."""
+    """The character that the escape stands for; empty for a backslash."""
     json, address, html = unit.groups()
-    meant = unit[0][:1]
+    char = unit[0][:1]
     if json or address:
-        meant = bytes((int(json or address, 16),))
+        char = bytes((int(json or address, 16),))
     elif html:
         text = unescape(re.sub(b"^&(amp;)+(?=.)", b"&", html).decode("ascii"))
-        meant = text.encode() if len(text) == 1 and text.isascii() else b"?"
-    return b"" if meant == b"\\" else meant
+        char = text.encode() if len(text) == 1 and text.isascii() else b"?"
+    return b"" if char == b"\\" else char

@@ -1,8 +1,8 @@
-"""What a broken exchange proves: an exception of the HTTP library, turned into one of ours.
+"""What a failed exchange proves: an exception of the HTTP library, mapped to one of ours.
 
-Contract: only what provably never reached the service becomes a NotSent; all else is
-AnswerLost. Nothing of the original is kept, neither its text nor itself, since httpx and h11
-can quote the Authorization header (spec, "Authentication" 3).
+Contract: only what provably never reached the upstream becomes a `NotSent`; everything else is
+`ResponseLost`. Nothing of the original exception is kept, because httpx and h11 can quote the
+Authorization header (spec, "Authentication" 3).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
 
 CONNECT_GRACE_S = (
-    10.0  # seconds on top of the read time-out, for the pool (5) and the connection (5)
+    10.0  # seconds in addition to the read timeout, for the pool (5) and the connection (5)
 )
 
 
 class Exchange:
-    """One call under way: gathers the answer, or what went wrong, and then says which."""
+    """One call in progress: collects the answer or the error, and then returns or raises it."""
 
     def __init__(self, operation: Endpoint, token: Secret) -> None:
         self._operation = operation
         self._token = token
-        # The answer's own time begins when a form's files are out, which may take long itself.
+        # The timeout for the answer begins after a form's files were sent, which may take long.
         self._until = time.monotonic() + operation.max_duration_s + CONNECT_GRACE_S
         self._status: int | None = None
         self._headers: dict[str, str] = {}
@@ -40,30 +40,31 @@ class Exchange:
         self._broken: UpstreamError | None = None
 
     def on_response(self, response: httpx.Response) -> None:
-        """Status and headers are in."""
+        """Store the status and headers."""
         self._status = response.status_code
-        # Should the answer quote the token, in a header or in its body, it ends here.
+        # Redacts the token in case the answer quotes it in a header or in its body.
         self._headers = {
             name.lower(): self._token.scrub(value.encode()).decode()
             for name, value in response.headers.items()
         }
 
     def on_chunk(self, chunk: bytes) -> None:
-        """A piece of the body is in. The time-out counts per piece; this bounds the sum."""
+        """Add a part of the body. The transport's timeout applies to each part; this bounds the
+        total."""
         self._body += chunk
         if len(self._body) > response_parsing.MAX_BODY_BYTES or time.monotonic() > self._until:
             raise response_parsing.UnreadableBody
 
     def on_error(self, error: Exception) -> None:
-        """Sending or reading failed."""
+        """Store an error from sending or reading."""
         self._broken = _to_upstream_error(self._operation, error, self._status)
 
     def result(self) -> Reply:
-        """The reply, or the error, raised free of the exception that led to it."""
+        """Return the reply, or raise the error without the exception that caused it."""
         if self._broken is not None:
             if self._status is None or 200 <= self._status < 300:
                 raise self._broken
-            self._body.clear()  # a refusal's status proves enough without the rest
+            self._body.clear()  # the status of a refusal is proof enough without the body
         if self._status is None:
             raise ResponseLost(self._operation)
         return parse_response(
@@ -80,10 +81,11 @@ class Exchange:
 
 
 class DeadlineUploadStream(httpx.SyncByteStream):
-    """The body of a request on its way out: within a time, and with a word when all of it is out.
+    """The body of a request that is being sent: within a deadline, and with a callback after its
+    end.
 
-    Each piece has its own time-out; without this bound an upload may go on for hours, and nobody
-    could say when its outcome is settled.
+    Each part has its own timeout; without this bound an upload may take hours, and its outcome
+    could not be settled at a known time.
     """
 
     def __init__(

@@ -1,3 +1,3 @@
-"""One module a command."""
+"""One module for each command."""
 
 from __future__ import annotations

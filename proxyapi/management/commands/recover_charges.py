@@ -1,4 +1,4 @@
-"""`manage.py recover_charges`: look up what was sent since a backup that was restored by hand."""
+"""`manage.py recover_charges`: settle what was sent since a backup that was restored by hand."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ class Command(BaseCommand):
         parser.add_argument("job", nargs="+", type=UUID, help="As in the address of its page.")
 
     def handle(self, *args: Any, job: list[UUID], **options: Any) -> None:
-        found = Job.objects.in_bulk(job)
+        jobs = Job.objects.in_bulk(job)
         for id in job:
-            if id not in found:
+            if id not in jobs:
                 raise CommandError(f"There is no job {id}.")
-            is_polled = poll_soon(found[id])
+            is_polled = poll_soon(jobs[id])
             self.stdout.write(f"{id}: {'is polled within 5 s' if is_polled else 'does not run'}")

@@ -1,4 +1,4 @@
-"""`manage.py rotate_keys`: seal every token again with the first key of ENCRYPTION_KEYS."""
+"""`manage.py rotate_keys`: encrypt every token again with the first key of ENCRYPTION_KEYS."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class Command(BaseCommand):
         self.stdout.write("No token needs an old key any more.")
 
     def try_reencrypt(self, token: Token) -> bool:
-        """False only for a row that does not open: one that changed meanwhile is found again."""
+        """Return False only for a row that does not decrypt; a row that changed meanwhile is read
+        again."""
         try:
             token_vault.reencrypt_token(token)
         except encryption.EncryptionError:
@@ -53,10 +54,10 @@ class Command(BaseCommand):
 
 
 def tokens_under_old_keys() -> Iterator[Token]:
-    """Batch by batch, each read to its end before the caller writes.
+    """Yield the rows batch by batch, each read to its end before the caller writes.
 
-    A reading that is still open while its connection writes fails on SQLite as soon as anybody
-    else has written meanwhile, and no timeout helps.
+    On SQLite a read that is still open while its connection writes fails as soon as another
+    connection has written, and no timeout helps.
     """
     current, last = encryption.load_key_ring().current_key_id, UUID(int=0)
     while batch := list(

@@ -2,8 +2,8 @@
 
     Δ balance = Σ rows = Σ charges + the explained rest
 
-Every sum is taken from the rows themselves, not from the sums that pages use; those are checked
-against them. Exit status 1 on any difference, and where it could not be told.
+Every sum is computed from the rows themselves, not from the sums that pages use; those are checked
+against them. Exit status 1 on any difference, and if an account could not be checked.
 """
 
 from __future__ import annotations
@@ -64,18 +64,21 @@ class Command(BaseCommand):
             raise CommandError(f"{wrong} of the accounts differ.", returncode=1)
 
 
-def select_accounts(wanted: str | None) -> list[Account]:
+def select_accounts(account_id: str | None) -> list[Account]:
     accounts = Account.objects.order_by("created_at")
-    if wanted is None:
+    if account_id is None:
         return list(accounts)
-    found = [one for one in accounts if wanted in (str(one.pk), str(one.upstream_id))]
-    if not found:
-        raise CommandError(f"There is no account {wanted}.")
-    return found
+    selected = [
+        account for account in accounts if account_id in (str(account.pk), str(account.upstream_id))
+    ]
+    if not selected:
+        raise CommandError(f"There is no account {account_id}.")
+    return selected
 
 
 def sync_account_for_audit(account: Account, *, reread: bool) -> list[str]:
-    """Bring the mirror and the exact balance up to date; what kept it from that, for people."""
+    """Bring the mirror and the exact balance up to date; return the reason for people if that
+    failed."""
     source = open_ledger_reader(account, Priority.LEDGER_SYNC, PERMIT_TIMEOUT_S)
     if source is None and account.pause_reason:
         return [account.pause_reason]
