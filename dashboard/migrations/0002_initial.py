@@ -46,7 +46,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='budget',
             name='member',
-            field=models.ForeignKey(blank=True, help_text='Null: the whole team.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='budgets', to=settings.AUTH_USER_MODEL),
+            field=models.ForeignKey(blank=True, help_text='Null means the whole team.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='budgets', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
             model_name='budgetchange',
@@ -71,7 +71,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='signinevent',
             name='user',
-            field=models.ForeignKey(db_index=False, help_text='None where no account has the address.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='sign_in_events', to=settings.AUTH_USER_MODEL),
+            field=models.ForeignKey(db_index=False, help_text='Null if no user has this address.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='sign_in_events', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddField(
             model_name='team',

@@ -80,10 +80,10 @@ class AlertEvent(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="+"
     )
     for_money = models.BooleanField(default=False)
-    state = models.CharField(max_length=9, help_text="The glyph, in the look's words.")
+    state = models.CharField(max_length=9, help_text="Status name, for the icon.")
     title = models.CharField(max_length=160)
     text = models.CharField(max_length=400, blank=True)
-    url = models.CharField(max_length=200, blank=True, help_text="Where to look, in the portal.")
+    url = models.CharField(max_length=200, blank=True, help_text="Page of the portal to open.")
     happened_at = models.DateTimeField(default=timezone.now)
 
     objects = AlertEventQuerySet.as_manager()
@@ -120,12 +120,14 @@ class Delivery(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     event = models.ForeignKey(AlertEvent, models.CASCADE, related_name="deliveries")
     channel = models.CharField(max_length=7, choices=DeliveryChannel)
-    address = models.CharField(max_length=254, help_text="Of a person, or the host of a webhook.")
+    address = models.CharField(max_length=254, help_text="E-mail address, or the webhook's host.")
     state = models.CharField(max_length=9, choices=DeliveryState, default=DeliveryState.DUE)
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(default=timezone.now)
-    status = models.PositiveSmallIntegerField(null=True, blank=True, help_text="The last answer's.")
-    error = models.CharField(max_length=200, blank=True, help_text="Why the last try failed.")
+    status = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="HTTP status of the last response."
+    )
+    error = models.CharField(max_length=200, blank=True, help_text="Why the last attempt failed.")
     created_at = models.DateTimeField(default=timezone.now)
     delivered_at = models.DateTimeField(null=True, blank=True)
 

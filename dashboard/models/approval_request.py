@@ -21,8 +21,8 @@ from proxyapi.models import Charge
 class ApprovalDecision(models.TextChoices):
     APPROVED = "approved"
     DECLINED = "declined"
-    STALE = "stale", "changed meanwhile"
-    WITHDRAWN = "withdrawn", "taken back"
+    STALE = "stale", "outdated"
+    WITHDRAWN = "withdrawn"
 
 
 class ApprovalRequestQuerySet(models.QuerySet["ApprovalRequest"]):
@@ -40,7 +40,7 @@ class ApprovalRequest(models.Model):
     note = models.CharField(max_length=300, blank=True)
     requested_at = models.DateTimeField(default=timezone.now)
     decision = models.CharField(max_length=9, choices=ApprovalDecision, blank=True)
-    answer = models.CharField(max_length=300, blank=True, help_text="The sentence of the decider.")
+    answer = models.CharField(max_length=300, blank=True, help_text="Note of the approver.")
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )

@@ -127,7 +127,9 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
 class AuditEvent(models.Model):
     team_id = models.UUIDField()
     team_name = models.CharField(max_length=60)
-    position = models.PositiveBigIntegerField(help_text="In the team's chain, from 1.")
+    position = models.PositiveBigIntegerField(
+        help_text="Position in the team's hash chain, from 1."
+    )
     happened_at = models.DateTimeField()
     actor_kind = models.CharField(max_length=7, choices=AuditActorKind)
     actor_id = models.CharField(max_length=40, blank=True)

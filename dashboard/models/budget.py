@@ -40,14 +40,20 @@ class Budget(models.Model):
         null=True,
         blank=True,
         related_name="budgets",
-        help_text="Null: the whole team.",
+        help_text="Null means the whole team.",
     )
     period = models.CharField(max_length=5, choices=BudgetPeriod, default=BudgetPeriod.MONTH)
     soft = models.DecimalField(
-        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Warns from here on."
+        **CREDIT_FIELD_OPTIONS,
+        null=True,
+        blank=True,
+        help_text="A warning is shown from this amount.",
     )
     hard = models.DecimalField(
-        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Refuses above it."
+        **CREDIT_FIELD_OPTIONS,
+        null=True,
+        blank=True,
+        help_text="Charges above this amount are refused.",
     )
     active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)

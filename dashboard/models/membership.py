@@ -35,7 +35,7 @@ class Membership(models.Model):
     role = models.CharField(max_length=9, choices=Role)
     joined_at = models.DateTimeField(auto_now_add=True)
     alerts_read_at = models.DateTimeField(
-        null=True, blank=True, help_text="Alerts up to then were read."
+        null=True, blank=True, help_text="Alerts up to this time are read."
     )
 
     class Meta:

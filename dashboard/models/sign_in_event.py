@@ -22,9 +22,9 @@ class SignInEvent(models.Model):
         null=True,
         db_index=False,  # the index below begins with it
         related_name="sign_in_events",
-        help_text="None where no account has the address.",
+        help_text="Null if no user has this address.",
     )
-    address = models.EmailField(help_text="As it was typed, in small letters.")
+    address = models.EmailField(help_text="As typed, in lower case.")
     outcome = models.CharField(max_length=16, choices=SignInOutcome)
     client_ip = models.GenericIPAddressField()
     user_agent = models.CharField(max_length=200, blank=True)

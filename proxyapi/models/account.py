@@ -121,9 +121,7 @@ class Account(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="accounts")
-    environment = models.CharField(
-        max_length=200, help_text="Base address of the upstream it lives on."
-    )
+    environment = models.CharField(max_length=200, help_text="Base URL of the upstream.")
     upstream_id = models.BigIntegerField()
     name = models.CharField(max_length=200, blank=True)
     email = models.CharField(max_length=254, blank=True)
@@ -140,13 +138,13 @@ class Account(models.Model):
         default=dict,
         blank=True,
         encoder=DjangoJSONEncoder,
-        help_text="The credit cost map, as last read.",
+        help_text="Credit cost map, as last read.",
     )
     options = models.JSONField(
         default=dict,
         blank=True,
         encoder=DjangoJSONEncoder,
-        help_text="The faceless option groups, as read.",
+        help_text="Faceless option groups, as last read.",
     )
     options_as_of = models.DateTimeField(null=True, blank=True)
     refreshed_at = models.DateTimeField(null=True, blank=True)

@@ -18,27 +18,27 @@ class TopUpType(models.TextChoices):
 class AutoTopUp(models.Model):
     account = models.OneToOneField(Account, models.CASCADE, primary_key=True, related_name="top_up")
     enabled = models.BooleanField(default=False)
-    type = models.CharField(max_length=40, blank=True, help_text="The upstream's own word.")
+    type = models.CharField(max_length=40, blank=True, help_text="Value from the upstream.")
     plan_id = models.BigIntegerField(null=True, blank=True)
     units = models.PositiveIntegerField(null=True, blank=True)
     enabled_at = models.DateTimeField(null=True, blank=True)
     consecutive_failures = models.PositiveSmallIntegerField(default=0)
     read_at = models.DateTimeField(null=True, blank=True)
-    due_at = models.DateTimeField(default=timezone.now, help_text="When to read it next.")
-    read_error = models.TextField(blank=True, help_text="Why the last reading told nothing.")
+    due_at = models.DateTimeField(default=timezone.now, help_text="Time of the next read.")
+    read_error = models.TextField(blank=True, help_text="Why the last read failed.")
     left_enabled = models.BooleanField(
-        null=True, blank=True, help_text="How we left it; null: it was never changed here."
+        null=True, blank=True, help_text="Last state set by the portal; null if never changed here."
     )
     left_at = models.DateTimeField(null=True, blank=True)
     found_off_at = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="When a reading found it off that was on, and nobody here had done that.",
+        help_text="When a read found it off although nobody switched it off here.",
     )
     failure_seen_at = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="When a reading first saw the newest failure: it failed then at the latest.",
+        help_text="When a read first showed the newest failure, which happened no later.",
     )
 
     def __str__(self) -> str:
@@ -59,7 +59,11 @@ class CreditPack(models.Model):
     name = models.CharField(max_length=60)
     credits = models.PositiveIntegerField()
     price = models.DecimalField(
-        max_digits=10, decimal_places=2, null=True, blank=True, help_text="In money, if known."
+        max_digits=10,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        help_text="Amount of money, if known.",
     )
     currency = models.CharField(max_length=3, blank=True, help_text="ISO 4217, such as EUR.")
 

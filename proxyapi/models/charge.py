@@ -183,64 +183,70 @@ class Charge(models.Model):
     token = models.ForeignKey(Token, models.PROTECT, related_name="charges")
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="charges")
     job = models.ForeignKey(Job, models.PROTECT, related_name="charges", null=True, blank=True)
-    operation = models.CharField(max_length=60, help_text="Name in the table of operations.")
+    operation = models.CharField(max_length=60, help_text="Name in the operations table.")
     path = models.JSONField(
-        default=dict, blank=True, help_text="Parameters of the path other than the job's own id."
+        default=dict, blank=True, help_text="Path parameters other than the job's id."
     )
-    body = models.JSONField(default=dict, blank=True, help_text="What is sent; never a token.")
+    body = models.JSONField(
+        default=dict, blank=True, help_text="Request body; never contains a token."
+    )
     # The nonce of the form: two presses of one button are one charge.
     nonce = models.UUIDField()
     state = models.CharField(max_length=11, choices=ChargeState, default=ChargeState.DRAFT)
     quote = models.DecimalField(
-        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Price shown to the person."
+        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Price shown before sending."
     )
     hold = models.DecimalField(
-        **CREDIT_FIELD_OPTIONS, default=0, help_text="Upper bound that is reserved."
+        **CREDIT_FIELD_OPTIONS, default=0, help_text="Reserved credits, an upper bound."
     )
     cost = models.DecimalField(
-        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="What it really took."
+        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Credits that were charged."
     )
     before = models.JSONField(default=dict, blank=True, help_text="Evidence read before sending.")
     attempts = models.PositiveSmallIntegerField(default=0)
     status = models.PositiveSmallIntegerField(null=True, blank=True)
     code = models.CharField(max_length=60, blank=True)
-    reason = models.TextField(blank=True, help_text="Why it was refused or is unknown, for people.")
+    reason = models.TextField(
+        blank=True, help_text="Why it was refused or is unknown; shown to users."
+    )
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
     due_at = models.DateTimeField(default=timezone.now)
     held_at = models.DateTimeField(
-        null=True, blank=True, help_text="When its hold was reserved; a draft has none."
+        null=True, blank=True, help_text="When its credits were reserved; null for a draft."
     )
     sent_at = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(
-        null=True, blank=True, help_text="When its sender last said that it waits for the answer."
+        null=True, blank=True, help_text="Last heartbeat of the worker that waits for the answer."
     )
     lost_at = models.DateTimeField(
-        null=True, blank=True, help_text="When its answer was given up; what we know ends there."
+        null=True, blank=True, help_text="When the portal stopped waiting for the answer."
     )
     applied_at = models.DateTimeField(
-        null=True, blank=True, help_text="When what it did upstream reached the job, once."
+        null=True, blank=True, help_text="When its result was applied to the job, once."
     )
     booked_at = models.DateTimeField(
-        null=True, blank=True, help_text="The ledger's time of the debit it was matched with."
+        null=True, blank=True, help_text="Ledger time of the matched debit."
     )
     settled_at = models.DateTimeField(null=True, blank=True)
     result = models.JSONField(
-        null=True, blank=True, help_text="The answer's data, where no read shows it again."
+        null=True, blank=True, help_text="Data of the answer that cannot be read again."
     )
     unidentified_at = models.DateTimeField(
-        null=True, blank=True, help_text="When the ledger proved it, and its id never came."
+        null=True,
+        blank=True,
+        help_text="When the ledger proved it although its id was never received.",
     )
     refund_owed_at = models.DateTimeField(
-        null=True, blank=True, help_text="When the service came to owe it back."
+        null=True, blank=True, help_text="When a refund became due."
     )
     refunded_at = models.DateTimeField(
-        null=True, blank=True, help_text="The ledger's time of the refund."
+        null=True, blank=True, help_text="Ledger time of the refund."
     )
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
     failures = models.PositiveSmallIntegerField(
-        default=0, help_text="Times in a row that handling it raised; parked at five."
+        default=0, help_text="Consecutive exceptions; quarantined after five."
     )
 
     objects = ChargeQuerySet.as_manager()

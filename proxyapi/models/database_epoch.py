@@ -32,7 +32,7 @@ class DatabaseEpoch(models.Model):
     id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     begun_at = models.DateTimeField(default=timezone.now)
     report = models.JSONField(
-        default=dict, blank=True, help_text="What was recovered when it began, for people."
+        default=dict, blank=True, help_text="Report of the recovery at its start, for the operator."
     )
 
     objects = DatabaseEpochQuerySet.as_manager()

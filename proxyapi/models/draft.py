@@ -28,17 +28,19 @@ class Draft(models.Model):
     estimate = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
     estimate_as_of = models.DateTimeField(null=True, blank=True)
     quote_due_at = models.DateTimeField(
-        null=True, blank=True, help_text="Set while a price is being asked; when to ask again."
+        null=True, blank=True, help_text="When to request the price again; null if none is pending."
     )
-    quote_error = models.TextField(blank=True, help_text="Why there is no price now, for people.")
+    quote_error = models.TextField(blank=True, help_text="Why there is no price; shown to users.")
     quote_fields = models.JSONField(
-        null=True, blank=True, help_text="What the service said of single settings then."
+        null=True, blank=True, help_text="Errors of single settings in that response."
     )
     unanswered_creates = models.PositiveSmallIntegerField(
-        default=0, help_text="Tries to create it upstream without an answer."
+        default=0, help_text="Attempts to create it upstream that got no answer."
     )
     create_retry_at = models.DateTimeField(
-        null=True, blank=True, help_text="Not before; each lost answer may have left a draft."
+        null=True,
+        blank=True,
+        help_text="Earliest next attempt; each lost answer may have created a draft.",
     )
     edited_at = models.DateTimeField(default=timezone.now)
 

@@ -75,29 +75,31 @@ class Job(models.Model):
     kind = models.CharField(max_length=10, choices=JobKind)
     origin = models.CharField(max_length=7, choices=JobOrigin, default=JobOrigin.PORTAL)
     remote_id = models.CharField(
-        max_length=64, null=True, blank=True, help_text="Upstream id, once it has one."
+        max_length=64, null=True, blank=True, help_text="Upstream id, once known."
     )
     state = models.CharField(max_length=9, choices=JobState, default=JobState.DRAFT)
     raw_status = models.CharField(
-        max_length=60, blank=True, help_text="The upstream's own word, as last read."
+        max_length=60, blank=True, help_text="Upstream status, as last read."
     )
     title = models.CharField(max_length=200)
     media_url = models.TextField(blank=True)
     media_as_of = models.DateTimeField(null=True, blank=True)
     failure_code = models.CharField(max_length=100, blank=True)
     failure_message = models.TextField(blank=True)
-    subtype = models.CharField(max_length=60, blank=True, help_text="As in `Pace`, of this run.")
-    length = models.PositiveSmallIntegerField(default=0, help_text="As in `Pace`, of this run.")
+    subtype = models.CharField(
+        max_length=60, blank=True, help_text="As in `RenderDurations`, for this render."
+    )
+    length = models.PositiveSmallIntegerField(
+        default=0, help_text="As in `RenderDurations`, for this render."
+    )
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     polled_at = models.DateTimeField(null=True, blank=True)
     next_poll_at = models.DateTimeField(null=True, blank=True)
-    poll_error = models.TextField(
-        blank=True, help_text="Why the last look told nothing, for people."
-    )
+    poll_error = models.TextField(blank=True, help_text="Why the last poll failed; shown to users.")
     poll_failing_since = models.DateTimeField(null=True, blank=True)
     failures = models.PositiveSmallIntegerField(
-        default=0, help_text="Times in a row that handling it raised; parked at five."
+        default=0, help_text="Consecutive exceptions; quarantined after five."
     )
     hidden_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)

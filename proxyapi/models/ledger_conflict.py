@@ -11,8 +11,8 @@ from proxyapi.models.account import Account
 class LedgerConflict(models.Model):
     account = models.ForeignKey(Account, models.CASCADE, related_name="ledger_conflicts")
     position = models.PositiveIntegerField()
-    before = models.JSONField(help_text="The row as it was mirrored, in the upstream's words.")
-    after = models.JSONField(null=True, help_text="As it reads now; null: it is gone.")
+    before = models.JSONField(help_text="The row as mirrored, with the upstream's values.")
+    after = models.JSONField(null=True, help_text="The row as it reads now; null if it is gone.")
     noticed_at = models.DateTimeField(auto_now_add=True)
     accepted_at = models.DateTimeField(null=True, blank=True)
     accepted_by = models.ForeignKey(

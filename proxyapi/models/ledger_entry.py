@@ -50,39 +50,39 @@ def is_charged_by_another_team() -> Exists:
 class LedgerEntry(models.Model):
     account = models.ForeignKey(Account, models.CASCADE, related_name="entries")
     position = models.PositiveIntegerField(
-        help_text="Place in the ledger read in ascending order, from 0."
+        help_text="Position in the ledger in ascending order, from 0."
     )
     label = models.CharField(max_length=200, blank=True)
     content_type = models.CharField(max_length=100, blank=True)
-    credit_spend = models.CharField(max_length=40, help_text="The upstream's own signed string.")
+    credit_spend = models.CharField(max_length=40, help_text="Signed string from the upstream.")
     amount = models.DecimalField(
         **CREDIT_FIELD_OPTIONS, help_text="Credits, signed: debits are negative."
     )
     transaction_type = models.CharField(max_length=40, blank=True)
     booked_at = models.CharField(
-        max_length=40, blank=True, help_text="created_at in the upstream's own words."
+        max_length=40, blank=True, help_text="`created_at` as sent by the upstream."
     )
-    happened_at = models.DateTimeField(help_text="The same, UTC.")
+    happened_at = models.DateTimeField(help_text="`booked_at` in UTC.")
     trouble = models.CharField(
         max_length=200,
         blank=True,
-        help_text="What of the upstream's words cannot be read, for people.",
+        help_text="Which of its values cannot be parsed; shown to users.",
     )
     via_api = models.BooleanField(
-        null=True, blank=True, help_text="Whether source=api shows it; null: not read yet."
+        null=True, blank=True, help_text="Whether source=api lists it; null if not read yet."
     )
     charge = models.ForeignKey(
         Charge, models.SET_NULL, null=True, blank=True, related_name="entries"
     )
     confidence = models.CharField(max_length=7, choices=MatchConfidence, blank=True)
     reason = models.CharField(
-        max_length=200, blank=True, help_text="Why it was matched so, for people."
+        max_length=200, blank=True, help_text="Why it was matched; shown to users."
     )
     cost_difference = models.DecimalField(
         **CREDIT_FIELD_OPTIONS,
         null=True,
         blank=True,
-        help_text="What the charge was told to cost less what was booked, where they differ.",
+        help_text="Cost in the charge's answer minus the booked amount, if they differ.",
     )
     # Copied from the charge, for filters and sums.
     member = models.ForeignKey(

@@ -17,7 +17,7 @@ class LedgerMirror(models.Model):
     low = models.PositiveIntegerField(default=0)
     high = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(
-        default=0, help_text="Rows the service said there are, at `read_at`."
+        default=0, help_text="Total rows reported by the service at `read_at`."
     )
     read_at = models.DateTimeField(
         null=True, blank=True, help_text="When the mirror last reached the ledger's end."
@@ -37,34 +37,36 @@ class LedgerMirror(models.Model):
         **CREDIT_FIELD_OPTIONS,
         null=True,
         blank=True,
-        help_text="What the rows from `anchor_high` to `checkpoint_high` add up to.",
+        help_text="Sum of the rows from `anchor_high` to `checkpoint_high`.",
     )
     rollup_time_zone = models.CharField(
-        max_length=64, default="UTC", help_text="The zone whose days the sums are of."
+        max_length=64, default="UTC", help_text="Time zone of the daily sums."
     )
-    problem = models.TextField(blank=True, help_text="Why mirroring stopped, for people.")
+    problem = models.TextField(blank=True, help_text="Why mirroring stopped; shown to users.")
     api_problem = models.TextField(
-        blank=True, help_text="Why the view source=api cannot be laid over the rows, for people."
+        blank=True, help_text="Why source=api cannot be aligned with the rows; shown to users."
     )
     api_tried_at = models.DateTimeField(
-        null=True, blank=True, help_text="When that was found; it is tried again later."
+        null=True, blank=True, help_text="When the alignment was last tried."
     )
     api_problem_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since when; the longer, the more seldom it is tried."
+        null=True,
+        blank=True,
+        help_text="When `api_problem` began; retries become rarer with its age.",
     )
     # Older rows are compared page by page, from the newest down, then again from the newest.
     recheck_position = models.PositiveIntegerField(
-        default=0, help_text="Lowest position compared in this round; 0: the next one begins."
+        default=0, help_text="Lowest position compared in this round; 0 starts the next round."
     )
     rechecked_at = models.DateTimeField(null=True, blank=True)
     due_at = models.DateTimeField(
-        null=True, blank=True, help_text="When to read again; null: it was never read."
+        null=True, blank=True, help_text="Time of the next read; null if never read."
     )
     lease_expires_at = models.DateTimeField(
-        null=True, blank=True, help_text="A worker is reading it, until then at the latest."
+        null=True, blank=True, help_text="Until then a worker holds the lease to read it."
     )
     troubles = models.PositiveSmallIntegerField(
-        default=0, help_text="Times in a row that reading failed; the waits grow with it."
+        default=0, help_text="Consecutive failed reads; the retry delay grows with it."
     )
 
     class Meta:

@@ -121,7 +121,7 @@ class MonthlyTotalByOperation(models.Model):
     """
 
     account = models.ForeignKey(Account, models.CASCADE, related_name="+", db_index=False)
-    month = models.DateField(help_text="Its first day; months are of the tenant's time zone.")
+    month = models.DateField(help_text="First day of the month, in the tenant's time zone.")
     operation = models.CharField(max_length=60, blank=True)
     is_credit = models.BooleanField()
     is_matched = models.BooleanField()
@@ -151,7 +151,7 @@ class StaleLedgerDay(models.Model):
     worker dies between the two."""
 
     account = models.ForeignKey(Account, models.CASCADE, related_name="+", db_index=False)
-    day = models.DateField(help_text="In the tenant's time zone when it was written.")
+    day = models.DateField(help_text="In the tenant's time zone at the time of writing.")
 
     class Meta:
         constraints = [

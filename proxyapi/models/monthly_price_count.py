@@ -16,13 +16,13 @@ class MonthlyPriceCount(models.Model):
 
     # No index of its own: those of the table begin with this column.
     account = models.ForeignKey(Account, models.CASCADE, related_name="+", db_index=False)
-    month = models.DateField(help_text="Its first day; months are of UTC, by the time of sending.")
+    month = models.DateField(help_text="First day of the UTC month in which the charges were sent.")
     operation = models.CharField(max_length=60)
     type = models.CharField(
-        max_length=60, blank=True, help_text="The video's, where the price hangs on it."
+        max_length=60, blank=True, help_text="Type of the video, if the price depends on it."
     )
     quote = models.DecimalField(
-        **CREDIT_FIELD_OPTIONS, help_text="0 where no price was told before."
+        **CREDIT_FIELD_OPTIONS, help_text="0 if no price was known before sending."
     )
     cost = models.DecimalField(**CREDIT_FIELD_OPTIONS)
     times = models.PositiveIntegerField()

@@ -40,13 +40,13 @@ class RenderDurationsQuerySet(models.QuerySet["RenderDurations"]):
 
 class RenderDurations(models.Model):
     tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="+")
-    environment = models.CharField(max_length=200, help_text="Base address of the upstream.")
+    environment = models.CharField(max_length=200, help_text="Base URL of the upstream.")
     kind = models.CharField(max_length=10, choices=JobKind)
     subtype = models.CharField(max_length=60, blank=True, help_text="Type or engine, as sent.")
     length = models.PositiveSmallIntegerField(
-        default=0, help_text="Upper end of the class of asked lengths, in seconds; 0: unknown."
+        default=0, help_text="Upper end of the requested-length class, in seconds; 0 if unknown."
     )
-    seconds = models.JSONField(default=list, help_text="The newest durations, oldest first.")
+    seconds = models.JSONField(default=list, help_text="Most recent durations, oldest first.")
     updated_at = models.DateTimeField(auto_now=True)
 
     objects = RenderDurationsQuerySet.as_manager()

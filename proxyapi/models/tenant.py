@@ -11,7 +11,7 @@ from django.db import models
 class Tenant(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     time_zone = models.CharField(
-        max_length=64, default="UTC", help_text="IANA name; its days are the days of sums and caps."
+        max_length=64, default="UTC", help_text="IANA name; sums and budgets use its days."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

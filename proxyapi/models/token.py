@@ -50,7 +50,7 @@ class Token(models.Model):
     account = models.ForeignKey(Account, models.PROTECT, related_name="tokens")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="tokens")
     ciphertext = models.BinaryField(
-        help_text="proxyapi/credentials/encryption.py; bound to this row."
+        help_text="Bound to this row, see proxyapi/credentials/encryption.py."
     )
     fingerprint = models.CharField(max_length=16)
     last_four = models.CharField(max_length=4)

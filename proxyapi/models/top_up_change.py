@@ -59,14 +59,14 @@ class TopUpChange(models.Model):
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     # The nonce of the form: submitting it twice creates one change.
     nonce = models.UUIDField()
-    seen = models.JSONField(help_text="The preference that the form was drawn from.")
-    wanted = models.JSONField(help_text="The preference that was asked for.")
+    seen = models.JSONField(help_text="The preference that the form showed.")
+    wanted = models.JSONField(help_text="The requested preference.")
     state = models.CharField(max_length=7, choices=TopUpChangeState, default=TopUpChangeState.ASKED)
-    reason = models.TextField(blank=True, help_text="What became of it, for people.")
+    reason = models.TextField(blank=True, help_text="Result; shown to users.")
     requested_at = models.DateTimeField(default=timezone.now)
     due_at = models.DateTimeField(default=timezone.now)
     sent_at = models.DateTimeField(
-        null=True, blank=True, help_text="When the PUT left, or was about to."
+        null=True, blank=True, help_text="When the PUT was sent, or was about to be."
     )
     settled_at = models.DateTimeField(null=True, blank=True)
 
