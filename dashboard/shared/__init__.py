@@ -1,3 +1,3 @@
-"""What areas share. Each module or package here is for every area; none imports an area."""
+"""Modules that several areas use. Nothing here imports an area."""
 
 from __future__ import annotations

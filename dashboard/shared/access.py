@@ -1,5 +1,5 @@
-"""Fetch with permission: what a member may not see does not exist (404), what they may see but not
-do is refused (403). Both are decided here and nowhere else (rule 8)."""
+"""Fetch a row and check the permission (rule 8): a row of another team raises `Http404`, a row that
+the reader may see but not change raises `PermissionDenied`. Nothing else decides either."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ TARGET_HAS_MORE_PERMISSIONS = (
 
 
 def check_permission(membership: Membership, permission: Permission) -> None:
-    """Raise with the sentence a person reads when the role does not allow it."""
+    """Raise `PermissionDenied`, with a sentence for the reader, if the role lacks the
+    permission."""
     if not role_allows(membership.role, permission):
         raise PermissionDenied(PERMISSION_MESSAGES[permission])
 
@@ -64,7 +65,7 @@ def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permi
 
 
 def fetch_hidden_job(request: TeamRequest, job_id: UUID) -> Job:
-    """One to be shown again. It may be shown by now: somebody was faster."""
+    """Return a video to restore; another member may have restored it already."""
     job = Job.objects.filter(tenant=request.team.tenant, pk=job_id).first()
     if job is None:
         raise Http404("This video does not exist in this team.")
@@ -73,8 +74,8 @@ def fetch_hidden_job(request: TeamRequest, job_id: UUID) -> Job:
 
 
 def fetch_removable_token(request: TeamRequest, token_id: UUID) -> Token:
-    """One that the reader may remove: their own, whatever their role is now, or as a manager of
-    members anybody's."""
+    """Return a token that the reader may remove: their own with any role, or any token of the team
+    if they manage members."""
     tokens = Token.objects.not_removed().filter(tenant=request.team.tenant, pk=token_id)
     token = tokens.select_related("owner", "account").first()
     if token is None:
@@ -95,7 +96,8 @@ def fetch_membership(request: TeamRequest, membership_id: int) -> Membership:
 
 
 def check_can_change_role(by: Membership, current: str) -> None:
-    """Raise unless `by` may give a member with the role `current` some other role."""
+    """Raise `PermissionDenied` unless `by` may change the role of a member whose role is
+    `current`."""
     if not grantable_roles(by.role):
         raise PermissionDenied(PERMISSION_MESSAGES[Permission.MANAGE_MEMBERS])
     if not assignable_roles(by.role, current):
@@ -103,7 +105,7 @@ def check_can_change_role(by: Membership, current: str) -> None:
 
 
 def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:
-    """One that binds somebody, to be changed."""
+    """Return an active budget to change."""
     budgets = Budget.objects.filter(team=request.team, active=True).select_related("member")
     budget = budgets.filter(pk=budget_id).first()
     if budget is None:
@@ -113,7 +115,7 @@ def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:
 
 
 def fetch_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRequest:
-    """One to decide about."""
+    """Return an approval request to decide."""
     approval = find_approval_request(request, approval_id)
     check_permission(request.membership, Permission.MANAGE_MONEY)
     return approval
@@ -140,12 +142,15 @@ def find_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRe
 def fetch_account(
     request: TeamRequest, account_id: str, permission: Permission = Permission.VIEW
 ) -> tuple[Account | None, list[Account]]:
-    """The account that an address names, and all of the team. Without a name it is the first, None
-    where the team has none. `is_reachable`: a token opens it."""
+    """Return the account with this id and all accounts of the team, each annotated with
+    `is_reachable`: it has a usable token.
+
+    With an empty id the first account is chosen, or None if the team has none.
+    """
     check_permission(request.membership, permission)
-    opens = Token.objects.usable().filter(account=OuterRef("pk"))
+    usable_tokens = Token.objects.usable().filter(account=OuterRef("pk"))
     accounts = Account.objects.filter(tenant=request.team.tenant).defer("costs", "options")
-    accounts = accounts.annotate(is_reachable=Exists(opens))
+    accounts = accounts.annotate(is_reachable=Exists(usable_tokens))
     accounts = accounts.select_related("tenant", "ledger", "top_up").order_by("created_at", "pk")
     rows: list[Account] = list(accounts)
     if not account_id:
@@ -165,7 +170,7 @@ def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:
 
 
 def fetch_ledger_entry(request: TeamRequest, account_id: UUID, position: int) -> LedgerEntry:
-    """A ledger row with its charge, its job and the people of both."""
+    """Return a ledger row with its charge, its job and the users of both."""
     entries = LedgerEntry.objects.filter(account__tenant=request.team.tenant, account_id=account_id)
     entries = entries.annotate(is_another_teams=is_charged_by_another_team())
     entries = entries.select_related("account", "member", "job", "charge__member")
@@ -183,7 +188,7 @@ def fetch_ledger_entry(request: TeamRequest, account_id: UUID, position: int) ->
 def fetch_unknown_charge(
     request: TeamRequest, charge_id: UUID, permission: Permission = Permission.MANAGE_MONEY
 ) -> Charge:
-    """One of unknown outcome, to be decided about or looked for again."""
+    """Return a charge with an unknown outcome, to decide or recheck."""
     charges = Charge.objects.filter(tenant=request.team.tenant, state=ChargeState.UNKNOWN)
     charge = charges.select_related("member", "job", "token").filter(pk=charge_id).first()
     if charge is None:
@@ -193,12 +198,12 @@ def fetch_unknown_charge(
 
 
 def fetch_ledger_conflict(request: TeamRequest, rewrite_id: int) -> LedgerConflict:
-    """A row of the ledger that reads differently now, to be accepted."""
-    rewrites = LedgerConflict.objects.filter(
+    """Return a ledger row that changed at the service, to accept."""
+    conflicts = LedgerConflict.objects.filter(
         account__tenant=request.team.tenant, accepted_at__isnull=True
     )
-    rewrite = rewrites.select_related("account__ledger").filter(pk=rewrite_id).first()
-    if rewrite is None:
+    conflict = conflicts.select_related("account__ledger").filter(pk=rewrite_id).first()
+    if conflict is None:
         raise Http404("This row does not exist in this team.")
     check_permission(request.membership, Permission.MANAGE_MONEY)
-    return rewrite
+    return conflict

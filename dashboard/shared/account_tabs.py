@@ -1,4 +1,4 @@
-"""The accounts of a team as the tabs of a page that shows one of them."""
+"""Tabs that choose one account of a team on pages that show a single account."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class AccountTab:
 def build_account_tabs(
     page: str, accounts: Sequence[Account], chosen: Account
 ) -> tuple[AccountTab, ...]:
-    """Of the page with that name; none where there is nothing to choose."""
+    """Return a tab per account for the URL name `page`, or nothing if there are fewer than two
+    accounts."""
     if len(accounts) < 2:
         return ()
     return tuple(

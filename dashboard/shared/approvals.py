@@ -1,4 +1,4 @@
-"""A pending approval request: locked for its decision, and closed with its audit row."""
+"""Lock a pending approval request for its decision, and close it with its audit row."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def close_request(
     *,
     recorded_as: AuditActor | None = None,
 ) -> ApprovalRequest:
-    """The draft ends as refused, and says why. `recorded_as` is who the audit log names instead
-    of `by`."""
-    said = (
+    """End the draft charge as refused with a reason, and save the decision. The audit log names
+    `recorded_as` instead of `by` if it is given."""
+    reason = (
         words
         if decision != ApprovalDecision.DECLINED
         else f"{by.user.first_name} declined: “{words}”"
     )
-    withdraw_draft_charge(approval.charge, said)
+    withdraw_draft_charge(approval.charge, reason)
     return save_request_decision(by, approval, decision, words, recorded_as=recorded_as)
 
 

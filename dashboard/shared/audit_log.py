@@ -1,4 +1,4 @@
-"""The audit row, written in the transaction of the change: no change without its row."""
+"""Audit rows, written in the transaction of the change: no change without its row."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ held_back: ContextVar[list[dict[str, Any]] | None] = ContextVar("audit_rows", de
 
 @dataclass(frozen=True, slots=True)
 class AuditActor:
-    """Who acts in a team, where it is no member: an API key, a command or a finding of the portal
-    itself."""
+    """The actor of an audit row: a member, an API key, a command or the portal itself."""
 
     team: Team
     kind: AuditActorKind
@@ -34,8 +33,11 @@ def record_audit_event(
     after: Mapping[str, object] = EMPTY,
     **details: object,
 ) -> None:
-    """Append a row to the team's chain, which is the last lock that a transaction takes: call it
-    after all others, or under `append_audit_rows_last`."""
+    """Append a row to the team's audit chain.
+
+    The chain is the last lock that a transaction takes: call this after all other locks, or within
+    `append_audit_rows_last`.
+    """
     actor = person_actor(by) if isinstance(by, Membership) else by
     row: dict[str, Any] = {
         "team_id": actor.team.pk,
@@ -57,14 +59,17 @@ def record_audit_event(
 
 @contextmanager
 def append_audit_rows_last() -> Iterator[None]:
-    """Rows recorded within are appended at the end, so that what locks other rows after its first
-    audit row does not hold the team's chain meanwhile. Use it inside the transaction."""
+    """Append the rows that are recorded within the block at its end.
+
+    Code that locks other rows after its first audit row then does not hold the team's chain
+    meanwhile. Use it inside the transaction.
+    """
     rows: list[dict[str, Any]] = []
-    before = held_back.set(rows)
+    context_token = held_back.set(rows)
     try:
         yield
     finally:
-        held_back.reset(before)
+        held_back.reset(context_token)
     for row in rows:
         AuditEvent.objects.append(**row)
 
@@ -74,5 +79,5 @@ def person_actor(by: Membership) -> AuditActor:
 
 
 def system_actor(team: Team, name: str) -> AuditActor:
-    """`name` says which part of the portal, such as the command that was run."""
+    """`name` names the part of the portal that acts, such as the command that was run."""
     return AuditActor(team, AuditActorKind.SYSTEM, "", name)

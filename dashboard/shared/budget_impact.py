@@ -1,4 +1,4 @@
-"""The budget in a question with a price: what is left of it, and whether the price fits."""
+"""The budget rows of a price question: the credits left, and whether the price fits."""
 
 from __future__ import annotations
 
@@ -23,8 +23,12 @@ ZERO_CREDITS = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class BudgetImpact:
-    """Of all budgets with a cap that bind the reader, the tightest. `over` says why it is refused,
-    as the refusal itself would; `warned`: the price takes it past its alert."""
+    """The most constrained of the reader's hard-limited budgets, before and after a hold; in
+    credits.
+
+    `refusal` is the sentence of `BudgetExceeded`, empty if the hold fits; `alert_warning` is set if
+    the hold reaches the budget's alert limit.
+    """
 
     label: str
     note: str
@@ -35,45 +39,45 @@ class BudgetImpact:
 
 
 def build_budget_impact(reader: Membership, hold: Decimal) -> BudgetImpact | None:
-    """None where no budget binds. At most five queries."""
+    """Return None if no budget with a hard limit applies to the reader. At most five queries."""
     budgets = Budget.objects.applying_to(reader.team_id, reader.user_id).exclude(hard=None)
-    short = most_constrained(load_budget_usages(reader.team, budgets, timezone.now()))
-    if short is None:
+    usage = most_constrained(load_budget_usages(reader.team, budgets, timezone.now()))
+    if usage is None:
         return None
-    left = short.remaining or ZERO_CREDITS
-    over = "" if short.has_room_for(hold) else over_budget_text(short, hold, reader)
+    left = usage.remaining or ZERO_CREDITS
+    refusal = "" if usage.has_room_for(hold) else over_budget_text(usage, hold, reader)
     return BudgetImpact(
-        label=budget_label(short),
-        note=budget_left_text(short),
+        label=budget_label(usage),
+        note=budget_left_text(usage),
         left=left,
         after=left - hold,
-        refusal=over,
-        alert_warning="" if over else alert_warning_text(short, hold),
+        refusal=refusal,
+        alert_warning="" if refusal else alert_warning_text(usage, hold),
     )
 
 
-def over_budget_text(standing: BudgetUsage, hold: Decimal, reader: Membership) -> str:
-    return BudgetExceeded(hold, standing, approver_names(reader.team)).why
+def over_budget_text(usage: BudgetUsage, hold: Decimal, reader: Membership) -> str:
+    return BudgetExceeded(hold, usage, approver_names(reader.team)).why
 
 
-def budget_label(standing: BudgetUsage) -> str:
-    """ "Your budget this month", "The team’s budget today"."""
-    whose = "Your" if standing.budget.member_id else "The team’s"
-    return f"{whose} budget {PERIOD_NAMES[BudgetPeriod(standing.budget.period)]}"
+def budget_label(usage: BudgetUsage) -> str:
+    """Return a label such as "Your budget this month" or "The team’s budget today"."""
+    whose = "Your" if usage.budget.member_id else "The team’s"
+    return f"{whose} budget {PERIOD_NAMES[BudgetPeriod(usage.budget.period)]}"
 
 
-def budget_left_text(standing: BudgetUsage) -> str:
-    """ "61 of your 2,500 left until 1 Dec"."""
-    whose = "your" if standing.budget.member_id else "the team’s"
+def budget_left_text(usage: BudgetUsage) -> str:
+    """Return a note such as "61 of your 2,500 left until 1 Dec"."""
+    whose = "your" if usage.budget.member_id else "the team’s"
     left, hard = (
-        credits(standing.remaining or ZERO_CREDITS),
-        credits(standing.budget.hard or ZERO_CREDITS),
+        credits(usage.remaining or ZERO_CREDITS),
+        credits(usage.budget.hard or ZERO_CREDITS),
     )
-    return f"{left} of {whose} {hard} left until {standing.resets_at_label}"
+    return f"{left} of {whose} {hard} left until {usage.resets_at_label}"
 
 
-def alert_warning_text(standing: BudgetUsage, hold: Decimal) -> str:
-    soft = standing.budget.soft
-    if soft is None or standing.used + hold < soft:
+def alert_warning_text(usage: BudgetUsage, hold: Decimal) -> str:
+    soft = usage.budget.soft
+    if soft is None or usage.used + hold < soft:
         return ""
     return f"It passes the alert at {credits(soft)}. It is sent anyway."

@@ -1,9 +1,9 @@
-"""Caps: how budgets stand, in spent + held credits of their period (rule 3).
+"""Budget usage: spent + held credits of the current period (rule 3).
 
-A charge counts in the period it was created in, one that was asked for in the period it was
-approved in: with its cost once it is settled, with its hold until then. What was refunded counts
-nothing. A day, week (from Monday) or month begins at midnight of the team's time zone, whatever the
-clocks do in between.
+A charge counts in the period it was created in; an approval request counts in the period it was
+approved in. A settled charge counts with its cost, an unsettled one with its hold, a refunded one
+not at all. A day, a week (from Monday) or a month begins at midnight in the team's time zone, also
+across daylight saving changes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PERIOD_NAMES = {
 
 
 class PeriodBounds(NamedTuple):
-    """From `start` on, before `end`; both UTC."""
+    """`start` is inclusive, `end` is exclusive; both are UTC."""
 
     start: datetime
     end: datetime
@@ -48,7 +48,8 @@ class SpentAndHeld(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BudgetUsage:
-    """A budget and what of it is gone. `zone` is the team's."""
+    """The credits of a budget that are spent and held in its current period. `zone` is the team's
+    time zone."""
 
     budget: Budget
     bounds: PeriodBounds
@@ -62,44 +63,46 @@ class BudgetUsage:
 
     @property
     def remaining(self) -> Decimal | None:
-        """Credits below the hard limit, never below 0; None without such a limit."""
+        """Return the credits below the hard limit, at least 0; None without a hard limit."""
         return None if self.budget.hard is None else max(self.budget.hard - self.used, ZERO)
 
     @property
     def state(self) -> str:
-        """In the look's words: failed at the cap, late past the alert, else nothing."""
+        """Return the `data-state` value: "failed" at the hard limit, "late" at the alert limit,
+        else ""."""
         if self.budget.hard is not None and self.used >= self.budget.hard:
             return "failed"
         return "late" if self.budget.soft is not None and self.used >= self.budget.soft else ""
 
     def has_room_for(self, amount: Decimal) -> bool:
-        """Whether that much more stays within the hard limit."""
+        """True if that many more credits stay within the hard limit."""
         return self.budget.hard is None or self.used + amount <= self.budget.hard
 
     @property
     def version(self) -> str:
-        """Which budget it is and its limits."""
+        """Return the budget's id and the version of its limits."""
         return f"{self.budget.pk}/{self.budget.limits_version}"
 
     @property
     def resets_at_label(self) -> str:
-        """When it begins anew: "midnight", "Mon 23 Nov", "1 Dec"."""
+        """Return when the next period starts: "midnight", "Mon 23 Nov" or "1 Dec"."""
         return period_end_label(BudgetPeriod(self.budget.period), self.bounds, self.zone)
 
 
 class BudgetExceeded(Refusal):
-    """A hard limit is in the way: which one, how much is left, until when, and who can help."""
+    """A hard limit would be exceeded. The sentence says what is left, until when, and who can
+    approve."""
 
-    def __init__(self, needed: Decimal, standing: BudgetUsage, approvers: Sequence[str]) -> None:
-        whose = "your" if standing.budget.member_id else "the team’s"
+    def __init__(self, needed: Decimal, usage: BudgetUsage, approvers: Sequence[str]) -> None:
+        whose = "your" if usage.budget.member_id else "the team’s"
         hard, left = (
-            format_credits(standing.budget.hard or ZERO),
-            format_credits(standing.remaining or ZERO),
+            format_credits(usage.budget.hard or ZERO),
+            format_credits(usage.remaining or ZERO),
         )
-        self.needed, self.standing, self.approvers = needed, standing, tuple(approvers)
+        self.needed, self.standing, self.approvers = needed, usage, tuple(approvers)
         self.why = (
             f"It needs {format_credits(needed)} cr, and {left} of {whose} {hard} are left until "
-            f"{standing.resets_at_label}. Request approval, or make it shorter. "
+            f"{usage.resets_at_label}. Request approval, or make it shorter. "
             f"{approver_hint(approvers)}"
         ).strip()
         super().__init__(f"Not sent. {self.why}")
@@ -124,7 +127,8 @@ def period_bounds(period: BudgetPeriod, zone: ZoneInfo, at: datetime) -> PeriodB
 
 
 def local_midnight(day: date, zone: ZoneInfo) -> datetime:
-    """The first moment of a day. Where the clocks skip midnight, the moment they skip at."""
+    """Return the first moment of a day in UTC; if the clocks skip midnight, the moment of the
+    change."""
     return datetime.combine(day, time.min, zone).astimezone(UTC)
 
 
@@ -140,50 +144,63 @@ def period_end_label(period: BudgetPeriod, span: PeriodBounds, zone: ZoneInfo) -
 
 
 def load_budget_usages(team: Team, budgets: Iterable[Budget], at: datetime) -> list[BudgetUsage]:
-    """How each of them stands, in the given order; one query for each kind of period."""
-    listed, zone = list(budgets), team.tenant.zone
+    """Return the usage of each budget, in the given order; one query for each kind of period."""
+    rows, zone = list(budgets), team.tenant.zone
     spans = {
-        kind: period_bounds(BudgetPeriod(kind), zone, at) for kind in {one.period for one in listed}
+        kind: period_bounds(BudgetPeriod(kind), zone, at)
+        for kind in {budget.period for budget in rows}
     }
     sums = {
-        kind: sum_budget_charges(team, span, [one for one in listed if one.period == kind])
+        kind: sum_budget_charges(team, span, [budget for budget in rows if budget.period == kind])
         for kind, span in spans.items()
     }
     return [
-        BudgetUsage(one, spans[one.period], zone, *sums[one.period].get(one.member_id, (ZERO,) * 2))
-        for one in listed
+        BudgetUsage(
+            budget,
+            spans[budget.period],
+            zone,
+            *sums[budget.period].get(budget.member_id, (ZERO,) * 2),
+        )
+        for budget in rows
     ]
 
 
-def most_constrained(found: Iterable[BudgetUsage]) -> BudgetUsage | None:
-    """Of those with a hard limit the one with the least left, or the most above it; of several
-    the first by its key, so that a page and the action behind it mean the same one."""
+def most_constrained(usages: Iterable[BudgetUsage]) -> BudgetUsage | None:
+    """Return the usage with the least credits left below its hard limit, or the most above it.
+
+    Equal ones are ordered by id, so a page and its action choose the same budget.
+    """
     return min(
-        (one for one in found if one.budget.hard is not None), key=remaining_sort_key, default=None
+        (usage for usage in usages if usage.budget.hard is not None),
+        key=remaining_sort_key,
+        default=None,
     )
 
 
-def exceeded_by(found: Iterable[BudgetUsage], amount: Decimal) -> list[BudgetUsage]:
-    """Those that do not take that much more, the tightest first."""
-    return sorted((one for one in found if not one.has_room_for(amount)), key=remaining_sort_key)
+def exceeded_by(usages: Iterable[BudgetUsage], amount: Decimal) -> list[BudgetUsage]:
+    """Return the usages that `amount` more credits would exceed, the most constrained first."""
+    return sorted(
+        (usage for usage in usages if not usage.has_room_for(amount)), key=remaining_sort_key
+    )
 
 
-def budget_usages_version(found: Iterable[BudgetUsage]) -> str:
-    """Which budgets they are and their limits, for a form to tell which it was drawn with."""
-    return " ".join(one.version for one in found)
+def budget_usages_version(usages: Iterable[BudgetUsage]) -> str:
+    """Return the ids and limit versions of the budgets, for a form to detect that they changed."""
+    return " ".join(usage.version for usage in usages)
 
 
-def remaining_sort_key(standing: BudgetUsage) -> tuple[Decimal, UUID]:
-    return (standing.budget.hard or ZERO) - standing.used, standing.budget.pk
+def remaining_sort_key(usage: BudgetUsage) -> tuple[Decimal, UUID]:
+    return (usage.budget.hard or ZERO) - usage.used, usage.budget.pk
 
 
 def sum_budget_charges(
     team: Team, span: PeriodBounds, budgets: Sequence[Budget]
 ) -> dict[int | None, SpentAndHeld]:
-    """What each member took of a period, and under None all of them together. One query.
+    """Return the spent and held credits of each member in a period, and the team's sum under None.
+    One query.
 
-    Read from the index `charge_counts` alone; of one person and the team, as whenever a charge is
-    made, without sorting by member, which would take longer than the sum.
+    It reads only the index `charge_counts`. For a few members and the team, as for each new charge,
+    it does not sort by member, because that would take longer than the sum.
     """
     charges = Charge.objects.filter(
         tenant=team.tenant_id,
@@ -192,16 +209,16 @@ def sum_budget_charges(
         state__in=(*HOLDING_STATES, *CHARGED_STATES),
         refunded_at=None,
     ).order_by()
-    people = {budget.member_id for budget in budgets}
-    members = people - {None}
-    if len(members) == len(people):
+    member_ids = {budget.member_id for budget in budgets}
+    members = member_ids - {None}
+    if len(members) == len(member_ids):
         return sum_charges_by_member(charges.filter(member__in=members))
     if len(members) <= MAX_MEMBERS_IN_ONE_ROW:
-        return sum_charges_in_one_row(charges, people)
-    taken = sum_charges_by_member(charges)
-    spent = sum((one.spent for one in taken.values()), ZERO)
-    held = sum((one.held for one in taken.values()), ZERO)
-    return {**taken, None: SpentAndHeld(spent, held)}
+        return sum_charges_in_one_row(charges, member_ids)
+    sums = sum_charges_by_member(charges)
+    spent = sum((row.spent for row in sums.values()), ZERO)
+    held = sum((row.held for row in sums.values()), ZERO)
+    return {**sums, None: SpentAndHeld(spent, held)}
 
 
 def sum_charges_by_member(charges: QuerySet[Charge]) -> dict[int | None, SpentAndHeld]:
@@ -216,28 +233,30 @@ def sum_charges_by_member(charges: QuerySet[Charge]) -> dict[int | None, SpentAn
 
 
 def sum_charges_in_one_row(
-    charges: QuerySet[Charge], people: Collection[int | None]
+    charges: QuerySet[Charge], member_ids: Collection[int | None]
 ) -> dict[int | None, SpentAndHeld]:
     sums = {}
-    for one in people:
-        theirs = Q(member=one) if one else Q()
-        sums[f"spent_{one}"] = Sum("cost", filter=theirs & Q(state__in=CHARGED_STATES))
-        sums[f"held_{one}"] = Sum("hold", filter=theirs & Q(state__in=HOLDING_STATES))
+    for member_id in member_ids:
+        is_member = Q(member=member_id) if member_id else Q()
+        sums[f"spent_{member_id}"] = Sum("cost", filter=is_member & Q(state__in=CHARGED_STATES))
+        sums[f"held_{member_id}"] = Sum("hold", filter=is_member & Q(state__in=HOLDING_STATES))
     row = charges.aggregate(**sums)
     return {
-        one: SpentAndHeld(
-            quantize_credits(row[f"spent_{one}"]), quantize_credits(row[f"held_{one}"])
+        member_id: SpentAndHeld(
+            quantize_credits(row[f"spent_{member_id}"]), quantize_credits(row[f"held_{member_id}"])
         )
-        for one in people
+        for member_id in member_ids
     }
 
 
 def approver_names(team: Team) -> list[str]:
-    """The first names of those who decide about money: treasurers, then owners."""
-    return [one.user.first_name for one in load_money_managers(team)]
+    """Return the first names of those who may approve: treasurers, then owners."""
+    return [membership.user.first_name for membership in load_money_managers(team)]
 
 
 def load_money_managers(team: Team) -> list[Membership]:
     roles = [role for role in Role if role_allows(role, Permission.MANAGE_MONEY)]
-    who = Membership.objects.filter(team=team, role__in=roles, user__is_active=True)
-    return sorted(who.select_related("user"), key=lambda one: one.role == Role.OWNER)
+    memberships = Membership.objects.filter(team=team, role__in=roles, user__is_active=True)
+    return sorted(
+        memberships.select_related("user"), key=lambda membership: membership.role == Role.OWNER
+    )

@@ -1,7 +1,7 @@
-"""Charging: from what a member does to a charge, within the budgets that apply to the member.
+"""Create charges for members, within the budgets that apply to them.
 
-The budgets are locked in order of their keys and before the account (`proxyapi.charges.admit`), so
-there is no deadlock and no two charges pass on the same last credit, of a budget or of an account.
+The budgets are locked in the order of their ids and before the account (`proxyapi.charges.admit`),
+so there is no deadlock and no two charges spend the same last credit of a budget or an account.
 """
 
 from __future__ import annotations
@@ -52,10 +52,11 @@ def submit_charge(
     body: dict[str, object] | None = None,
     words: str | None = None,
 ) -> Charge:
-    """Charge what a form submits; with `words`, be they empty, request approval for it instead.
+    """Create the charge that a form submits; if `words` is given, even empty, request approval
+    instead.
 
-    `quote` answers the price in credits, and raises `Refusal` where nothing can be sent as it
-    stands. A form that comes twice gets the charge it made all the same.
+    `quote` returns the price in credits and raises `Refusal` if the job cannot be sent in its
+    current state. A form that is submitted twice gets the charge it already created.
     """
     try:
         price = quote()
@@ -72,10 +73,10 @@ def submit_charge(
 
 @transaction.atomic
 def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
-    """Write the charge and its audit row, and wake a worker once both are committed.
+    """Write the charge and its audit row, and enqueue the send once both are committed.
 
-    Raises `BudgetExceeded` when the hold does not fit under a hard limit, else what `admit` raises.
-    A form that comes twice gets the charge it made, whatever is left by then.
+    Raises `BudgetExceeded` if the hold exceeds a hard limit, else what `admit` raises. A form that
+    is submitted twice gets the charge it already created, even if nothing is left.
     """
     usages = lock_budget_usages(by)
     try:
@@ -96,14 +97,15 @@ def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
 
 
 def lock_budget_usages(by: Membership) -> list[BudgetUsage]:
-    """The usage of the budgets that apply to this member, locked until the transaction ends."""
+    """Return the usage of the budgets that apply to this member, locked until the transaction
+    ends."""
     budgets = list(Budget.objects.select_for_update().applying_to(by.team_id, by.user_id))
-    # The clock after the lock: who waited for it over midnight is counted with the new day.
+    # The clock is read after the lock: a wait over midnight counts in the new day.
     return load_budget_usages(by.team, budgets, timezone.now())
 
 
 def spending_limits(usages: list[BudgetUsage]) -> list[SpendingLimit]:
-    """What the hard limits leave, as values."""
+    """Return the credits that the hard limits leave, as values for `proxyapi`."""
     return [
         SpendingLimit(str(usage.budget.pk), usage.budget.hard - usage.used)
         for usage in usages
@@ -113,9 +115,9 @@ def spending_limits(usages: list[BudgetUsage]) -> list[SpendingLimit]:
 
 @transaction.atomic
 def request_approval(by: Membership, intent: ChargeIntent, words: str = "") -> ApprovalRequest:
-    """Have what the budget refuses wait for the treasurer's or the owner's approval, at this price.
+    """Create a draft charge over budget and an approval request for it, at this price.
 
-    Raises `StaleData` when the budgets have room for it by now, else what `admit` raises.
+    Raises `StaleData` if the charge now fits the budgets, else what `admit` raises.
     """
     limits = spending_limits(lock_budget_usages(by))
     charge, is_new = admit(intent, by.user_id, limits, needs_approval=True)
@@ -143,7 +145,7 @@ def require_job_state(job: Job, state: JobState, sentence: str) -> None:
 
 
 def require_shown_price(seen: Decimal, now: Decimal, why: str = ".") -> None:
-    """Nothing goes at a price that nobody saw. Raises `StaleData`, with the price of now."""
+    """Raise `StaleData`, with the current price, if it differs from the price that was shown."""
     if seen != now:
         raise StaleData(
             PRICE_CHANGED.format(seen=format_credits(seen), now=format_credits(now)) + why

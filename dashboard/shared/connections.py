@@ -1,4 +1,5 @@
-"""What a long answer must not hold: database connections, and the thread they were used in."""
+"""Release what a streamed response must not hold: database connections, and the request's
+thread."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from django.db import connections
 def release_connections() -> None:
     """Close this thread's connections (with a pool: return them). The next query opens one again.
 
-    Django does so when a response ends; a stream ends after minutes. In a transaction it stays.
+    Django closes them when a response ends, but a stream ends only after minutes. A connection in a
+    transaction stays open.
     """
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
@@ -17,10 +19,10 @@ def release_connections() -> None:
 
 
 def release_request_thread() -> None:
-    """End the thread this request's synchronous middleware ran in; a new one comes if needed.
+    """End the thread that ran this request's synchronous middleware; a new one starts if needed.
 
-    Under ASGI each request keeps a thread of its own until its answer ends: 1,000 streams would
-    keep 1,000 threads, a quarter of a megabyte each.
+    Under ASGI each request keeps its own thread until its response ends: 1,000 streams would keep
+    1,000 threads of 256 KB each.
     """
     context = SyncToAsync.thread_sensitive_context.get(None)
     if context is not None:

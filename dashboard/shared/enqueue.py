@@ -1,4 +1,4 @@
-"""Enqueue the site's own tasks by name, so that no caller imports what a task does."""
+"""Enqueue the dashboard's tasks by name, so that callers do not import the task modules."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ CHANGED_MAIL_TASK = "dashboard.tasks.send_password_changed"
 
 
 def enqueue_now(name: str, *args: object, expires_s: int | None = None) -> None:
-    """Enqueue at once, trying once. Raises kombu's `OperationalError` when the broker is away."""
+    """Enqueue at once, without a retry. Raises kombu's `OperationalError` if the broker is down."""
     current_app.send_task(name, args, expires=expires_s, retry=False)
 
 
 def enqueue_after_commit(name: str, id: UUID) -> None:
-    """Enqueue on commit. Without Redis nothing is enqueued: beat finds the work within 30 s."""
+    """Enqueue on commit. Without Redis nothing is enqueued; Celery beat finds the work within 30
+    s."""
     transaction.on_commit(lambda: _enqueue(name, str(id)))
 
 
 def _enqueue(name: str, id: str) -> None:
     try:
-        if redis_client.is_redis_up():  # the queue itself would be waited for for 5 s
+        if redis_client.is_redis_up():  # enqueueing without Redis would block for 5 s
             current_app.send_task(name, (id,), retry=False)
             return
     except OperationalError:

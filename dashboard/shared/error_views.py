@@ -1,4 +1,4 @@
-"""The pages for what did not work: not found, not allowed, not now."""
+"""Error pages: 400, 403, 404, 413, 500, 503 and 507."""
 
 from __future__ import annotations
 
@@ -26,9 +26,12 @@ UNREADABLE_TEXT = f"Part of the request is missing or damaged. {NOTHING_SAVED_TE
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """For what a visitor sends that cannot be read: 413 for too much of it, else 400. htmx gets the
-    sentence alone, and shows it where it was pressed (static/js/shell/request_errors.js)."""
-    if isinstance(exception, DisallowedHost):  # no page: its addresses would be that host's
+    """Render 413 for a request that is too large, else 400.
+
+    An htmx request gets only the sentence, which static/js/shell/request_errors.js shows beside the
+    pressed control.
+    """
+    if isinstance(exception, DisallowedHost):  # no page: its links would lead to that host
         return HttpResponse(UNKNOWN_HOST_TEXT, status=400, content_type="text/plain; charset=utf-8")
     status, sentence = 400, UNREADABLE_TEXT
     if isinstance(exception, RequestDataTooBig):
@@ -42,35 +45,35 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Shows the sentence of the PermissionDenied that was raised."""
+    """Show the sentence of the `PermissionDenied`."""
     return render(request, "403.html", {"sentence": str(exception or "")}, status=403)
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Shows the sentence of the Http404; an address that never was has none, and no view either
-    that the team was put into the request for."""
+    """Show the sentence of the `Http404`. An unknown URL has none, and no view set its team."""
     add_team_to_request(request)
-    said = exception.args[0] if exception and exception.args else ""
-    sentence = said if isinstance(said, str) and said.endswith(".") else ""
+    message = exception.args[0] if exception and exception.args else ""
+    sentence = message if isinstance(message, str) and message.endswith(".") else ""
     return render(request, "404.html", {"sentence": sentence}, status=404)
 
 
 def add_team_to_request(request: HttpRequest) -> None:
-    """For an error before the view, with the shell around it; not for one before the session."""
+    """Set the team for an error before the view, so that the page has its shell. An error before
+    the session has no user, and no shell."""
     user = getattr(request, "user", None)
     if user is not None and user.is_authenticated and not hasattr(request, "membership"):
         set_request_team(request)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Without a context: no query, no session, nothing that may be what broke."""
+    """Render without a context: no query and no session, because either may be what failed."""
     error = sys.exc_info()[1]
     if is_full_disk(error):
         return HttpResponse(get_template("507.html").render(), status=507)
     if is_outage(error):
-        away = HttpResponse(get_template("503.html").render(), status=503)
-        away["Retry-After"] = str(RETRY_AFTER_S)
-        return away
+        response = HttpResponse(get_template("503.html").render(), status=503)
+        response["Retry-After"] = str(RETRY_AFTER_S)
+        return response
     return HttpResponse(get_template("500.html").render(), status=500)
 
 

@@ -1,4 +1,4 @@
-"""What pages call the things that credits are spent on, and how sure an attribution is."""
+"""Page labels of operations and of match confidence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from proxyapi.operations import OPERATIONS
 
 OUTSIDE_LABEL = "Outside the portal"
 OTHER_TEAM_LABEL = "Another team of this portal"
-# Glyph and word.
+# Glyph and label.
 CONFIDENCE_LABELS: dict[str, tuple[str, str]] = {
     MatchConfidence.CERTAIN: ("completed", "Certain"),
     MatchConfidence.LIKELY: ("likely", "Likely"),
@@ -16,14 +16,14 @@ CONFIDENCE_LABELS: dict[str, tuple[str, str]] = {
 
 
 def feature_label(operation: str) -> str:
-    """The label of the table of operations; a name outside of it is its own label."""
+    """Return the operation's label, or its name if `OPERATIONS` does not list it."""
     row = OPERATIONS.get(operation)
     return row.label or operation if row else operation
 
 
 def entry_title(entry: LedgerEntry) -> str:
-    """What a row was for: of ours the feature, else the service's own label."""
+    """Return the feature of a ledger row made by this portal, else the service's label."""
     if not entry.operation:
         return entry.label or "Ledger entry"
-    told = feature_label(entry.operation)
-    return f"{told}, refunded" if entry.amount > 0 else told
+    title = feature_label(entry.operation)
+    return f"{title}, refunded" if entry.amount > 0 else title

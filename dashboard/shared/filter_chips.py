@@ -1,4 +1,4 @@
-"""A filter of a page as a chip: a select whose choice is in the address."""
+"""Filter chips: a select whose choice is in the URL."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ class ChipOption:
 
 @dataclass(frozen=True, slots=True)
 class FilterChip:
-    """A filter: its name in the URL, what it says now, its options; `clear_url` when it is set.
+    """A filter: its URL parameter, current value and options. `clear_url` is empty if it is not
+    set.
 
-    A `plain` one says enough without its label, such as a month.
+    A `plain` chip is shown without its label, such as a month.
     """
 
     name: str
@@ -32,7 +33,8 @@ class FilterChip:
 
 @dataclass(frozen=True, slots=True)
 class FilterSheet:
-    """The filters on a phone, all in one form: the choices, and what is kept beside them."""
+    """All filters in one form, for narrow screens, with the other URL parameters as hidden
+    fields."""
 
     url: str
     chips: tuple[FilterChip, ...]
@@ -42,26 +44,32 @@ class FilterSheet:
 def build_filter_chip(
     name: str, label: str, options: Mapping[str, str], filters: PageFilters, *, plain: bool = False
 ) -> FilterChip:
-    """`options`: value in the URL to what it says; the value "" is no filter."""
+    """`options` maps URL values to labels; the value "" means no filter."""
     value = str(getattr(filters, name) or "")
     chosen = value if value in options else ""
     return FilterChip(
         name,
         label,
         options[chosen],
-        tuple(ChipOption(value, says, value == chosen) for value, says in options.items()),
+        tuple(
+            ChipOption(value, option_label, value == chosen)
+            for value, option_label in options.items()
+        ),
         filters.url(**{name: ""}) if chosen else "",
         plain,
     )
 
 
 def build_filter_sheet(url: str, chips: Iterable[FilterChip], filters: PageFilters) -> FilterSheet:
-    """`url`: the page alone, without any filter."""
+    """`url` is the page without any filter."""
     chips = tuple(chips)
-    return FilterSheet(url, chips, build_hidden_params(filters, *(one.name for one in chips)))
+    return FilterSheet(url, chips, build_hidden_params(filters, *(chip.name for chip in chips)))
 
 
-def build_hidden_params(filters: PageFilters, *asked: str) -> tuple[tuple[str, str], ...]:
-    """Names and values that a form of `asked` fields sends besides, but for the page's place."""
+def build_hidden_params(filters: PageFilters, *field_names: str) -> tuple[tuple[str, str], ...]:
+    """Return the parameters that a form with these fields sends as hidden ones, without the page
+    cursor."""
     values = {name: str(value) for name, value in filters.named.items() if value}
-    return tuple((name, values[name]) for name in values if name not in (*asked, filters.CURSOR))
+    return tuple(
+        (name, values[name]) for name in values if name not in (*field_names, filters.CURSOR)
+    )

@@ -1,4 +1,4 @@
-"""An account's forecast, what it was made from, and its words: a range of days, never one."""
+"""An account's run-out forecast, its inputs and its texts: a range of days, never a single day."""
 
 from __future__ import annotations
 
@@ -33,10 +33,8 @@ ZERO_CREDITS = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class DailyHistory:
-    """`first`: the first day of those asked for that is here in full; None without an entry.
-
-    `moved` is what all entries of a day add up to.
-    """
+    """Daily credits of an account. `first_full_day` is the first requested day that is mirrored in
+    full, or None without an entry; `net_by_day` is the sum of all entries of a day."""
 
     first_full_day: date | None
     days: Mapping[date, DailyCredits]
@@ -44,72 +42,76 @@ class DailyHistory:
 
 
 def load_daily_history(account: Account, today: date, back: int) -> DailyHistory:
-    """The last `back` days and today, in the team's days. One query, two where they were quiet.
+    """Return the last `back` days and today, in the team's time zone. One query, two if these days
+    have no entry.
 
-    With a row before them all these days are known: the mirror has no gaps.
+    If an older row exists, all these days are complete, because the mirror has no gaps.
     """
     since = today - timedelta(days=back)
     older = DailyTotal.objects.filter(account=account, day__lt=since)
     rows = DailyTotal.objects.filter(account=account, day__gte=since, day__lte=today)
-    told = rows.order_by().annotate(goes_back=Exists(older))
-    split = told.values("day", "is_credit", "is_matched", "via_api", "goes_back")
-    sums = split.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
-    moved: dict[date, Decimal] = defaultdict(Decimal)
+    annotated = rows.order_by().annotate(has_older=Exists(older))
+    grouped = annotated.values("day", "is_credit", "is_matched", "via_api", "has_older")
+    sums = grouped.annotate(sum=CreditSum("amount"), rows=Sum("entries"))
+    net_by_day: dict[date, Decimal] = defaultdict(Decimal)
     api: dict[date, tuple[Decimal, int]] = {}
     outside: dict[date, Decimal] = defaultdict(Decimal)
-    into: dict[date, Decimal] = defaultdict(Decimal)
-    given_back: dict[date, Decimal] = defaultdict(Decimal)
-    goes_back: bool | None = None
+    received: dict[date, Decimal] = defaultdict(Decimal)
+    refunded: dict[date, Decimal] = defaultdict(Decimal)
+    has_older: bool | None = None
     for row in sums:
-        goes_back = row["goes_back"]
+        has_older = row["has_older"]
         day, amount = row["day"], row["sum"]
-        moved[day] += amount
+        net_by_day[day] += amount
         if row["is_credit"] and not row["is_matched"]:
-            into[day] += amount
+            received[day] += amount
         elif row["is_credit"]:
-            given_back[day] += amount
+            refunded[day] += amount
         elif row["via_api"] is False:
             outside[day] -= amount
         else:
             spent, count = api.get(day, (ZERO_CREDITS, 0))
             api[day] = (spent - amount, count + row["rows"])
-    for day, amount in given_back.items():
-        # What was taken and given back was not spent; of an earlier day's, the rest came in.
+    for day, amount in refunded.items():
+        # A refund reduces the day's spending; the part for earlier days counts as received.
         spent, count = api.get(day, (ZERO_CREDITS, 0))
         api[day] = (max(ZERO_CREDITS, spent - amount), count)
-        into[day] += max(ZERO_CREDITS, amount - spent)
+        received[day] += max(ZERO_CREDITS, amount - spent)
     days = {
         day: build_forecast_day(
             *api.get(day, (ZERO_CREDITS, 0)),
             outside.get(day, ZERO_CREDITS),
-            into.get(day, ZERO_CREDITS),
+            received.get(day, ZERO_CREDITS),
         )
-        for day in moved
+        for day in net_by_day
     }
-    if goes_back or since in moved or (goes_back is None and older.exists()):
-        return DailyHistory(since, days, moved)
-    return DailyHistory(first_full_mirrored_day(account, moved), days, moved)
+    if has_older or since in net_by_day or (has_older is None and older.exists()):
+        return DailyHistory(since, days, net_by_day)
+    return DailyHistory(first_full_mirrored_day(account, net_by_day), days, net_by_day)
 
 
-def build_forecast_day(spent: Decimal, count: int, outside: Decimal, into: Decimal) -> DailyCredits:
-    """Charges of a day are taken to be even: each is the day's mean."""
+def build_forecast_day(
+    spent: Decimal, count: int, outside: Decimal, received: Decimal
+) -> DailyCredits:
+    """Round the day's credits; its charges are assumed to be equal, each the day's mean."""
     api = round_to_whole_credits(spent)
     return DailyCredits(
         api,
         max(1, round(api / count)) if count else 1,
         round_to_whole_credits(outside),
-        round_to_whole_credits(into),
+        round_to_whole_credits(received),
     )
 
 
 def first_full_mirrored_day(account: Account, days: Collection[date]) -> date | None:
-    """Where the mirror is not whole the oldest day may be a part of one: then the next counts."""
+    """Return the oldest day, or the next one if the mirror is incomplete, because the oldest day
+    may then be partial."""
     if not days:
         return None
     oldest = min(days)
     ledger = getattr(account, "ledger", None)
-    is_whole = ledger is not None and ledger.is_complete
-    return oldest if is_whole else oldest + timedelta(days=1)
+    is_complete = ledger is not None and ledger.is_complete
+    return oldest if is_complete else oldest + timedelta(days=1)
 
 
 def round_to_whole_credits(amount: Decimal) -> int:
@@ -123,18 +125,18 @@ def load_credit_packs(account: Account) -> list[CreditPack]:
 
 
 def credits_per_top_up(setting: TopUpSetting, packs: Iterable[CreditPack]) -> int | None:
-    """Credits of one top-up; None where nobody has said what its pack holds."""
+    """Return the credits of one top-up; None if the credits of its pack were not entered."""
     return setting.credits_per_top_up({pack.plan_id: pack.credits for pack in packs})
 
 
 def build_top_up_offer(
     account: Account, setting: TopUpSetting, packs: Iterable[CreditPack]
 ) -> TopUpOffer | None:
-    """None where it is on and nobody has said what its pack holds."""
-    bought = credits_per_top_up(setting, packs)
-    if setting.enabled and bought is None:
+    """Return None if auto top-up is on and the credits of its pack were not entered."""
+    per_top_up = credits_per_top_up(setting, packs)
+    if setting.enabled and per_top_up is None:
         return None
-    credits = Decimal(bought or 0) if setting.enabled else Decimal(0)
+    credits = Decimal(per_top_up or 0) if setting.enabled else Decimal(0)
     return TopUpOffer(setting.enabled, credits, account.monthly_credits)
 
 
@@ -142,12 +144,12 @@ def build_simulated_account(
     account: Account,
     row: AutoTopUp | None,
     inferred: InferredTopUpState,
-    free: Decimal,
+    available: Decimal,
     now: datetime,
 ) -> SimulatedAccount:
-    """`free`: what may be spent, so without what is held."""
+    """`available` is the balance without held credits."""
     return SimulatedAccount(
-        balance=max(Decimal(0), free),
+        balance=max(Decimal(0), available),
         failures=row.consecutive_failures if row else 0,
         failed_at=row.failure_seen_at if row and inferred.cooldown_until else None,
         day=now.astimezone(UTC).date(),
@@ -157,8 +159,11 @@ def build_simulated_account(
 
 @dataclass(frozen=True, slots=True)
 class AccountForecast:
-    """`forecast` is None with too few days; `alone` is the one as if no top-up came. `offer` is
-    None where nobody has described the pack, which then counts as no top-up."""
+    """The forecast of an account and its inputs.
+
+    `forecast` is None with too few days; `without_top_up` is the forecast as if no top-up came.
+    `offer` is None if the credits of the pack were not entered, which counts as no top-up.
+    """
 
     today: date
     setting: TopUpSetting
@@ -171,31 +176,31 @@ class AccountForecast:
     renews_on: date | None = None
 
 
-def load_account_forecast(account: Account, free: Decimal, now: datetime) -> AccountForecast:
-    """Three queries, four of quiet days; the account comes with its tenant, ledger and top-up.
-    `free`: what may be spent, so without what is held."""
+def load_account_forecast(account: Account, available: Decimal, now: datetime) -> AccountForecast:
+    """Three queries, four if the recent days have no entry; the account comes with its tenant,
+    ledger and top-up. `available` is the balance without held credits."""
     row = getattr(account, "top_up", None)
-    known = row if isinstance(row, AutoTopUp) and row.read_at else None
-    setting = TopUpSetting.from_row(known) if known else TopUpSetting()
-    inferred = infer_top_up_state(account, known, now)
+    top_up = row if isinstance(row, AutoTopUp) and row.read_at else None
+    setting = TopUpSetting.from_row(top_up) if top_up else TopUpSetting()
+    inferred = infer_top_up_state(account, top_up, now)
     offer = build_top_up_offer(account, setting, load_credit_packs(account))
     zone, ends = account.tenant.zone, account.plan_ends_at
     today = now.astimezone(zone).date()
     history = load_daily_history(account, today, 7 * PATTERN_WEEKS)
-    found = AccountForecast(
+    outlook = AccountForecast(
         today,
         setting,
         offer,
-        build_simulated_account(account, known, inferred, free, now),
+        build_simulated_account(account, top_up, inferred, available, now),
         history,
         build_spending_pattern(history.days, history.first_full_day or today, today),
         renews_on=ends.astimezone(zone).date() if ends and ends > now else None,
     )
-    if not found.pattern.has_enough_days:
-        return found
+    if not outlook.pattern.has_enough_days:
+        return outlook
     seed = f"{account.pk} {today}"
-    start = ForecastStart(today, round_to_whole_credits(found.start.balance))
-    alone = forecast = forecast_run_out(start, found.pattern, seed)
+    start = ForecastStart(today, round_to_whole_credits(outlook.start.balance))
+    without_top_up = forecast = forecast_run_out(start, outlook.pattern, seed)
     if offer is not None and offer.enabled:
         start = replace(
             start,
@@ -204,16 +209,14 @@ def load_account_forecast(account: Account, free: Decimal, now: datetime) -> Acc
             top_ups_today=inferred.successes_today,
             cooldown_days=count_cooldown_days(inferred.cooldown_until, now),
         )
-        forecast = forecast_run_out(start, found.pattern, seed)
-    return replace(found, forecast=forecast, without_top_up=alone)
+        forecast = forecast_run_out(start, outlook.pattern, seed)
+    return replace(outlook, forecast=forecast, without_top_up=without_top_up)
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutRange:
-    """`figure` is the large one of the page; `lines` say what it means.
-
-    Only a `dated` one is a day or days.
-    """
+    """The run-out forecast as text: `figure` is the large text, `lines` explain it, and `dated` is
+    True if it names days."""
 
     figure: str
     lines: tuple[str, ...]
@@ -225,7 +228,7 @@ class RunOutRange:
 
     @property
     def headline(self) -> str:
-        """Both in one line; a figure without a day is left to the lines."""
+        """Title and figure in one line; the title alone if the figure names no day."""
         return f"{self.title}: {lowercase_first_letter(self.figure)}" if self.dated else self.title
 
 
@@ -257,7 +260,8 @@ def too_few_days_text(outlook: AccountForecast) -> str:
 
 
 def run_out_span_text(forecast: RunOutForecast) -> str:
-    """`3 to 12 Dec`, `28 Nov to 3 Dec`, `from 3 Dec`, `not before 19 Jan`."""
+    """Return a text such as `3 to 12 Dec`, `28 Nov to 3 Dec`, `from 3 Dec` or `not before 19
+    Jan`."""
     early, late = forecast.early, forecast.late
     if early is None:
         return f"Not before {short_date(forecast.until)}"
@@ -294,7 +298,7 @@ def run_out_chance_text(forecast: RunOutForecast) -> str:
 
 
 def plan_renewal_lines(outlook: AccountForecast, forecast: RunOutForecast) -> list[str]:
-    """Whether it is enough until the plan brings new credits."""
+    """Return a line on whether the credits last until the plan renews."""
     renews_on = outlook.renews_on
     if renews_on is None or renews_on > forecast.until or renews_on <= outlook.today:
         return []
@@ -308,13 +312,16 @@ def plan_renewal_lines(outlook: AccountForecast, forecast: RunOutForecast) -> li
 
 
 def top_up_effect_lines(outlook: AccountForecast, forecast: RunOutForecast) -> list[str]:
-    """What top-up does to it."""
-    alone = outlook.without_top_up
-    if alone is None or alone is forecast:
+    """Return lines on how many top-ups are included, and the range without them."""
+    without_top_up = outlook.without_top_up
+    if without_top_up is None or without_top_up is forecast:
         return []
     times = "1 top-up" if forecast.top_ups == 1 else f"{forecast.top_ups} top-ups"
-    bought = f"Includes about {times} until {short_date(forecast.until)}."
-    return [bought, f"Without top-ups: {lowercase_first_letter(run_out_span_text(alone))}."]
+    included = f"Includes about {times} until {short_date(forecast.until)}."
+    return [
+        included,
+        f"Without top-ups: {lowercase_first_letter(run_out_span_text(without_top_up))}.",
+    ]
 
 
 def lowercase_first_letter(text: str) -> str:

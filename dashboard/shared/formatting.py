@@ -1,6 +1,6 @@
-"""Amounts, spans and moments as text, for pages and for sentences built in Python.
+"""Amounts, durations and times as text, for templates and for sentences built in Python.
 
-Credits are Decimal, spans are seconds, moments are aware datetimes. Nothing rounds an amount.
+Credits are Decimal, durations are seconds, times are aware datetimes. No amount is rounded.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 
 def credits(value: Decimal | float | str | None) -> str:
-    """Credits as a number: comma for thousands, a true minus, no trailing zeros."""
+    """Format credits: comma for thousands, a true minus sign, no trailing zeros."""
     if value is None or value == "":
         return ""
     text = f"{value if isinstance(value, Decimal) else Decimal(str(value)):,f}"
@@ -21,7 +21,7 @@ def credits(value: Decimal | float | str | None) -> str:
 
 
 def seconds(value: timedelta | float | None) -> int:
-    """Whole seconds of a span, never below 0."""
+    """Return whole seconds, at least 0."""
     if value is None:
         return 0
     span = value.total_seconds() if isinstance(value, timedelta) else float(value)
@@ -29,20 +29,20 @@ def seconds(value: timedelta | float | None) -> int:
 
 
 def duration(value: timedelta | float | None) -> str:
-    """A span for people: "40 s", "1 min 52 s", "5 min", "2 h 05 min". Without one, nothing."""
+    """Return a duration such as "40 s", "1 min 52 s", "5 min" or "2 h 05 min"; "" for None."""
     if value is None:
         return ""
-    minutes, rest = divmod(seconds(value), 60)
+    minutes, left_s = divmod(seconds(value), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
         return f"{hours} h {minutes:02} min" if minutes else f"{hours} h"
     if minutes:
-        return f"{minutes} min {rest:02} s" if rest else f"{minutes} min"
-    return f"{rest} s"
+        return f"{minutes} min {left_s:02} s" if left_s else f"{minutes} min"
+    return f"{left_s} s"
 
 
 def clock(value: datetime | None) -> str:
-    """A moment: "14:21" today, "18 Nov 14:21" this year, "18 Nov 2024 14:21" before."""
+    """Return a time: "14:21" today, "18 Nov 14:21" this year, else "18 Nov 2024 14:21"."""
     if value is None:
         return ""
     moment, now = timezone.localtime(value), timezone.localtime()
@@ -53,7 +53,7 @@ def clock(value: datetime | None) -> str:
 
 
 def day(value: datetime | None) -> str:
-    """A date: "today", "18 Nov", "18 Nov 2024"."""
+    """Return a date: "today", "18 Nov" or "18 Nov 2024"."""
     if value is None:
         return ""
     moment, now = timezone.localtime(value), timezone.localtime()
@@ -64,11 +64,11 @@ def day(value: datetime | None) -> str:
 
 
 def percent(value: float | Decimal | None) -> str:
-    """A length for an SVG attribute, "46.7%", kept between 0 and 100."""
+    """Return a length for an SVG attribute, such as "46.7%", clamped to 0 and 100."""
     return f"{min(100.0, max(0.0, float(value or 0))):.2f}".rstrip("0").rstrip(".") + "%"
 
 
 def share_of(since: timedelta | float | None, next_: timedelta | float | None) -> int:
-    """How much of the way from the last look to the next has passed, 0 to 100."""
-    whole = seconds(since) + seconds(next_)
-    return round(100 * seconds(since) / whole) if whole else 0
+    """Return how much of the time from the last check to the next has passed, 0 to 100."""
+    interval_s = seconds(since) + seconds(next_)
+    return round(100 * seconds(since) / interval_s) if interval_s else 0

@@ -1,6 +1,5 @@
-"""The words for what is wrong with a field, where the field has none of its own: one place for all
-forms, so that none of Django's stands beside ours. No sentence repeats what was sent.
-"""
+"""Validation messages for all forms, in place of Django's defaults. No message repeats the
+input."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from dashboard.shared.text_validation import INVISIBLE_CHARACTER
 TOO_LONG = "At most %(limit_value)d characters are allowed (now %(show_value)d)."
 CHOOSE_FROM_LIST = "Choose one from the list."
 VERSION_LABEL = "the version of the data"
-# Of what nobody typed: only a new page has it right.
+# Nobody typed a hidden field: only a reload can repair it.
 HIDDEN_FIELD_DAMAGED = (
     "Nothing was saved or sent: {what} in this form is missing or damaged. Reload the page and "
     "try again."
@@ -41,9 +40,9 @@ INVALID_MESSAGES: Mapping[type[forms.Field], str] = {
 
 
 class PortalForm(forms.Form):
-    """A form with these words. What is wrong with a hidden field stands above the form."""
+    """A form with these messages. Errors of hidden fields are shown above the form."""
 
-    # Fields that a template draws as hidden ones by hand, and what people call them.
+    # Fields that a template renders as hidden inputs by hand, and their names in messages.
     hidden_field_names: ClassVar[Mapping[str, str]] = {}
 
     def full_clean(self) -> None:
@@ -73,11 +72,11 @@ class PortalForm(forms.Form):
         }
 
     def first_error(self) -> str:
-        """The first sentence of what is wrong; empty for a valid form."""
+        """Return the first error message; empty for a valid form."""
         return next((str(sentences[0]) for sentences in self.errors.values()), "")
 
     def form_error(self) -> str:
-        """What is wrong with the form as a whole, or with what is hidden in it."""
+        """Return the errors of the whole form and of its hidden fields."""
         return " ".join(str(sentence) for sentence in self.non_field_errors())
 
 
@@ -88,11 +87,11 @@ def required_message(name: str, field: forms.Field) -> str:
     return f"Enter {'an' if noun[0] in 'aeiou' else 'a'} {noun}."
 
 
-def replace_default_messages(field: forms.Field, words: Mapping[str, str]) -> None:
-    """Replace the messages that are Django's own; those that a field was given stay."""
-    own: dict[str, Any] = {}
+def replace_default_messages(field: forms.Field, messages: Mapping[str, str]) -> None:
+    """Replace Django's default messages; messages that the field defines itself stay."""
+    defaults: dict[str, Any] = {}
     for kind in reversed(type(field).__mro__):
-        own |= getattr(kind, "default_error_messages", {})
-    for code, sentence in words.items():
-        if field.error_messages.get(code) == own.get(code):
+        defaults |= getattr(kind, "default_error_messages", {})
+    for code, sentence in messages.items():
+        if field.error_messages.get(code) == defaults.get(code):
             field.error_messages[code] = sentence

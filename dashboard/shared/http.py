@@ -1,4 +1,4 @@
-"""What views have in common: the types of a request, so that they need no casts, and leaving."""
+"""Typed requests, so that views need no casts, and redirects."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from django_htmx.middleware import HtmxDetails
 
 from dashboard.models import Membership, Team, User
 
-allow_get_or_post = require_http_methods(["GET", "HEAD", "POST"])  # a GET asks, a POST does it
+allow_get_or_post = require_http_methods(
+    ["GET", "HEAD", "POST"]
+)  # GET shows the question, POST executes it
 
 
 class TeamRequest(HttpRequest):
-    """A request of a signed-in person within a team; `TeamMiddleware` guarantees both."""
+    """A request of a signed-in user within a team; `TeamMiddleware` guarantees both."""
 
     user: User
     htmx: HtmxDetails
@@ -24,6 +26,6 @@ class TeamRequest(HttpRequest):
 
 
 def redirect_to(request: TeamRequest, to: str, *args: object) -> HttpResponse:
-    """To another page: its name and arguments, or its address. htmx is told to go there whole."""
-    answer = redirect(to, *args)
-    return HttpResponseClientRedirect(answer.url) if request.htmx else answer
+    """Redirect to a URL name with its arguments, or to a URL; htmx loads the whole page."""
+    response = redirect(to, *args)
+    return HttpResponseClientRedirect(response.url) if request.htmx else response

@@ -1,7 +1,7 @@
-"""Whether the mirrored ledger adds up to the balance the service shows, and the balance at its end.
+"""Compare the mirrored ledger with the balance that the service shows.
 
-That is known where the account was weighed last (`LedgerMirror.balance_exact`), and rows come
-meanwhile: what they add up to comes with the account, in one statement with its ledger.
+The balance is exact at the account's last checkpoint (`LedgerMirror.balance_exact`). The sum of
+newer rows is read with the account and its ledger in one statement.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ LEDGER_STOPPED_TEXT = "The ledger is not updated until someone has reviewed what
 
 
 def annotate_newer_entries(accounts: QuerySet[Account]) -> QuerySet[Account]:
-    """Each with its ledger, and with what the rows since its last weighing add up to (`newer`, in
-    ten-thousandths: an exact number on SQLite too)."""
+    """Select each account's ledger and annotate `newer`: the sum of the rows since its last
+    checkpoint, in ten-thousandths of a credit, which is exact on SQLite too."""
     newer = LedgerEntry.objects.filter(
         account=OuterRef("pk"), position__gte=OuterRef("ledger__checkpoint_high")
     )
-    whole = Cast(Round(F("amount") * UNITS_PER_CREDIT), BigIntegerField())
-    sums = newer.order_by().values("account").annotate(sum=Sum(whole)).values("sum")
+    units = Cast(Round(F("amount") * UNITS_PER_CREDIT), BigIntegerField())
+    sums = newer.order_by().values("account").annotate(sum=Sum(units)).values("sum")
     return accounts.select_related("ledger").annotate(newer=Subquery(sums))
 
 
 def ledger_end_balance(account: Account) -> Decimal:
-    """Credits after the last mirrored row of an account of `annotate_newer_entries`; as last seen,
-    where the account was not weighed yet."""
+    """Return the credits after the last mirrored row of an account of `annotate_newer_entries`; the
+    last read balance if it has no checkpoint."""
     ledger = ledger_or_none(account)
     if ledger is None or ledger.balance_exact is None:
         return account.balance
@@ -45,7 +45,7 @@ def ledger_end_balance(account: Account) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class LedgerAgreement:
-    """What the ledger says to the balance. `state`: good | unknown | paused | waiting."""
+    """Whether the ledger matches the balance. `state`: good | unknown | paused | waiting."""
 
     state: str
     sentence: str
@@ -53,8 +53,8 @@ class LedgerAgreement:
 
 
 def accounts_with_ledger(tenant: Tenant) -> QuerySet[Account]:
-    """The team's accounts, each with its ledger, what is newer than its last checkpoint, and
-    its top-up."""
+    """Return the team's accounts with their ledger, the sum of rows since the last checkpoint, and
+    their auto top-up."""
     return annotate_newer_entries(all_team_accounts(tenant)).select_related("top_up")
 
 
@@ -64,13 +64,14 @@ def ledger_or_none(account: Account) -> LedgerMirror | None:
 
 
 def are_ledgers_complete(accounts: Sequence[Account]) -> bool:
-    """Whether every ledger is mirrored from its beginning."""
+    """True if every ledger is mirrored from its first row."""
     ledgers = [ledger_or_none(account) for account in accounts]
     return bool(ledgers) and all(ledger is not None and ledger.is_complete for ledger in ledgers)
 
 
 def check_ledger_agreement(accounts: Sequence[Account]) -> LedgerAgreement | None:
-    """Whether what was mirrored adds up to what the service shows, in one sentence."""
+    """Return whether the mirrored rows add up to the balance of the service; None without an
+    account."""
     ledgers = [ledger for account in accounts if (ledger := ledger_or_none(account)) is not None]
     if not accounts:
         return None
@@ -83,7 +84,7 @@ def check_ledger_agreement(accounts: Sequence[Account]) -> LedgerAgreement | Non
 
 
 def agreement_reason(rows: int, shown: str) -> str:
-    """Why the books agree; without an entry nothing adds up to anything."""
+    """Return why ledger and balance match; a ledger without entries has its own sentence."""
     if not rows:
         return f"the ledger has no entries yet, and the service shows {shown}."
     adds = "1 ledger entry adds" if rows == 1 else f"{rows:,} ledger entries add"
@@ -91,27 +92,29 @@ def agreement_reason(rows: int, shown: str) -> str:
 
 
 def ledger_sync_sentence(ledgers: Sequence[LedgerMirror], accounts: int) -> str:
-    here, total = ledger_sync_progress(ledgers)
+    mirrored, total = ledger_sync_progress(ledgers)
     if not total:
         return (
             "The ledger has not been read yet. Reelroom reads it automatically, a few rows at a "
             "time."
         )
-    if here == total:
+    if mirrored == total:
         left = accounts - sum(ledger.is_complete for ledger in ledgers)
         which = "The ledger of one account" if left == 1 else f"The ledgers of {left} accounts"
         return f"{which} could not be read yet. Reelroom retries automatically."
-    return f"The ledger is being read: {here:,} of {total:,} rows. Older days are still missing."
+    return (
+        f"The ledger is being read: {mirrored:,} of {total:,} rows. Older days are still missing."
+    )
 
 
 def ledger_sync_progress(ledgers: Sequence[LedgerMirror]) -> tuple[int, int]:
-    """Rows mirrored, and rows that the service says there are."""
-    here = sum(ledger.high - ledger.low for ledger in ledgers)
-    return here, max(here, sum(ledger.total for ledger in ledgers))
+    """Return the number of mirrored rows, and the total that the service reports."""
+    mirrored = sum(ledger.high - ledger.low for ledger in ledgers)
+    return mirrored, max(mirrored, sum(ledger.total for ledger in ledgers))
 
 
 def compare_ledger_with_balance(ledgers: Sequence[LedgerMirror]) -> LedgerAgreement:
-    """Every ledger is here to its end: do they add up?"""
+    """Compare fully mirrored ledgers with the balances at their last checkpoints."""
     rows = sum(ledger.high for ledger in ledgers)
     if any(ledger.balance_exact is None or ledger.checkpoint_sum is None for ledger in ledgers):
         read_at = min(ledger.read_at for ledger in ledgers if ledger.read_at)

@@ -1,7 +1,7 @@
-"""The door in front of every page, and the team behind it: the one chosen in the session, else the
-first one joined.
+"""Middleware: require sign-in, and set the request's team and time zone.
 
-What a page tells of days and clock times is told in the team's time zone.
+The team is the one chosen in the session, else the first one joined. Pages show times in its time
+zone.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ AUTOMATIC_VIEW_NAMES = frozenset({"live", "video-media"})
 
 
 class SignInRequiredMiddleware(LoginRequiredMiddleware):
-    """Nobody passes unknown. Signing in leads back to a page, never to what only a form sends to.
+    """Redirect to sign-in, and afterwards to a page, never to a URL that only accepts forms.
 
-    A session may end while a page stands open: its parts then take the whole window to the door.
+    If a session expires while a page is open, an htmx request redirects the whole window.
     """
 
     def handle_no_permission(  # type: ignore[override]  # htmx redirects with 200
         self, request: HttpRequest, view_func: Callable[..., HttpResponseBase]
     ) -> HttpResponseBase:
-        part = "HX-Request" in request.headers  # HtmxMiddleware has not seen it yet
-        if not part and request.method in ("GET", "HEAD"):
+        is_htmx = "HX-Request" in request.headers  # HtmxMiddleware runs later
+        if not is_htmx and request.method in ("GET", "HEAD"):
             return super().handle_no_permission(request, view_func)
-        page = request.headers.get("HX-Current-URL" if part else "Referer", "")
-        door = redirect_to_login(
+        page = request.headers.get("HX-Current-URL" if is_htmx else "Referer", "")
+        sign_in = redirect_to_login(
             safe_return_path(request, page),
             resolve_url(self.get_login_url(view_func)),
             self.get_redirect_field_name(view_func),
         )
-        return HttpResponseClientRedirect(door.url) if part else door
+        return HttpResponseClientRedirect(sign_in.url) if is_htmx else sign_in
 
 
 class PermissionsPolicyMiddleware(MiddlewareMixin):
-    """What no page of ours uses is denied to all of them, and to what may be laid into them."""
+    """Deny the browser features that no page uses, also to embedded content."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         response.headers.setdefault("Permissions-Policy", settings.PERMISSIONS_POLICY)
@@ -57,17 +57,17 @@ class PermissionsPolicyMiddleware(MiddlewareMixin):
 
 
 class TeamMiddleware:
-    """Every page behind sign-in belongs to a team; nobody's page says who can let them in."""
+    """Require a team for every page behind sign-in; a user without one sees who can add them."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        with timezone.override(None):  # process_view chooses the team's
+        with timezone.override(None):  # process_view activates the team's
             response = explain_method_not_allowed(request, self.get_response(request))
         if request.user.is_authenticated:
-            # Pages of a team are nobody else's to keep, the back button of a shared computer
-            # included.
+            # The browser must not keep a team's pages: on a shared computer, the back button
+            # would show them after sign-out.
             response.headers.setdefault("Cache-Control", "no-store, private")
         return response
 
@@ -82,7 +82,7 @@ class TeamMiddleware:
 
 
 class SessionUseMiddleware:
-    """Puts off the end of the session when a person used a page (dashboard/account/sessions.py)."""
+    """Extend the session when a person uses a page (dashboard/account/sessions.py)."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -92,13 +92,16 @@ class SessionUseMiddleware:
 
     def process_view(self, request: HttpRequest, *_: object) -> None:
         if request.user.is_authenticated and is_user_initiated(request):
-            with suppress(OperationalError):  # a full disk keeps nobody from reading
+            with suppress(OperationalError):  # a full disk must not prevent reading
                 request.session.extend_expiry()  # type: ignore[attr-defined]
 
 
 def is_user_initiated(request: HttpRequest) -> bool:
-    """Whether a person asked. A page also asks by itself: for its stream, for posters, and through
-    htmx, where static/js/shell/user_activity.js marks what a press or a key led to."""
+    """True if a person caused the request.
+
+    Pages also send requests automatically: the stream, posters and htmx polls.
+    static/js/shell/user_activity.js marks htmx requests that a click or a key caused.
+    """
     if "HX-Request" in request.headers:
         return "X-Used" in request.headers
     match = request.resolver_match
@@ -106,14 +109,14 @@ def is_user_initiated(request: HttpRequest) -> bool:
 
 
 def is_for_another_team(request: HttpRequest) -> bool:
-    """Whether a page asks that was drawn for another team than the one chosen since, in another
-    tab: nothing of this team is laid into it."""
+    """True if the page was rendered for another team than the one chosen since in another tab; this
+    team's data must not be inserted into it."""
     drawn_for, team = request.headers.get("X-Team", ""), getattr(request, "team", None)
     return team is not None and drawn_for not in ("", str(team.pk))
 
 
 def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Who opens an address that only a form sends to is told so on a page."""
+    """Replace the 405 of a URL that only accepts forms by a page, if it was opened in a browser."""
     if response.status_code != 405 or request.method != "GET" or "HX-Request" in request.headers:
         return response
     page = render(request, "405.html", status=405)
@@ -122,8 +125,8 @@ def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> 
 
 
 def set_request_team(request: HttpRequest) -> bool:
-    """Put the team of the signed-in person into the request; False when they have none."""
-    # Before anything is read: what is announced from now on may be missing on the page.
+    """Set the team of the signed-in user on the request; return False if they have none."""
+    # Set before any query: events from now on may be missing on the page.
     request.entered_at = int(time.time())  # type: ignore[attr-defined]
     membership = current_membership(request)
     if membership is not None:

@@ -1,6 +1,6 @@
-"""Notices: something a member did that concerns another one, told in the portal and by e-mail.
+"""Notices: an action of one member that concerns another, sent to the portal and by e-mail.
 
-No rule watches it, so none can switch it off; the team's webhook does not get it.
+No alert rule creates them, so none can turn them off; the team's webhook does not get them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from proxyapi.events import EventType, publish_event
 def notify_users(
     team: Team, people: Iterable[User], *, title: str, text: str, url: str = ""
 ) -> None:
-    """Tell each of these people, in the caller's transaction."""
+    """Notify each of these users, in the caller's transaction."""
     for person in people:
         event = AlertEvent.objects.create(
             team=team,
@@ -40,7 +40,8 @@ def notify_users(
 
 
 def schedule_deliveries(event: AlertEvent, to: Sequence[User] = ()) -> list[Delivery]:
-    """A row for each address of an alert, in the caller's transaction; `to`: these people alone."""
+    """Create a delivery for each address of an alert, in the caller's transaction; if `to` is
+    given, e-mails go only to these users."""
     rule, rows = event.rule, []
     if rule is None or rule.by_email:
         people = to or alert_recipients(event)
@@ -56,11 +57,13 @@ def build_delivery(event: AlertEvent, channel: DeliveryChannel, address: str) ->
 
 
 def alert_recipients(event: AlertEvent) -> list[User]:
-    """Whom it is about, and those who decide about money unless it is for that one alone."""
-    found = {event.member.pk: event.member} if event.member and event.member.is_active else {}
+    """Return the member it concerns and, unless it is personal, the money managers."""
+    users = {event.member.pk: event.member} if event.member and event.member.is_active else {}
     if not is_personal_alert(event):
-        found |= {one.user_id: one.user for one in load_money_managers(event.team)}
-    return list(found.values())
+        users |= {
+            membership.user_id: membership.user for membership in load_money_managers(event.team)
+        }
+    return list(users.values())
 
 
 def is_personal_alert(event: AlertEvent) -> bool:

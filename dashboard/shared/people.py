@@ -1,4 +1,4 @@
-"""The people of a team as filters and charts name them."""
+"""The people of a team, for filters and charts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from proxyapi.models import Token
 
 
 class TeamPerson(NamedTuple):
-    """Plain values: hundreds of models would be half of what a page asks the database for."""
+    """Plain values: loading hundreds of models would be half of a page's database time."""
 
     id: int
     name: str
 
     @property
     def first_name(self) -> str:
-        """As `User.first_name`, for a name that may be an e-mail address."""
+        """Like `User.first_name`, for a name that may be an e-mail address."""
         return self.name.split()[0].partition("@")[0]
 
 
 def load_team_people(team: Team) -> tuple[TeamPerson, ...]:
-    """One query: everybody in the order of joining, then those who left and had a token."""
+    """Return the members in the order of joining, then former members who had a token. One
+    query."""
     member = Membership.objects.filter(team=team, user=OuterRef("pk"))
     had_token = Token.objects.filter(tenant=team.tenant_id).values("owner")
     users = User.objects.filter(Q(pk__in=team.memberships.values("user")) | Q(pk__in=had_token))

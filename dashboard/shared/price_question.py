@@ -1,7 +1,7 @@
-"""The question before a charge: what it costs, what is held and what is left, and its answer.
+"""The price question before a charge: price, hold and credits left; `ConfirmForm` is its answer.
 
-Each charge that a person confirms is a `PriceQuestion`; those that open as a dialog are drawn by
-`components/price_question.html`. A `ConfirmForm` is what comes back.
+Each charge that a person confirms is a `PriceQuestion`. `components/price_question.html` renders
+those that open as a dialog.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOTE_HAS_INVISIBLE_CHARACTER = (
 
 @dataclass(frozen=True, slots=True)
 class AmountRow:
-    """One line of the sums; `kind` as `{% amount %}` takes it."""
+    """A line of the calculation; `kind` is the kind of `{% amount %}`."""
 
     label: str
     amount: Decimal
@@ -38,12 +38,13 @@ class AmountRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceQuestion:
-    """Amounts in credits. Without a price, or with anything `unmet`, nothing can be sent."""
+    """A price question; amounts are credits. Without a price, or with anything `unmet`, it cannot
+    be confirmed."""
 
-    label: str  # what the button does: "Render"
+    label: str  # the button's text: "Render"
     price: Decimal | None
     is_exact: bool = False
-    free_uses: int = 0  # they come first; how many are left is not known
+    free_uses: int = 0  # used first; the number left is unknown
     title: str = ""  # of the video
     summary: str = ""
     price_note: str = ""
@@ -52,12 +53,12 @@ class PriceQuestion:
     available_note: str = ""
     budget: BudgetImpact | None = None
     price_range: PriceRange | None = None
-    unmet: tuple[str, ...] = ()  # a sentence each
+    unmet: tuple[str, ...] = ()  # sentences
     refusal: str = ""  # why the last answer was not accepted
     notice: str = ""
     url: str = ""
     cancel_url: str = ""
-    sent_url: str = ""  # the page of what was sent meanwhile: there is nothing to confirm any more
+    sent_url: str = ""  # page of the charge that was sent meanwhile: nothing to confirm
     hidden_fields: Mapping[str, str] = field(default_factory=dict)
     idempotency_key: UUID = field(default_factory=uuid4)
 
@@ -67,12 +68,12 @@ class PriceQuestion:
 
     @property
     def needs_approval(self) -> bool:
-        """Whether the budget refuses it, so that approval can only be requested."""
+        """True if a budget refuses it, so that only an approval can be requested."""
         return self.can_confirm and self.budget is not None and bool(self.budget.refusal)
 
     @property
     def rows(self) -> Iterator[AmountRow]:
-        """What the hold leaves is at least that: it is an upper bound."""
+        """The remaining amounts are minimums, because the hold is an upper bound of the price."""
         if self.price is None:
             return
         yield AmountRow("Estimate", self.price, "about", self.price_note)
@@ -87,7 +88,7 @@ class PriceQuestion:
 
 
 class ConfirmForm(PortalForm):
-    """The question's key, the price that was shown, and a message if approval is requested."""
+    """The idempotency key, the price that was shown, and a message if approval is requested."""
 
     hidden_field_names = {"nonce": "its own number", "price": "the price"}
     nonce = forms.UUIDField(widget=forms.HiddenInput)
@@ -98,12 +99,12 @@ class ConfirmForm(PortalForm):
 
     @property
     def idempotency_key(self) -> UUID:
-        """The key that came, or a new one: a form without its key charges nothing."""
+        """Return the submitted key, or a new one: a form without its key charges nothing."""
         return getattr(self, "cleaned_data", {}).get("nonce") or uuid4()
 
     def charge_arguments(self) -> dict[str, Any]:
-        """Key, shown price and message, as actions take them. Raises `Refusal` for a damaged
-        form."""
+        """Return key, shown price and message as arguments for actions. Raises `Refusal` if the
+        form is invalid."""
         if not self.is_valid():
             raise Refusal(self.first_error())
         words = self.cleaned_data["note"] if "ask" in self.data else None

@@ -1,7 +1,4 @@
-"""What filters in an address have in common: reading them, and writing the address again.
-
-Anything that an address cannot mean is as if it were not there.
-"""
+"""Read filters from a URL's query, and build URLs from filters. Invalid values are ignored."""
 
 from __future__ import annotations
 
@@ -19,14 +16,14 @@ from django.urls import reverse
 
 from proxyapi.models import Job
 
-MAX_SEARCH_CHARS = 200  # characters of a search
+MAX_SEARCH_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class PageFilters:
-    """What the address of a page asks for; a search is called `q` there.
+    """The filters in a page's URL; `search` is called `q` there.
 
-    `CURSOR` is the field that says where a page begins: other filters begin at their first one.
+    `CURSOR` names the pagination field, which a changed filter resets.
     """
 
     PAGE: ClassVar[str]
@@ -34,34 +31,33 @@ class PageFilters:
 
     @property
     def named(self) -> dict[str, object]:
-        """As they are called in the address."""
-        names = (it.name for it in fields(self) if it.metadata.get("in_url", True))
+        """Return the values by URL parameter."""
+        names = (row.name for row in fields(self) if row.metadata.get("in_url", True))
         return {"q" if name == "search" else name: getattr(self, name) for name in names}
 
     def url(self, page: str = "", **changes: Any) -> str:
-        """The address with these filters; a changed one starts at its first page."""
+        """Return the URL with these filters changed, without the cursor."""
         filters = replace(self, **{self.CURSOR: None, **changes})
         return build_page_url(page or self.PAGE, filters.named)
 
 
 def build_page_url(page: str, named: Mapping[str, object]) -> str:
-    """The page with those of the names that have a value."""
+    """Return the URL of a page with the parameters that have a value."""
     query = urlencode({name: value for name, value in named.items() if value})
     return f"{reverse(page)}{'?' if query else ''}{query}"
 
 
 def video_page_url(job: Job | None) -> str:
-    """The video's page; empty without one, and for one that was hidden, which has none."""
+    """Return the URL of the video's page; empty without a job or if it is hidden."""
     return reverse("video", args=[job.pk]) if job and job.hidden_at is None else ""
 
 
 def parse_search_text(query: Mapping[str, str]) -> str:
-    """What is searched for."""
     return " ".join(clean_text_param(query, "q").split())[:MAX_SEARCH_CHARS]
 
 
 def clean_text_param(query: Mapping[str, str], name: str) -> str:
-    """What was typed or chosen, without NUL, which PostgreSQL takes in no text."""
+    """Return the value without NUL, which PostgreSQL does not store."""
     return query.get(name, "").replace("\0", "")
 
 
@@ -70,7 +66,7 @@ def allowed_or_empty(value: str, allowed: Iterable[str]) -> str:
 
 
 def parse_credits(text: str) -> Decimal | None:
-    """The credits that a hidden field names, as it was drawn."""
+    """Return the credits of a hidden field; None if it is no valid amount."""
     field = DecimalField(max_digits=14, decimal_places=4)
     try:
         amount: Decimal | None = field.clean(text)
@@ -95,5 +91,6 @@ def format_cursor_time(at: datetime) -> str:
 
 
 def parse_cursor_time(seconds: str, fraction: str) -> datetime:
-    """The halves of a stamp. Raises `ValueError`, `OverflowError` or `OSError`."""
+    """Parse seconds and microseconds since 1970. Raises `ValueError`, `OverflowError` or
+    `OSError`."""
     return datetime.fromtimestamp(int(seconds), UTC) + timedelta(microseconds=int(fraction))

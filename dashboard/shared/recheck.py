@@ -1,6 +1,6 @@
-"""Looking again: a person has the service asked once more, whatever stopped or slowed the looking.
+"""Recheck a video or a charge on a member's request, also if polling is slowed or quarantined.
 
-It costs one of the token's requests and no credits; nothing is ever sent again by it.
+It takes requests of the token's rate limit and no credits; nothing is sent again.
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ ALREADY_SETTLED = "It is already resolved. There is nothing left to check."
 
 @transaction.atomic
 def recheck_job(*, by: Membership, job: Job) -> int:
-    """Look at a video again, and for its charges that got no answer; how many of these there are.
+    """Poll a job now and reconcile its unknown charges; return how many of these there are.
 
-    Raises `TokenRefused` where the service cannot be asked, `StaleData` where nothing is open.
+    Raises `TokenRefused` if the token is unusable and `StaleData` if nothing is open.
     """
     check_permission(by, Permission.RECHECK)
     check_token_usable(job.token)
-    runs = poll_soon(job)
+    is_polled = poll_soon(job)
     unknown = job.charges.filter(state=ChargeState.UNKNOWN)
-    doubts = [charge.pk for charge in unknown if charges.reconcile_now(charge)]
-    if not runs and not doubts:
+    charge_ids = [charge.pk for charge in unknown if charges.reconcile_now(charge)]
+    if not is_polled and not charge_ids:
         raise StaleData(ALREADY_SETTLED)
-    record_audit_event(by, AuditAction.VIDEO_RECHECK, job.pk, charges=[str(pk) for pk in doubts])
-    return len(doubts)
+    record_audit_event(
+        by, AuditAction.VIDEO_RECHECK, job.pk, charges=[str(pk) for pk in charge_ids]
+    )
+    return len(charge_ids)
 
 
 @transaction.atomic
 def recheck_charge(*, by: Membership, charge: Charge) -> None:
-    """Read back a charge now. Raises `TokenRefused`, or `StaleData` if it is settled."""
+    """Reconcile a charge now. Raises `TokenRefused`, or `StaleData` if it is settled."""
     check_permission(by, Permission.RECHECK)
     check_token_usable(charge.token)
     if not charges.reconcile_now(charge):

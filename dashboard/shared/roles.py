@@ -1,4 +1,4 @@
-"""What a member may do: permissions, and the roles that are lists of them."""
+"""Permissions, and the roles that consist of them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dashboard.models import Role
 
 
 class Permission(StrEnum):
-    VIEW = "see"  # the library, the team, the credits
-    RENDER = "render"  # make, render, retry: whatever charges
-    RECHECK = "recheck"  # poll the service once more: a request, no credits
+    VIEW = "see"  # the library, the team and the credits
+    RENDER = "render"  # create, render, retry: every charging operation
+    RECHECK = "recheck"  # poll the service: takes a request, no credits
     KEEP_TOKEN = "keep_token"  # noqa: S105 - a permission's name
     MANAGE_MONEY = "manage_money"
     MANAGE_MEMBERS = "manage_members"
@@ -51,9 +51,11 @@ def role_allows(role: str, permission: Permission) -> bool:
 
 
 def grantable_roles(role: str) -> frozenset[Role]:
-    """The roles that a member with this role may give: never one with a permission that they lack.
+    """Return the roles that a member with this role may give: never one with a permission that they
+    lack.
 
-    Who manages members gives each of these; who manages money alone gives only roles that do so.
+    A member who manages members may give all of these; a member who only manages money, only the
+    roles that manage money.
     """
     own = ROLE_PERMISSIONS[Role(role)]
     covered = frozenset(
@@ -65,8 +67,8 @@ def grantable_roles(role: str) -> frozenset[Role]:
 
 
 def assignable_roles(role: str, current: str) -> frozenset[Role]:
-    """The roles that a member with `role` may give to one who has `current` now: none when that
-    one has a permission that they lack themselves."""
+    """Return the roles that a member with `role` may give to a member with `current`; none if that
+    member has a permission that they lack."""
     if not ROLE_PERMISSIONS[Role(current)] <= ROLE_PERMISSIONS[Role(role)]:
         return frozenset()
     return grantable_roles(role) - {Role(current)}

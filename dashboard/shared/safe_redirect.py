@@ -1,4 +1,4 @@
-"""Where somebody comes back to: after signing in, or after a choice of their own."""
+"""Safe return URLs after sign-in or after a setting was changed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from django.http import HttpRequest
 from django.urls import Resolver404, resolve, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-# Addresses that only a form sends to, and the page that has the form. A refused one is shown at
-# such an address, so it may be what somebody comes from.
+# URL names that only accept forms, and the page of the form. A refused form is shown at such a
+# URL, so the return URL may be one.
 FORM_PAGES = {
     "alert-rules": "alerts",
     "alert-tests": "alerts",
@@ -32,14 +32,14 @@ FORM_PAGES = {
 
 
 def safe_return_path(request: HttpRequest, page: str) -> str:
-    """The path and the query of a page of this site, by its address; of any other the start page.
+    """Return path and query of a page of this site, or "/" for any other URL.
 
-    Never an address that only a form sends to.
+    A URL that only accepts forms is replaced by the page of the form.
     """
     if not url_has_allowed_host_and_scheme(page, {request.get_host()}, request.is_secure()):
         return "/"
     path = urlsplit(page)._replace(scheme="", netloc="", fragment="").geturl()
-    # `//somewhere` behind our own host would be another host by itself.
+    # A path such as `//example.com` would be another host.
     if not path.startswith("/") or not url_has_allowed_host_and_scheme(path, None):
         return "/"
     try:

@@ -1,7 +1,8 @@
-"""Whether the service answers, by the latest calls of the team, and how many requests a reader has.
+"""Whether the service answers, from the team's latest calls, and the reader's rate limit.
 
-`ServiceAvailability` belongs to the team and may be pushed to every member, `ReaderRateLimit` to a
-reader's own token. static/js/shell/freshness.js counts their age in the page without a request.
+`ServiceAvailability` belongs to the team and may be pushed to every member; `ReaderRateLimit`
+belongs to a reader's own token. static/js/shell/freshness.js updates their age in the page without
+a request.
 """
 
 from __future__ import annotations
@@ -16,15 +17,16 @@ from proxyapi import rate_limiter, redis_client
 from proxyapi.models import ApiCall, Tenant
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 
-RECENT_CALLS_CHECKED = 20  # the latest calls that tell whether the service answers
-MAX_IGNORED_FAILURES = 1  # failed call that says nothing yet: every line breaks at times
-# Each ledger is read every minute: after this long without an answer the worker may be gone.
+RECENT_CALLS_CHECKED = 20  # the latest calls, which decide whether the service answers
+MAX_IGNORED_FAILURES = 1  # a single failed call is no outage
+# Each ledger is read every minute: after this time without an answer the worker may be down.
 STATUS_VALID_FOR = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceAvailability:
-    """`answers`: how long ago it did; `silent`: since when it does not; or `unasked`."""
+    """`state` is `answers` (`age`: time since the last answer), `silent` (`since` is set) or
+    `unasked` (no calls)."""
 
     state: str
     age: timedelta = timedelta(0)
@@ -32,12 +34,12 @@ class ServiceAvailability:
 
     @property
     def valid_for(self) -> timedelta:
-        """For how long the page may still show that all is well."""
+        """Return how long the page may still show that the service answers."""
         return max(STATUS_VALID_FOR - self.age, timedelta(0))
 
     @property
     def announcement(self) -> str:
-        """What is read out when the state changes."""
+        """Return the screen reader text for a change of the state."""
         if self.state == "silent":
             return f"The service has not responded since {clock(self.since)}"
         return "The service responds" if self.state == "answers" else ""
@@ -45,7 +47,8 @@ class ServiceAvailability:
 
 @dataclass(frozen=True, slots=True)
 class ReaderRateLimit:
-    """Requests of a token. After `lasts` without another all of `limit` are left again."""
+    """Requests left in a token's rate limit; `resets_in` after the last request all of `limit` are
+    left."""
 
     remaining: int
     limit: int
@@ -53,8 +56,8 @@ class ReaderRateLimit:
 
 
 def load_service_availability(tenant: Tenant) -> ServiceAvailability:
-    """A refusal is an answer, a 5xx is none. One query."""
-    # Those that a clock sent ahead of now would be the latest until it is there again.
+    """Any HTTP answer below 500 counts as answered, a refusal too. One query."""
+    # Calls recorded before the clock was set back would stay the latest until it catches up.
     until = timezone.now() + MAX_CLOCK_ROLLBACK
     latest = ApiCall.objects.filter(tenant=tenant, sent_at__lte=until).order_by("-sent_at")
     latest = latest.only("status", "sent_at")
@@ -76,7 +79,7 @@ def load_service_availability(tenant: Tenant) -> ServiceAvailability:
 
 
 def load_reader_rate_limit(bucket: str | None) -> ReaderRateLimit | None:
-    """What the token has left whose bucket it is. Nothing without one, and without Redis."""
+    """Return the level of a token's bucket; None without a bucket or without Redis."""
     if bucket is None:
         return None
     try:

@@ -1,8 +1,7 @@
-"""What stands around every page: the team, the purse, what moves, whether the service answers.
+"""The data of the page shell: team, balance, activity, service status and rate limit.
 
-`TeamBalance`, `ActivityCounts` (queries/purse.py) and `ServiceAvailability` (queries/service.py)
-may be pushed to everybody; `ReaderRateLimit` is the reader's own. `build_app_shell` takes four
-queries and one look into Redis.
+`TeamBalance`, `ActivityCounts` and `ServiceAvailability` may be pushed to all members;
+`ReaderRateLimit` is the reader's own. `build_app_shell` takes four queries and one read from Redis.
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ class ThemeChoice:
 
 @dataclass(frozen=True, slots=True)
 class AppShell:
-    """`teams` is empty unless the person can choose between several. `accounts`: those that the
-    purse is of, for a page that tells more of them."""
+    """`teams` is empty unless the user can choose between several. `accounts` are those of the
+    balance, for pages that show more of them."""
 
     team: str
     environment: str
@@ -66,34 +65,37 @@ class AppShell:
     role: str
     may_render: bool
     may_manage_money: bool
-    unread: int  # alerts, of the reader
+    unread: int  # number of the reader's alerts
     teams: tuple[TeamChoice, ...]
     themes: tuple[ThemeChoice, ...]
     accounts: tuple[Account, ...]
 
     @property
     def paused_upstreams(self) -> str:
-        """The addresses of accounts that belong to another upstream; empty where all are in use."""
-        paused = {it.environment for it in self.accounts if not it.is_of_current_upstream}
+        """Return the addresses of the upstreams of paused accounts; empty if all accounts are in
+        use."""
+        paused = {
+            account.environment for account in self.accounts if not account.is_of_current_upstream
+        }
         return ", ".join(sorted(paused))
 
 
 def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = None) -> AppShell:
-    """`rows` are the tenant's accounts, annotated with what else the page needs; by default those
-    of `reachable_accounts`."""
+    """`rows` are the tenant's accounts, annotated with what the page needs besides; by default
+    those of `reachable_accounts`."""
     user, tenant = membership.user, membership.team.tenant
     held, counts = load_holds_and_counts(tenant)
-    wanted = reachable_accounts(tenant) if rows is None else rows
-    accounts = list(wanted.annotate(own=own_bucket_subquery(membership)))
+    queryset = reachable_accounts(tenant) if rows is None else rows
+    accounts = list(queryset.annotate(own=own_bucket_subquery(membership)))
     teams, unread = load_team_choices(membership)
-    own = next((account.own for account in accounts if account.own), None)
+    bucket = next((account.own for account in accounts if account.own), None)
     return AppShell(
         team=membership.team.name,
         environment=environment_label(),
         team_balance=build_team_balance(accounts, held),
         counts=counts,
         service=load_service_availability(tenant),
-        rate_limit=load_reader_rate_limit(own),
+        rate_limit=load_reader_rate_limit(bucket),
         person=str(user),
         email=user.email,
         initials=user.initials,
@@ -108,16 +110,16 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
 
 
 def own_bucket_subquery(membership: Membership) -> Subquery:
-    """The name of an allowance, that of a token of the member's."""
+    """Return the rate limit bucket of one of the member's tokens."""
     mine = Token.objects.usable().filter(account=OuterRef("pk"), owner=membership.user_id)
     return Subquery(mine.values("fingerprint")[:1])
 
 
 def load_own_rate_limit(membership: Membership) -> ReaderRateLimit | None:
-    """The same as in the shell, alone: one query."""
+    """Return the shell's rate limit alone; one query."""
     rows = reachable_accounts(membership.team.tenant).annotate(own=own_bucket_subquery(membership))
     return load_reader_rate_limit(
-        next((own for own in rows.values_list("own", flat=True) if own), None)
+        next((bucket for bucket in rows.values_list("own", flat=True) if bucket), None)
     )
 
 
@@ -126,7 +128,7 @@ def environment_label() -> str:
 
 
 def load_team_choices(membership: Membership) -> tuple[tuple[TeamChoice, ...], int]:
-    """The teams to choose from, and how many alerts of this one are not read: one query."""
+    """Return the teams to choose from, and the number of this team's unread alerts; one query."""
     rows = Membership.objects.filter(user_id=membership.user_id)
     rows = rows.annotate(unread=Coalesce(unread_alerts_subquery(membership), 0))
     mine = rows.values_list("team_id", "team__name", "unread")

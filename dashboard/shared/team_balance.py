@@ -1,5 +1,4 @@
-"""What a team can spend, what moves and what is unknown: whole-team truth, which may be pushed to
-everybody."""
+"""The team's credits, running jobs and unknown charges: data that all members may see."""
 
 from __future__ import annotations
 
@@ -17,14 +16,14 @@ from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Tenant,
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import HOLDING_STATES, held_credits_annotation
 
-STALE_BALANCE_AFTER = timedelta(minutes=15)  # a balance older than that says when it was read
+STALE_BALANCE_AFTER = timedelta(minutes=15)  # an older balance is shown with its time
 
 
 @dataclass(frozen=True, slots=True)
 class TeamBalance:
-    """Credits of all accounts that a token of the team opens. Percent are of `total`.
+    """Credits of all accounts that have a token of the team. Percentages are of `total`.
 
-    `held_by_others`: what charges of other teams reserve on the same upstream accounts.
+    `held_by_others`: credits that charges of other teams hold on the same upstream accounts.
     """
 
     known: bool
@@ -75,7 +74,7 @@ class TeamBalance:
 
 @dataclass(frozen=True, slots=True)
 class ActivityCounts:
-    """`holding`: charges that hold credits."""
+    """Running jobs, unknown charges, and charges that hold credits (`holding`)."""
 
     running: int
     unknown: int
@@ -83,21 +82,20 @@ class ActivityCounts:
 
 
 def load_team_balance(tenant: Tenant) -> TeamBalance:
-    """The purse alone, for a push: two queries."""
+    """Return the balance alone, for a push; two queries."""
     return build_team_balance(list(reachable_accounts(tenant)), load_holds_and_counts(tenant)[0])
 
 
 def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
-    """Credits held on accounts that a token opens, and what moves and what is unknown, in one
-    query."""
-    opened = Token.objects.not_removed().filter(account=OuterRef("account"))
+    """Return the credits held on accounts with a token, and the activity counts, in one query."""
+    tokens = Token.objects.not_removed().filter(account=OuterRef("account"))
     charges = Charge.objects.filter(tenant=OuterRef("pk"), state__in=HOLDING_STATES).order_by()
     jobs = Job.objects.visible().filter(tenant=OuterRef("pk"), state=JobState.RUNNING).order_by()
     row = (
         Tenant.objects.filter(pk=tenant.pk)
         .annotate(
             held=Subquery(
-                charges.filter(Exists(opened))
+                charges.filter(Exists(tokens))
                 .values("tenant")
                 .annotate(sum=Sum("hold"))
                 .values("sum")
@@ -126,28 +124,29 @@ def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
 
 
 def reachable_accounts(tenant: Tenant) -> QuerySet[Account]:
-    """The accounts that a token of the team still opens."""
-    opened = Token.objects.not_removed().filter(account=OuterRef("pk"))
-    accounts = Account.objects.filter(Exists(opened), tenant=tenant).defer("options", "costs")
+    """Return the accounts that have a token of the team."""
+    tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
+    accounts = Account.objects.filter(Exists(tokens), tenant=tenant).defer("options", "costs")
     return accounts.annotate(held_by_others=held_credits_annotation(by_others=True))
 
 
 def all_team_accounts(tenant: Tenant) -> QuerySet[Account]:
-    """All of them: one that no token opens any more (`opened`) keeps its books."""
-    opened = Token.objects.not_removed().filter(account=OuterRef("pk"))
+    """Return all accounts, annotated with `opened`: it has a token. One without a token keeps its
+    ledger."""
+    tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
     accounts = Account.objects.filter(tenant=tenant).annotate(
-        opened=Exists(opened), held_by_others=held_credits_annotation(by_others=True)
+        opened=Exists(tokens), held_by_others=held_credits_annotation(by_others=True)
     )
     return accounts.defer("options", "costs").order_by("created_at", "pk")
 
 
-def build_team_balance(known: Sequence[Account], held: Decimal) -> TeamBalance:
-    """Of those of the known accounts that a token opens."""
-    accounts = [account for account in known if getattr(account, "opened", True)]
+def build_team_balance(loaded: Sequence[Account], held: Decimal) -> TeamBalance:
+    """Sum the accounts that have a token."""
+    accounts = [account for account in loaded if getattr(account, "opened", True)]
     if not accounts:
         return TeamBalance(known=False)
     ends = [account.plan_ends_at for account in accounts if account.plan_ends_at]
-    seen = [account.balance_as_of for account in accounts if account.balance_as_of]
+    read_at = [account.balance_as_of for account in accounts if account.balance_as_of]
     return TeamBalance(
         known=True,
         balance=sum((account.balance for account in accounts), Decimal(0)),
@@ -155,20 +154,20 @@ def build_team_balance(known: Sequence[Account], held: Decimal) -> TeamBalance:
         held_by_others=sum((held_by_other_teams(account) for account in accounts), Decimal(0)),
         monthly=sum((account.monthly_credits for account in accounts), Decimal(0)),
         ends_at=min(ends, default=None),
-        as_of=min(seen, default=None),
+        as_of=min(read_at, default=None),
     )
 
 
 def held_by_other_teams(account: Account) -> Decimal:
-    """What other teams hold on the upstream account, as it was annotated."""
+    """Return the annotated credits that other teams hold on the upstream account."""
     return quantize_credits(getattr(account, "held_by_others", None))
 
 
-def credit_shortfall_text(free: Decimal, hold: Decimal) -> str:
-    """What is free and what it would take, in words; empty where the hold fits."""
-    if free >= hold:
+def credit_shortfall_text(available: Decimal, hold: Decimal) -> str:
+    """Return the available and the required credits in words; empty if the hold fits."""
+    if available >= hold:
         return ""
-    return f"{credits(max(free, Decimal(0)))} cr free; {credits(hold)} would be held"
+    return f"{credits(max(available, Decimal(0)))} cr free; {credits(hold)} would be held"
 
 
 def plan_renewal_text(ends_at: datetime, verb: str = "renews") -> str:

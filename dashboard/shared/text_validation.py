@@ -1,8 +1,8 @@
-"""Text that people read must not hold characters that cannot be seen.
+"""Reject invisible characters in text that people read.
 
-Refused are the control characters of ASCII and Latin-1, separators of lines in what is one line,
-and the characters that turn the direction of the text after them (U+202A to U+202E, U+2066 to
-U+2069): with those, a title reads as something else than it is.
+Rejected are the control characters of ASCII and Latin-1, line separators in a single line, and the
+characters that change the direction of the text after them (U+202A to U+202E, U+2066 to U+2069),
+with which a title reads as something else.
 """
 
 from __future__ import annotations
@@ -29,15 +29,18 @@ validate_lines = RegexValidator(
 
 
 def reject_invisible(field: Field, *, lines: bool = False) -> None:
-    """Have a form field refuse such characters; the library's check for NUL would say it twice."""
+    """Add the validator to a form field, and remove Django's check for NUL, which would repeat
+    it."""
     others = [
-        one for one in field.validators if not isinstance(one, ProhibitNullCharactersValidator)
+        validator
+        for validator in field.validators
+        if not isinstance(validator, ProhibitNullCharactersValidator)
     ]
     field.validators = [*others, validate_lines if lines else validate_line]
 
 
 def clean_line(text: str, *, max_length: int, field: str) -> str:
-    """A note of one line, its white space collapsed. Raises `Refusal`."""
+    """Return a single line with collapsed white space. Raises `Refusal`."""
     line = " ".join(text.split())[:max_length]
     try:
         validate_line(line)

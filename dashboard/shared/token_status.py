@@ -1,4 +1,4 @@
-"""A token's state in one word, as the pages of members and of tokens show it."""
+"""A token's status for the pages of members and tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OTHER_UPSTREAM_TEXT = "Paused: belongs to another address of the service"
 
 @dataclass(frozen=True, slots=True)
 class TokenStatus:
-    """A token's state in the look's words. `state` chooses the glyph."""
+    """A `data-state` value, which chooses the glyph, and a text."""
 
     state: str
     word: str

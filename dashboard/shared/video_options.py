@@ -1,7 +1,8 @@
-"""What the service offers for a faceless video, as last read (spec, Faceless option groups).
+"""The options that the service offers for a faceless video, as last read (spec, Faceless option
+groups).
 
-Ids and slugs are opaque: they differ per environment, are offered as they came and never written
-down here. Both layers of the answer are read, and an item without a value to send is left out.
+Ids and slugs are opaque and differ between environments: they are offered as they came and never
+hard-coded. Both layers of the answer are read; an item without a value to send is left out.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-# Field of a draft: its group in the options, and what of an item is sent (spec, Faceless option
+# Draft field: its option group, and the key of an item that is sent (spec, Faceless option
 # groups).
 OPTION_FIELDS: dict[str, tuple[str, str]] = {
     "aspect_ratio": ("aspect_ratios", "slug"),
@@ -33,13 +34,13 @@ OPTION_FIELDS: dict[str, tuple[str, str]] = {
     "character_id": ("characters", "uuid"),
 }
 ASPECT_RATIO_RE = re.compile(r"^(\d{1,3})[:x/_-](\d{1,3})$")
-FORMAT_ICON_PX = 22  # px: the longer side of a drawn format
-WAVEFORM_BARS = 24  # bars
+FORMAT_ICON_PX = 22  # the longer side of a drawn format
+WAVEFORM_BARS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class OptionChoice:
-    """One legal value: `sent` goes to the service, `value` is the same in a form."""
+    """An allowed value: `upstream_value` is sent to the service, `value` is its text in a form."""
 
     upstream_value: int | str
     name: str
@@ -51,11 +52,11 @@ class OptionChoice:
 
     @property
     def shape(self) -> tuple[float, float] | None:
-        """Width and height in px of a drawn format; nothing where the slug tells no ratio."""
-        found = ASPECT_RATIO_RE.match(self.value)
-        if not found or "0" in found.groups():
+        """Return width and height in px of a drawn format; None if the slug contains no ratio."""
+        ratio = ASPECT_RATIO_RE.match(self.value)
+        if not ratio or "0" in ratio.groups():
             return None
-        wide, high = int(found[1]), int(found[2])
+        wide, high = int(ratio[1]), int(ratio[2])
         longest = max(wide, high)
         return round(FORMAT_ICON_PX * wide / longest, 1), round(FORMAT_ICON_PX * high / longest, 1)
 
@@ -77,12 +78,12 @@ class VoiceOption:
 
     @property
     def languages(self) -> list[str]:
-        """`English, German` speaks two of them."""
+        """Return the languages of a list such as `English, German`."""
         return [part.strip() for part in self.language.split(",") if part.strip()]
 
     @property
     def waveform(self) -> tuple[tuple[int, float, float], ...]:
-        """x, y and height of the bars drawn beside a voice that can be heard; decoration."""
+        """Return x, y and height of the decorative bars beside a voice with a sample."""
         heights = [
             4 + byte % 17 for byte in hashlib.sha256(self.name.encode()).digest()[:WAVEFORM_BARS]
         ]
@@ -91,7 +92,7 @@ class VoiceOption:
 
 @dataclass(frozen=True, slots=True)
 class FacelessOptions:
-    """The option groups of one account. Empty while the service has told none."""
+    """The option groups of an account; empty until they were read."""
 
     groups: dict[str, list[dict[str, Any]]]
 
@@ -117,12 +118,12 @@ class FacelessOptions:
         )
 
     def languages(self) -> tuple[str, ...]:
-        return tuple(sorted({one for voice in self.voices() for one in voice.languages}))
+        return tuple(sorted({language for voice in self.voices() for language in voice.languages}))
 
     def selected_choice(self, field: str, chosen: dict[str, Any]) -> OptionChoice | None:
-        """The choice a draft holds, or nothing when it has none or the service knows it no more."""
+        """Return the draft's choice; None if it has none or the service no longer offers it."""
         value = str(chosen.get(field) or "")
-        return next((one for one in self.choices(field) if one.value == value), None)
+        return next((choice for choice in self.choices(field) if choice.value == value), None)
 
     def usable_items(self, group: str, key: str) -> Iterable[dict[str, Any]]:
         for item in self.groups.get(group, []):
@@ -131,7 +132,7 @@ class FacelessOptions:
 
 
 def parse_faceless_options(data: Any) -> FacelessOptions:
-    """Read the stored answer, whichever layer a group stands in (pitfall 119)."""
+    """Read the stored answer; a group may be in either layer."""
     groups: dict[str, list[dict[str, Any]]] = {}
     layers = [data, data.get("mandatory"), data.get("optional")] if isinstance(data, dict) else []
     for layer in layers:
