@@ -1,4 +1,4 @@
-"""Exponential back-off: the next try comes after as long again as the trouble has lasted."""
+"""Exponential backoff: the next attempt comes after as long again as the failure has lasted."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from datetime import timedelta
 from random import SystemRandom
 from typing import NamedTuple
 
-JITTER_FRACTION = 0.2  # of the delay, either way: what failed together does not come back together
+JITTER_FRACTION = 0.2  # of the delay, either way, so that rows that failed together spread out
 rng = SystemRandom()
 
 
 class Backoff(NamedTuple):
-    """Bounds of the delay; each try without success doubles the duration of the trouble."""
+    """Bounds of the delay; each failed attempt doubles the duration of the failure."""
 
     shortest: timedelta
     longest: timedelta
 
-    def delay_after(self, lasting: timedelta) -> timedelta:
-        """The delay before the next try, for trouble that has lasted so long."""
-        return max(self.shortest, min(lasting, self.longest))
+    def delay_after(self, failing_for: timedelta) -> timedelta:
+        """The delay before the next attempt, for a failure of this duration."""
+        return max(self.shortest, min(failing_for, self.longest))
 
 
 def add_jitter(delay: timedelta) -> timedelta:

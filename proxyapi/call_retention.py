@@ -1,5 +1,7 @@
-"""The record of calls. It grows with each look, by tens of thousands a day for a busy token, so
-what only looked goes after a while. A call that charged stays: the page of its entry tells of it.
+"""Delete old records of upstream calls.
+
+Polling adds tens of thousands of records a day for a busy token, so records of calls that did not
+charge are deleted after a while. A call that charged stays: its entry's page shows it.
 """
 
 from __future__ import annotations
@@ -17,15 +19,15 @@ BATCH_SIZE = 1000
 
 
 def prune_old_calls() -> int:
-    """Delete what is older than API_CALL_RETENTION_DAYS and charged nothing; how many.
+    """Delete records of non-charging calls older than API_CALL_RETENTION_DAYS; return how many.
 
-    Batch by batch, each its own transaction: calls are recorded meanwhile.
+    Batch by batch, each its own transaction, because calls are recorded meanwhile.
     """
-    gone = 0
+    deleted = 0
     for tenant in Tenant.objects.all():
         while batch := list(prunable_calls(tenant).values_list("pk", flat=True)[:BATCH_SIZE]):
-            gone += ApiCall.objects.filter(pk__in=batch).delete()[0]
-    return gone
+            deleted += ApiCall.objects.filter(pk__in=batch).delete()[0]
+    return deleted
 
 
 def prunable_calls(tenant: Tenant) -> QuerySet[ApiCall]:

@@ -35,14 +35,14 @@ from proxyapi.upstream.reply import RateLimitStatus, Reply
 from proxyapi.upstream.secret import Secret
 
 log = logging.getLogger(__name__)
-# From which states a token gets into each; removed is the end.
+# The states from which a token can change to each state; `removed` is final.
 TOKEN_TRANSITIONS = {
     TokenState.WORKING: (TokenState.PAUSED,),
     TokenState.PAUSED: (TokenState.WORKING,),
     TokenState.REVOKED: (TokenState.WORKING, TokenState.PAUSED),
     TokenState.REMOVED: (TokenState.WORKING, TokenState.PAUSED, TokenState.REVOKED),
 }
-TOKEN_WINDOW_S = 60.0  # seconds; the limit of a token counts in these
+TOKEN_WINDOW_S = 60.0  # seconds; the window of a token's rate limit
 PLAN_ERRORS = (errors.SubscriptionRequired, errors.PaidSubscriptionRequired)
 CALL_OUTCOMES = {
     errors.ErrorOutcome.NOT_SENT: CallOutcome.NOT_SENT,
@@ -79,8 +79,8 @@ PERMANENT_ERRORS = (
     errors.Refused,
     errors.UnsendableRequest,
     TokenUnusable,
-)  # the next call meets it as well
-# It never left, which says nothing of the service.
+)  # the next call would fail in the same way
+# The request was never sent, so the error is no evidence about the upstream.
 LOCAL_ERRORS = (errors.UnsendableRequest, errors.PoolTimedOut, TokenUnusable)
 
 
@@ -222,13 +222,15 @@ def decrypt_for_call(token: Token) -> Secret:
         raise TokenUnusable() from None
 
 
-def learn_rate_limit(token: Token, seen: RateLimitStatus | None) -> None:
+def learn_rate_limit(token: Token, rate_limit: RateLimitStatus | None) -> None:
     """Apply the rate-limit headers of any answer, including refusals. Without Redis nothing is
     stored."""
-    if seen:
+    if rate_limit:
         with suppress(RateLimiterUnavailable):
             store = redis_client.connect_redis()
-            rate_limiter.apply_rate_limit_headers(store, token.bucket, seen.limit, seen.remaining)
+            rate_limiter.apply_rate_limit_headers(
+                store, token.bucket, rate_limit.limit, rate_limit.remaining
+            )
 
 
 def learn_limits_from_error(token: Token, error: errors.UpstreamError) -> None:
@@ -253,14 +255,14 @@ def pause_after_rate_limit(token: Token, error: errors.RateLimited) -> None:
     If none are left it may be either: Retry-After then applies to the operation, and the token's
     own window is over within a minute.
     """
-    told, store = error.retry_delay_s(TOKEN_WINDOW_S), redis_client.connect_redis()
+    pause_s, store = error.retry_delay_s(TOKEN_WINDOW_S), redis_client.connect_redis()
     pool = get_operation(error.operation.name).rate_pool if error.operation else None
     with suppress(RateLimiterUnavailable):
         if pool:
-            rate_limiter.pause_bucket(store, pool.bucket_name(token.account.bucket), told)
+            rate_limiter.pause_bucket(store, pool.bucket_name(token.account.bucket), pause_s)
         if error.is_token_wide:
             rate_limiter.pause_bucket(
-                store, token.bucket, min(told, TOKEN_WINDOW_S) if pool else told
+                store, token.bucket, min(pause_s, TOKEN_WINDOW_S) if pool else pause_s
             )
 
 

@@ -113,11 +113,11 @@ def newest_record() -> ChargeLogRecord | None:
     """The newest request or checkpoint, or None if there is none. Raises
     `RateLimiterUnavailable`."""
     try:
-        found = cast("bytes | None", connect_redis().get(NEWEST_KEY))
+        value = cast("bytes | None", connect_redis().get(NEWEST_KEY))
     except redis.RedisError:
         raise RateLimiterUnavailable(1.0) from None
-    if found is not None:
-        return ChargeLogRecord.from_json(found)
+    if value is not None:
+        return ChargeLogRecord.from_json(value)
     return newest_record_on_disk()
 
 
@@ -132,15 +132,15 @@ def newest_record_on_disk() -> ChargeLogRecord | None:
 def load_log_records() -> list[ChargeLogRecord]:
     """All records of Redis and the files, each once, oldest first. Raises
     `RateLimiterUnavailable`."""
-    found = {record.key: record for path in _log_files() for record in _read_log_file(path)}
+    by_key = {record.key: record for path in _log_files() for record in _read_log_file(path)}
     try:
         keys = list(connect_redis().scan_iter(f"{RECORD_KEY_PREFIX}:*", count=1000))
         values = cast("list[bytes | None]", connect_redis().mget(keys)) if keys else []
     except redis.RedisError:
         raise RateLimiterUnavailable(1.0) from None
     for record in map(ChargeLogRecord.from_json, filter(None, values)):
-        found[record.key] = record
-    return sorted(found.values(), key=lambda record: record.at)
+        by_key[record.key] = record
+    return sorted(by_key.values(), key=lambda record: record.at)
 
 
 def prune_log_files() -> None:

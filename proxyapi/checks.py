@@ -1,5 +1,5 @@
-"""System checks: a process with a wrong or missing key does not start at all; one with accounts of
-another upstream says so."""
+"""System checks: a process with a wrong or missing key does not start; accounts of another upstream
+are reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proxyapi.credentials import encryption
 from proxyapi.operations import OPERATIONS
 from proxyapi.upstream.client import override_methods
 
-STARTUP_TAG = "start"  # the tag of what has to hold in every process, however it is started
+STARTUP_TAG = "start"  # checks that run in every process, however it is started
 
 
 @register(STARTUP_TAG)
@@ -43,12 +43,12 @@ def check_method_overrides(**_: Any) -> list[CheckMessage]:
 
 @register(STARTUP_TAG)
 def check_failpoint_is_sandboxed(**_: Any) -> list[CheckMessage]:
-    """A point that kills the process belongs to drills on the sandbox alone."""
+    """A failpoint kills the process, so it is allowed only with the sandbox."""
     if not failpoints.ACTIVE_FAILPOINT:
         return []
     if failpoints.ACTIVE_FAILPOINT not in failpoints.FAILPOINTS:
-        known = ", ".join(failpoints.FAILPOINTS)
-        return [Error(f"REELROOM_FAILPOINT names none of {known}.", id="proxyapi.E004")]
+        names = ", ".join(failpoints.FAILPOINTS)
+        return [Error(f"REELROOM_FAILPOINT names none of {names}.", id="proxyapi.E004")]
     if settings.VIDEO_API_IS_SANDBOX:
         return []
     message = "REELROOM_FAILPOINT is set, and VIDEO_API_BASE_URL is not the sandbox."
@@ -57,46 +57,48 @@ def check_failpoint_is_sandboxed(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.database, STARTUP_TAG)
 def check_stored_key_ids(*, databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """Every key that a sealed row names has to be in the ring, whichever app the row is of."""
+    """Every key id in an encrypted row, of any app, has to be in the key ring."""
     if not databases:
         return []
     try:
         ring = encryption.load_key_ring()
-        found = [missing_keys_message(model, databases[0], ring) for model in encrypted_models()]
+        messages = [missing_keys_message(model, databases[0], ring) for model in encrypted_models()]
     except (encryption.EncryptionError, DatabaseError):
-        return []  # E001 tells it, or the tables are not there yet
+        return []  # E001 reports it, or the tables do not exist yet
     finally:
         close_unusable_connection(databases[0])
     hint = "Put the old key back behind the new one."
-    return [Error(message, hint=hint, id="proxyapi.E002") for message in found if message]
+    return [Error(message, hint=hint, id="proxyapi.E002") for message in messages if message]
 
 
 @register(Tags.database, STARTUP_TAG)
 def check_account_upstreams(
     *, databases: Sequence[str] | None = None, **_: Any
 ) -> list[CheckMessage]:
-    """Those of another one are paused (proxyapi/upstream_address.py), which an operator may not
-    have meant."""
-    # Celery imports this module before there are tables.
+    """Warn about accounts of another upstream, which are paused (proxyapi/upstream_address.py): the
+    operator may not have intended it."""
+    # Imported here, because Celery imports this module before the models are loaded.
     from proxyapi.models import Account, Token
 
     if not databases:
         return []
     try:
-        opened = Account.objects.using(databases[0]).exclude(
+        other_accounts = Account.objects.using(databases[0]).exclude(
             upstream_address.current_upstream_filter()
         )
-        opened = opened.filter(Exists(Token.objects.not_removed().filter(account=OuterRef("pk"))))
-        found = list(opened.values_list("environment", flat=True))
+        other_accounts = other_accounts.filter(
+            Exists(Token.objects.not_removed().filter(account=OuterRef("pk")))
+        )
+        environments = list(other_accounts.values_list("environment", flat=True))
     except DatabaseError:
-        return []  # the tables are not there yet
+        return []  # the tables do not exist yet
     finally:
         close_unusable_connection(databases[0])
-    if not found:
+    if not environments:
         return []
-    addresses = ", ".join(sorted(set(found)))
+    addresses = ", ".join(sorted(set(environments)))
     message = (
-        f"{len(found)} accounts belong to another address of the service than "
+        f"{len(environments)} accounts belong to another address of the service than "
         f"VIDEO_API_BASE_URL and are paused: {addresses}. Their tokens are not sent."
     )
     hint = "They resume when VIDEO_API_BASE_URL is that address again."
@@ -105,7 +107,7 @@ def check_account_upstreams(
 
 def close_unusable_connection(database: str) -> None:
     connection = connections[database]
-    if not connection.in_atomic_block:  # else it closes what a transaction still needs
+    if not connection.in_atomic_block:  # a transaction still needs its connection
         connection.close_if_unusable_or_obsolete()
 
 
@@ -115,14 +117,15 @@ def encrypted_models() -> Iterator[type[Model]]:
 
 
 def missing_keys_message(model: type[Model], database: str, ring: encryption.KeyRing) -> str:
-    """What to say of rows whose key is not in the ring; nothing when each has its own."""
+    """The message for rows whose key is not in the key ring; empty if there are none."""
     blobs = model._default_manager.using(database).values_list("ciphertext", flat=True)
     names = filter(
         None, (encryption.envelope_key_id_or_blank(bytes(blob)) for blob in blobs.iterator())
     )
-    lost = [name for name in names if name not in ring.keys]
-    what = model._meta.verbose_name_plural
-    said = (
-        f"{len(lost)} {what} are sealed with keys that ENCRYPTION_KEYS does not hold: {set(lost)}"
+    missing = [name for name in names if name not in ring.keys]
+    plural = model._meta.verbose_name_plural
+    message = (
+        f"{len(missing)} {plural} are sealed with keys that ENCRYPTION_KEYS does not hold: "
+        f"{set(missing)}"
     )
-    return said if lost else ""
+    return message if missing else ""

@@ -1,4 +1,4 @@
-"""What may not be forgotten, not even by a power failure (docs/decisions/0003)."""
+"""Durable commits: what must survive a power failure (docs/decisions/0003)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from django.db import connection
 
 @contextmanager
 def durable_commits() -> Iterator[None]:
-    """What is committed within is on the disk before it goes on, and all that was committed before.
+    """Commits within it, and all earlier ones, are on disk before the code continues.
 
-    PostgreSQL always does so. SQLite's log is otherwise written out at its checkpoints: fast, and
-    what is lost with the power can be read back, but for what is about to be sent. Within a
-    transaction nothing changes, since nothing is committed.
+    PostgreSQL always does so. SQLite otherwise syncs its log only at its checkpoints: that is fast,
+    and what a power failure loses can be read back, except a charge about to be sent. Within a
+    transaction nothing changes, because nothing is committed.
     """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield

@@ -29,11 +29,11 @@ class EventType(StrEnum):
     CHARGE = "charge"
     ACCOUNT = "account"
     TOKEN = "token"  # noqa: S105 - the name of an event
-    LEDGER = "ledger"  # entries came or were matched; the id is the account's
+    LEDGER = "ledger"  # entries were added or matched; the id is the account's
     TOP_UP = "top_up"  # the id is the account's
-    BUDGET = "budget"  # a cap or an ask changed
+    BUDGET = "budget"  # a limit or an approval request changed
     ALERT = "alert"
-    SERVICE = "service"  # it answered or did not; the id is the token's that asked
+    SERVICE = "service"  # the upstream answered or did not; the id is the calling token's
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +56,23 @@ def publish_event(tenant: UUID, event: EventType, id: UUID) -> None:
     transaction.on_commit(lambda: _publish_now(ChangeEvent(tenant, event, id)))
 
 
-def _publish_now(news: ChangeEvent) -> None:
-    if news.event_type is EventType.CHARGE:
+def _publish_now(event: ChangeEvent) -> None:
+    if event.event_type is EventType.CHARGE:
         failpoints.hit_failpoint("publish")
     try:
-        connect_redis().publish(EVENTS_CHANNEL, news.to_json())
+        connect_redis().publish(EVENTS_CHANNEL, event.to_json())
     except redis.RedisError:
         if redis_client.uses_page_timeout():
-            Thread(target=_publish_in_background, args=(news,), daemon=True).start()
+            Thread(target=_publish_in_background, args=(event,), daemon=True).start()
         else:
             log.warning(PUBLISH_FAILED)
 
 
-def _publish_in_background(news: ChangeEvent) -> None:
+def _publish_in_background(event: ChangeEvent) -> None:
     """Retry briefly: event streams end 4 s after Redis stops answering
     (dashboard/shared/live/event_stream.py) but do not notice a shorter gap, so an event published
     during the gap must arrive after it."""
     try:
-        redis_client.connect_redis_patiently().publish(EVENTS_CHANNEL, news.to_json())
+        redis_client.connect_redis_patiently().publish(EVENTS_CHANNEL, event.to_json())
     except redis.RedisError:
         log.warning(PUBLISH_FAILED)

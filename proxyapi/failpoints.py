@@ -1,16 +1,16 @@
-"""Failpoints: named places in the way of a charge where a drill kills the process.
+"""Failpoints: named places in the processing of a charge where a drill kills the process.
 
-`REELROOM_FAILPOINT=sent` kills with SIGKILL at the first time that `reach("sent")` is called,
-`sent:3` at the third. Without it a point costs one comparison. A system check refuses the variable
-where the upstream is not the sandbox (`proxyapi/checks.py`).
+`REELROOM_FAILPOINT=sent` kills with SIGKILL at the first call of `hit_failpoint("sent")`, `sent:3`
+at the third. Without it a failpoint costs one comparison. A system check refuses the variable if
+the upstream is not the sandbox (`proxyapi/checks.py`).
 
     intent      the charge is written, not committed
-    enqueue     it is committed, the doorbell has not rung
+    enqueue     it is committed, the task is not queued
     dequeue     a worker has the task
-    sent        the last byte of the charging request is out
-    answered    its answer, or what went wrong, is known and not written down
-    publish     what it became is committed, and not announced
-    recorded    all is written and announced, the task is not acknowledged
+    sent        the last byte of the charging request is sent
+    answered    its answer or error is received and not stored
+    publish     its outcome is committed, the event is not published
+    recorded    everything is stored and published, the task is not acknowledged
     reconcile   the evidence of a lost answer is read, nothing is decided
 """
 
@@ -34,7 +34,7 @@ _hits_left = int(_HIT_COUNT or 1)
 
 
 def hit_failpoint(name: str) -> None:
-    """Die here, if this is the point and the time."""
+    """Kill the process if this is the active failpoint and its count is reached."""
     global _hits_left
     if name != ACTIVE_FAILPOINT:
         return

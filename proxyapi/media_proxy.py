@@ -1,14 +1,13 @@
-"""A finished film, streamed from where the service keeps it; the browser never goes there itself.
+"""Stream a finished film from the upstream's media host; the browser never connects to it.
 
-The address comes from the service and is not trusted: only public https hosts are connected to,
-and the sandbox while it is the service. A name is resolved once, every address it has is judged,
-and the connection goes to the judged address, so that a second answer of the DNS changes nothing.
-No token, no cookie and no redirect goes along; only the headers named here pass, either way.
+The URL comes from the upstream and is not trusted: only public https hosts are connected to, and
+the sandbox while it is the upstream. A host name is resolved once, all its addresses are checked,
+and the connection goes to a checked address, so that a later DNS answer changes nothing. No token,
+no cookie and no redirect is forwarded; in both directions only the headers listed here are.
 
-MediaError
-├── UnsafeAddress   nothing was connected to
-├── MediaGone       the address answers, but has the film no more: it may have been renewed
-└── MediaAway       no film for another reason: nobody answers, or with something else
+MediaError ├── UnsafeMediaAddress nothing was connected to ├── MediaGone the host answers, but no
+longer has the film: the URL may have been renewed └── MediaUnavailable no film for another reason:
+no answer, or an unexpected one
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ FORWARDED_RESPONSE_HEADERS = (
     "etag",
     "last-modified",
 )
-# What is passed on as that; by file name. Of all else the kind of job says what it is.
+# Content types that are forwarded, with their file extensions; otherwise the job's kind decides.
 MEDIA_EXTENSIONS = {
     "video/mp4": "mp4",
     "video/quicktime": "mov",
@@ -45,18 +44,18 @@ MEDIA_EXTENSIONS = {
     "audio/wav": "wav",
     "audio/x-wav": "wav",
 }
-SINGLE_RANGE = re.compile(r"bytes=\d*-\d*")  # several would be answered as another content type
+SINGLE_RANGE = re.compile(r"bytes=\d*-\d*")  # several ranges would change the content type
 ACCEPTED_STATUSES = frozenset({200, 206, 304, 416})
 GONE_STATUSES = frozenset({401, 403, 404, 410})
-MAX_MEDIA_BYTES = 2 * 1024**3  # bytes
-MAX_STREAM_S = 2 * 3600  # seconds; whoever watches may pause, whoever drips bytes may not stay
+MAX_MEDIA_BYTES = 2 * 1024**3
+MAX_STREAM_S = 2 * 3600  # seconds; long enough for pauses, and bounds a very slow host
 MEDIA_TIMEOUT = httpx.Timeout(20, connect=5)
 NAT64 = IPv6Network("64:ff9b::/96")
 GLOBAL_UNICAST = IPv6Network("2000::/3")
 
 
 class MediaError(Exception):
-    """There is no film to show now."""
+    """The film cannot be shown now."""
 
 
 class UnsafeMediaAddress(MediaError):
@@ -73,8 +72,8 @@ class MediaUnavailable(MediaError):
 
 @dataclass(frozen=True, slots=True)
 class MediaStream:
-    """An answer on its way: status and headers to pass on, and the bytes. `content_type` is one of
-    `MEDIA_EXTENSIONS`, or empty."""
+    """A response in progress: status and headers to forward, and the bytes. `content_type` is one
+    of `MEDIA_EXTENSIONS`, or empty."""
 
     status: int
     headers: dict[str, str]
@@ -83,9 +82,9 @@ class MediaStream:
 
 
 async def open_media_stream(
-    address: str, wishes: Mapping[str, str], *, head: bool = False
+    address: str, browser_headers: Mapping[str, str], *, head: bool = False
 ) -> MediaStream:
-    """Connect and read the headers. `wishes` are the browser's headers; few of them are sent on.
+    """Connect and read the headers. `browser_headers` are the browser's; only few are forwarded.
 
     The body has to be read to its end or closed. Raises `MediaError`.
     """
@@ -103,7 +102,7 @@ async def open_media_stream(
         request = client.build_request(
             "HEAD" if head else "GET",
             pinned,
-            headers=build_request_headers(wishes) | {"host": url.netloc.decode("ascii")},
+            headers=build_request_headers(browser_headers) | {"host": url.netloc.decode("ascii")},
             extensions={"sni_hostname": url.host},
         )
         try:
@@ -117,7 +116,7 @@ async def open_media_stream(
 
 
 def parse_media_url(address: str) -> httpx.URL:
-    """The address, if its form alone does not already rule it out."""
+    """Parse the URL; raises `UnsafeMediaAddress` if its form already excludes it."""
     try:
         url = httpx.URL(address)
     except (httpx.InvalidURL, ValueError) as error:
@@ -128,7 +127,7 @@ def parse_media_url(address: str) -> httpx.URL:
 
 
 def allowed_endpoints() -> set[tuple[str, int]]:
-    """Scheme and port: public https, and the sandbox's own door."""
+    """Scheme and port: public https, and those of the sandbox."""
     own = httpx.URL(settings.VIDEO_API_BASE_URL)
     sandbox = {(own.scheme, url_port(own))} if settings.VIDEO_API_IS_SANDBOX else set()
     return {("https", 443)} | sandbox
@@ -139,13 +138,13 @@ def url_port(url: httpx.URL) -> int:
 
 
 async def resolve_media_host(url: httpx.URL) -> IPv4Address | IPv6Address:
-    """The address to connect to. One bad address among several is enough to refuse them all."""
+    """The address to connect to. A single disallowed address among several refuses them all."""
     loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(url.host, url_port(url), type=socket.SOCK_STREAM)
+        entries = await loop.getaddrinfo(url.host, url_port(url), type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise MediaUnavailable("the film's host has no address") from error
-    addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
     if not addresses or not all(is_allowed_media_address(url, address) for address in addresses):
         raise UnsafeMediaAddress("the film's host is not a public one")
     return addresses[0]
@@ -154,36 +153,40 @@ async def resolve_media_host(url: httpx.URL) -> IPv4Address | IPv6Address:
 def is_allowed_media_address(url: httpx.URL, address: IPv4Address | IPv6Address) -> bool:
     own = httpx.URL(settings.VIDEO_API_BASE_URL)
     if settings.VIDEO_API_IS_SANDBOX and url_port(url) == url_port(own):
-        # Among containers the sandbox has a private address; else it is on this machine.
+        # In containers the sandbox has a private address; otherwise it is on this machine.
         return url.host == own.host or address.is_loopback
     return url.scheme == "https" and is_public_address(address)
 
 
 def is_public_address(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is one of the open internet, also when it wraps another one.
+    """Whether an address is public, also if it embeds another address.
 
-    Of IPv6, only what is given out to networks: Python calls much of the rest global, such as the
-    old site-local addresses and those that once stood for IPv4 (`::127.0.0.1`).
+    Of IPv6 only the ranges assigned to networks: Python also calls others global, such as the old
+    site-local addresses and the deprecated embedded IPv4 addresses (`::127.0.0.1`).
     """
     if isinstance(address, IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
+        embedded = address.ipv4_mapped or address.sixtofour
         if address.teredo is not None:
-            inner = address.teredo[1]
+            embedded = address.teredo[1]
         elif address in NAT64:
-            inner = IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None:
-            return is_public_address(inner)
+            embedded = IPv4Address(int(address) & 0xFFFFFFFF)
+        if embedded is not None:
+            return is_public_address(embedded)
         if address not in GLOBAL_UNICAST:
             return False
     return address.is_global and not address.is_multicast
 
 
-def build_request_headers(wishes: Mapping[str, str]) -> dict[str, str]:
-    """What of the browser's headers goes along; the bytes are asked for as they are."""
-    asked = {name: wishes[name] for name in FORWARDED_REQUEST_HEADERS if wishes.get(name)}
-    if "range" in asked and not SINGLE_RANGE.fullmatch(asked["range"]):
-        asked = {}
-    return asked | {"accept-encoding": "identity", "user-agent": "reelroom"}
+def build_request_headers(browser_headers: Mapping[str, str]) -> dict[str, str]:
+    """The browser's headers to forward; the bytes are requested without encoding."""
+    forwarded = {
+        name: browser_headers[name]
+        for name in FORWARDED_REQUEST_HEADERS
+        if browser_headers.get(name)
+    }
+    if "range" in forwarded and not SINGLE_RANGE.fullmatch(forwarded["range"]):
+        forwarded = {}
+    return forwarded | {"accept-encoding": "identity", "user-agent": "reelroom"}
 
 
 def check_response_headers(response: httpx.Response) -> dict[str, str]:
@@ -204,13 +207,13 @@ def check_response_headers(response: httpx.Response) -> dict[str, str]:
 
 
 def known_media_type(response: httpx.Response) -> str:
-    """What the host says it is; empty where that is no film and no recording, or several."""
-    named = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return named if named in MEDIA_EXTENSIONS else ""
+    """The content type of the host; empty if it is not a known video or audio type."""
+    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media_type if media_type in MEDIA_EXTENSIONS else ""
 
 
 async def stream_bytes(response: httpx.Response, stack: AsyncExitStack) -> AsyncIterator[bytes]:
-    """The film's bytes, no more than `MAX_MEDIA_BYTES` and for no longer than `MAX_STREAM_S`."""
+    """Yield the film's bytes, at most `MAX_MEDIA_BYTES` of them and for at most `MAX_STREAM_S`."""
     left = MAX_MEDIA_BYTES
     async with stack:
         try:
@@ -221,4 +224,4 @@ async def stream_bytes(response: httpx.Response, stack: AsyncExitStack) -> Async
                         return
                     yield chunk
         except (httpx.HTTPError, TimeoutError):
-            return  # the browser sees a short body and asks for the rest
+            return  # the browser gets a short body and requests the rest

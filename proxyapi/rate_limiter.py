@@ -1,25 +1,26 @@
-"""The requests a token has left this minute: one bucket in Redis, shared by every process.
+"""The rate limiter: one bucket of requests a minute for each token, in Redis, shared by every
+process.
 
 Contract: nothing calls the upstream without a permit (rule 5). In any 60 seconds a token gets at
-most its limit of requests: 30 until its first answer says otherwise (spec, "Limits"). The bucket is
-a log of the requests of the last minute, kept by one Lua script on the server's clock. Any error
-is towards fewer requests than allowed, so it holds for sliding and for fixed minutes; the spec does
-not say which the service counts. A request that leaves long after its permit counts from when it
-left (`restamp_late_permit`).
+most its limit of requests: 30 until an answer's headers state another (spec, "Limits"). The bucket
+is a log of the requests of the last minute, kept by one Lua script on the Redis server's clock. Any
+error is towards fewer requests than allowed, so it holds for sliding and for fixed minutes; the
+spec does not say which the upstream counts. A request that is sent long after its permit counts
+from its sending (`restamp_late_permit`).
 
-Priorities: a lower priority leaves a reserve to those above it. Polling takes what people leave
-unused, except two requests for the next click, a third that comes free in time for the last of
-three clicks, and more where people click a lot
-(docs/decisions/0012-what-people-leave-unused.md). The two lowest priorities are spread over the
-minute, so that its first seconds do not use up what the others need.
+Priorities: a lower priority leaves a reserve to those above it. Polling uses what people leave
+unused, except two requests for the next click, a third that becomes available in time for the last
+of three clicks, and more if people click a lot (docs/decisions/0012-what-people-leave-unused.md).
+The two lowest priorities are spread over the minute, so that its first seconds do not use up what
+the others need.
 
-A flushed or new Redis does not know what was sent before. For its first minute a bucket therefore
-grants one request every two seconds, the first at once, until the headers of an answer say how
-many are left. If the service counts in fixed minutes, that may be more than was left of the last
+A flushed or new Redis does not know the earlier requests. For its first minute a bucket therefore
+grants one request every two seconds, the first at once, until the headers of an answer state how
+many are left. If the upstream counts in fixed minutes, that may be more than was left of the last
 sixty seconds, and is allowed.
 
 Two smaller limits are separate (`RatePool`): previews, five a minute, and the scraping pool, whose
-429 stops scraping and nothing else (spec, "Limits"; pitfalls 27 and 28).
+429 pauses scraping and nothing else (spec, "Limits"; pitfalls 27 and 28).
 """
 
 from __future__ import annotations
@@ -36,20 +37,18 @@ import redis
 
 from proxyapi.operations import RatePool
 
-DEFAULT_REQUESTS_PER_MINUTE = 30  # requests a minute, the spec's default
-# Two requests granted a minute apart can reach the service closer together than that.
-WINDOW_MS = 61_000  # milliseconds
-RESTAMP_AFTER_S = (
-    0.5  # seconds from the grant; the rest of that second is for the way to the service
-)
-MAX_PAUSE_S = 3600.0  # seconds
-PREVIEWS_PER_MINUTE = 5  # a minute; the spec's figure
+DEFAULT_REQUESTS_PER_MINUTE = 30  # the spec's default
+# Two requests granted a minute apart can arrive upstream less than a minute apart.
+WINDOW_MS = 61_000
+RESTAMP_AFTER_S = 0.5  # seconds from the grant; the rest of that second is for the network
+MAX_PAUSE_S = 3600.0
+PREVIEWS_PER_MINUTE = 5  # the spec's figure
 
 _LUA_SCRIPT = Path(__file__).with_suffix(".lua").read_text(encoding="utf-8")
 
 
 class Priority(IntEnum):
-    """Classes of traffic; the smaller goes first."""
+    """Classes of traffic; the smaller value goes first."""
 
     PERSON = 0
     GATEWAY = 1
@@ -60,13 +59,11 @@ class Priority(IntEnum):
 
 class _PriorityPolicy(NamedTuple):
     reserve_percent: int  # percent of the limit that this priority leaves free
-    is_adaptive: bool  # it leaves more where people have sent much in the last minutes
-    max_rate_percent: int  # percent of the limit that it gets a minute at most; 0 is "all of it"
-    burst: int  # how many of those at once
-    starvation_s: int  # after so many seconds without any it goes before all but people; 0: never
-    replenish_ms: (
-        int  # milliseconds within which one more is free than it leaves now; 0: it need not
-    )
+    is_adaptive: bool  # it leaves more if people have sent much in the last minutes
+    max_rate_percent: int  # percent of the limit that it gets a minute at most; 0: all of it
+    burst: int  # how many of them at once
+    starvation_s: int  # seconds without a request, then it goes before all but people; 0: never
+    replenish_ms: int  # milliseconds within which one more becomes free than it leaves now; 0: none
     rationale: str
 
 
@@ -91,7 +88,7 @@ _PRIORITY_POLICIES = {
 class Permit:
     """Whether the request may be sent; if not, `wait_s` is the minimum of seconds to wait.
 
-    `log_number` is its place in the bucket's log, to count it again from when it really left.
+    `log_number` is its place in the bucket's log, to count it from its real sending.
     """
 
     is_granted: bool
@@ -102,7 +99,7 @@ class Permit:
 
 @dataclass(frozen=True, slots=True)
 class BucketLevel:
-    """Requests a minute, requests left now, seconds until all of them are free again."""
+    """Requests a minute, requests left now, and seconds until all of them are available again."""
 
     limit: int
     remaining: int
@@ -110,7 +107,7 @@ class BucketLevel:
 
 
 class RateLimitExhausted(Exception):
-    """Nothing was sent. `wait_s` is the seconds until it is worth asking again."""
+    """Nothing was sent. `wait` is the seconds until another attempt makes sense."""
 
     def __init__(self, wait: float) -> None:
         super().__init__(f"allowance exhausted for {wait:.1f} s")
@@ -125,7 +122,7 @@ class RateLimitExhausted(Exception):
 
 
 class RatePoolExhausted(RateLimitExhausted):
-    """A limit other than the token's is used up; everything else continues."""
+    """A limit other than the token's is exhausted; everything else continues."""
 
     @property
     def user_message(self) -> str:
@@ -154,7 +151,7 @@ def try_acquire(
 ) -> Permit:
     """Take `cost` requests from the bucket, all of them or none, without waiting.
 
-    `limit` holds until an answer tells another. `at` is the time in milliseconds, for simulations.
+    `limit` holds until an answer states another. `at` is the time in milliseconds, for simulations.
     """
     since = time.monotonic()
     granted, wait, number = _run_script(
@@ -189,10 +186,10 @@ def available_many(store: redis.Redis, names: Sequence[str], lane: Priority) -> 
 
 
 def wait_for_pool(store: redis.Redis, pool: RatePool, account: str, timeout: float) -> None:
-    """Wait up to `timeout` seconds until the account's pool has one left, and take none of it.
+    """Wait up to `timeout` seconds until the account's pool has a request left, and take none.
 
-    The size of the scraping pool is not documented: it is open until a 429 pauses it. Raises
-    PoolExhausted.
+    The size of the scraping pool is not documented: it is available until a 429 pauses it. Raises
+    `RatePoolExhausted`.
     """
     until = time.monotonic() + timeout
     while (wait := _pool_wait_s(store, pool, account)) > 0:
@@ -205,14 +202,14 @@ def _pool_wait_s(store: redis.Redis, pool: RatePool, account: str) -> float:
     name = pool.bucket_name(account)
     if pool is RatePool.SCRAPING:
         return bucket_pause_s(store, name)
-    room, wait = _run_script(
+    available_count, wait = _run_script(
         store, name, "room", *_policy_numbers(Priority.PERSON), limit=PREVIEWS_PER_MINUTE
     )
-    return 0.0 if room else max(1, wait) / 1000
+    return 0.0 if available_count else max(1, wait) / 1000
 
 
 def take_from_pool(store: redis.Redis, pool: RatePool, account: str) -> None:
-    """Take one request from a counted pool of the account. Raises PoolExhausted."""
+    """Take one request from a counted pool of the account. Raises `RatePoolExhausted`."""
     if pool is RatePool.PREVIEWS:
         grant = try_acquire(
             store, pool.bucket_name(account), Priority.PERSON, limit=PREVIEWS_PER_MINUTE
@@ -224,20 +221,20 @@ def take_from_pool(store: redis.Redis, pool: RatePool, account: str) -> None:
 def acquire(store: redis.Redis, name: str, lane: Priority, timeout: float) -> Permit:
     """Take one request, waiting up to `timeout` seconds for it.
 
-    Raises RateLimitExhausted as soon as it is certain that the time is too short.
+    Raises `RateLimitExhausted` as soon as it is certain that the time is too short.
     """
     until = time.monotonic() + timeout
     while not (grant := try_acquire(store, name, lane)).is_granted:
         if time.monotonic() + grant.wait_s > until:
             raise RateLimitExhausted(grant.wait_s)
-        # Short waits: the bucket may have been paused or filled meanwhile.
+        # Short waits, because the bucket may be paused or refilled meanwhile.
         Event().wait(min(grant.wait_s, 0.5))
     return grant
 
 
 def restamp_late_permit(store: redis.Redis, name: str, grant: Permit) -> None:
-    """Count a permitted request from now if it left late, because of a database lock or a large
-    upload: the service counts it when it arrives."""
+    """Count a permitted request from now if it was sent late, because of a database lock or a large
+    upload: the upstream counts it when it arrives."""
     if time.monotonic() - grant.requested_at_s > RESTAMP_AFTER_S:
         _run_script(store, name, "restamp", grant.log_number)
 
@@ -247,14 +244,14 @@ def apply_rate_limit_headers(
 ) -> None:
     """Apply the X-RateLimit headers of an answer, also of an error.
 
-    It takes away what others used and never gives back: an answer's count may be older than
-    requests that are still under way.
+    This removes requests that others used and never adds any: an answer's count may be older than
+    requests that are in progress.
     """
     _run_script(store, name, "correct", max(1, limit), max(0, remaining), at=at)
 
 
 def pause_bucket(store: redis.Redis, name: str, seconds: float, *, at: int | None = None) -> None:
-    """Grant nothing for that long after a 429. A longer pause stays as it is."""
+    """Grant nothing for `seconds` after a 429. A longer pause stays as it is."""
     _run_script(store, name, "pause", round(min(max(seconds, 0.0), MAX_PAUSE_S) * 1000), at=at)
 
 
@@ -264,15 +261,15 @@ def bucket_pause_s(store: redis.Redis, name: str) -> float:
 
 
 def peek_bucket(store: redis.Redis, name: str) -> BucketLevel:
-    """What is left for a person's request. Takes none."""
+    """The requests left for a person. Takes none."""
     limit, left, resets_in = _run_script(store, name, "peek")
     return BucketLevel(limit, left, resets_in / 1000)
 
 
 def _policy_numbers(lane: Priority) -> list[int]:
-    share = _PRIORITY_POLICIES[lane]
-    people = lane == Priority.PERSON
-    return [int(number) for number in (*share[:6], people, lane)]
+    policy = _PRIORITY_POLICIES[lane]
+    is_person = lane == Priority.PERSON
+    return [int(number) for number in (*policy[:6], is_person, lane)]
 
 
 def _bucket_keys(name: str) -> list[str]:

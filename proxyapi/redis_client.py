@@ -1,8 +1,8 @@
-"""The Redis of the setting REDIS_URL: one pool of connections a process.
+"""The Redis of the setting REDIS_URL: one connection pool for each process.
 
-A process that answers pages gives up after 0.3 s. Once Redis did not answer it is not asked again
-for 2 s, so that several uses in one page do not add up: they fail at once, as `redis.TimeoutError`.
-Workers and commands wait 5 s, each time.
+A process that serves pages gives up after 0.3 s. After a timeout Redis is not called for 2 s, so
+that several uses in one page do not add up: they fail at once with `redis.TimeoutError`. Workers
+and commands wait 5 s, each time.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from redis.retry import Retry
 
 PAGE_TIMEOUT_S = 0.3
 WORKER_TIMEOUT_S = 5.0
-TIMEOUT_BACKOFF_S = 2.0  # not asked again after a time-out
+TIMEOUT_BACKOFF_S = 2.0  # without calls after a timeout
 _timeout_s = WORKER_TIMEOUT_S
 _backoff_until_s = 0.0  # monotonic
 
 
 def use_page_timeout() -> None:
-    """From now on this process gives up soon: somebody waits for a page."""
+    """From now on this process uses the short timeout, because it serves pages."""
     global _timeout_s
     _timeout_s = PAGE_TIMEOUT_S
 
@@ -35,7 +35,7 @@ def reset_timeout_backoff() -> None:
 
 
 def uses_page_timeout() -> bool:
-    """Whether this process gives up sooner than a worker."""
+    """Whether this process uses a shorter timeout than a worker."""
     return _timeout_s < WORKER_TIMEOUT_S
 
 
@@ -44,12 +44,12 @@ def connect_redis() -> redis.Redis:
 
 
 def connect_redis_patiently() -> redis.Redis:
-    """With a worker's time-out, for what nobody waits for."""
+    """With a worker's timeout, for calls that no page waits for."""
     return _cached_client(settings.REDIS_URL, WORKER_TIMEOUT_S)
 
 
 def is_redis_up() -> bool:
-    """Whether Redis answers now. Asked before the queue is, whose own time-out is a worker's."""
+    """Whether Redis answers now. Checked before the queue is used, which has a worker's timeout."""
     try:
         return bool(connect_redis().ping())
     except redis.RedisError:
@@ -57,8 +57,7 @@ def is_redis_up() -> bool:
 
 
 class RetryUnlessTimeout(Retry):
-    """Retries a broken connection once; after a timeout nothing is tried for
-    `TIMEOUT_BACKOFF_S`."""
+    """Retries a broken connection once; after a timeout nothing is sent for `TIMEOUT_BACKOFF_S`."""
 
     def __init__(self) -> None:
         super().__init__(NoBackoff(), 1, (redis.ConnectionError,))

@@ -1,13 +1,10 @@
-"""What we refuse before anything is sent, each with the sentence a person reads.
+"""Refusals: what the portal refuses before anything is sent, each with the sentence for people.
 
-Refusal
-├── NotEnoughCredits   the hold does not fit into what is free
-├── LimitExceeded      the hold does not fit into what a spending limit leaves
-├── AlreadyInProgress  the same thing is on its way
-├── NotReady           a precondition of the service is not met
-├── TokenRefused       the token cannot be used or taken
-├── TooManyAttempts    somebody tried too often within a minute
-└── StaleData          somebody changed it meanwhile
+Refusal ├── NotEnoughCredits the hold exceeds the available credits ├── LimitExceeded the hold
+exceeds what a spending limit leaves ├── AlreadyInProgress the same operation is in progress ├──
+NotReady a precondition of the upstream is not met ├── TokenRefused the token cannot be used or
+added ├── TooManyAttempts too many attempts within a minute └── StaleData another person or worker
+changed it meanwhile
 """
 
 from __future__ import annotations
@@ -17,8 +14,7 @@ from typing import NamedTuple
 
 
 class Refusal(Exception):
-    """Nothing was sent and nothing was charged. `field` names the form field it is about, if
-    one."""
+    """Nothing was sent and nothing was charged. `field` names the form field concerned, if any."""
 
     def __init__(self, sentence: str, field: str = "") -> None:
         super().__init__(sentence)
@@ -37,7 +33,7 @@ class NotEnoughCredits(Refusal):
 
 
 class SpendingLimit(NamedTuple):
-    """What a budget of the caller leaves, in credits, below 0 where it is overspent. `key` is the
+    """What a budget of the caller leaves, in credits, below 0 if it is overspent. `key` is the
     caller's name for it."""
 
     key: str
@@ -74,7 +70,8 @@ class StaleData(Refusal):
 
 
 def other_team_hold_sentence(amount: Decimal) -> str:
-    """A sentence and a space; empty where other teams hold nothing. No more is told of them."""
+    """A sentence and a space; empty if other teams hold nothing. Nothing more is revealed of
+    them."""
     if not amount:
         return ""
     return f"{format_credits(amount)} cr are held by another team that uses this account. "

@@ -1,6 +1,6 @@
 """Celery tasks: one to three lines over the modules. They take ids, may run twice and may be lost.
 
-What a round of the beat rings for again anyway expires (seconds) by the next round or two.
+A task that every round of the beat enqueues again expires (seconds) within the next round or two.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from proxyapi.rollups import daily_totals
 from proxyapi.upstream import errors
 
 log = logging.getLogger(__name__)
-TICK_DELAY = timedelta(seconds=15)  # when the tick does what no doorbell rang for
+TICK_DELAY = timedelta(seconds=15)  # after which the tick takes rows whose queued task was lost
 TICK_HEARTBEAT_KEY = "reelroom:heartbeat"
-SLOW_PING_KEY = "reelroom:slow-worker-ping"  # since when the slow worker has not answered
-SLOW_CALL_S = 60.0  # seconds; a charge that may wait longer for its answer goes the slow way
+SLOW_PING_KEY = "reelroom:slow-worker-ping"  # the time since which the slow worker is silent
+SLOW_CALL_S = 60.0  # seconds; a charge with a longer timeout uses the slow queue
 
 
 def enqueue_task_after_commit(task: Task[[str], None], id: UUID) -> None:
-    """Ring for a worker after commit. Without the queue it is done later: see `tick`."""
+    """Enqueue the task after commit. If the queue is unavailable, `tick` enqueues it later."""
     transaction.on_commit(lambda: _enqueue(task, str(id)))
 
 
@@ -51,7 +51,7 @@ def _enqueue(task: Task[[str], None], id: str) -> None:
     if task in (dispatch_charge_task, dispatch_slow_charge_task):
         failpoints.hit_failpoint("enqueue")
     try:
-        if redis_client.is_redis_up():  # the queue itself would be waited for for 5 s
+        if redis_client.is_redis_up():  # the queue itself has a timeout of 5 s
             task.apply_async((id,), retry=False)
             return
     except OperationalError:
@@ -61,7 +61,7 @@ def _enqueue(task: Task[[str], None], id: str) -> None:
 
 @shared_task
 def tick() -> None:
-    """Every second: ring for whatever is due (rule 7)."""
+    """Every second: enqueue a task for whatever is due (rule 7)."""
     now = timezone.now().isoformat()
     connect_redis().set(TICK_HEARTBEAT_KEY, now, ex=30)
     connect_redis().set(SLOW_PING_KEY, now, nx=True)
@@ -77,12 +77,12 @@ def tick() -> None:
 
 @shared_task
 def answer_slow_ping() -> None:
-    """Every 10 s, the slow way: the worker there is alive."""
+    """Every 10 s, on the slow queue: its worker is alive."""
     connect_redis().delete(SLOW_PING_KEY)
 
 
 def choose_send_task(charge: Charge) -> Task[[str], None]:
-    """Who sends the charge: one that may take minutes does not hold up the others."""
+    """The task that sends the charge: a call that may take minutes must not delay the others."""
     is_long = get_operation(charge.operation).timeout > SLOW_CALL_S
     return dispatch_slow_charge_task if is_long else dispatch_charge_task
 
@@ -124,13 +124,13 @@ def refresh_account_task(account_id: str) -> None:
     except RateLimitExhausted:
         Account.objects.filter(pk=account_id).update(refreshed_at=None)  # in the next round
     except errors.UpstreamError:
-        return  # what we know keeps its age
+        return  # the stored profile keeps its age
 
 
 @shared_task
 def refresh_due_accounts() -> None:
     """Every minute: refresh old account profiles. Also reschedule jobs after a clock rollback, mark
-    refunds that were missed and ask again for stale prices."""
+    refunds that were missed and request new prices for stale ones."""
     due_work.reschedule_after_clock_rollback()
     due_work.mark_missed_refunds()
     due_work.requeue_stale_quotes()
@@ -151,7 +151,7 @@ def refresh_top_up_task(account_id: str) -> None:
 
 @shared_task
 def sweep_top_ups() -> None:
-    """Every 15 s: changes of a top-up that no doorbell rang for, and preferences grown old."""
+    """Every 15 s: changes of a top-up that no worker picked up, and preferences that are due."""
     now = timezone.now()
     for change_id in TopUpChange.objects.due(now).values_list("pk", flat=True):
         save_top_up_task.delay(str(change_id))
@@ -161,8 +161,8 @@ def sweep_top_ups() -> None:
 
 @shared_task(expires=30)
 def sync_ledger_task(account_id: str) -> None:
-    """Rung every 5 s for as long as it is due: what piled up while no worker took it is one query
-    each, and no turn."""
+    """Enqueued every 5 s while the ledger is due: duplicates that piled up cost one query each and
+    do not sync."""
     if ledger.accounts_due_for_sync(timezone.now(), of=UUID(account_id)):
         ledger.sync_account(UUID(account_id))
         for charge_id in charges_with_late_debit(UUID(account_id)):
@@ -178,7 +178,7 @@ def sync_due_ledgers() -> None:
 
 @shared_task
 def prune_calls() -> None:
-    """Four times a day: the records of calls that only looked, and are old."""
+    """Four times a day: delete old records of calls that did not charge."""
     call_retention.prune_old_calls()
 
 
@@ -190,7 +190,7 @@ def check_database_restored() -> None:
 
 @shared_task
 def prune_charge_log() -> None:
-    """Four times a day: files of the charge log that are older than it is kept."""
+    """Four times a day: delete files of the charge log older than their retention."""
     charge_log.prune_log_files()
 
 
@@ -203,7 +203,8 @@ def recount_days_task(account_id: str) -> None:
 
 @shared_task
 def sweep_moved_days() -> None:
-    """Every minute: sums of a team that changed its time zone, and those that a worker left."""
+    """Every minute: sums of a team that changed its time zone, and marked days that a worker
+    left."""
     stale = {*daily_totals.accounts_with_stale_zone(), *daily_totals.accounts_with_stale_days()}
     for account_id in stale:
         recount_days_task.delay(str(account_id))

@@ -39,13 +39,13 @@ def reassign_work(token: Token) -> None:
     Running videos become due for polling, unknown charges are read back, missing prices are
     requested, and charges that wait for an approval will be sent with this token.
     """
-    others = Token.objects.filter(
+    other_tokens = Token.objects.filter(
         tenant=token.tenant_id, owner=token.owner_id, account=token.account_id
     ).exclude(pk=token.pk)
     stopped = [
-        one
-        for one in others
-        if one.state in STOPPED_TOKEN_STATES or not token_vault.can_decrypt(one)
+        other
+        for other in other_tokens
+        if other.state in STOPPED_TOKEN_STATES or not token_vault.can_decrypt(other)
     ]
     if not stopped or not token_vault.can_decrypt(token):
         return

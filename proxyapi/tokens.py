@@ -31,14 +31,14 @@ STORED_FOR_OTHER_UPSTREAM = (
 PROFILE_UNREADABLE = (
     "The service did not respond, so the token could not be checked and was not stored."
 )
-# Wrong tokens a minute that reach the service; one that it knows does not count.
+# Unknown tokens a minute that are sent upstream; a token that it knows does not count.
 MEMBER_WRONG_TOKENS_PER_MINUTE = 5
 TEAM_WRONG_TOKENS_PER_MINUTE = 15
 TOO_MANY_WRONG_TOKENS = (
     "Too many tokens were tried within a minute. This one was not sent to the service. Try again "
     "in {wait} s."
 )
-PERMIT_TIMEOUT_S = 5  # seconds to wait for a request of the allowance
+PERMIT_TIMEOUT_S = 5  # seconds to wait for a permit
 
 
 def no_extra_step(_: Token) -> None:
@@ -84,7 +84,7 @@ def store_token(
             also(token)
             publish_event(tenant.pk, EventType.TOKEN, token.pk)
             publish_event(tenant.pk, EventType.ACCOUNT, token.account_id)
-    except IntegrityError:  # somebody else added it while the service was asked
+    except IntegrityError:  # another member added it during the request
         raise TokenRefused(ALREADY_STORED, field="token") from None
     return token
 
@@ -141,8 +141,10 @@ def get_or_create_account(
     For a sandbox that moved to another port the existing row is used; its address does not change,
     because tokens are encrypted for it.
     """
-    known = Account.objects.of_current_upstream().filter(tenant=tenant, upstream_id=profile["id"])
-    account = known.order_by("created_at").first()
+    existing = Account.objects.of_current_upstream().filter(
+        tenant=tenant, upstream_id=profile["id"]
+    )
+    account = existing.order_by("created_at").first()
     if account is None:
         account, _ = Account.objects.get_or_create(
             tenant=tenant, environment=settings.VIDEO_API_BASE_URL, upstream_id=profile["id"]
@@ -180,20 +182,20 @@ def refresh_account_profile(account: Account) -> None:
     )
     if token is None or not claim_refresh(account):
         return
-    # The first time somebody waits for the voices to appear. Later nobody does; but three requests
-    # in ten minutes go before the looks: behind them, on a busy token, the last would never come.
+    # The first time a person waits for the voices. Later nobody waits, but the three requests in
+    # ten minutes go before polls: behind them, on a busy token, the last would never be sent.
     lane = Priority.SETTLEMENT if account.options else Priority.PERSON
     grant = calls.acquire_permit(token, lane, PERMIT_TIMEOUT_S)
-    requested_at = timezone.now()  # after the wait: what was charged during it is in the answer
+    requested_at = timezone.now()  # after the wait, because the answer includes charges during it
     profile = dict(
         response_parsing.as_mapping(calls.send_request(token, PROFILE_OPERATION, grant).data)
     )
     if is_profile_of_other_account(profile, account):
         return
     account.save_profile(profile, requested_at)
-    for one in account.tokens.usable():
-        calls.change_token_state(one, token_state_for(account))
-        reassign_work(one)
+    for usable_token in account.tokens.usable():
+        calls.change_token_state(usable_token, token_state_for(account))
+        reassign_work(usable_token)
     account.costs = fetch_mapping(token, "credits.costs", lane) or account.costs
     account.save(update_fields=["costs"])
     if account.plan == AccountPlan.PAID:

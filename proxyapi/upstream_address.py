@@ -1,8 +1,8 @@
-"""Which accounts are of the upstream that the portal uses now (VIDEO_API_BASE_URL).
+"""Which accounts belong to the upstream that the portal uses now (VIDEO_API_BASE_URL).
 
-A token is sent only to the upstream it was sealed for, which its account's row names. Accounts of
-any other address are paused: nothing is requested for them and nothing about them is decided. This
-is computed and never stored, so setting the former address again resumes them.
+A token is sent only to the upstream for which it was encrypted, which its account's row names.
+Accounts of any other address are paused: nothing is requested for them and nothing about them is
+decided. This is computed and never stored, so setting the former address again resumes them.
 
 A sandbox on this machine may move to another port and stays the same upstream, and so does one at
 the host `sandbox`. The two are not the same: that host is another machine with another database.
@@ -23,7 +23,7 @@ SANDBOX_URL_PATTERNS = (
 
 
 def is_current_upstream(address: str) -> bool:
-    """Whether a token that was sealed for this address may be sent to the one in use."""
+    """Whether a token that was encrypted for this address may be sent to the one in use."""
     pattern = sandbox_url_pattern()
     if pattern is not None:
         return re.search(pattern, address) is not None
@@ -31,7 +31,7 @@ def is_current_upstream(address: str) -> bool:
 
 
 def current_upstream_filter(field: str = "environment") -> Q:
-    """The same for a query; `field` is the path to `Account.environment`."""
+    """The same as a query filter; `field` is the path to `Account.environment`."""
     pattern = sandbox_url_pattern()
     if pattern is not None:
         return Q(**{f"{field}__regex": pattern})
@@ -39,6 +39,10 @@ def current_upstream_filter(field: str = "environment") -> Q:
 
 
 def sandbox_url_pattern() -> str | None:
-    """The pattern of all addresses of the sandbox in use; None where the upstream is none."""
-    matching = (it for it in SANDBOX_URL_PATTERNS if re.search(it, settings.VIDEO_API_BASE_URL))
+    """The pattern of all addresses of the sandbox in use; None if the upstream is not a sandbox."""
+    matching = (
+        pattern
+        for pattern in SANDBOX_URL_PATTERNS
+        if re.search(pattern, settings.VIDEO_API_BASE_URL)
+    )
     return next(matching, None)

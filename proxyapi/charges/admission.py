@@ -278,7 +278,7 @@ def insert_charge(intent: ChargeIntent, payer: int, job: Job | None, state: Char
     charge = Charge.objects.create(
         tenant_id=intent.tenant_id,
         account_id=intent.account_id,
-        # The locked job's: another token may have taken over since the page was drawn.
+        # The locked job's token: another one may have taken over since the page was rendered.
         token_id=job.token_id if job else intent.token.pk,  # type: ignore[union-attr]
         member_id=payer,
         job=job,

@@ -26,7 +26,7 @@ from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable, Rate
 from proxyapi.upstream import errors
 from proxyapi.upstream.envelope import UploadFiles
 
-PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a turn; longer waits are the row's, not a worker's
+PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a permit; longer waits postpone the row
 GIVE_UP_AFTER = timedelta(minutes=15)
 
 
@@ -45,7 +45,7 @@ def dispatch_charge(charge_id: UUID) -> None:
     if timezone.now() - (charge.held_at or charge.created_at) > GIVE_UP_AFTER:
         transitions.give_up_unsent(
             charge
-        )  # whatever kept it: nobody expects it to be sent any more
+        )  # whatever delayed it, people no longer expect it to be sent
         return
     if not charge.account.is_of_current_upstream:
         postpone_charge(charge, calls.TokenOfOtherUpstream())
@@ -75,7 +75,7 @@ def sync_before_send(charge: Charge) -> dict[str, Any]:
     if job is None or prepare is None or job.state == JobState.COMPLETED:
         return evidence.fetch_evidence(charge, Priority.PERSON)
     record = prepare(job, Priority.PERSON, PERMIT_TIMEOUT_S)
-    # A PATCH need not answer the whole record.
+    # The answer of a PATCH may omit parts of the record.
     is_complete = evidence.is_evidence_complete(charge, record)
     return record if is_complete else evidence.fetch_evidence(charge, Priority.PERSON)
 
@@ -137,7 +137,7 @@ def send_charging_request(charge: Charge, grant: Permit) -> None:
     except RateLimiterUnavailable as error:
         # The charge log has no record of it, so it was not sent.
         requeue_unsent(charge, error)
-    except errors.UnsendableRequest as error:  # it will be no other in a minute
+    except errors.UnsendableRequest as error:  # a retry would fail in the same way
         transitions.mark_refused(charge, error)
     except errors.UpstreamError as error:
         failpoints.hit_failpoint("answered")

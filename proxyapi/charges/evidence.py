@@ -1,9 +1,9 @@
-"""Evidence: what is read before a charging call, and whether it proves afterwards that the call was
+"""Evidence: what is read before a charging call, and whether it later proves that the call was
 carried out.
 
-What a resource shows differently from before proves it; what it shows alike proves nothing where
-the way back looks the same (failed → rendering → failed), and there the ledger alone decides. Which
-read shows it, what is kept and what proves it is each kind's (`proxyapi/kinds`).
+A difference in the resource proves it. Equal readings prove nothing if the operation can return to
+the same state (failed → rendering → failed); then the ledger alone decides. Each kind defines which
+read gives the evidence, what is stored and what proves it (`proxyapi/kinds`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from proxyapi.operations import ExecutionEvidence, get_operation
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
 
-PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a turn
-# The resource is gone, or its token is: another one of the account still reads the ledger.
+PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a permit
+# The resource or its token is gone: another token of the account can still read the ledger.
 UNREADABLE_ERRORS = (errors.Unauthorized, errors.NotFound, calls.TokenUnusable, *calls.PLAN_ERRORS)
-# What shows it is the account's: another charge of the same operation may have changed it.
+# The evidence belongs to the account: another charge of the same operation may have changed it.
 SHARED_EVIDENCE = (ExecutionEvidence.IDEAS, ExecutionEvidence.SLOTS)
 
 
@@ -33,8 +33,8 @@ def evidence_of(charge: Charge) -> KindSpec | IdeaSearchEvidence:
 
 
 def fetch_evidence(charge: Charge, lane: Priority) -> UpstreamRecord:
-    """What the charge's free read says now; empty where there is none. Raises
-    `errors.UpstreamError`, `RateLimitExhausted`."""
+    """The current result of the charge's free read; empty if it has none. Raises
+    `errors.UpstreamError` or `RateLimitExhausted`."""
     source = evidence_of(charge)
     if (read := source.evidence_read(charge)) is None:
         return {}
@@ -44,14 +44,15 @@ def fetch_evidence(charge: Charge, lane: Priority) -> UpstreamRecord:
 
 
 def snapshot(charge: Charge, record: UpstreamRecord) -> UpstreamRecord:
-    """What to keep of what was read just before sending; `by_ledger`: a debit proves it alone."""
+    """The part of the reading before the send to store; `by_ledger`: a debit alone proves the
+    charge."""
     row, source = get_operation(charge.operation), evidence_of(charge)
-    kept = source.snapshot(row, record)
-    return {**kept, "by_ledger": source.is_debit_enough(row, kept)}
+    stored = source.snapshot(row, record)
+    return {**stored, "by_ledger": source.is_debit_enough(row, stored)}
 
 
 def proves_executed(charge: Charge, record: UpstreamRecord) -> bool:
-    """Whether the same, read again, proves that the charge's operation was carried out."""
+    """Whether a later reading proves that the charge's operation was carried out."""
     row = get_operation(charge.operation)
     if not evidence_of(charge).proves(row, charge.before, record):
         return False
@@ -59,36 +60,38 @@ def proves_executed(charge: Charge, record: UpstreamRecord) -> bool:
 
 
 def concurrent_charges(charge: Charge) -> QuerySet[Charge]:
-    """Other charges of this operation, of every team on the upstream account, that were on their
-    way after the charge was sent: what differs from before may be theirs."""
-    others = Charge.objects.of_upstream_account(charge.account_id).exclude(pk=charge.pk)
-    others = others.filter(operation=charge.operation).exclude(state=ChargeState.REFUSED)
+    """Other charges of this operation, of every team on the upstream account, that were in progress
+    after the charge was sent, so that a difference may be theirs."""
+    charges = Charge.objects.of_upstream_account(charge.account_id).exclude(pk=charge.pk)
+    charges = charges.filter(operation=charge.operation).exclude(state=ChargeState.REFUSED)
     if get_operation(charge.operation).evidence is ExecutionEvidence.IDEAS:
-        others = others.filter(body__keyword=charge.body.get("keyword"))
+        charges = charges.filter(body__keyword=charge.body.get("keyword"))
     is_later = Q(sent_at__gte=charge.sent_at)
     was_open = Q(sent_at__isnull=False, settled_at__isnull=True)
-    return others.filter(is_later | was_open | Q(settled_at__gte=charge.sent_at))
+    return charges.filter(is_later | was_open | Q(settled_at__gte=charge.sent_at))
 
 
 def already_started(charge: Charge, record: UpstreamRecord) -> StatusReading | None:
-    """What the record says of a video that the service renders already, or has rendered to an end,
-    although it is only to be started; None where nothing says so.
+    """The status of a video that the upstream renders or has rendered, although this charge is to
+    start it; None if the record does not show that.
 
-    A render starts from a draft and a retry from a failed one; what runs here was started, too. An
-    unknown word says nothing.
+    A render starts from a draft and a retry from a failed video; a job that is running here was
+    started too. An unknown status proves nothing.
     """
     job, row = charge.job, get_operation(charge.operation)
     if job is None or not row.starts_rendering or not KINDS[job.kind].shows_start:
         return None
-    spec, ran_since = KINDS[job.kind], was_started_since_hold(job, charge)
-    start, words = JobState.DRAFT, spec.started_statuses
+    spec, was_started = KINDS[job.kind], was_started_since_hold(job, charge)
+    start_state, started_statuses = JobState.DRAFT, spec.started_statuses
     if row.restarts_failed:
-        start = JobState.FAILED
-        # Where a retry starts from, unless it is another failure than it was pressed for.
-        words = words if ran_since else words - spec.failed_statuses
+        start_state = JobState.FAILED
+        # A retry starts from a failure, which counts as started only if another charge started it.
+        started_statuses = (
+            started_statuses if was_started else started_statuses - spec.failed_statuses
+        )
     reading = spec.read_status(record)
-    is_to_start = job.state in (start, JobState.RUNNING) or ran_since
-    return reading if is_to_start and reading.raw_status in words else None
+    is_to_start = job.state in (start_state, JobState.RUNNING) or was_started
+    return reading if is_to_start and reading.raw_status in started_statuses else None
 
 
 def was_started_since_hold(job: Job, charge: Charge) -> bool:
@@ -98,19 +101,19 @@ def was_started_since_hold(job: Job, charge: Charge) -> bool:
 
 
 def resource_in_reply(charge: Charge, data: Any) -> UpstreamRecord:
-    """The resource in an answer, whether it stands in `data` itself or one level down."""
+    """The resource in an answer, in `data` itself or one level below."""
     return evidence_of(charge).resource_in(data)
 
 
 def is_evidence_complete(charge: Charge, record: UpstreamRecord) -> bool:
-    """Whether the record shows what proves this operation; what is not there was not seen."""
+    """Whether the record contains what proves this operation; a missing field is no evidence."""
     if get_operation(charge.operation).writes_script:
         return "script" in record
     return bool(reported_status(charge, record))
 
 
 def created_resource_id(charge: Charge, record: UpstreamRecord) -> str:
-    """The id of what a creating call made; empty where the record tells none, or another job's."""
+    """The id of the created resource; empty if the record has none, or another job's."""
     if charge.job is None:
         return ""
     id = KINDS[charge.job.kind].created_id(record)

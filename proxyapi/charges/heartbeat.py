@@ -38,9 +38,9 @@ def run_heartbeat(charge: Charge, answered: Event) -> None:
             try:
                 beat(charge)
             except DatabaseError:
-                connection.close()  # the next one opens it anew, and may get through
+                connection.close()  # the next heartbeat opens a new one, which may work
     finally:
-        connection.close()  # this thread's own
+        connection.close()  # this thread's own connection
 
 
 def beat(charge: Charge) -> None:

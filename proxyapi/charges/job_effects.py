@@ -1,4 +1,4 @@
-"""Effects: what an operation that was carried out does to its job, once for each charge."""
+"""Apply the result of an executed operation to its job, once for each charge."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ ALREADY_ENDED_SENTENCES: Mapping[JobState | None, str] = {
 
 
 def is_conclusive(charge: Charge, record: UpstreamRecord) -> bool:
-    """Whether an answer shows what there is to show: the script, or the id of what was made."""
+    """Whether an answer contains the operation's result: the script, or the id of the created
+    resource."""
     if charge.operation in SCRIPT_OPERATIONS:
         return bool(script_text(record))
     if charge.operation in CHARGED_CREATE_OPERATIONS and charge.job_id:
@@ -46,10 +47,11 @@ def is_conclusive(charge: Charge, record: UpstreamRecord) -> bool:
 
 @transaction.atomic
 def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> None:
-    """The operation was carried out upstream: the job goes on from there, once for each charge.
+    """Apply the result of an operation that was carried out upstream to its job, once for each
+    charge.
 
-    `record` is the resource as answered or read back, `data` the answer where there is one. The
-    job is read again under a lock: people and looks may have changed it since it was sent.
+    `record` is the resource as answered or read back, `data` the answer if there is one. The job is
+    read again under a lock: people and polls may have changed it since the charge was sent.
     """
     now = timezone.now()
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
@@ -60,20 +62,21 @@ def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> No
     ):
         mark_unidentified_resource(charge, now)
         return
-    kept = build_kept_result(charge, record, data)
-    free = Charge.objects.filter(pk=charge.pk, applied_at__isnull=True)
-    if not free.update(applied_at=now, unidentified_at=None, result=kept):
+    result = build_kept_result(charge, record, data)
+    unapplied = Charge.objects.filter(pk=charge.pk, applied_at__isnull=True)
+    if not unapplied.update(applied_at=now, unidentified_at=None, result=result):
         return
-    charge.applied_at, charge.unidentified_at, charge.result = now, None, kept
+    charge.applied_at, charge.unidentified_at, charge.result = now, None, result
     if job is not None:
         advance_job(job, charge, record, now)
         publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
 def mark_unidentified_resource(charge: Charge, now: datetime) -> None:
-    """It was paid for, and its id was in the lost answer alone: nobody can look at it any more.
+    """Mark a paid resource whose id was only in the lost answer, so that it cannot be polled.
 
-    The job stays a draft, which may be paid for anew, knowingly; nothing is sent by itself.
+    The job stays a draft, which a person may pay for again knowingly; nothing is sent
+    automatically.
     """
     unknown = Charge.objects.filter(pk=charge.pk, unidentified_at=None, applied_at=None)
     if unknown.update(unidentified_at=now):
@@ -82,13 +85,13 @@ def mark_unidentified_resource(charge: Charge, now: datetime) -> None:
 
 
 def build_kept_result(charge: Charge, record: UpstreamRecord, data: Any) -> Any:
-    """What has to be kept, as plain JSON: amounts become text."""
+    """The part of the result to store, as plain JSON: amounts become text."""
     if not get_operation(charge.operation).keeps_result and charge.job_id:
         return None
     if data is None and get_operation(charge.operation).evidence is ExecutionEvidence.IDEAS:
-        known = set(charge.before.get("ideas", []))
+        known_ids = set(charge.before.get("ideas", []))
         rows = record.get("ideas", [])
-        data = [row for row in rows if str(row.get("id")) not in known] or rows
+        data = [row for row in rows if str(row.get("id")) not in known_ids] or rows
     return None if data is None else json.loads(json.dumps(data, default=str))
 
 
@@ -96,7 +99,7 @@ def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime)
     draft = lock_draft(job)
     if charge.operation in CHARGED_CREATE_OPERATIONS:
         if is_superseded(job, charge):
-            return  # the draft is what the newer one made of it
+            return  # the draft has the newer charge's settings
         if draft:
             draft.sent_settings = draft.settings
             draft.save(update_fields=["sent_settings"])
@@ -109,12 +112,12 @@ def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime)
         draft.sent_settings = {**draft.sent_settings, "script": script}
         draft.estimate, draft.edited_at = None, now
         if not KINDS[job.kind].preconditions(draft.settings):
-            draft.quote_due_at = now  # the next tick asks the new price
+            draft.quote_due_at = now  # the next tick requests the new price
         draft.save()
 
 
 def start_job(job: Job, charge: Charge, now: datetime, status: str = "rendering") -> None:
-    """Poll it from now on, as one of what its draft asks for, or else its charge."""
+    """Poll the job from now on, in the duration class of its draft, otherwise of its charge."""
     duration_class = duration_class_of(job.chosen_settings or charge.body)
     job.start(now, FIRST_POLL_DELAY, duration_class, status)
 
@@ -125,9 +128,11 @@ def is_superseded(job: Job, charge: Charge) -> bool:
 
 
 def mark_script_unread(charge: Charge) -> None:
-    """A script was ordered, and nobody knows whether the service has it now. It is fetched, unless
-    somebody wrote meanwhile: before a render the service is told the page's own one again. The
-    price is asked anew."""
+    """Mark the draft's script as unread if it is unknown whether the upstream has the ordered one.
+
+    It is read back, unless a person changed the draft's script meanwhile: that one is sent again
+    before a render. A new price is requested.
+    """
     if charge.operation not in SCRIPT_OPERATIONS:
         return
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
@@ -144,36 +149,37 @@ def mark_script_unread(charge: Charge) -> None:
 
 
 def adopt_busy_job(charge: Charge) -> str:
-    """The service works on it already, whoever began that: it is watched from now on.
-
-    Answers what to add to the sentence.
-    """
+    """Poll a job that the upstream already works on. Return a sentence to append to the reason."""
     return begin_job_polling(charge, StatusReading(JobState.RUNNING, "rendering"))
 
 
-def adopt_started_job(charge: Charge, sight: StatusReading) -> str:
-    """The resource itself shows that it runs already, or is over. Answers the sentence."""
+def adopt_started_job(charge: Charge, reading: StatusReading) -> str:
+    """Poll a job whose resource shows that it was started or is finished. Return the sentence for
+    people."""
     return ALREADY_ENDED_SENTENCES.get(
-        sight.state, errors.ResourceBusy.sentence
-    ) + begin_job_polling(charge, sight)
+        reading.state, errors.ResourceBusy.sentence
+    ) + begin_job_polling(charge, reading)
 
 
-def begin_job_polling(charge: Charge, sight: StatusReading) -> str:
-    """The next look tells what it is. It may be the trace of our own render whose answer was lost
-    and which had left none by the time it was read back (pitfall 83)."""
+def begin_job_polling(charge: Charge, reading: StatusReading) -> str:
+    """Poll the job from now on; the next poll reads its status. Return the sentence to append.
+
+    It may be our own render whose answer was lost and which was not visible yet when it was read
+    back (pitfall 83).
+    """
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
     if job is None or charge.operation not in RENDER_OPERATIONS or job.state == JobState.RUNNING:
         return ""
-    start_job(job, charge, timezone.now(), sight.raw_status)
+    start_job(job, charge, timezone.now(), reading.raw_status)
     if (
-        sight.state in ALREADY_ENDED_SENTENCES
-    ):  # nobody knows since when: it tells nothing of how long renders take
+        reading.state in ALREADY_ENDED_SENTENCES
+    ):  # its start is unknown, so it must not count as a render duration
         job.started_at = None
         job.save(update_fields=["started_at"])
     publish_event(job.tenant_id, EventType.JOB, job.pk)
-    ends = (ChargeState.REFUSED, ChargeState.WRITTEN_OFF)
+    end_states = (ChargeState.REFUSED, ChargeState.WRITTEN_OFF)
     lost = job.charges.filter(
-        operation__in=RENDER_OPERATIONS, lost_at__isnull=False, state__in=ends
+        operation__in=RENDER_OPERATIONS, lost_at__isnull=False, state__in=end_states
     )
     last = lost.exclude(pk=charge.pk).order_by("-sent_at").first()
     return MAYBE_LOST_RENDER_SENTENCE.format(time=last.sent_at) if last else NOW_POLLED_SENTENCE

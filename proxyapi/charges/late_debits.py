@@ -64,7 +64,7 @@ def match_late_debit(charge: Charge, record: UpstreamRecord | None) -> None:
     charge.reload()
     if not charge.is_assumed_uncharged:
         return
-    matched = ledger.match_entries(charge.account)  # the others take their own first
+    matched = ledger.match_entries(charge.account)  # other charges are matched first
     is_done = record is not None and evidence.proves_executed(charge, record)
     if not (is_done or record is None or charge.is_proved_by_debit):
         return

@@ -1,4 +1,4 @@
-"""What a charge leaves in the charge log: its request, its answer and its end."""
+"""Write a charge's request, answer and end to the charge log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proxyapi.upstream.reply import Reply
 
 
 def log_charge_request(charge: Charge) -> bool:
-    """Record that the charge is about to be sent; False when this very attempt was sent before."""
+    """Record that the charge is about to be sent; return False if this attempt was sent before."""
     rows = [charge, charge.job, charge.job.draft_or_none] if charge.job else [charge]
     content = {"rows": serializers.serialize("python", filter(None, rows))}
     return charge_log.append_request_record(

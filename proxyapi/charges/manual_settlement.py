@@ -57,7 +57,7 @@ def settle_with_entry(
     transitions.lock_charge_account(charge)
     transitions.lock_charge_jobs(charge)
     check_still_unknown(charge)
-    debit = LedgerEntry.objects.filter(pk=entry.pk).first()  # it may be gone by now
+    debit = LedgerEntry.objects.filter(pk=entry.pk).first()  # it may have been removed
     if debit is None or debit.charge_id is not None or seen not in (None, -entry.amount):
         raise StaleData(ENTRY_TAKEN)
     if not LedgerEntry.objects.without_charge().filter(pk=entry.pk).exists():

@@ -54,7 +54,7 @@ def reconcile_charge(charge_id: UUID) -> None:
         read_back_charge(charge)
     except RateLimitExhausted as exhausted:
         soon = max(timeouts.retry_interval(), timedelta(seconds=exhausted.wait))
-    except errors.UpstreamError as error:  # teaches nothing; what we know stays as it is (rule 6)
+    except errors.UpstreamError as error:  # no evidence; the charge does not change (rule 6)
         if not is_recently_sent(charge) and reconcile_backlog.join_backlog(charge, error):
             soon = reconcile_backlog.PROBE_INTERVAL
         elif error.status is not None and not circuit_breaker.is_outage_error(error):
@@ -73,7 +73,7 @@ def read_back_charge(charge: Charge) -> None:
             raise
         record, is_shown = {}, False
     failpoints.hit_failpoint("reconcile")
-    # What was proved once stays proved: a retry seen running may have failed again by now.
+    # A proof stays valid: a retry that was read as running may have failed again since.
     if done := charge.is_proven_executed or evidence.proves_executed(charge, record):
         job_effects.apply_result(charge, record)
     decide_charge(
@@ -96,12 +96,12 @@ def decide_charge(
     missing debit proves nothing.
     """
     transitions.lock_charge_account(charge)
-    charge.reload()  # its sender may live, or may have given its answer up only now
+    charge.reload()  # its sender may be alive, or may just have given up waiting for the answer
     if charge.state != ChargeState.UNKNOWN:
         return
     is_grace_over = coverage.read_at >= answer_lost_at(charge) + timeouts.booking_grace()
     is_ledger_complete = is_grace_over and coverage.is_complete and ledger.is_still_covered(charge)
-    matched = ledger.match_entries(charge.account)  # the others take their own first
+    matched = ledger.match_entries(charge.account)  # other charges are matched first
     if done:
         debit = ledger.find_charge_debit(charge, matched, waited=is_grace_over)
     else:
@@ -158,11 +158,13 @@ def schedule_next_read(charge: Charge, soon: timedelta | None = None) -> None:
     when it could not be asked.
     """
     now = timezone.now()
-    rest = timeouts.retry_interval() if is_recently_sent(charge) else soon or timedelta(minutes=10)
+    interval = (
+        timeouts.retry_interval() if is_recently_sent(charge) else soon or timedelta(minutes=10)
+    )
     if now < (booked_by := answer_lost_at(charge) + timeouts.booking_grace()):
         age = now - (charge.sent_at or charge.created_at)
-        rest = min(max(rest, age / 3), booked_by - now)
-    due_at = now + rest
+        interval = min(max(interval, age / 3), booked_by - now)
+    due_at = now + interval
     Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN).update(due_at=due_at)
 
 

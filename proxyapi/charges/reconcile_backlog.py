@@ -23,12 +23,12 @@ from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors
 
 PROBE_INTERVAL = timedelta(seconds=40)
-SLOW_READS_AFTER = timedelta(minutes=15)  # since it was sent, it is read every ten minutes
+SLOW_READS_AFTER = timedelta(minutes=15)  # since the sending; then it is read every ten minutes
 MAX_BACKLOG_AGE = timedelta(
     days=1
-)  # since it was sent; a record that stays broken is not asked for like that
-BACKLOG_TTL_S = 1200  # seconds; longer than between two readings
-MAX_READ_DURATION = timedelta(seconds=25)  # as long as a worker has it at most (`polling.due_work`)
+)  # since the sending; a record that stays broken is not probed any more
+BACKLOG_TTL_S = 1200  # seconds; longer than the interval between two reads
+MAX_READ_DURATION = timedelta(seconds=25)  # the lease of a worker (`polling.due_work`)
 
 
 def join_backlog(charge: Charge, error: errors.UpstreamError) -> bool:
@@ -53,9 +53,9 @@ def wake_backlog(charge: Charge) -> None:
     """The charge was read: make the backlog of the same service due. Only once, or a single charge
     with a broken record would make all of them due for ever."""
     with suppress(redis.RedisError):
-        others, now = backlogged_charges(charge).exclude(pk=charge.pk), timezone.now()
+        backlog, now = backlogged_charges(charge).exclude(pk=charge.pk), timezone.now()
         if connect_redis().delete(_backlog_key(charge)):
-            others.filter(due_at__gt=now + MAX_READ_DURATION).update(due_at=now)
+            backlog.filter(due_at__gt=now + MAX_READ_DURATION).update(due_at=now)
 
 
 def backlogged_charges(charge: Charge) -> QuerySet[Charge]:

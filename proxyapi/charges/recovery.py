@@ -75,11 +75,11 @@ class RecoveryReport:
 
     def sentences(self) -> list[str]:
         """The result in words, for the operator."""
-        found = (
+        summary = (
             f"Charges sent after the backup and restored: {len(self.recovered)}. Charges that may "
             f"have been sent after it and are not sent again: {len(self.unsure)}."
         )
-        return [found] + [f"Not restored: {sentence}" for sentence in self.lost]
+        return [summary] + [f"Not restored: {sentence}" for sentence in self.lost]
 
 
 def mark_already_sent(charge: Charge) -> None:
@@ -106,8 +106,8 @@ def recover_if_restored() -> RecoveryReport | None:
 def recover_at_startup() -> RecoveryReport | None:
     """Like `recover_if_restored`, but with the files as well as Redis. Open charges without any log
     mean that the database was moved here without its log."""
-    known = [charge_log.newest_record(), charge_log.newest_record_on_disk()]
-    newest = [record for record in known if record is not None]
+    candidates = [charge_log.newest_record(), charge_log.newest_record_on_disk()]
+    newest = [record for record in candidates if record is not None]
     if any(is_unknown_to_database(record) for record in newest):
         return recover_charges()
     if newest:
@@ -124,8 +124,8 @@ def is_unknown_to_database(record: ChargeLogRecord) -> bool:
         return True
     if record.kind is ChargeLogKind.CHECKPOINT:
         return False
-    known = Charge.objects.filter(pk=record.charge, attempts__gte=record.attempt)
-    return not known.exists()
+    stored = Charge.objects.filter(pk=record.charge, attempts__gte=record.attempt)
+    return not stored.exists()
 
 
 def recover_charges(*, doubt_all: bool = False) -> RecoveryReport | None:
@@ -162,7 +162,7 @@ def _recover_locked(doubt_all: bool) -> RecoveryReport:
     unsent.update(
         state=TopUpChangeState.REFUSED, reason=TOP_UP_LOST_REASON, settled_at=timezone.now()
     )
-    # The balance is asked anew at once, and the ledger is read on from where it was.
+    # The balance is read again at once; the ledger mirror continues from its last position.
     Account.objects.update(refreshed_at=None)
     epoch = DatabaseEpoch.objects.create(number=epoch.number + 1, report=asdict(report))
     charge_log.append_checkpoint_record(str(epoch.id))
@@ -177,9 +177,9 @@ def last_attempts(records: Iterable[ChargeLogRecord]) -> list[dict[ChargeLogKind
             attempts.pop(record.charge, None)
             attempts[record.charge] = {ChargeLogKind.REQUEST: record}
         elif record.charge in attempts:
-            known = attempts[record.charge]
-            if known[ChargeLogKind.REQUEST].attempt == record.attempt:
-                known[record.kind] = record
+            attempt_records = attempts[record.charge]
+            if attempt_records[ChargeLogKind.REQUEST].attempt == record.attempt:
+                attempt_records[record.kind] = record
     return list(attempts.values())
 
 
@@ -201,10 +201,10 @@ def restore_as_unknown(request: ChargeLogRecord, report: RecoveryReport) -> Char
     """Return the charge of that request as one with a lost answer; None if it is settled or cannot
     be restored."""
     logged, job, draft = deserialize_rows(request)
-    here = Charge.objects.filter(pk=logged.pk).first()
-    if here is not None and here.attempts >= request.attempt:
-        return here if here.state in UNDECIDED_STATES else None
-    if here is not None and not here.is_open:
+    stored = Charge.objects.filter(pk=logged.pk).first()
+    if stored is not None and stored.attempts >= request.attempt:
+        return stored if stored.state in UNDECIDED_STATES else None
+    if stored is not None and not stored.is_open:
         return None
     if missing := missing_reference(logged):
         report.lost.append(
@@ -221,15 +221,17 @@ def restore_as_unknown(request: ChargeLogRecord, report: RecoveryReport) -> Char
         ALREADY_SENT_REASON,
     )
     logged.lost_at, logged.due_at = timeouts.latest_completion(logged), timezone.now()
-    logged.save(force_insert=here is None, force_update=here is not None)
+    logged.save(force_insert=stored is None, force_update=stored is not None)
     report.recovered.append(str(logged.pk))
     job_effects.publish_charge_events(logged)
     return Charge.objects.get_with_relations(logged.pk)
 
 
 def deserialize_rows(request: ChargeLogRecord) -> tuple[Charge, Job | None, Draft | None]:
-    found = serializers.deserialize("python", request.content["rows"], ignorenonexistent=True)
-    rows = {type(row.object): row.object for row in found}
+    deserialized = serializers.deserialize(
+        "python", request.content["rows"], ignorenonexistent=True
+    )
+    rows = {type(row.object): row.object for row in deserialized}
     return (
         cast(Charge, rows[Charge]),
         cast("Job | None", rows.get(Job)),
@@ -246,7 +248,7 @@ def missing_reference(charge: Charge) -> str:
         return "member"
     if not Token.objects.filter(pk=charge.token_id).exists():
         tokens = Token.objects.filter(account=charge.account_id)
-        other = sorted(tokens.best_first(), key=lambda one: one.owner_id != charge.member_id)
+        other = sorted(tokens.best_first(), key=lambda token: token.owner_id != charge.member_id)
         if not other:
             return "token"
         charge.token_id = other[0].pk
@@ -256,15 +258,15 @@ def missing_reference(charge: Charge) -> str:
 def restore_job(logged: Job, draft: Draft | None, token_id: Any) -> None:
     """Restore the job as it was when its charge was sent, with its remote id and the settings
     sent."""
-    here = Job.objects.select_for_update(of=("self",)).filter(pk=logged.pk).first()
+    stored = Job.objects.select_for_update(of=("self",)).filter(pk=logged.pk).first()
     if logged.remote_id and logged.is_remote_id_taken(logged.remote_id):
         logged.remote_id = None
-    if here is None:
+    if stored is None:
         logged.token_id = token_id
         logged.save(force_insert=True)
-    elif here.remote_id is None:
-        here.remote_id, here.title = logged.remote_id, logged.title
-        here.save(update_fields=["remote_id", "title"])
+    elif stored.remote_id is None:
+        stored.remote_id, stored.title = logged.remote_id, logged.title
+        stored.save(update_fields=["remote_id", "title"])
     else:
         return
     if draft is not None:
@@ -292,15 +294,15 @@ def apply_logged_end(charge: Charge, records: Mapping[ChargeLogKind, ChargeLogRe
     end = records.get(ChargeLogKind.END)
     if end is None or charge.state not in UNDECIDED_STATES:
         return
-    known = end.content
-    if known["state"] in CHARGED_STATES:
+    stored = end.content
+    if stored["state"] in CHARGED_STATES:
         if not charge.is_proven_executed:
             job_effects.apply_result(charge, {})
             job_effects.mark_script_unread(charge)
-        booked_at = parse_timestamp(known["booked_at"])
-        transitions.mark_charged(charge, ChargeState.MATCHED, Decimal(known["cost"]), booked_at)
-    elif known["state"] == ChargeState.REFUSED:
-        transitions.release_hold(charge, known["reason"], None, known.get("code", ""))
+        booked_at = parse_timestamp(stored["booked_at"])
+        transitions.mark_charged(charge, ChargeState.MATCHED, Decimal(stored["cost"]), booked_at)
+    elif stored["state"] == ChargeState.REFUSED:
+        transitions.release_hold(charge, stored["reason"], None, stored.get("code", ""))
 
 
 def logged_reply(answer: ChargeLogRecord) -> Reply:

@@ -42,10 +42,10 @@ def apply_reply(charge: Charge, reply: Reply) -> None:
     cost = reply.credits.cost if reply.credits else None
     with transaction.atomic():
         lock_charge_account(charge)
-        # A sweep may have called it lost meanwhile: this is its answer all the same.
+        # A sweep may have marked it unknown meanwhile; its answer still applies.
         charge.reload()
         if charge.state in (ChargeState.DRAFT, ChargeState.HELD):
-            return  # the database went back in time: `recovery` takes the answer from the log
+            return  # the database was restored: `recovery` applies the answer from the log
         if shown := job_effects.is_conclusive(charge, record):
             apply_result(charge, record, reply.data)
         if charge.state not in UNDECIDED_STATES:
@@ -107,7 +107,7 @@ def mark_charged(
         return
     price_counts.count_charge(charge)
     charge.account.deduct_charge(charge)
-    # It may have failed before its cost was known.
+    # The job may have failed before the cost was known.
     if charge.operation in REFUNDABLE_OPERATIONS and charge.applied_at and charge.job:
         for failed in Job.objects.filter(pk=charge.job.pk, state=JobState.FAILED):
             Charge.objects.mark_refund_owed(failed, now)
@@ -190,7 +190,7 @@ def mark_unknown(charge: Charge, error: errors.UpstreamError | None, sentence: s
     )
     if moved:
         publish_charge_events(charge)
-    elif ended_by:  # a sweep took the sender for dead before it gave its answer up
+    elif ended_by:  # a sweep assumed the sender dead before it stopped waiting for the answer
         lost = Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN)
         lost.update(lost_at=lost_at, **ended_by)
 

@@ -136,8 +136,8 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "an effect comes twice": Mutant(
         "proxyapi/charges/job_effects.py",
-        "    if not free.update(applied_at=now, unidentified_at=None, result=kept):",
-        "    if free.update(applied_at=now, unidentified_at=None, result=kept) < 0:",
+        "    if not unapplied.update(applied_at=now, unidentified_at=None, result=result):",
+        "    if unapplied.update(applied_at=now, unidentified_at=None, result=result) < 0:",
         "test_job_effects.py",
     ),
     "a job that changed is sent": Mutant(
