@@ -52,7 +52,7 @@ def test_the_credits_are_managed_by_keyboard_alone(
     page.keyboard.press("Enter")
     press(page, "#budgets a[href$='/limits/']", "Enter")
     press(page, "dialog [form=limits-end]", "Enter")
-    expect(page.locator("#toasts")).to_contain_text("is ended")
+    expect(page.locator("#toasts")).to_contain_text("removed")
     page.goto("/ledger/")
     press(page, "#chip-direction", "ArrowDown")
     press(page, "#ledger-chips .chip__off", "Enter")

@@ -19,7 +19,7 @@ PAGES = (
     ("/forecast/", "", EVERYBODY),
     ("/reconciliation/", "", EVERYBODY),
     ("/budgets/", "Add budget", MANAGE),
-    ("/alerts/", "Send a test", MANAGE),
+    ("/alerts/", "Send test", MANAGE),
     ("/top-up/", "Save", MANAGE),
 )
 CLOSED = {"/top-up/"}  # to those who do not manage the money

@@ -29,7 +29,7 @@ def test_a_trial_is_told_what_it_may_not_before_it_tries(
     luca.page.get_by_role("link", name="Next: Script").click()
     script = luca.page.locator("#script")
     expect(script.get_by_role("button", name="Write the script")).to_be_disabled()
-    expect(script).to_contain_text("It opens when the account has a paid plan.")
+    expect(script).to_contain_text("Available when the account has a paid plan.")
     assert sandbox_control.spent_credits(guest) == 0
 
 
@@ -84,7 +84,7 @@ def test_credits_spent_elsewhere_meanwhile_end_in_a_refusal(
     sandbox_control.control_request("POST", f"accounts/{guest.account}/spend", credits=48)
     dialog.get_by_role("button", name="Render").click()
     # By the service, or by the portal itself where it has read the balance since.
-    said = re.compile(r"It needs 1\d cr, (the account has 2|2 are free)\. Nothing was charged\.")
+    said = re.compile(r"It needs 1\d cr; (the account has 2|2 are free)\. Nothing was charged\.")
     shown = luca.page.get_by_text(said).filter(visible=True).first
     expect(shown).to_be_visible(timeout=PRICED_TIMEOUT_MS)
     assert sandbox_control.spent_credits(guest) == 48
