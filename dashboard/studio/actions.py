@@ -1,5 +1,4 @@
-"""What people do in the studio: start a draft, save a step, have a script written, render,
-retry."""
+"""Actions of the studio: start a draft, save a step, request a script, render, retry."""
 
 from __future__ import annotations
 
@@ -39,7 +38,8 @@ RENDER_ALREADY_SENT = "This video was already sent to render. Nothing was sent t
 
 @transaction.atomic
 def start_draft(*, by: Membership, title: str, chosen: dict[str, Any]) -> Job:
-    """A new draft on the member's own token. It costs nothing and lives here until it is priced."""
+    """Create a draft on the member's own token. It costs nothing and exists only here until it is
+    priced."""
     check_permission(by, Permission.RENDER)
     token = require_member_token(by)
     job = Job.objects.create(
@@ -60,7 +60,7 @@ def require_member_token(by: Membership) -> Token:
     token = token_vault.first_decryptable(mine.select_related("account").best_first())
     if token is None:
         stored = Token.objects.not_removed().filter(tenant=by.team.tenant, owner=by.user)
-        paused = (it.account.pause_reason for it in stored.select_related("account"))
+        paused = (row.account.pause_reason for row in stored.select_related("account"))
         raise TokenRefused(next(filter(None, paused), ADD_ONE_FIRST))
     return token
 
@@ -69,8 +69,11 @@ def require_member_token(by: Membership) -> Token:
 def save_draft_step(
     *, by: Membership, job: Job, changes: dict[str, Any], edited_at: str = ""
 ) -> Job:
-    """Keep what was chosen. `edited_at` is what the form was drawn from; another writer wins
-    once."""
+    """Save the changed settings of a step and request a new price.
+
+    `edited_at` is the edit that the form was built from. Raises `StaleData` if the draft was edited
+    since, and `NotReady` if it cannot be changed any more.
+    """
     check_permission(by, Permission.RENDER)
     job = Job.objects.select_for_update().get(pk=job.pk)
     draft = lock_draft(job)
@@ -82,12 +85,12 @@ def save_draft_step(
         raise StaleData(
             "Someone else changed this draft. Your values are below. Review them and save again."
         )
-    # A render that is on its way was priced as it stands: what is changed now would be charged too.
+    # A render in progress was priced with the present settings: a change would be charged too.
     if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting_jobs().exists():
         raise NotReady("This video is rendering. Its settings can be changed when it has finished.")
     removed = settings_removed_by(job, changes)
-    kept = {name: value for name, value in draft.settings.items() if name not in removed}
-    draft.settings = {**kept, **changes}
+    remaining = {name: value for name, value in draft.settings.items() if name not in removed}
+    draft.settings = {**remaining, **changes}
     draft.estimate, draft.quote_error, draft.edited_at = None, "", timezone.now()
     draft.save()
     job.title = str(draft.settings.get("title") or job.title)[:200]
@@ -98,8 +101,11 @@ def save_draft_step(
 
 
 def settings_removed_by(job: Job, changes: dict[str, Any]) -> set[str]:
-    """Names of the settings that a change of the type removes. Raises `NotReady` after a render:
-    the service takes another type only before (spec, What the service does)."""
+    """Return the names of the settings that a change of the type removes.
+
+    Raises `NotReady` after a render: the service accepts another type only before (spec, What the
+    service does).
+    """
     if "type" not in changes:
         return set()
     require_job_state(job, JobState.DRAFT, TYPE_FIXED)
@@ -107,18 +113,18 @@ def settings_removed_by(job: Job, changes: dict[str, Any]) -> set[str]:
 
 
 def request_draft_price(*, by: Membership, job: Job) -> None:
-    """Have the price asked in the background, if all that the service needs is there.
+    """Request the price in the background if the draft has all settings that the service needs.
 
-    A price that an approver was shown stays until another is there: without one the approval
-    would end as if the video had changed.
+    While an approval is pending, the shown price is kept until there is a new one: without a price
+    the approval would end as if the video had changed.
     """
     check_permission(by, Permission.RENDER)
     draft = job.draft
     if not KINDS[job.kind].preconditions(draft.settings) or has_unread_script(job):
         due_at = timezone.now() + tasks.TICK_DELAY
-        keeps = draft.has_current_estimate and awaits_approval(job)
-        gone = {} if keeps else {"estimate": None}
-        Draft.objects.filter(pk=draft.pk).update(quote_error="", quote_due_at=due_at, **gone)
+        keeps_estimate = draft.has_current_estimate and awaits_approval(job)
+        cleared = {} if keeps_estimate else {"estimate": None}
+        Draft.objects.filter(pk=draft.pk).update(quote_error="", quote_due_at=due_at, **cleared)
         tasks.enqueue_task_after_commit(tasks.quote_draft_task, job.pk)
 
 
@@ -135,10 +141,11 @@ def write_script(
     language: str,
     words: str | None = None,
 ) -> Charge:
-    """Have the service write the script. It charges the same each time (spec, Credit charges).
+    """Let the service write the script. It charges each time (spec, Credit charges).
 
-    `seen`, here and below, is the price that was shown, in credits: at another one nothing is sent.
-    With `words`, here and below, it is asked for instead: the budget has no room for it.
+    `seen`, here and below, is the price that was shown, in credits: nothing is sent at another
+    price. If `words` is given, here and below, an approval is requested instead, because the charge
+    is over budget.
     """
     check_permission(by, Permission.RENDER)
     chosen = {
@@ -154,7 +161,7 @@ def write_script(
 
 
 def quote_script(job: Job, seen: Decimal) -> Decimal:
-    """The price in credits, here and below; raises `Refusal` where nothing can be sent."""
+    """Return the price in credits, here and below; raise `Refusal` if nothing can be sent."""
     require_job_state(
         job,
         JobState.DRAFT,
@@ -168,7 +175,7 @@ def quote_script(job: Job, seen: Decimal) -> Decimal:
 def render_video(
     *, by: Membership, job: Job, nonce: UUID, seen: Decimal, words: str | None = None
 ) -> Charge:
-    """Render the draft at its estimate, with a hold a little above it."""
+    """Render the draft at its estimate, with a hold slightly above it."""
     check_permission(by, Permission.RENDER)
     operation, quote = flow_of(job).render_operation, partial(quote_render, job, seen)
     return submit_charge(by, job, operation, nonce, quote, words=words)

@@ -1,4 +1,4 @@
-"""What a push to open pages holds of each changed draft: its price card."""
+"""The fragment of changed drafts in a push: their price cards."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ CHANGES_TEMPLATE = "studio/_changes.html"
 
 
 def changed_drafts_context(_tenant: Tenant, jobs: Sequence[Job]) -> Mapping[str, object]:
-    """`prices` of the template; two queries a draft."""
+    """Return `prices` for the template; two queries per draft."""
     return {"prices": [build_draft_price(job) for job in jobs if job.state == JobState.DRAFT]}

@@ -1,4 +1,4 @@
-"""Addresses of the studio: drafts and their steps."""
+"""URLs of the studio: drafts and their steps."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from dashboard.models import ApprovalRequest, Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.charge_status import is_long_unknown
-from dashboard.shared.videos.labels import is_composed_here
+from dashboard.shared.videos.labels import is_made_in_studio
 from proxyapi import pricing
 from proxyapi.models import Charge, ChargeState, Job, TokenState
 from proxyapi.operations import retry_operation_of
@@ -53,7 +53,7 @@ def video_card_actions(
         return (ActionButton("Show again", url, "eye", post=True),)
     if state == "failed" and retry_operation_of(job.kind):
         return (retry_button(job),)
-    return (edit_button(job),) if state == "draft" and is_composed_here(job) else ()
+    return (edit_button(job),) if state == "draft" and is_made_in_studio(job) else ()
 
 
 def video_page_actions(
@@ -71,7 +71,7 @@ def video_page_actions(
     if has_permission(reader, Permission.RENDER):
         if state == "failed" and retry_operation_of(job.kind):
             buttons.append(retry_button(job, kind="primary"))
-        elif state == "draft" and is_composed_here(job):
+        elif state == "draft" and is_made_in_studio(job):
             buttons.append(edit_button(job, kind="primary"))
         elif (
             state == "paused"

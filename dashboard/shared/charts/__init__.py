@@ -1,5 +1,7 @@
-"""Charts as the server draws them: lengths in percent, so that one drawing fits every width.
-The templates are components/chart_*.html; the colours are classes."""
+"""Charts rendered by the server as SVG. Lengths are percentages, so one drawing fits every width.
+
+The templates are components/chart_*.html; the colours are CSS classes.
+"""
 
 from __future__ import annotations
 

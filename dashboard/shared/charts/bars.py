@@ -1,4 +1,4 @@
-"""Stacked bars: credits per day (or month), one colour a series, the first series at the foot."""
+"""Stacked bars: credits per day or month, one colour per series, the first series at the bottom."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ZERO_CREDITS = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class BarSeries:
-    """`tone`: a colour's class, from tones.py."""
+    """`tone` is the CSS class of the colour, from charts/scale.py."""
 
     key: str
     label: str
@@ -31,7 +31,8 @@ class BarSeries:
 
 @dataclass(frozen=True, slots=True)
 class BarColumn:
-    """`name` in full ("Fri 20 Nov"), `short` for the axis; `amounts` by the series' keys."""
+    """`name` is the full label ("Fri 20 Nov"), `short` the axis label; `amounts` are credits by
+    series key."""
 
     name: str
     short: str
@@ -46,7 +47,7 @@ class BarColumn:
 
 @dataclass(frozen=True, slots=True)
 class BarSegment:
-    """A part of a bar, in percent."""
+    """A segment of a bar; lengths in percent."""
 
     tone: str
     x: float
@@ -65,7 +66,8 @@ class BarSegment:
 
 @dataclass(frozen=True, slots=True)
 class BarLayer:
-    """All pieces of one colour, in a box of 100 by 100: one shape, however many columns have it."""
+    """All segments of a colour as one path in a box of 100 by 100, however many columns there
+    are."""
 
     tone: str
     path: str
@@ -73,7 +75,7 @@ class BarLayer:
 
 @dataclass(frozen=True, slots=True)
 class StackedBar:
-    """`x` and `width` are those of the whole column, which answers to the pointer."""
+    """`x` and `width` are those of the whole column, which is the hover target; in percent."""
 
     x: float
     width: float
@@ -82,7 +84,7 @@ class StackedBar:
 
 
 class BarTableRow(NamedTuple):
-    """A column as a row of the table; `amounts` in the order of the series, None for nothing."""
+    """A column as a table row; `amounts` in the order of the series, None for no credits."""
 
     name: str
     amounts: tuple[Decimal | None, ...]
@@ -109,11 +111,11 @@ class BarChart:
 
     @property
     def table(self) -> tuple[BarTableRow, ...]:
-        """The newest first."""
+        """Return the rows, newest first."""
         return tuple(
             BarTableRow(
                 column.name,
-                tuple(column.amounts.get(one.key) or None for one in self.series),
+                tuple(column.amounts.get(series.key) or None for series in self.series),
                 column.total,
             )
             for column in self.columns[::-1]
@@ -123,39 +125,42 @@ class BarChart:
 def build_bar_chart(
     series: Sequence[BarSeries], columns: Sequence[BarColumn], sentence: str
 ) -> BarChart:
-    """`sentence` is the chart for who cannot see it. Series without credits are left out."""
-    seen = tuple(one for one in series if any(column.amounts.get(one.key) for column in columns))
+    """`sentence` is the text alternative for screen readers. Series without credits are left
+    out."""
+    shown = tuple(
+        part for part in series if any(column.amounts.get(part.key) for column in columns)
+    )
     scale = build_chart_scale(max((column.total for column in columns), default=ZERO_CREDITS))
     width = 100 / max(1, len(columns))
     bars, ticks = [], []
-    for place, column in enumerate(columns):
-        x, inner = place * width, width * (1 - 2 * BAR_MARGIN_SHARE)
+    for index, column in enumerate(columns):
+        x, bar_width = index * width, width * (1 - 2 * BAR_MARGIN_SHARE)
         pieces, below = [], ZERO_CREDITS
-        for one in seen:
-            amount = column.amounts.get(one.key) or ZERO_CREDITS
+        for part in shown:
+            amount = column.amounts.get(part.key) or ZERO_CREDITS
             if amount > 0:
                 y = scale.y(below + amount)
                 pieces.append(
                     BarSegment(
-                        one.tone,
+                        part.tone,
                         x + width * BAR_MARGIN_SHARE,
-                        inner,
+                        bar_width,
                         y,
                         100 - scale.height(below) - y,
                     )
                 )
                 below += amount
-        bars.append(StackedBar(x, width, bar_column_text(column, seen), tuple(pieces)))
+        bars.append(StackedBar(x, width, bar_column_text(column, shown), tuple(pieces)))
         ticks.append(AxisTick(x + width / 2, column.short, is_strong=column.is_now))
-    layers = tuple(build_bar_layers(seen, bars))
+    layers = tuple(build_bar_layers(shown, bars))
     return BarChart(
-        sentence, seen, tuple(columns), scale.grid, tuple(bars), layers, thin_axis_ticks(ticks)
+        sentence, shown, tuple(columns), scale.grid, tuple(bars), layers, thin_axis_ticks(ticks)
     )
 
 
 def build_bar_layers(series: Sequence[BarSeries], bars: Sequence[StackedBar]) -> Iterator[BarLayer]:
-    """In the order of the series; some may share a colour."""
-    paths: dict[str, list[str]] = {one.tone: [] for one in series}
+    """Yield a layer per colour, in the order of the series; several series may share a colour."""
+    paths: dict[str, list[str]] = {part.tone: [] for part in series}
     for bar in bars:
         for piece in bar.pieces:
             paths[piece.tone].append(piece.path)
@@ -164,12 +169,12 @@ def build_bar_layers(series: Sequence[BarSeries], bars: Sequence[StackedBar]) ->
 
 
 def bar_column_text(column: BarColumn, series: Sequence[BarSeries]) -> str:
-    """`Fri 20 Nov: 729 cr. Priya 224, Luca 88, outside the portal 96.`"""
+    """Return a text such as `Fri 20 Nov: 729 cr. Priya 224, Luca 88, outside the portal 96.`"""
     if not column.total:
         return f"{column.name}: nothing."
     parts = [
-        f"{one.label} {credits(column.amounts[one.key])}"
-        for one in series
-        if column.amounts.get(one.key)
+        f"{part.label} {credits(column.amounts[part.key])}"
+        for part in series
+        if column.amounts.get(part.key)
     ]
     return f"{column.name}: {credits(column.total)} cr. {', '.join(parts)}."

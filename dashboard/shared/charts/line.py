@@ -1,7 +1,7 @@
-"""A line over time with an area under it, marks on it, and what is expected after today.
+"""A line over time with an area, marks, and the expected course after today.
 
-Its words touch neither the line, nor its marks, nor each other. The drawing fits every width, so
-room is reckoned for a small one; on a larger one there is more.
+Labels overlap neither the line nor the marks nor each other. They are laid out for a small width;
+on a larger one there is more space.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from dashboard.shared.charts.scale import (
     thin_axis_ticks,
 )
 
-REFERENCE_WIDTH_PX, REFERENCE_HEIGHT_PX = 400.0, 208.0  # px of the small drawing
+REFERENCE_WIDTH_PX, REFERENCE_HEIGHT_PX = 400.0, 208.0  # size of the small drawing
 DIGIT_WIDTH_PX, DIGIT_HEIGHT_PX = (
     6.2,
     9.0,
 )  # px of one digit in the size of charts: its width, its height
-LABEL_PADDING_PX = 2.5  # px between a word and anything else
-MARK_RADIUS_PX = 6.0  # px around the middle of a mark
+LABEL_PADDING_PX = 2.5  # between a label and anything else
+MARK_RADIUS_PX = 6.0  # around the centre of a mark
 THRESHOLD_LABEL_X_PERCENTS = (
     40.0,
     55.0,
     70.0,
     25.0,
     8.0,
-)  # percent of the width where a threshold may be named
+)  # of the width, where a threshold's label may start
 
 
 class LabelPosition(NamedTuple):
-    """A word's place: px from its mark, and which of its ends stands there."""
+    """A label's offset from its mark in px, and its text anchor."""
 
     x: int
     y: int
@@ -58,7 +58,7 @@ MARK_LABEL_POSITIONS = (
     LEFT,
     BELOW,
 )
-# Today is the right end of many charts, and what is expected goes on from there.
+# Today is often the right end of the line, where the expected course starts.
 TODAY_LABEL_POSITIONS = (
     RIGHT,
     LEFT,
@@ -69,7 +69,7 @@ TODAY_LABEL_POSITIONS = (
 
 
 class LabelBox(NamedTuple):
-    """In px of the small drawing, from its upper left corner."""
+    """A rectangle in px of the small drawing, from its upper left corner."""
 
     left: float
     top: float
@@ -77,16 +77,16 @@ class LabelBox(NamedTuple):
     bottom: float
 
     @classmethod
-    def for_label(cls, label: str, spot: LabelPosition, x: float, y: float) -> Self:
-        """Of a word at a mark in percent."""
-        long = DIGIT_WIDTH_PX * len(label)
-        at = REFERENCE_WIDTH_PX * x / 100 + spot.x
-        left = at - {"start": 0.0, "middle": long / 2, "end": long}[spot.anchor]
-        base = REFERENCE_HEIGHT_PX * y / 100 + spot.y
+    def for_label(cls, label: str, position: LabelPosition, x: float, y: float) -> Self:
+        """Return the box of a label at a mark; `x` and `y` in percent."""
+        text_width = DIGIT_WIDTH_PX * len(label)
+        at = REFERENCE_WIDTH_PX * x / 100 + position.x
+        left = at - {"start": 0.0, "middle": text_width / 2, "end": text_width}[position.anchor]
+        base = REFERENCE_HEIGHT_PX * y / 100 + position.y
         return cls(
             left - LABEL_PADDING_PX,
             base - DIGIT_HEIGHT_PX - LABEL_PADDING_PX,
-            left + long + LABEL_PADDING_PX,
+            left + text_width + LABEL_PADDING_PX,
             base + LABEL_PADDING_PX,
         )
 
@@ -98,20 +98,23 @@ class LabelBox(NamedTuple):
             and other.top < self.bottom
         )
 
-    def is_crossed(self, one: tuple[float, float], two: tuple[float, float]) -> bool:
-        """By the piece of a line from `one` to `two`, `one` at the left."""
-        if two[0] < self.left or one[0] > self.right:
+    def is_crossed(self, start: tuple[float, float], end: tuple[float, float]) -> bool:
+        """True if the segment from `start` to `end` crosses the box; `start` is at the left."""
+        if end[0] < self.left or start[0] > self.right:
             return False
-        run = two[0] - one[0]
-        ends = (max(one[0], self.left), min(two[0], self.right))
-        high = [one[1] + (two[1] - one[1]) * (end - one[0]) / run if run else 0.0 for end in ends]
-        at = high if run else [one[1], two[1]]
+        run = end[0] - start[0]
+        ends = (max(start[0], self.left), min(end[0], self.right))
+        high = [
+            start[1] + (end[1] - start[1]) * (bound - start[0]) / run if run else 0.0
+            for bound in ends
+        ]
+        at = high if run else [start[1], end[1]]
         return min(at) < self.bottom and max(at) > self.top
 
 
 @dataclass(slots=True)
 class LabelLayout:
-    """What is drawn so far. Lines and marks are given in percent, x and then y."""
+    """The labels placed so far. Lines and marks are given in percent, x then y."""
 
     lines: list[list[tuple[float, float]]]
     occupied: list[LabelBox] = field(default_factory=list)
@@ -129,14 +132,14 @@ class LabelLayout:
         return cls([[percent_to_px(*point) for point in line] for line in lines], glyphs)
 
     def place(
-        self, label: str, x: float, y: float, spots: Sequence[LabelPosition]
+        self, label: str, x: float, y: float, positions: Sequence[LabelPosition]
     ) -> LabelPosition | None:
-        """The first spot that is free, which is taken then; none where there is no room."""
-        for spot in spots:
-            box = LabelBox.for_label(label, spot, x, y)
+        """Return the first free position and occupy it; None if none is free."""
+        for position in positions:
+            box = LabelBox.for_label(label, position, x, y)
             if self.is_free(box):
                 self.occupied.append(box)
-                return spot
+                return position
         return None
 
     def is_free(self, box: LabelBox) -> bool:
@@ -148,7 +151,7 @@ class LabelLayout:
         ):
             return False
         return not any(box.overlaps(other) for other in self.occupied) and not any(
-            box.is_crossed(one, two) for line in self.lines for one, two in pairwise(line)
+            box.is_crossed(start, end) for line in self.lines for start, end in pairwise(line)
         )
 
 
@@ -158,7 +161,7 @@ def percent_to_px(x: float, y: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class LinePoint:
-    """`x` in percent of the width; two points at one place are a jump."""
+    """`x` in percent of the width; two points with the same `x` are a jump."""
 
     x: float
     amount: Decimal
@@ -166,7 +169,7 @@ class LinePoint:
 
 @dataclass(frozen=True, slots=True)
 class ChartMark:
-    """Something that happened at a point. `kind`: in | plan | failed | now | next."""
+    """An event at a point. `kind`: in | plan | failed | now | next."""
 
     point: LinePoint
     kind: str
@@ -176,7 +179,7 @@ class ChartMark:
 
 @dataclass(frozen=True, slots=True)
 class PlacedMark:
-    """A mark in percent; `spot` is where its label stands, and there is none without room."""
+    """A mark in percent; `label` is empty if there is no space for it at any position."""
 
     x: float
     y: float
@@ -188,7 +191,7 @@ class PlacedMark:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdLine:
-    """A threshold across the chart, and where on it its words stand."""
+    """A horizontal threshold line; `x` is the position of its label; in percent."""
 
     y: float
     label: str
@@ -197,7 +200,7 @@ class ThresholdLine:
 
 @dataclass(frozen=True, slots=True)
 class HoverTarget:
-    """A day under the pointer: its place in percent of the width, and what is told of it."""
+    """A day that can be hovered: position and width in percent, and its text."""
 
     x: float
     width: float
@@ -206,8 +209,8 @@ class HoverTarget:
 
 @dataclass(frozen=True, slots=True)
 class LineChart:
-    """Paths are in a box of 100 by 100. `now` is where today is; `next` what is expected, `band`
-    the range around it. `says` stands under it until one of the `stops` is chosen."""
+    """Paths are in a box of 100 by 100. `today_x` is where `expected` starts, `band` is the range
+    around it. `text` is shown below until one of the `stops` is chosen."""
 
     sentence: str
     grid: tuple[GridLine, ...]
@@ -235,15 +238,15 @@ def build_line_chart(
     stops: Iterable[HoverTarget] = (),
     says: str = "",
 ) -> LineChart:
-    """`points` from the left to the right; a `threshold` is an amount and its words. `band`: the
-    lowest and the highest that is expected, at each place."""
+    """`points` go from left to right; `threshold` is an amount and its label; `band` is the lowest
+    and the highest expected point at each x."""
     amounts = [point.amount for point in (*points, *expected, *(high for _, high in band))]
     scale = build_chart_scale(max([*amounts, threshold[0] if threshold else Decimal(0)]))
     path = build_svg_path(points, scale)
     area = f"{path}L{points[-1].x:.2f} 100L{points[0].x:.2f} 100Z" if points else ""
-    room = LabelLayout.from_lines_and_marks(
+    layout = LabelLayout.from_lines_and_marks(
         [[(point.x, scale.y(point.amount)) for point in line] for line in (points, expected)],
-        [(one.point.x, scale.y(one.point.amount)) for one in marks],
+        [(mark.point.x, scale.y(mark.point.amount)) for mark in marks],
     )
     rule = ThresholdLine(scale.y(threshold[0]), threshold[1]) if threshold else None
     return LineChart(
@@ -253,8 +256,8 @@ def build_line_chart(
         area=area,
         expected=build_svg_path(expected, scale),
         today_x=points[-1].x if expected and points else None,
-        marks=place_marks(marks, scale, room),
-        threshold=place_threshold_label(rule, room) if rule else None,
+        marks=place_marks(marks, scale, layout),
+        threshold=place_threshold_label(rule, layout) if rule else None,
         ticks=thin_axis_ticks(list(ticks)),
         band=build_svg_path([low for low, _ in band] + [high for _, high in reversed(band)], scale),
         stops=tuple(stops),
@@ -268,22 +271,24 @@ def build_svg_path(points: Sequence[LinePoint], scale: ChartScale) -> str:
 
 
 def place_marks(
-    marks: Sequence[ChartMark], scale: ChartScale, room: LabelLayout
+    marks: Sequence[ChartMark], scale: ChartScale, layout: LabelLayout
 ) -> tuple[PlacedMark, ...]:
-    """Today's amount has its place first, and one at any rate; the others as they come."""
-    found: dict[int, PlacedMark] = {}
+    """Today's amount is placed first, and always shown; the other marks follow in order."""
+    placed: dict[int, PlacedMark] = {}
     for number in sorted(range(len(marks)), key=lambda number: marks[number].kind != "now"):
-        one = marks[number]
-        x, y = one.point.x, scale.y(one.point.amount)
-        spots = TODAY_LABEL_POSITIONS if one.kind == "now" else MARK_LABEL_POSITIONS
-        spot = room.place(one.label, x, y, spots) if one.label else None
-        label = one.label if spot or one.kind == "now" else ""
-        found[number] = PlacedMark(x, y, one.kind, one.title, label, spot or spots[1])
-    return tuple(found[number] for number in range(len(marks)))
+        mark = marks[number]
+        x, y = mark.point.x, scale.y(mark.point.amount)
+        positions = TODAY_LABEL_POSITIONS if mark.kind == "now" else MARK_LABEL_POSITIONS
+        position = layout.place(mark.label, x, y, positions) if mark.label else None
+        label = mark.label if position or mark.kind == "now" else ""
+        placed[number] = PlacedMark(x, y, mark.kind, mark.title, label, position or positions[1])
+    return tuple(placed[number] for number in range(len(marks)))
 
 
-def place_threshold_label(rule: ThresholdLine, room: LabelLayout) -> ThresholdLine:
-    """Where nothing crosses its words, as far as there is such a place."""
-    spot = LabelPosition(0, -6, "start")
-    free = (x for x in THRESHOLD_LABEL_X_PERCENTS if room.place(rule.label, x, rule.y, [spot]))
-    return replace(rule, x=next(free, rule.x))
+def place_threshold_label(rule: ThresholdLine, layout: LabelLayout) -> ThresholdLine:
+    """Place the label where nothing crosses it, if there is such a position."""
+    position = LabelPosition(0, -6, "start")
+    free_xs = (
+        x for x in THRESHOLD_LABEL_X_PERCENTS if layout.place(rule.label, x, rule.y, [position])
+    )
+    return replace(rule, x=next(free_xs, rule.x))

@@ -1,4 +1,4 @@
-"""Earlier prices, the estimate and the hold on one line: components/price_range.html."""
+"""Past prices, the estimate and the hold on one line: components/price_range.html."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 
-# Where the drawing puts its lowest and its highest number, in percent of its width.
+# Positions of the lowest and the highest price, in percent of the width.
 LOWEST_X_PERCENT, HIGHEST_X_PERCENT = 25.0, 81.25
 DOT_BASELINE_PX, DOT_STEP_PX, MAX_DOT_STACK_PX = (
     24,
     8,
     20,
 )  # px: the line the dots stand on, their steps, the highest pile
-MIN_LABEL_GAP_PERCENT = 14.0  # percent: labels closer than this would touch
+MIN_LABEL_GAP_PERCENT = 14.0  # labels closer than this would touch
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class PriceDot:
 
 @dataclass(frozen=True, slots=True)
 class PriceRange:
-    """Earlier prices, the estimate and the hold on one line; x in percent."""
+    """Past prices, the estimate and the hold on one line; x in percent."""
 
     dots: tuple[PriceDot, ...]
     low: Decimal
@@ -63,15 +63,16 @@ def build_price_range(
 
 
 def stack_price_dots(places: list[float]) -> tuple[PriceDot, ...]:
-    """Equal prices stand on each other, so that each dot is one render."""
-    piles = Counter(percent_text(place) for place in places)
+    """Stack equal prices, so that each dot is one render."""
+    stacks = Counter(percent_text(place) for place in places)
     return tuple(
         PriceDot(
             x,
-            DOT_BASELINE_PX - round(number * min(DOT_STEP_PX, MAX_DOT_STACK_PX / max(1, most - 1))),
+            DOT_BASELINE_PX
+            - round(number * min(DOT_STEP_PX, MAX_DOT_STACK_PX / max(1, height - 1))),
         )
-        for x, most in piles.items()
-        for number in range(most)
+        for x, height in stacks.items()
+        for number in range(height)
     )
 
 

@@ -1,7 +1,7 @@
-"""What a push carries: the fragments that show what changed, rendered once for the whole team.
+"""Render the fragments that show what changed, once for the whole team.
 
-Only whole-team truth goes in. A place for what depends on the reader is left empty and fills itself
-under the reader's own session. Areas register the fragments that show their jobs
+They contain only data that every member may see; fragments that depend on the reader are fetched by
+the page in the reader's own session. Areas register the fragments that show their jobs
 (`DashboardConfig.ready`); the shell's counts and balance are added here.
 """
 
@@ -20,33 +20,34 @@ from dashboard.shared.videos.cards import with_card_relations
 from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import Job, JobState, Tenant
 
-MAX_VIDEOS_PER_PUSH = 48  # videos in one bundle
+MAX_VIDEOS_PER_PUSH = 48
 
 ChangeContext = Callable[[Tenant, Sequence[Job]], Mapping[str, object]]
 CHANGE_FRAGMENTS: dict[str, ChangeContext] = {}  # by template, in the order of registration
 
 
 class TooManyChanges(Exception):
-    """News of more videos than a bundle holds: pages look at everything again."""
+    """More videos changed than a push may contain; pages must reload their parts."""
 
 
 def register_change_fragments(template: str, build_context: ChangeContext) -> None:
-    """Have `template` rendered into each push, with what `build_context` knows of changed jobs."""
+    """Render `template` into each push, with the context that `build_context` returns for changed
+    jobs."""
     CHANGE_FRAGMENTS[template] = build_context
 
 
-def render_tenant_changes(tenant_id: UUID, news: Collection[ChangeEvent]) -> str:
-    """The HTML of everything that this news changes. Eight queries, and two more a draft.
+def render_tenant_changes(tenant_id: UUID, changes: Collection[ChangeEvent]) -> str:
+    """Return the HTML of everything that these events change. Eight queries, and two per draft.
 
     Raises `TooManyChanges`.
     """
     tenant = Tenant.objects.get(pk=tenant_id)
     with timezone.override(tenant.zone):
-        return render_changes(tenant, news)
+        return render_changes(tenant, changes)
 
 
-def render_changes(tenant: Tenant, news: Collection[ChangeEvent]) -> str:
-    jobs = list(with_card_relations(changed_jobs(tenant.pk, news)))
+def render_changes(tenant: Tenant, changes: Collection[ChangeEvent]) -> str:
+    jobs = list(with_card_relations(changed_jobs(tenant.pk, changes)))
     if len(jobs) > MAX_VIDEOS_PER_PUSH:
         raise TooManyChanges
     context: dict[str, object] = {
@@ -60,12 +61,12 @@ def render_changes(tenant: Tenant, news: Collection[ChangeEvent]) -> str:
     return render_to_string("live/changes.html", context)
 
 
-def changed_jobs(tenant_id: UUID, news: Collection[ChangeEvent]) -> QuerySet[Job]:
-    ids: dict[EventType, set[UUID]] = {event: set() for event in EventType}
-    for one in news:
-        ids[one.event_type].add(one.id)
+def changed_jobs(tenant_id: UUID, changes: Collection[ChangeEvent]) -> QuerySet[Job]:
+    ids: dict[EventType, set[UUID]] = {event_type: set() for event_type in EventType}
+    for change in changes:
+        ids[change.event_type].add(change.id)
     touched = Q(pk__in=ids[EventType.JOB]) | Q(charges__in=ids[EventType.CHARGE])
-    # A token that stops or works again changes what is known of all that runs on it.
+    # A token that stops or works again changes the displayed state of its running jobs.
     touched |= Q(token__in=ids[EventType.TOKEN], state=JobState.RUNNING)
     return (
         Job.objects.visible()

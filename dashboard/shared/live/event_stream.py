@@ -1,19 +1,18 @@
-"""The stream of a page: what changed in the team's tenant, as fragments, to every open page of it.
+"""The event stream: push changes of a tenant, as HTML fragments, to all its open pages.
 
-One Redis subscription a process, however many pages are open. A change is rendered and encoded once
-and the same bytes go to all of them, so it holds only what every member may see. The hub itself
-sends, heartbeats too: a stream at rest has no timer and no task but the server's own. A page that
-reads too slowly keeps at most `MAX_QUEUED_MESSAGES` messages; then they are dropped for one
-`refetch`. No stream holds a database connection, and none outlives the session or the membership it
-was opened with.
+Each process has one Redis subscription, however many pages are open. A change is rendered and
+encoded once and the same bytes go to all pages, so it contains only what every member may see. The
+hub itself sends, also heartbeats: an idle stream has no timer and no task but the server's own. A
+page that reads too slowly queues at most `MAX_QUEUED_MESSAGES` messages; then they are replaced by
+one `refetch`. No stream holds a database connection, and none outlives its session or membership.
 
-Events: `hello` ("fresh", or "stale" when something changed since the page was made), `news` (a
-bundle of elements that replace those of the same id), `touched` (what the news was about, as words
-of `Event` with spaces between: parts of a page that depend on the reader fetch themselves then),
-`refetch` (look at everything again).
+Events: `hello` ("fresh", or "stale" if something changed since the page was rendered), `news`
+(elements that replace those with the same id), `touched` (the types of the changes, as values of
+`EventType` separated by spaces: parts of a page that depend on the reader then refetch themselves),
+`refetch` (reload everything).
 
-The id of a message is a time, and whoever got the message knows all that was heard before. A page
-that comes back names the last one: at worst it looks again without need, it never misses a change.
+The id of a message is a time: its receiver knows all changes before it. A page that reconnects
+sends the last id: at worst it reloads without need, it never misses a change.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 SendMessage = Callable[[Mapping[str, Any]], Awaitable[None]]  # ASGI's `send` of one request
 
-MAX_QUEUED_MESSAGES = 8  # messages that wait for one page
-SESSION_CHECK_INTERVAL_S = 5.0  # seconds between two looks at who may still listen
-HEARTBEAT_INTERVAL_S = 15.0  # seconds of silence before a comment is sent
-HEARTBEAT_CHECK_INTERVAL_S = 1.0  # seconds between two looks at who was sent nothing for so long
+MAX_QUEUED_MESSAGES = 8  # per page
+SESSION_CHECK_INTERVAL_S = 5.0  # between two checks of sessions and memberships
+HEARTBEAT_INTERVAL_S = 15.0  # without a message before a comment is sent
+HEARTBEAT_CHECK_INTERVAL_S = 1.0  # between two searches for idle streams
 SENDS_PER_TURN = 100  # pages sent to before the event loop answers other requests
 MAX_STREAM_LIFETIME_S = (
     600.0  # seconds; a peer that vanished without a word is let go at the latest then
@@ -62,20 +61,20 @@ IDLE_SUBSCRIPTION_S = (
 SERVICE_NEWS_GRACE_S = (
     30.0  # seconds for which a page may miss whether the service answers: it is told again
 )
-CLOCK_SKEW_S = 1.0  # seconds between which two processes hear the same news, or ask the clock
-REDIS_TIMEOUT_S = 2.0  # seconds to wait for Redis
-# Seconds of silence before Redis is asked whether it is there, and after which it is not. Twice of
-# it is less than those who publish wait: no news is lost while a stream still counts as told.
+CLOCK_SKEW_S = 1.0  # two processes may receive the same event this far apart
+REDIS_TIMEOUT_S = 2.0  # timeout of the subscription
+# Redis is pinged after this time without a message, and counts as down after twice the time.
+# That is less than the publishers' timeout, so no change is lost while a stream counts as current.
 REDIS_PING_INTERVAL_S = 2.0
 HEARTBEAT = b":\n\n"
 END_OF_STREAM = b""
-# Milliseconds, from and to: streams that ended together do not return together. The end of a
-# lifetime is no news, and pages say so only after three seconds.
+# A random delay, so that streams that ended together do not reconnect together. Pages report a
+# lost stream only after three seconds, so the end of a lifetime is not noticed.
 RECONNECT_DELAY_MS = (500, 1500)
 
 
 class HubUnavailable(Exception):
-    """Redis does not answer: there is no news to give, the page looks by itself."""
+    """Redis does not answer, so there are no events; pages poll instead."""
 
 
 class RenderedChanges(NamedTuple):
@@ -85,19 +84,19 @@ class RenderedChanges(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class StreamListener:
-    """One open page: its session, the video it shows if it shows one, and how to send to it.
+    """An open page: its session, the video it shows if any, and its ASGI `send`.
 
-    `queue` holds the messages that wait while the page reads too slowly.
+    `queue` holds messages while the page reads too slowly.
     """
 
     session: StreamSession
     job_id: UUID | None
     send: SendMessage
     ends_at: float = 0.0  # as time.monotonic()
-    sent_at: float = 0.0  # when the last message was offered, as time.monotonic()
+    sent_at: float = 0.0  # last offer, as time.monotonic()
     has_ended: bool = False
     queue: list[bytes] = field(default_factory=list)
-    sender: asyncio.Task[None] | None = None  # while something is being sent
+    sender: asyncio.Task[None] | None = None  # while messages are being sent
 
     def offer(self, message: bytes) -> None:
         if self.has_ended:
@@ -108,7 +107,7 @@ class StreamListener:
         self._enqueue(message)
 
     def end(self) -> None:
-        """Nothing that waits is delivered any more, and nothing is offered."""
+        """End the stream: drop queued messages and accept no more."""
         if not self.has_ended:
             self.has_ended = True
             self.queue.clear()
@@ -121,14 +120,15 @@ class StreamListener:
             self.sender = asyncio.create_task(self._send_queued())
 
     async def _send_queued(self) -> None:
-        """The server's `send` waits while the page reads too slowly, and what is offered queues."""
+        """The server's `send` blocks while the page reads too slowly; offered messages queue
+        meanwhile."""
         try:
             while self.queue:
                 body = self.queue.pop(0)
                 more = body != END_OF_STREAM
                 await self.send({"type": "http.response.body", "body": body, "more_body": more})
         except OSError:
-            # The page left; its request ends when the server says so.
+            # The page disconnected; its request ends when the server reports it.
             self.has_ended = True
             self.queue.clear()
         finally:
@@ -136,20 +136,21 @@ class StreamListener:
 
 
 class LiveHub:
-    """Hears the news of all tenants and tells it to the pages of each; one in an event loop."""
+    """Receives the change events of all tenants and sends them to their pages; one per event
+    loop."""
 
     def __init__(self) -> None:
         self.listeners: set[StreamListener] = set()
-        self.since = 0.0  # of when on nothing was missed, as time.time()
+        self.since = 0.0  # no event was missed from then on, as time.time()
         self._runner: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
         self._woken = asyncio.Event()
         self._news: defaultdict[UUID, set[ChangeEvent]] = defaultdict(set)
         self._latest: dict[UUID, float] = {}
-        self._asked: dict[UUID, float] = {}  # when the service was last told to answer or not
+        self._asked: dict[UUID, float] = {}  # time of the last SERVICE event, by tenant
 
     async def wait_until_ready(self) -> None:
-        """Hear the news from now on. Raises `HubUnavailable` when Redis cannot be heard."""
+        """Subscribe to the change events. Raises `HubUnavailable` if Redis does not confirm."""
         if self._runner is None or self._runner.done():
             self._ready.clear()
             self._runner = asyncio.create_task(self._run())
@@ -166,8 +167,8 @@ class LiveHub:
             raise HubUnavailable
 
     def open_stream(self, ticket: StreamTicket, send: SendMessage) -> StreamListener:
-        """Send `hello`, and from now on what changes. The stream ends at once where nothing is
-        heard any more."""
+        """Send `hello`, and all changes from now on. The stream ends at once if the subscription is
+        lost."""
         ends_at = time.monotonic() + MAX_STREAM_LIFETIME_S
         listener = StreamListener(ticket.session, ticket.job_id, send, ends_at)
         is_stale = self.has_missed_changes(ticket.session.tenant_id, ticket.since)
@@ -188,14 +189,14 @@ class LiveHub:
         return sum(listener.session.user_id == user_id for listener in self.listeners)
 
     def has_missed_changes(self, tenant: UUID, since: float) -> bool:
-        """Whether something may have changed since then that this page was not told. A time to
-        come is one of before the clock was put back, and says nothing."""
-        asked = self._asked.get(tenant, 0.0) >= since + SERVICE_NEWS_GRACE_S
-        told = self.since <= since <= time.time() + CLOCK_SKEW_S
-        return not told or self._latest.get(tenant, 0.0) >= since or asked
+        """True if the page may have missed a change since `since`. A `since` in the future was
+        recorded before the clock was set back, so it proves nothing."""
+        missed_service = self._asked.get(tenant, 0.0) >= since + SERVICE_NEWS_GRACE_S
+        is_covered = self.since <= since <= time.time() + CLOCK_SKEW_S
+        return not is_covered or self._latest.get(tenant, 0.0) >= since or missed_service
 
     async def close(self) -> None:
-        """Stop listening; every stream ends."""
+        """End the subscription and every stream."""
         if self._runner is not None:
             self._runner.cancel()
             await asyncio.gather(self._runner, return_exceptions=True)
@@ -236,43 +237,43 @@ class LiveHub:
 
     def _collect_change(self, text: bytes) -> None:
         with suppress(ValueError, TypeError):
-            news = ChangeEvent.from_json(text)
-            latest = self._asked if news.event_type is EventType.SERVICE else self._latest
-            latest[news.tenant_id] = time.time()
-            self._news[news.tenant_id].add(news)
+            change = ChangeEvent.from_json(text)
+            latest = self._asked if change.event_type is EventType.SERVICE else self._latest
+            latest[change.tenant_id] = time.time()
+            self._news[change.tenant_id].add(change)
             self._woken.set()
 
     async def _push_pending(self) -> None:
-        """News that comes while a tenant is being rendered waits and goes into its next bundle."""
+        """Changes that arrive while a tenant is rendered go into its next push."""
         while True:
             await self._woken.wait()
             self._woken.clear()
             while self._news:
-                first = next(iter(self._news))  # in the order in which they were heard
-                await self._push_changes(first, self._news.pop(first))
+                tenant = next(iter(self._news))  # in the order of arrival
+                await self._push_changes(tenant, self._news.pop(tenant))
 
-    async def _push_changes(self, tenant: UUID, news: set[ChangeEvent]) -> None:
-        # What is heard while this is rendered is not in it.
+    async def _push_changes(self, tenant: UUID, changes: set[ChangeEvent]) -> None:
+        # Changes that arrive during rendering are not included.
         at = time.time()
-        listeners = [one for one in self.listeners if one.session.tenant_id == tenant]
+        listeners = [page for page in self.listeners if page.session.tenant_id == tenant]
         if not listeners:
             return
         expired, message = frozenset[StreamSession](), b""
         try:
             html, expired = await run_in_thread(
-                render_for_sessions, tenant, news, {listener.session for listener in listeners}
+                render_for_sessions, tenant, changes, {listener.session for listener in listeners}
             )
-            message = format_event("news", html) + format_event("touched", event_names(news), at)
+            message = format_event("news", html) + format_event("touched", event_names(changes), at)
         except TooManyChanges:
             message = format_event("refetch", "many", at)
         except Exception:
-            # One change that cannot be drawn must not silence the others.
+            # A change that cannot be rendered must not stop the others.
             log.exception("live: a change was not rendered")
             message = format_event("refetch", "unrendered", at)
         await offer_to_all(listeners, message, expired)
 
     async def _send_heartbeats(self) -> None:
-        """A comment to each page that was sent nothing for a while; ends streams of full age."""
+        """Send a comment to each idle page; end streams that reached their maximum lifetime."""
         while True:
             await asyncio.sleep(HEARTBEAT_CHECK_INTERVAL_S)
             now, silent = time.monotonic(), []
@@ -284,29 +285,29 @@ class LiveHub:
             await offer_to_all(silent, HEARTBEAT)
 
     async def _end_expired_streams(self) -> None:
-        """Ends the streams of those who left, and says which pages are open; returns when nobody
-        has listened for a while."""
-        lonely_since = time.monotonic()
-        while time.monotonic() - lonely_since < IDLE_SUBSCRIPTION_S:
+        """End the streams of expired sessions and record the open pages; return once no page was
+        open for `IDLE_SUBSCRIPTION_S`."""
+        idle_since = time.monotonic()
+        while time.monotonic() - idle_since < IDLE_SUBSCRIPTION_S:
             await asyncio.sleep(SESSION_CHECK_INTERVAL_S)
             if not self.listeners:
                 continue
-            lonely_since = time.monotonic()
+            idle_since = time.monotonic()
             await run_in_thread(viewers.record_viewers, *self._open_pages())
             try:
-                gone = await run_in_thread(
-                    expired_sessions, {one.session for one in self.listeners}
+                expired = await run_in_thread(
+                    expired_sessions, {page.session for page in self.listeners}
                 )
             except Exception:
                 log.exception("live: members were not checked")
                 continue
             for listener in self.listeners:
-                if listener.session in gone:
+                if listener.session in expired:
                     listener.end()
 
     def _open_pages(self) -> tuple[set[UUID], set[tuple[UUID, UUID]]]:
-        """The tenants that somebody looks at, and the videos."""
-        pages = [(one.session.tenant_id, one.job_id) for one in self.listeners]
+        """Return the tenants with an open page, and the videos with one."""
+        pages = [(listener.session.tenant_id, listener.job_id) for listener in self.listeners]
         return {tenant for tenant, _ in pages}, {(tenant, job) for tenant, job in pages if job}
 
 
@@ -314,7 +315,7 @@ _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, LiveHub] = WeakKeyDictionary
 
 
 def get_hub() -> LiveHub:
-    """The hub of this event loop, which is the one of this process."""
+    """Return the hub of this event loop, which is the process's only one."""
     return _hubs.setdefault(asyncio.get_running_loop(), LiveHub())
 
 
@@ -323,7 +324,7 @@ async def offer_to_all(
     message: bytes,
     expired: Collection[StreamSession] = frozenset(),
 ) -> None:
-    """The same bytes to each; the streams of `expired` sessions end instead."""
+    """Send the same bytes to each listener; end the streams of `expired` sessions instead."""
     for number, listener in enumerate(listeners, 1):
         listener.end() if listener.session in expired else listener.offer(message)
         if number % SENDS_PER_TURN == 0:
@@ -331,25 +332,25 @@ async def offer_to_all(
 
 
 def format_event(name: str, data: str, at: float | None = None) -> bytes:
-    """An event of the stream. The last one of a message has the id: what was heard before `at` is
-    known then."""
+    """Encode an event. The last event of a message has the id, which states that all changes before
+    `at` are known."""
     id = "" if at is None else f"id: {int(at - CLOCK_SKEW_S)}\n"
     lines = "".join(f"data: {line}\n" for line in data.splitlines() if line.strip())
     return f"{id}event: {name}\n{lines}\n".encode()
 
 
-def event_names(news: Collection[ChangeEvent]) -> str:
-    return " ".join(sorted({one.event_type for one in news}))
+def event_names(changes: Collection[ChangeEvent]) -> str:
+    return " ".join(sorted({change.event_type for change in changes}))
 
 
 def render_for_sessions(
-    tenant: UUID, news: set[ChangeEvent], tickets: set[StreamSession]
+    tenant: UUID, changes: set[ChangeEvent], sessions: set[StreamSession]
 ) -> RenderedChanges:
-    return RenderedChanges(render_tenant_changes(tenant, news), expired_sessions(tickets))
+    return RenderedChanges(render_tenant_changes(tenant, changes), expired_sessions(sessions))
 
 
 async def run_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run what asks the database in a thread that keeps no connection afterwards."""
+    """Run database work in a thread, and release its connections afterwards."""
 
     def run() -> T:
         try:
@@ -361,7 +362,7 @@ async def run_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
 
 
 async def run_until_first_ends(*works: Coroutine[None, None, None]) -> None:
-    """Run together until one returns or fails; the others are cancelled."""
+    """Run coroutines together until one returns or fails; cancel the others."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,8 +1,8 @@
-"""Streams are served here, in front of Django, which only says who may have one.
+"""Serve event streams in front of Django, which only authorises them.
 
 A request for a stream goes through Django's middleware to its view like any other. The view writes
-a `StreamTicket` and answers with the headers; then the request, its session, its task and its
-thread are gone, and the hub sends to the page for as long as the stream lasts.
+a `StreamTicket` and returns the headers; then the request, its session, its task and its thread are
+released, and the hub sends to the page as long as the stream lasts.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from dashboard.shared.live.event_stream import HubUnavailable, SendMessage, get_
 from dashboard.shared.live.stream_sessions import StreamTicket
 
 STREAM_PATH_END = "/live/"
-TICKETS_KEY = "reelroom.stream_tickets"  # in the scope: the list that the view adds its ticket to
-MAX_STREAMS_PER_USER = 20  # streams of one person in one process
-# After a restart all pages come back within a second. Each request has a thread and a connection:
-# more at once took memory that the process kept, and answered nobody sooner.
+TICKETS_KEY = (
+    "reelroom.stream_tickets"  # key in the ASGI scope: the list to which the view adds its ticket
+)
+MAX_STREAMS_PER_USER = 20  # per process
+# After a restart all pages reconnect within a second. Each request takes a thread and a
+# connection: more at once took memory that the process kept, and answered no request sooner.
 MAX_REQUESTS_AT_ONCE = 16
 
 Scope = dict[str, Any]
@@ -28,14 +30,14 @@ Application = Callable[[Scope, ReceiveMessage, SendMessage], Awaitable[None]]
 
 
 class StreamOpening(NamedTuple):
-    """What Django answered to a request for a stream: the ticket, and the answer's headers."""
+    """Django's response to a stream request: the ticket and the response start message."""
 
     ticket: StreamTicket
     start: Message
 
 
 class StreamApp:
-    """The ASGI application: streams, and Django for the rest."""
+    """The ASGI application: event streams, and Django for all other requests."""
 
     def __init__(self, django: Application) -> None:
         self.django = django
@@ -52,9 +54,9 @@ class StreamApp:
     async def begin_stream(
         self, scope: Scope, receive: ReceiveMessage, send: SendMessage
     ) -> StreamTicket | None:
-        """Send the head of the stream; None when something else was answered."""
+        """Send the headers of the stream; return None if another response was sent."""
         async with self.requests:
-            # In a task of its own: what middleware left in its context goes with it.
+            # A separate task, so that the context which middleware fills is released with it.
             opening = await asyncio.create_task(self.request_ticket(scope, receive, send))
         if opening is None:
             return None
@@ -66,7 +68,7 @@ class StreamApp:
         if get_hub().count_streams(opening.ticket.session.user_id) >= MAX_STREAMS_PER_USER:
             await refuse_stream(send)
             return None
-        # Django counted an empty body; a stream has no length.
+        # Django set the length of an empty body; a stream has none.
         head = [pair for pair in opening.start["headers"] if pair[0].lower() != b"content-length"]
         await send({**opening.start, "headers": head})
         return opening.ticket
@@ -74,13 +76,13 @@ class StreamApp:
     async def request_ticket(
         self, scope: Scope, receive: ReceiveMessage, send: SendMessage
     ) -> StreamOpening | None:
-        """Ask Django. An answer without a ticket is sent to the page as it is."""
+        """Pass the request to Django. A response without a ticket is sent to the page unchanged."""
         tickets: list[StreamTicket] = []
         starts: list[Message] = []
         messages: list[Message] = [{"type": "http.request"}]
 
         async def receive_no_body() -> Message:
-            """Who sends a body slowly keeps nobody else waiting."""
+            """Ignore the body: a client that sends it slowly must not block others."""
             return messages.pop() if messages else await wait_for_disconnect(receive)
 
         async def forward(message: Message) -> None:
@@ -94,7 +96,8 @@ class StreamApp:
 
 
 async def serve_stream(ticket: StreamTicket, receive: ReceiveMessage, send: SendMessage) -> None:
-    """Until the page leaves, or the hub has ended the stream: the server says both the same way."""
+    """Run until the page disconnects or the hub ends the stream; ASGI reports both as a
+    disconnect."""
     hub = get_hub()
     listener = hub.open_stream(ticket, send)
     try:
@@ -110,7 +113,7 @@ async def wait_for_disconnect(receive: ReceiveMessage) -> Message:
 
 
 async def refuse_stream(send: SendMessage) -> None:
-    """The page looks by itself, every ten seconds."""
+    """Send 503; the page then polls every ten seconds."""
     headers = [(b"retry-after", b"10"), (b"cache-control", b"no-store"), (b"content-length", b"0")]
     await send({"type": "http.response.start", "status": 503, "headers": headers})
     await send({"type": "http.response.body"})

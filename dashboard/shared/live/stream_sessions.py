@@ -1,4 +1,4 @@
-"""What a stream was opened with, and whether it still holds: session, person, membership."""
+"""The session, user and membership of a stream, and whether they are still valid."""
 
 from __future__ import annotations
 
@@ -22,29 +22,31 @@ class StreamSession(NamedTuple):
 
 
 class StreamTicket(NamedTuple):
-    """All that is kept of the request that opened a stream."""
+    """What is kept of the request that opened a stream."""
 
     session: StreamSession
     job_id: UUID | None  # the video whose page it is
-    since: float  # from when on the page wants to know, in seconds since 1970
+    since: float  # from when on changes are wanted, in seconds since 1970
 
 
-def expired_sessions(tickets: Collection[StreamSession]) -> frozenset[StreamSession]:
-    """Those of signed-out, disabled or removed people, and of sessions that ended; two queries."""
+def expired_sessions(candidates: Collection[StreamSession]) -> frozenset[StreamSession]:
+    """Return the sessions that ended, and those of disabled users or removed members; two
+    queries."""
     memberships = Membership.objects.filter(
-        user_id__in={ticket.user_id for ticket in tickets}, user__is_active=True
+        user_id__in={candidate.user_id for candidate in candidates}, user__is_active=True
     ).select_related("user")
     sessions = Session.objects.filter(
-        session_key__in={ticket.session_key for ticket in tickets}, expire_date__gt=timezone.now()
+        session_key__in={candidate.session_key for candidate in candidates},
+        expire_date__gt=timezone.now(),
     )
     hashes = {row.session_key: row.get_decoded().get(HASH_SESSION_KEY, "") for row in sessions}
-    members = {(one.team_id, one.user_id): one.user for one in memberships}
+    members = {(member.team_id, member.user_id): member.user for member in memberships}
     return frozenset(
-        ticket
-        for ticket in tickets
-        if (user := members.get((ticket.team_id, ticket.user_id))) is None
-        # The hash changes with the password: that ends the other sessions of a person.
+        candidate
+        for candidate in candidates
+        if (user := members.get((candidate.team_id, candidate.user_id))) is None
+        # The hash changes with the password, which ends the user's other sessions.
         or not constant_time_compare(
-            hashes.get(ticket.session_key, ""), user.get_session_auth_hash()
+            hashes.get(candidate.session_key, ""), user.get_session_auth_hash()
         )
     )

@@ -1,4 +1,4 @@
-"""Where a page opens its stream. Refused with 503 it looks by itself, every ten seconds."""
+"""The view that opens an event stream. If it responds 503, the page polls every ten seconds."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from dashboard.shared.live.stream_sessions import StreamSession, StreamTicket
 
 @require_GET
 def open_event_stream(request: TeamRequest) -> HttpResponse:
-    """Write the ticket of the stream; `StreamApp` opens it once this request has ended.
+    """Write the ticket of the stream; `StreamApp` opens it after this request.
 
-    `since` and `Last-Event-ID`: from when on the page wants to know, in seconds since 1970.
-    `team`: whose page it is; it hears nothing of another one that was chosen since.
+    `since` and `Last-Event-ID`: from when on changes are wanted, in seconds since 1970. `team`: the
+    team of the page; it gets no changes of another team that was chosen since.
     """
     tickets: list[StreamTicket] | None = getattr(request, "scope", {}).get(TICKETS_KEY)
     session = build_stream_session(request)
@@ -30,7 +30,7 @@ def open_event_stream(request: TeamRequest) -> HttpResponse:
     response = HttpResponse(content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
-    response["Content-Encoding"] = "identity"  # what compresses would hold every event back
+    response["Content-Encoding"] = "identity"  # compression would delay the events
     return response
 
 
@@ -42,7 +42,7 @@ def build_stream_session(request: TeamRequest) -> StreamSession:
 
 
 def referring_video_id(request: TeamRequest) -> UUID | None:
-    """The video whose page opens the stream, as the browser tells where it comes from."""
+    """Return the video whose page opens the stream, from the Referer header."""
     try:
         page = resolve(urlsplit(request.headers.get("Referer", "")).path)
     except (Resolver404, ValueError):

@@ -1,3 +1,3 @@
-"""Videos as several areas show them: `cards`, `status_text`, `progress`."""
+"""How areas show videos: `cards`, `status_text` and `progress`."""
 
 from __future__ import annotations

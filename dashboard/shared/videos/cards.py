@@ -1,4 +1,4 @@
-"""A video as a card shows it. All of it is the same for every member, so it can be pushed."""
+"""A video card. It is the same for every member, so it can be pushed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dashboard.models import Membership
 from dashboard.shared.videos.charge_status import select_open_charge
 from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.display_state import DisplayState, display_state
-from dashboard.shared.videos.labels import is_composed_here, job_type_label
+from dashboard.shared.videos.labels import is_made_in_studio, job_type_label
 from dashboard.shared.videos.progress import (
     Freshness,
     RenderProgressBar,
@@ -38,8 +38,8 @@ JobT = TypeVar("JobT", bound=Job)
 
 @dataclass(frozen=True, slots=True)
 class VideoCard:
-    """`length` is the film's, as 1:02; `tall` stands on its own ground; `said` is read out. A
-    hidden one has no `url`: its page is closed."""
+    """A portrait card has its own background; `announcement` is for screen readers. A hidden video
+    has no `url`, because its page is closed."""
 
     id: UUID
     url: str
@@ -62,7 +62,7 @@ class VideoCard:
 
 
 def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
-    """The jobs with all that a card or a page reads: two queries, whatever their number."""
+    """Load all relations that a card or a page reads; two queries for any number of jobs."""
     charges = Charge.objects.order_by("created_at", "pk")
     owner = Membership.objects.filter(
         team__tenant=OuterRef("tenant"), user=OuterRef("token__owner")
@@ -76,55 +76,55 @@ def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
 
 
 def build_video_context(job: Job, durations: DurationHistory, now: datetime) -> VideoContext:
-    """Everything known about one of the `with_card_relations`, judged as of now."""
+    """Collect the data about a job of `with_card_relations`, as of `now`."""
     charges = list(job.charges.all())
-    standing = select_open_charge(charges)
+    open_charge = select_open_charge(charges)
     late = job.state == JobState.RUNNING and durations.usual_for(job).is_late(
         render_elapsed_s(job, now)
     )
-    state = display_state(job, standing, job.token, late=late)
+    state = display_state(job, open_charge, job.token, late=late)
     return VideoContext(
         job=job,
         token=job.token,
         token_owner_left=job.token_owner_left,  # type: ignore[attr-defined]  # see `with_card_relations`
         state=state,
         charges=charges,
-        open_charge=standing,
+        open_charge=open_charge,
         retry_price=pricing.estimate_retry_price(job),
         now=now,
     )
 
 
-def build_video_card(told: VideoContext, durations: DurationHistory) -> VideoCard:
-    job = told.job
+def build_video_card(context: VideoContext, durations: DurationHistory) -> VideoCard:
+    job = context.job
     return VideoCard(
         id=job.pk,
         url=reverse("video", args=[job.pk]) if job.hidden_at is None else "",
         title=job.title,
-        state=told.state,
+        state=context.state,
         subtitle=f"{job_type_label(job)}, {job.member.first_name}",
-        cost=video_cost(told.charges, told.open_charge),
-        status_text=video_status_texts(told).summary,
-        bar=build_progress_bar(job, told.state, durations.usual_for(job), told.now),
-        freshness=build_freshness(job, told.state, told.open_charge, told.now),
+        cost=video_cost(context.charges, context.open_charge),
+        status_text=video_status_texts(context).summary,
+        bar=build_progress_bar(job, context.state, durations.usual_for(job), context.now),
+        freshness=build_freshness(job, context.state, context.open_charge, context.now),
         is_portrait=is_portrait_ratio(str(job.chosen_settings.get("aspect_ratio") or "")),
-        still_url=still_url(job, told.state),
-        actionable=is_actionable(job, told.state),
-        announcement=completion_announcement(told),
+        still_url=still_url(job, context.state),
+        actionable=is_actionable(job, context.state),
+        announcement=completion_announcement(context),
         created_at=job.created_at,
     )
 
 
 def is_actionable(job: Job, state: DisplayState) -> bool:
-    """Whether some member has something to do on its card."""
+    """True if the card has an action for some role."""
     can_retry = state.name == "failed" and retry_operation_of(job.kind) is not None
-    can_edit = state.name == "draft" and is_composed_here(job)
+    can_edit = state.name == "draft" and is_made_in_studio(job)
     return can_retry or can_edit or job.hidden_at is not None
 
 
 def still_url(job: Job, state: DisplayState) -> str:
-    """Where the card's picture comes from: a moment of the film; the service has no posters.
-    A recording has none."""
+    """Return the URL of the card's picture, which is a frame of the video, because the service has
+    no posters. Audio has none."""
     is_hidden = job.hidden_at is not None or KINDS[job.kind].is_audio
     if state.name != "completed" or not job.media_url or is_hidden:
         return ""

@@ -1,4 +1,4 @@
-"""What is said of a charge, by its state and by length: one table for all pages."""
+"""Texts about charges by state, in each length: one table for all pages."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ HOLD_TEXT = "{hold} cr are held until the exact price is known."
 
 
 class ChargeTexts(NamedTuple):
-    """`glyph` is the data-state, `label` stands beside it, `note` says what the label means;
-    `summary` is a line or two, `detail` the full sentences."""
+    """`glyph` is the `data-state`, `label` is shown beside it, `note` explains the label; `summary`
+    is a line or two, `detail` is the full text."""
 
     glyph: str
     label: str
@@ -28,7 +28,7 @@ class ChargeTexts(NamedTuple):
     detail: str
 
 
-# Of several open charges the first state speaks for the video: the one with the greatest doubt.
+# Ordered by uncertainty: of several open charges, the first state here decides the video's.
 CHARGE_TEXTS: Mapping[str, ChargeTexts] = {
     ChargeState.UNKNOWN: ChargeTexts(
         "unknown",
@@ -62,14 +62,15 @@ CHARGE_TEXTS: Mapping[str, ChargeTexts] = {
         f"{APPROVERS_DECIDE_TEXT} Nothing is held.",
     ),
 }
-# The service writes while the call waits.
+# The service writes the script while the call waits.
 WRITING_SCRIPT_TEXTS = CHARGE_TEXTS[ChargeState.SENDING]._replace(
     label="Writing", detail=f"The service is writing the script. {HOLD_TEXT}"
 )
 
 
 def open_charge_texts(charge: Charge, now: datetime, pause_reason: str) -> ChargeTexts:
-    """The sentences about an open charge. `pause_reason`: why nobody reads its account now."""
+    """Return the filled-in texts of an open charge. `pause_reason` says why its account is not read
+    now."""
     row = charge_label(charge)
     if charge.state == ChargeState.HELD and charge.reason:
         row = row._replace(summary="{reason}", detail=f"{{reason}} {HOLD_TEXT}")
@@ -85,14 +86,14 @@ def open_charge_texts(charge: Charge, now: datetime, pause_reason: str) -> Charg
 
 
 def charge_label(charge: Charge) -> ChargeTexts:
-    """Glyph, label and note of an open charge; the sentences are not filled in."""
+    """Return the texts of an open charge with their placeholders; use glyph, label and note."""
     if charge.state == ChargeState.SENDING and charge.operation in SCRIPT_OPERATIONS:
         return WRITING_SCRIPT_TEXTS
     return CHARGE_TEXTS[charge.state]
 
 
 def lost_answer_outcome(charge: Charge, now: datetime, pause_reason: str) -> str:
-    """Who decides about a charge whose answer got lost, and when."""
+    """Return who decides about a charge whose answer was lost, and when."""
     if pause_reason:
         return f"The outcome is checked later. {pause_reason}"
     if is_long_unknown(charge, now):
@@ -102,21 +103,22 @@ def lost_answer_outcome(charge: Charge, now: datetime, pause_reason: str) -> str
 
 
 def is_long_unknown(charge: Charge, now: datetime) -> bool:
-    """Whether its answer is lost for so long that it is seldom looked for, or not any more."""
+    """True if the outcome is unknown past the deadline, or reconciliation is quarantined."""
     since = charge.sent_at or charge.created_at
     stopped = charge.failures >= MAX_CHARGE_CRASHES or now >= since + SETTLEMENT_DEADLINE
     return charge.state == ChargeState.UNKNOWN and stopped
 
 
 def select_open_charge(charges: Iterable[Charge]) -> Charge | None:
-    """The open charge that decides what the video shows; none when all are settled."""
-    doubts = list(CHARGE_TEXTS)
+    """Return the open charge that decides what the video shows; None if all are settled."""
+    states = list(CHARGE_TEXTS)
     open_charges = (charge for charge in charges if charge.is_open)
-    return min(open_charges, key=lambda charge: doubts.index(charge.state), default=None)
+    return min(open_charges, key=lambda charge: states.index(charge.state), default=None)
 
 
 class RefundTexts(NamedTuple):
-    """What becomes of the credits of a failed run: in two words, as a clause, as a sentence."""
+    """Whether the credits of a failed run are refunded: in two words, as a clause, as a
+    sentence."""
 
     short: str
     clause: str

@@ -1,4 +1,4 @@
-"""What a video cost, in the form that says how sure the number is."""
+"""The cost of a video, with how certain it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ZERO_CREDITS = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class CreditAmount:
-    """Credits for `{% amount %}`: `is_` is exact, about, held, unknown ("low or value") or free."""
+    """Credits for `{% amount %}`. `kind`: exact, about, held, unknown ("low or value") or free."""
 
     value: Decimal
     kind: str = "exact"
@@ -24,14 +24,15 @@ FREE_AMOUNT = CreditAmount(ZERO_CREDITS, "free")
 
 
 def spent_credits(charges: Sequence[Charge]) -> Decimal:
-    """Credits that are spent for certain."""
+    """Sum the credits of charged charges."""
     return sum(
         (charge.cost or ZERO_CREDITS for charge in charges if charge.is_charged), ZERO_CREDITS
     )
 
 
 def video_cost(charges: Sequence[Charge], open_charge: Charge | None) -> CreditAmount:
-    """The whole of a video: what is spent, and with it what is held or in doubt."""
+    """Return the total of a video: spent credits plus what the open charge holds or may have
+    spent."""
     spent = spent_credits(charges)
     if open_charge is None or open_charge.state == ChargeState.DRAFT:
         return CreditAmount(spent) if any(charge.is_charged for charge in charges) else FREE_AMOUNT
@@ -41,7 +42,6 @@ def video_cost(charges: Sequence[Charge], open_charge: Charge | None) -> CreditA
 
 
 def charge_amount(charge: Charge) -> CreditAmount:
-    """One charge alone."""
     if charge.is_charged:
         return CreditAmount(charge.cost or ZERO_CREDITS)
     if charge.state in (ChargeState.REFUSED, ChargeState.WRITTEN_OFF):

@@ -1,7 +1,7 @@
-"""What a video shows itself as: one table over the job, its open charge and its token.
+"""The displayed state of a video, from the job, its open charge and its token.
 
-A state of our knowledge (late, paused, unknown) never becomes a state of the job (rule 6): the raw
-word and the job's own state stay as they are, only the glyph and the word beside it change.
+States of our knowledge (late, paused, unknown) never become states of the job (rule 6): only the
+glyph and its label change.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dashboard.shared.videos.charge_status import charge_label
 from proxyapi.models import Charge, Job, JobState, Token, TokenState
 
-# Words of the upstream that we know; every other one is shown raw (pitfall 7).
+# Known status words of the upstream; any other is shown raw, because the list is open.
 UPSTREAM_STATUS_LABELS = {"rendering": "Rendering"}
 UNPOLLABLE_TOKEN_STATES = frozenset({TokenState.REVOKED, TokenState.PAUSED, TokenState.REMOVED})
 JOB_STATE_DISPLAY: dict[str, tuple[str, str]] = {
@@ -24,7 +24,7 @@ ACTIVE_STATES = frozenset({"running", "late", "waiting", "unknown", "paused"})
 
 @dataclass(frozen=True, slots=True)
 class DisplayState:
-    """`name` is the look's data-state, `word` stands beside the glyph."""
+    """`name` is the `data-state` value, `label` is shown beside the glyph."""
 
     name: str
     label: str
@@ -35,7 +35,8 @@ class DisplayState:
 
 
 def display_state(job: Job, charge: Charge | None, token: Token, *, late: bool) -> DisplayState:
-    """The state to show; `charge` is the job's open one, `late` says it runs past the usual."""
+    """Return the state to show; `charge` is the open one, `late` says that the render takes longer
+    than usual."""
     if charge is not None:
         return DisplayState(*charge_label(charge)[:2])
     if job.state != JobState.RUNNING:

@@ -1,4 +1,5 @@
-"""Words that parts of a video's page share; spans and moments are in `shared.formatting`."""
+"""Labels that several parts of a video's page use; durations and times are in
+`shared.formatting`."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ JOB_KIND_LABELS: dict[str, str] = {
 }
 
 
-def is_composed_here(job: Job) -> bool:
-    """Whether it was composed here, and the studio has steps for its kind."""
+def is_made_in_studio(job: Job) -> bool:
+    """True if the video has a draft of the studio, and the studio has steps for its kind."""
     return KINDS[job.kind].prepare is not None and job.draft_or_none is not None
 
 
@@ -32,12 +33,12 @@ def job_type_label(job: Job) -> str:
 
 
 def operation_label(operation: str) -> str:
-    """What a charging operation is called in a sentence: "the render was sent"."""
+    """Return the noun of an operation for a sentence such as "the render was sent"."""
     return get_operation(operation).noun
 
 
 def duration_range_text(low: float, high: float) -> str:
-    """From low to high seconds, with the unit once where it is the same: "4–7 min"."""
+    """Format a range of seconds, with the unit once if it is the same: "4–7 min"."""
     if high < 2 * MINUTE_S:
         first, last, unit = max(1, round(low)), max(1, round(high)), "s"
     elif low < MINUTE_S:
@@ -48,5 +49,5 @@ def duration_range_text(low: float, high: float) -> str:
 
 
 def quote_text(text: str) -> str:
-    """The service's own words, in quotes. Escaping is left to the template."""
+    """Put text of the service in quotes. The template escapes it."""
     return f"“{text.strip()}”"

@@ -1,4 +1,4 @@
-"""How a render goes: elapsed time against the usual, and the age of what we know."""
+"""The progress of a render: elapsed time against the usual, and the age of the last status."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from dashboard.shared.videos.labels import duration_range_text
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from proxyapi.polling.duration_history import UsualDuration
 
-# The bar never fills up: its end lies beyond the usual, and moves once elapsed time comes near.
+# The bar never fills: its end is beyond the usual duration, and moves as elapsed time approaches.
 USUAL_SCALE_FACTOR, ELAPSED_SCALE_FACTOR = 1.3, 1.12
-DEFAULT_SCALE_S = 60.0  # seconds; the scale of a render that nothing is known about yet
+DEFAULT_SCALE_S = 60.0  # the scale of a render with an unknown usual duration
 LATE_NOTE, FIRST_OF_KIND_NOTE = "longer than 95 % of renders", "first of its kind"
 
 
 @dataclass(frozen=True, slots=True)
 class RenderProgressBar:
-    """Percent of the scale; `usual_width` is 0 without a band. `elapsed` is in seconds."""
+    """Percent of the scale; `usual_width` is 0 if the usual duration is unknown. `elapsed` is in
+    seconds."""
 
     state: str
     elapsed: float
@@ -36,8 +37,8 @@ class RenderProgressBar:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """Seconds since the last look and to the next one. Out of sight it says what was `seen`, and
-    the rest in `tail`; `ledger`: the looks are at the ledger."""
+    """Seconds since the last check and to the next one. If polling is interrupted, `last_status`
+    and `suffix` are shown; `from_ledger`: the ledger is checked, not the job."""
 
     age_s: float = 0.0
     next_check_s: float | None = None
@@ -47,7 +48,7 @@ class Freshness:
 
 
 def render_elapsed_s(job: Job, now: datetime) -> float:
-    """Seconds the latest render has run, or ran."""
+    """Return how many seconds the latest render has run, or ran."""
     if job.started_at is None:
         return 0.0
     return max(0.0, ((job.finished_at or now) - job.started_at).total_seconds())
@@ -56,16 +57,16 @@ def render_elapsed_s(job: Job, now: datetime) -> float:
 def build_progress_bar(
     job: Job, state: DisplayState, usual: UsualDuration, now: datetime
 ) -> RenderProgressBar | None:
-    """The time bar of a running render; nothing else has one."""
+    """Return the bar of a running render; None for other videos."""
     if job.state != JobState.RUNNING or state.name not in ("running", "late", "paused"):
         return None
     elapsed = render_elapsed_s(job, now)
     end = max(elapsed * ELAPSED_SCALE_FACTOR, (usual.high or DEFAULT_SCALE_S) * USUAL_SCALE_FACTOR)
     low, high = usual.low or 0.0, usual.high or 0.0
     note = usual_duration_note(usual)
-    out_of_sight = state.name == "paused" or bool(job.poll_error)
+    is_interrupted = state.name == "paused" or bool(job.poll_error)
     return RenderProgressBar(
-        state="waiting" if out_of_sight else state.name,
+        state="waiting" if is_interrupted else state.name,
         elapsed=elapsed,
         fill=100 * elapsed / end,
         usual_start=100 * low / end,
@@ -84,19 +85,22 @@ def usual_duration_note(usual: UsualDuration) -> str:
 def build_freshness(
     job: Job, state: DisplayState, charge: Charge | None, now: datetime
 ) -> Freshness | None:
-    """When somebody looked and when the next look comes; nothing where no look is due."""
+    """Return when the status was checked and when the next check is due; None if no check is
+    due."""
     if charge is not None and charge.state == ChargeState.UNKNOWN:
         return Freshness(next_check_s=seconds_until(charge.due_at, now), from_ledger=True)
     if job.state != JobState.RUNNING or charge is not None or job.polled_at is None:
         return None
     since = max(0.0, (now - job.polled_at).total_seconds())
-    seen = job.raw_status or "in progress"
+    last_status = job.raw_status or "in progress"
     if state.name == "paused" or job.is_polling_stopped:
-        return Freshness(since, last_status=seen)
+        return Freshness(since, last_status=last_status)
     if job.poll_error:
-        away = clock(job.poll_failing_since or job.polled_at)
+        failing_since = clock(job.poll_failing_since or job.polled_at)
         return Freshness(
-            since, last_status=seen, suffix=f"; the service has not responded since {away}"
+            since,
+            last_status=last_status,
+            suffix=f"; the service has not responded since {failing_since}",
         )
     return Freshness(age_s=since, next_check_s=seconds_until(job.next_poll_at, now))
 

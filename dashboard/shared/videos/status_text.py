@@ -1,7 +1,7 @@
-"""The sentences about one video: what happened, its cost, what is next.
+"""Sentences about a video: what happened, its cost, and what happens next.
 
-What is said of its charges is in `charge_status`. Plain text: the service's own words stand in
-quotes and are escaped where they are printed.
+Those about its charges are in `charge_status`. They are plain text: the service's own words are in
+quotes, and templates escape them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NOT_RENDERED_TEXT = "Not rendered yet. You see the price before anything is char
 
 
 class StatusTexts(NamedTuple):
-    """What is said of a video: on its card, and in full on its own page."""
+    """The text on a video's card, and the longer text on its page."""
 
     summary: str
     detail: str
@@ -36,11 +36,11 @@ class StatusTexts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VideoContext:
-    """Everything the sentences are made of."""
+    """The data that the sentences are built from."""
 
     job: Job
     token: Token
-    token_owner_left: bool  # the team
+    token_owner_left: bool  # has left the team
     state: DisplayState
     charges: list[Charge]  # oldest first
     open_charge: Charge | None
@@ -49,14 +49,14 @@ class VideoContext:
 
     @property
     def refused_charge(self) -> Charge | None:
-        """The latest charge, if it came to nothing: its reason is still news."""
+        """Return the latest charge if it was refused; its reason is then still shown."""
         last = self.charges[-1] if self.charges else None
         return last if last is not None and last.state == ChargeState.REFUSED else None
 
     @property
     def last_reason(self) -> str:
-        """What is said of the latest charge, if it came to nothing, or took credits only after it
-        was called uncharged."""
+        """Return the reason of the latest charge if it was refused, or charged only after it was
+        called uncharged."""
         last = self.charges[-1] if self.charges else None
         if last is not None and (
             last.state == ChargeState.REFUSED or last.code == CHARGED_LATE_CODE
@@ -66,7 +66,7 @@ class VideoContext:
 
 
 def video_status_texts(context: VideoContext) -> StatusTexts:
-    """The summary is empty where the picture and the bar say it all."""
+    """The summary is empty if the picture and the bar show enough."""
     if context.open_charge is not None:
         pause_reason = context.job.account.pause_reason
         texts = open_charge_texts(context.open_charge, context.now, pause_reason)
@@ -88,33 +88,33 @@ def video_status_texts(context: VideoContext) -> StatusTexts:
     return StatusTexts(context.last_reason, context.last_reason)
 
 
-def failure_text(told: VideoContext) -> str:
-    spent = last_paid_run(told.charges)
-    said = [failure_reason(told.job.failure_message)]
+def failure_text(context: VideoContext) -> str:
+    spent = last_paid_run(context.charges)
+    sentences = [failure_reason(context.job.failure_message)]
     if spent is not None:
-        said.append(f"{credits(spent.cost)} cr were charged; {refund_texts(spent).clause}.")
-    if told.retry_price is not None:
-        said.append(f"A retry costs about {credits(told.retry_price)} cr.")
-    return " ".join(said)
+        sentences.append(f"{credits(spent.cost)} cr were charged; {refund_texts(spent).clause}.")
+    if context.retry_price is not None:
+        sentences.append(f"A retry costs about {credits(context.retry_price)} cr.")
+    return " ".join(sentences)
 
 
-def late_render_text(told: VideoContext) -> str:
-    job = told.job
+def late_render_text(context: VideoContext) -> str:
+    job = context.job
     if job.is_polling_stopped:
         return job.poll_error
-    looked = duration((told.now - (job.polled_at or told.now)).total_seconds())
+    since_poll = duration((context.now - (job.polled_at or context.now)).total_seconds())
     every = ""
     if job.polled_at and job.next_poll_at and job.next_poll_at > job.polled_at:
         every = f", every {duration((job.next_poll_at - job.polled_at).total_seconds())}"
     return (
-        f"{duration(render_elapsed_s(job, told.now))}, {LATE_NOTE}. It was still {job.raw_status} "
-        f"{looked} ago. It has not failed, and we keep checking{every}."
+        f"{duration(render_elapsed_s(job, context.now))}, {LATE_NOTE}. It was still "
+        f"{job.raw_status} {since_poll} ago. It has not failed, and we keep checking{every}."
     )
 
 
-def running_render_text(told: VideoContext) -> str:
-    """Settled doubts are told; else the bar is explained."""
-    last = told.charges[-1] if told.charges else None
+def running_render_text(context: VideoContext) -> str:
+    """Return how a doubtful charge was settled; else explain the bar."""
+    last = context.charges[-1] if context.charges else None
     if last is not None and last.code == CHARGED_LATE_CODE:
         return last.reason
     if last is not None and last.state == ChargeState.MATCHED:
@@ -122,42 +122,42 @@ def running_render_text(told: VideoContext) -> str:
             f"It was charged: {credits(last.cost)} cr, ledger {clock(last.sent_at)}. The "
             f"{operation_label(last.operation)} is running; nothing was sent twice."
         )
-    if told.job.poll_error:
-        return told.job.poll_error
+    if context.job.poll_error:
+        return context.job.poll_error
     return "The service reports a status, not a percentage."
 
 
-def pause_text(told: VideoContext) -> str:
-    token = told.token
+def pause_text(context: VideoContext) -> str:
+    token = context.token
     whose, since = f"{token.owner.first_name}’s", token.state_since
     match token.state:
-        case TokenState.WORKING | TokenState.PAUSED if told.job.account.pause_reason:
-            return told.job.account.pause_reason
+        case TokenState.WORKING | TokenState.PAUSED if context.job.account.pause_reason:
+            return context.job.account.pause_reason
         case TokenState.REVOKED:
             return f"{whose} token stopped working at {clock(since)}."
         case TokenState.REMOVED:
             return f"{whose} token was removed at {clock(since)}."
-    if is_waiting_for_first_plan(told):
+    if is_waiting_for_first_plan(context):
         return NO_TRIALS_TEXT
     lapsed = day(since)
     return f"The plan lapsed {lapsed if lapsed == 'today' else f'on {lapsed}'}."
 
 
-def resume_text(told: VideoContext) -> str:
-    if told.job.account.pause_reason:
+def resume_text(context: VideoContext) -> str:
+    if context.job.account.pause_reason:
         return "Nothing is lost. Status checks resume automatically then."
-    if is_waiting_for_first_plan(told):
+    if is_waiting_for_first_plan(context):
         return (
             f"{STILL_READABLE_TEXT} Status checks are paused and resume automatically when a plan "
             "is paid."
         )
-    if told.token.state == TokenState.PAUSED:
+    if context.token.state == TokenState.PAUSED:
         return (
             "Nothing is lost. Status checks are paused and resume automatically when the plan is "
             "paid."
         )
-    name = told.token.owner.first_name
-    if told.token_owner_left:
+    name = context.token.owner.first_name
+    if context.token_owner_left:
         return (
             f"{name} left the team. The render continues at the service, but Reelroom cannot check "
             f"it without a token from {name}."
@@ -168,18 +168,20 @@ def resume_text(told: VideoContext) -> str:
     )
 
 
-def is_waiting_for_first_plan(told: VideoContext) -> bool:
-    """Whether the token waits for a first plan: nothing lapsed."""
-    return told.token.state == TokenState.PAUSED and told.job.account.plan == AccountPlan.TRIAL
+def is_waiting_for_first_plan(context: VideoContext) -> bool:
+    """True if the account is on a trial, so that no plan lapsed."""
+    return (
+        context.token.state == TokenState.PAUSED and context.job.account.plan == AccountPlan.TRIAL
+    )
 
 
 def failure_reason(message: str) -> str:
-    """The service's own words for a failure, in quotes."""
+    """Return the service's own words for a failure, in quotes."""
     return quote_text(message) if message.strip() else NO_REASON_TEXT
 
 
 def last_paid_run(charges: list[Charge]) -> Charge | None:
-    """The charge that paid for the latest run."""
+    """Return the charge that paid for the latest run."""
     paid = [
         charge
         for charge in charges
@@ -188,7 +190,7 @@ def last_paid_run(charges: list[Charge]) -> Charge | None:
     return paid[-1] if paid else None
 
 
-def completion_announcement(told: VideoContext) -> str:
-    """What a finished video cost, for who cannot see the card."""
-    done = "is done" if told.job.state == JobState.COMPLETED else told.state.label.lower()
-    return f"{quote_text(told.job.title)} {done}, {credits(spent_credits(told.charges))} cr."
+def completion_announcement(context: VideoContext) -> str:
+    """Return the screen reader text for a finished video."""
+    done = "is done" if context.job.state == JobState.COMPLETED else context.state.label.lower()
+    return f"{quote_text(context.job.title)} {done}, {credits(spent_credits(context.charges))} cr."

@@ -1,4 +1,4 @@
-"""AI visuals: a painted picture for each part of the script."""
+"""AI visuals: a generated image for each part of the script."""
 
 from __future__ import annotations
 

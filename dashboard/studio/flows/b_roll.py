@@ -1,4 +1,4 @@
-"""B-roll: stock footage cut to the words. It takes neither a genre nor an image engine."""
+"""B-roll: stock footage matched to the script. It takes neither a genre nor an image engine."""
 
 from __future__ import annotations
 

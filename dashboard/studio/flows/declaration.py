@@ -1,4 +1,4 @@
-"""What a creation flow is made of. Plain data: forms, queries, actions and templates read it."""
+"""The parts of a creation flow, as plain data for forms, queries, actions and templates."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class StepSlug(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OptionSetting:
-    """One setting, chosen among what the service offers for it.
+    """A setting that is chosen among the values that the service offers.
 
-    `name` is the service's (`OPTION_FIELDS` has its group). With a `required_error` the form asks
-    for a choice; without one it may stay as the service has it. `is_needed` tells whether the step
-    is complete without it, `starts_with_first` checks the first choice for who made none.
+    `name` is the service's field (`OPTION_FIELDS` has its group). With a `required_error` the form
+    requires a choice; without one the service's default may stay. `is_needed`: the step is
+    incomplete without it. `starts_with_first`: the first value is preselected.
     """
 
     name: str
@@ -33,7 +33,7 @@ class OptionSetting:
     required_error: str = ""
     is_needed: bool = False
     starts_with_first: bool = False
-    as_cards: bool = False  # radios as cards; otherwise a list that opens
+    as_cards: bool = False  # radio buttons as cards; otherwise a select list
 
     @property
     def is_optional(self) -> bool:
@@ -46,9 +46,9 @@ class OptionSetting:
 
 @dataclass(frozen=True, slots=True)
 class FlowStep:
-    """A page of the flow. `needs` is what it has to have, with its article, for a list of drafts.
+    """A page of the flow. `needs` is what it requires, with an article, for the list of drafts.
 
-    Without a template of its own it is drawn from its settings alone.
+    The default template renders the settings alone.
     """
 
     slug: StepSlug
@@ -65,9 +65,9 @@ class FlowStep:
 
 @dataclass(frozen=True, slots=True)
 class Precondition:
-    """What a render needs of a draft (spec, Faceless render preconditions).
+    """What a draft needs for a render (spec, Faceless render preconditions).
 
-    `must_be_offered`: a value is not enough, the service has to know it.
+    `must_be_offered`: the service must still offer the chosen value.
     """
 
     field: str
@@ -84,7 +84,7 @@ class Precondition:
 
 @dataclass(frozen=True)
 class Flow:
-    """One video type. The operations are named as in the API client's catalog."""
+    """A video type. The operations are named as in the API client's catalogue."""
 
     type: str
     note: str
@@ -104,19 +104,19 @@ class Flow:
 
     @cached_property
     def settings(self) -> dict[str, OptionSetting]:
-        """Every setting of its steps, by name."""
+        """Return every setting of its steps, by name."""
         return {setting.name: setting for step in self.steps for setting in step.settings}
 
     def needed_text(self, article: str = "") -> str:
-        """What a price and a render need: `script and voice`, with an article `a script and a
-        voice`."""
+        """Return what a price and a render need: `script and voice`, with an article `a script and
+        a voice`."""
         nouns = dict.fromkeys(need.noun for need in self.preconditions)
         *first, last = (f"{article} {noun}".strip() for noun in nouns)
         return f"{', '.join(first)} and {last}" if first else last
 
     @property
     def needs_text(self) -> str:
-        """`Needs a script and a voice`."""
+        """Return a text such as `Needs a script and a voice`."""
         return f"Needs {self.needed_text('a')}"
 
     def next_slug(self, slug: StepSlug) -> StepSlug:

@@ -1,4 +1,4 @@
-"""The steps and preconditions that the faceless types share."""
+"""Steps and preconditions that several faceless types use."""
 
 from __future__ import annotations
 

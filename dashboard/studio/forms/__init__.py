@@ -1,4 +1,4 @@
-"""The forms of the studio: a new video, one form a step, and a script to be written."""
+"""The forms of the studio: a new video, one form per step, and a script request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields that the studio's forms share: a title, a text, a script, one of the service's options."""
+"""Form fields of the studio: a title, a text, a script, an option of the service."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dashboard.studio.queries.script import MAX_SCRIPT_WORDS, script_length
 
 MAX_TITLE_LENGTH = 200
 MAX_TOPIC_LENGTH = 500
-MAX_SCRIPT_LENGTH = 30_000  # the spec shows none; more is no 20 minutes in any language
+MAX_SCRIPT_LENGTH = 30_000  # the spec has no limit; more exceeds 20 minutes in any language
 SCRIPT_COUNTER_ATTRS = {
     "data-count": str(MAX_SCRIPT_WORDS),
     "data-characters": str(MAX_SCRIPT_LENGTH),
@@ -27,10 +27,10 @@ LEFT_TO_SERVICE_LABEL = "Standard"
 
 
 class MultilineTextField(forms.CharField):
-    """A text as typed, with one kind of line end and nothing invisible around it."""
+    """A text with uniform line ends and without invisible characters."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
         reject_invisible(self, lines=True)
 
     def to_python(self, value: Any) -> str:
@@ -58,7 +58,7 @@ class TopicField(MultilineTextField):
 
 
 class ScriptField(MultilineTextField):
-    """An own script: not empty where it is required, and not longer than a video can be."""
+    """A member's own script, not longer than a video can be."""
 
     limit = f"up to {MAX_SCRIPT_WORDS:,} words, {MAX_SCRIPT_LENGTH:,} characters"
 
@@ -71,7 +71,7 @@ class ScriptField(MultilineTextField):
         )
 
     def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
-        """Without maxlength: a browser would cut what is pasted, and say nothing."""
+        """Omit maxlength: a browser would cut pasted text without a message."""
         return {}
 
     def validate(self, value: str) -> None:
@@ -86,23 +86,23 @@ class ScriptField(MultilineTextField):
 
 @dataclass(frozen=True, slots=True)
 class OptionCard:
-    """One value as a card: a radio with words, a format with its drawing."""
+    """A value as a card: a radio button with text, a format with its drawing."""
 
     choice: OptionChoice
     chosen: bool
 
     @property
     def inset(self) -> tuple[float, float]:
-        """Where a drawn format stands in its box, in px."""
+        """Return the position of a drawn format in its box, in px."""
         wide, high = self.choice.shape or (FORMAT_ICON_PX, FORMAT_ICON_PX)
         return (FORMAT_ICON_PX - wide) / 2, (FORMAT_ICON_PX - high) / 2
 
 
 class OptionField(forms.ChoiceField):
-    """One of the values that the service offers for a setting.
+    """A choice among the values that the service offers for a setting.
 
-    An optional one offers the choice of none only until one was made: a choice can be changed and
-    not taken back, because the service keeps what it has.
+    An optional setting offers "no choice" only until a value is chosen: a choice can be changed but
+    not removed, because the service keeps the last value.
     """
 
     def __init__(self, setting: OptionSetting, options: FacelessOptions, *, chosen: Any) -> None:
@@ -122,6 +122,6 @@ class OptionField(forms.ChoiceField):
         )
 
     def clean(self, value: Any) -> Any:
-        """The value as the service sends it (an id stays a number), or nothing."""
+        """Return the value in the type of the service (an id stays a number), or ""."""
         choice = self.offered.get(super().clean(value))
         return choice.upstream_value if choice else ""

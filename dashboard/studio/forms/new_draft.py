@@ -1,4 +1,4 @@
-"""A new video: a title, and a topic or an own script."""
+"""The form of a new video: a title, and a topic or an own script."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ class NewVideoForm(PortalForm):
         super().__init__(data, initial={"source": "topic"}, use_required_attribute=False)
 
     def clean(self) -> dict[str, Any]:
-        own = self.cleaned_data.get("source") == "script"
-        self.errors.pop("topic" if own else "script", None)  # the other one is not used
-        if own and not self.cleaned_data.get("script") and "script" not in self.errors:
+        uses_script = self.cleaned_data.get("source") == "script"
+        self.errors.pop("topic" if uses_script else "script", None)  # the other field is not used
+        if uses_script and not self.cleaned_data.get("script") and "script" not in self.errors:
             self.add_error("script", SCRIPT_REQUIRED)
         return self.cleaned_data
 
     def draft_settings(self) -> dict[str, Any]:
-        """What the draft starts with; the source that was not chosen is left out."""
+        """Return the settings that the draft starts with, without the source that was not
+        chosen."""
         source = self.cleaned_data["source"]
-        first = self.cleaned_data.get(source)
-        return {"type": DEFAULT_FLOW.type, **({source: first} if first else {})}
+        content = self.cleaned_data.get(source)
+        return {"type": DEFAULT_FLOW.type, **({source: content} if content else {})}

@@ -1,8 +1,8 @@
-"""The form of a step, made of the settings its flow declares; it offers legal values only, and
-answers only what was changed.
+"""Step forms, built from the settings that a flow declares. They offer allowed values only, and
+return only what was changed.
 
-A form remembers what it was drawn from (`seen`): when somebody else changed the same step
-meanwhile, saving says so instead of overwriting, and what was typed stays.
+A form knows the values it was built from (`seen`): if another member changed the same step since,
+saving reports it instead of overwriting, and the input is kept.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ VERSION_FIELDS = ("edited_at", "seen")
 
 @dataclass(frozen=True, slots=True)
 class CardGroup:
-    """A setting whose choices are drawn as cards."""
+    """A setting whose choices are shown as cards."""
 
     field: BoundField
     cards: tuple[OptionCard, ...]
 
 
 class StepForm(PortalForm):
-    """The settings of one step of one draft; a subclass declares what else the step asks for."""
+    """The settings of a step of a draft; a subclass declares other fields of the step."""
 
     edited_at = forms.CharField(required=False, widget=forms.HiddenInput, label=VERSION_LABEL)
     seen = forms.CharField(required=False, widget=forms.HiddenInput, label=VERSION_LABEL)
@@ -44,19 +44,19 @@ class StepForm(PortalForm):
         self, job: Job, step: FlowStep, options: FacelessOptions, data: Any = None
     ) -> None:
         self.job, self.step, self.options = job, step, options
-        own = [name for name in self.base_fields if name not in VERSION_FIELDS]
-        self.saved_fields = (*own, *(setting.name for setting in step.settings))
+        declared = [name for name in self.base_fields if name not in VERSION_FIELDS]
+        self.saved_fields = (*declared, *(setting.name for setting in step.settings))
         super().__init__(data, initial=self.initial_from_draft(), use_required_attribute=False)
         self.add_setting_fields()
 
     def initial_from_draft(self) -> dict[str, Any]:
-        """What the draft holds of this step, and the marks that recognise it."""
+        """Return the draft's values of this step, and the version fields."""
         draft = self.job.draft
-        held = {name: draft.settings.get(name) for name in self.saved_fields}
-        return {**held, "edited_at": draft.edited_at.isoformat(), "seen": step_digest(held)}
+        values = {name: draft.settings.get(name) for name in self.saved_fields}
+        return {**values, "edited_at": draft.edited_at.isoformat(), "seen": step_digest(values)}
 
     def add_setting_fields(self) -> None:
-        """A field for each setting; none for an optional one that the service has no values for."""
+        """Add a field per setting, except for optional settings without values at the service."""
         for setting in self.step.settings:
             chosen = self.job.draft.settings.get(setting.name)
             field = OptionField(setting, self.options, chosen=chosen)
@@ -68,7 +68,7 @@ class StepForm(PortalForm):
 
     @property
     def card_groups(self) -> tuple[CardGroup, ...]:
-        """The settings drawn as cards, with the choice that is made in this form."""
+        """Return the settings shown as cards, with the choice made in this form."""
         groups = []
         for name, field in self.fields.items():
             if isinstance(field, OptionField) and field.setting.as_cards:
@@ -80,7 +80,7 @@ class StepForm(PortalForm):
 
     @property
     def list_fields(self) -> list[BoundField]:
-        """The settings drawn as lists that open."""
+        """Return the settings shown as select lists."""
         return [
             self[name]
             for name, field in self.fields.items()
@@ -88,15 +88,15 @@ class StepForm(PortalForm):
         ]
 
     def with_service_errors(self) -> Self:
-        """Show at its field what the service said of it when the price was asked last."""
+        """Add the service's errors of the last price request to their fields."""
         draft = self.job.draft
-        said = (draft.quote_fields or {}) if draft.quote_error else {}
-        for name in self.fields.keys() & said.keys():
-            self.errors[name] = self.error_class([SERVICE_ERROR.format(said[name])])
+        field_errors = (draft.quote_fields or {}) if draft.quote_error else {}
+        for name in self.fields.keys() & field_errors.keys():
+            self.errors[name] = self.error_class([SERVICE_ERROR.format(field_errors[name])])
         return self
 
     def changes(self) -> dict[str, Any]:
-        """What the draft does not hold yet. Needs a valid form."""
+        """Return the values that differ from the draft. The form must be valid."""
         chosen = {name: self.cleaned_data.get(name) for name in self.saved_fields}
         return {
             name: value
@@ -105,16 +105,18 @@ class StepForm(PortalForm):
         }
 
     def base_edited_at(self) -> str:
-        """Which edit of the draft this builds on: the last one, unless its own step changed."""
-        now = self.initial_from_draft()
-        untouched = self.cleaned_data["seen"] in ("", now["seen"])
-        return str(now["edited_at"]) if untouched else str(self.cleaned_data["edited_at"])
+        """Return the edit of the draft that this form builds on: the last one, unless this step
+        changed since."""
+        current = self.initial_from_draft()
+        untouched = self.cleaned_data["seen"] in ("", current["seen"])
+        return str(current["edited_at"]) if untouched else str(self.cleaned_data["edited_at"])
 
     def with_current_version(self, job: Job) -> Self:
-        """The same answers on top of the draft as it is now: a second save means it."""
-        fresh = type(self)(job, self.step, self.options).initial_from_draft()
+        """Return the same input on top of the current draft, so that a second save overwrites
+        it."""
+        current = type(self)(job, self.step, self.options).initial_from_draft()
         data = {name: self.data.get(name, "") for name in self.fields}
-        versions = {name: fresh[name] for name in VERSION_FIELDS}
+        versions = {name: current[name] for name in VERSION_FIELDS}
         return type(self)(job, self.step, self.options, {**data, **versions})
 
 
@@ -127,7 +129,7 @@ class TypeForm(StepForm):
 
     @property
     def type_cards(self) -> tuple[tuple[Flow, bool], ...]:
-        """Every flow, and whether it is the chosen one."""
+        """Return every flow, and whether it is chosen."""
         chosen = self["type"].value()
         return tuple((flow, flow.type == chosen) for flow in FLOWS.values())
 
@@ -136,7 +138,7 @@ class ScriptForm(StepForm):
     script = ScriptField(required=True, rows=14)
 
 
-# Steps that ask for more than settings.
+# Steps with other fields than settings.
 FORM_OVERRIDES: Mapping[StepSlug, type[StepForm]] = {
     StepSlug.TYPE: TypeForm,
     StepSlug.SCRIPT: ScriptForm,
@@ -146,12 +148,13 @@ FORM_OVERRIDES: Mapping[StepSlug, type[StepForm]] = {
 def build_step_form(
     job: Job, slug: StepSlug, options: FacelessOptions, data: Any = None
 ) -> StepForm:
-    """The form of a step of the draft's flow; raises `KeyError` where the flow has no such step."""
+    """Return the form of a step of the draft's flow; raise `KeyError` if the flow has no such
+    step."""
     step = flow_of(job).steps_by_slug[slug]
     return FORM_OVERRIDES.get(slug, StepForm)(job, step, options, data)
 
 
-def step_digest(held: dict[str, Any]) -> str:
-    """16 hexadecimal digits of what a step held when its form was drawn."""
-    text = json.dumps(held, sort_keys=True, default=str)
+def step_digest(values: dict[str, Any]) -> str:
+    """Return 16 hexadecimal digits that identify the values of a step."""
+    text = json.dumps(values, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

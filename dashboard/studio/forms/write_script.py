@@ -1,4 +1,4 @@
-"""What the service is asked to write a script about. It charges each time it is sent."""
+"""The form of a script request. The service charges each request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dashboard.shared.video_options import FacelessOptions
 from dashboard.studio.forms.fields import TopicField
 from dashboard.studio.queries.script import SCRIPT_DURATIONS_S, spoken_duration_text
 
-# Ours: the service shows no list of styles and tones, and takes words.
+# The service has no list of styles and tones; it accepts any word.
 SCRIPT_STYLES = ("Explainer", "Story", "Documentary", "List", "News")
 SCRIPT_TONES = ("Calm", "Cheerful", "Serious", "Dramatic", "Curious")
 NO_PREFERENCE = [("", "Automatic")]
@@ -37,11 +37,11 @@ class WriteScriptForm(ConfirmForm):
         self, options: FacelessOptions, data: Any = None, *, initial: dict[str, Any] | None = None
     ) -> None:
         super().__init__(data, initial=initial, use_required_attribute=False)
-        # The languages that a voice can read.
+        # The languages that a voice speaks.
         choices = NO_PREFERENCE + [(word, word) for word in options.languages()]
         self.fields["language"] = forms.ChoiceField(required=False, choices=choices)
 
     def script_request(self) -> dict[str, Any]:
-        """The settings, as `write_script` takes them."""
+        """Return the settings as arguments of `write_script`."""
         names = ("topic", "duration", "style", "tone", "language")
         return {name: self.cleaned_data[name] for name in names}

@@ -1,4 +1,4 @@
-"""What the pages of the studio show: frozen, read from our own database, never from the service."""
+"""Page data of the studio, read from our own database, never from the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The studio's first page: the team's drafts, and whether the reader can start one."""
+"""The studio's list: the team's drafts, and whether the reader can start one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_LISTED_DRAFTS = 50
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """`next_step` is the first with something missing; the review when nothing is."""
+    """`next_step` is the first incomplete step, or the review if all are complete."""
 
     job_id: UUID
     title: str
@@ -39,8 +39,8 @@ class DraftRow:
 
 @dataclass(frozen=True, slots=True)
 class DraftList:
-    """`stopped` says that the reader had a token and the service takes it no more, `elsewhere`
-    why it is paused."""
+    """`token_stopped`: the reader has a token that does not work any more; `pause_reason` says why
+    its account is paused."""
 
     drafts: tuple[DraftRow, ...]
     may_start: bool
@@ -52,7 +52,7 @@ class DraftList:
 
 
 def load_draft_list(reader: Membership) -> DraftList:
-    """Three queries. A draft whose render is on its way stands in the library, not here."""
+    """Three queries. A draft whose render was sent is in the library, not here."""
     rendering = Charge.objects.filter(
         job=OuterRef("pk"), operation__in=FACELESS_RENDER_OPERATIONS, state__in=HOLDING_STATES
     )
@@ -65,23 +65,23 @@ def load_draft_list(reader: Membership) -> DraftList:
         .order_by("-draft__edited_at")[: MAX_LISTED_DRAFTS + 1]
     )
     rows = [build_draft_row(job) for job in jobs]
-    may = has_permission(reader, Permission.RENDER)
-    token = own_token_for_drafts(reader) if may else None
-    elsewhere = token.account.pause_reason if token else ""
-    usable = token is not None and token.state != TokenState.REVOKED and not elsewhere
+    may_start = has_permission(reader, Permission.RENDER)
+    token = own_token_for_drafts(reader) if may_start else None
+    pause_reason = token.account.pause_reason if token else ""
+    usable = token is not None and token.state != TokenState.REVOKED and not pause_reason
     return DraftList(
         drafts=tuple(rows[:MAX_LISTED_DRAFTS]),
-        may_start=may,
-        needs_token=may and not usable,
+        may_start=may_start,
+        needs_token=may_start and not usable,
         token_stopped=token is not None and not usable,
-        pause_reason=elsewhere,
+        pause_reason=pause_reason,
         notice=account_notice(token.account) if token and usable else None,
         has_more=len(rows) > MAX_LISTED_DRAFTS,
     )
 
 
 def first_open_step(job: Job) -> FlowStep:
-    """The first step with something missing; the review when nothing is."""
+    """Return the first incomplete step, or the review if all are complete."""
     options = parse_faceless_options(job.account.options)
     steps, settings = flow_of(job).steps, job.draft.settings
     return next(step for step in steps if not step_state(step, settings, options)[0])
@@ -101,7 +101,7 @@ def build_draft_row(job: Job) -> DraftRow:
 
 
 def own_token_for_drafts(reader: Membership) -> Token | None:
-    """The reader's own token that new drafts run on; else one that stopped or is paused."""
+    """Return the reader's token for new drafts; else one that stopped or is paused."""
     mine = Token.objects.not_removed().filter(tenant=reader.team.tenant_id, owner=reader.user_id)
     best = list(mine.select_related("account").best_first())
     ready = [token for token in best if token.account.is_of_current_upstream]

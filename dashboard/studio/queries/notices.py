@@ -1,4 +1,4 @@
-"""What stands in the way of a draft, in sentences: its token, its account."""
+"""Banners about problems with a draft's token or account."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proxyapi.models import Account, AccountPlan, Job, TokenState
 
 @dataclass(frozen=True, slots=True)
 class DraftNotice:
-    """A banner. `add_token` offers the one act that mends it."""
+    """A banner. `add_token`: the reader can solve it by adding a token."""
 
     state: str
     title: str
@@ -24,9 +24,9 @@ class DraftNotice:
 
 
 def draft_notices(job: Job, reader: Membership) -> tuple[DraftNotice, ...]:
-    """No query, unless the token is another member's and does not work."""
-    found = (token_notice(job, reader), account_notice(job.account))
-    return tuple(notice for notice in found if notice)
+    """No query, unless the token belongs to another member and does not work."""
+    notices = (token_notice(job, reader), account_notice(job.account))
+    return tuple(notice for notice in notices if notice)
 
 
 def token_notice(job: Job, reader: Membership) -> DraftNotice | None:
@@ -36,31 +36,31 @@ def token_notice(job: Job, reader: Membership) -> DraftNotice | None:
         return DraftNotice("paused", "This draft is paused.", job.account.pause_reason)
     if not stopped and token_vault.can_decrypt(token):
         return None
-    mine = token.owner_id == reader.user_id
+    is_own = token.owner_id == reader.user_id
     owner: User = token.owner
-    whose = "Your" if mine else f"{owner.first_name}’s"
-    who = "you add" if mine else f"{owner.first_name} adds"
+    whose = "Your" if is_own else f"{owner.first_name}’s"
+    who = "you add" if is_own else f"{owner.first_name} adds"
     account = job.account.name or "the same account"
-    back = f"It can be priced and rendered again when {who} a new token for {account}."
+    advice = f"It can be priced and rendered again when {who} a new token for {account}."
     if not stopped:
         return DraftNotice(
             "failed",
             f"{whose} stored token cannot be decrypted.",
-            f"Its data was changed, or its encryption key is missing. The draft is kept. {back}",
-            add_token=mine,
+            f"Its data was changed, or its encryption key is missing. The draft is kept. {advice}",
+            add_token=is_own,
         )
     if token.state == TokenState.REVOKED:
         return DraftNotice(
             "failed",
             f"{whose} token stopped working at {clock(token.state_since)}.",
-            f"The draft is kept. {back}",
-            add_token=mine,
+            f"The draft is kept. {advice}",
+            add_token=is_own,
         )
     return DraftNotice(
         "paused",
         f"{whose} token was removed.",
-        f"The draft is kept. {back}",
-        add_token=mine,
+        f"The draft is kept. {advice}",
+        add_token=is_own,
     )
 
 
@@ -73,8 +73,8 @@ def account_notice(account: Account) -> DraftNotice | None:
         )
     if account.plan == AccountPlan.NONE:
         ended = account.plan_ends_at
-        past = ended is not None and ended <= timezone.now()
-        day = f" on {formatted(timezone.localtime(ended), 'j M')}" if past else ""
+        has_ended = ended is not None and ended <= timezone.now()
+        day = f" on {formatted(timezone.localtime(ended), 'j M')}" if has_ended else ""
         return DraftNotice(
             "paused",
             f"The plan lapsed{day}.",

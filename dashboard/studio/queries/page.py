@@ -1,4 +1,4 @@
-"""A page of the wizard: everything that stands around the form of one step."""
+"""The page of a step: everything around its form."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class StudioPage:
     edited_at: datetime
     may_edit: bool
     options: FacelessOptions
-    has_paid_plan: bool  # the service tells its options to paid plans only
+    has_paid_plan: bool  # the service sends its options to paid plans only
     flow_step: FlowStep
     step_progress: StepProgress
     price: DraftPrice
@@ -64,19 +64,19 @@ class StudioPage:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether the step only tells what was chosen: the review, and all of them for a viewer."""
+        """True if the step shows values without a form: the review, and every step for a viewer."""
         return self.step == StepSlug.REVIEW or not self.may_edit
 
     @property
     def has_form(self) -> bool:
-        """Whether the step has a form here and now, so that going on saves it."""
+        """True if the step has a form, so that "next" saves it."""
         if self.step == StepSlug.SCRIPT:
             return self.may_edit and not self.writing.blocks_new_script
         return not self.is_read_only and bool(self.options)
 
 
 def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage:
-    """Three queries besides the job with its account and token: charges, holds, earlier prices."""
+    """Three queries besides the job with its account and token: charges, holds, past prices."""
     options = parse_faceless_options(job.account.options)
     draft, price = job.draft, build_draft_price(job)
     may_edit, need = has_permission(reader, Permission.RENDER), token_requirement(job)

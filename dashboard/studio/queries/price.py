@@ -1,7 +1,7 @@
-"""The price card: the estimate with its age, what earlier ones cost, what a render still needs.
+"""The price card: the estimate and its age, past prices, and what a render still needs.
 
-It holds only what every member of the team may see, so that it can be pushed to all of them; the
-button is `build_render_button`'s answer, under the reader's own session.
+It contains only data that every member may see, so it can be pushed to all; `build_render_button`
+depends on the reader.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SIMILAR_LENGTH_FACTOR = 1.25  # lengths that differ by at most this factor are "
 
 @dataclass(frozen=True, slots=True)
 class RenderRequirement:
-    """A precondition of the service (spec, Faceless render preconditions), or one of ours."""
+    """A precondition of the service (spec, Faceless render preconditions) or of the portal."""
 
     label: str
     done: bool
@@ -46,7 +46,7 @@ class RenderRequirement:
 
 @dataclass(frozen=True, slots=True)
 class PastPrices:
-    """Real prices, in credits, of the last renders of this type and length, newest first."""
+    """Costs, in credits, of the last renders of the same type and length, newest first."""
 
     costs: tuple[Decimal, ...] = ()
 
@@ -63,7 +63,7 @@ class PastPrices:
 
 @dataclass(frozen=True, slots=True)
 class DraftPrice:
-    """`estimate` is set in state `known` only; `stuck` says that an answer is overdue."""
+    """`estimate` is set only in state `known`."""
 
     job_id: UUID
     state: str  # known, pending or none
@@ -80,19 +80,19 @@ class DraftPrice:
 
     @property
     def quote_timeout(self) -> timedelta:
-        """After which an answer that is still pending is overdue; the page counts."""
+        """Return when a pending answer is overdue; the page counts the time."""
         return QUOTE_TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
 class RenderButton:
-    """The priced button as this reader gets it."""
+    """The render button with its price, for one reader."""
 
     job_id: UUID
     show: bool
     ready: bool
     estimate: Decimal | None
-    disabled_reason: str = ""  # it is disabled
+    disabled_reason: str = ""  # if set, the button is disabled
 
 
 def build_draft_price(job: Job) -> DraftPrice:
@@ -134,7 +134,7 @@ def price_state_and_reason(job: Job) -> tuple[str, str]:
 
 
 def can_request_price_again(job: Job, state: str) -> bool:
-    """Whether asking again makes sense: it failed, or nobody has answered for a while."""
+    """True if the last request failed or its answer is overdue."""
     overdue = state == "pending" and timezone.now() - job.draft.edited_at > QUOTE_TIMEOUT
     return overdue or bool(state == "none" and job.draft.quote_error)
 
@@ -143,7 +143,7 @@ def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequi
     needs: list[RenderRequirement] = []
     for need in flow_of(job).preconditions:
         done = is_precondition_met(need, job, options)
-        # One link to a step is enough.
+        # Each step is linked once.
         is_linked = any(not earlier.done and earlier.step == need.step for earlier in needs)
         step = "" if is_linked else need.step
         needs.append(RenderRequirement(need.label, done, step, need.action_label))
@@ -161,7 +161,7 @@ def is_precondition_met(need: Precondition, job: Job, options: FacelessOptions) 
 
 
 def token_requirement(job: Job) -> RenderRequirement | None:
-    """Why the service can be asked for nothing with the draft's token; None where it can."""
+    """Return why the draft's token cannot be used; None if it can."""
     if not job.account.is_of_current_upstream:
         return RenderRequirement("The account belongs to the current service address", False)
     if job.token.state == TokenState.PAUSED:
@@ -172,7 +172,7 @@ def token_requirement(job: Job) -> RenderRequirement | None:
 
 
 def has_active_render(job: Job) -> bool:
-    """Whether a render of it runs, or is on its way, or may be."""
+    """True if a render runs, was sent, or may have been sent."""
     charges = draft_charges(job)
     return job.state == JobState.RUNNING or any(
         charge.is_open and charge.operation in FACELESS_RENDER_OPERATIONS for charge in charges
@@ -180,17 +180,20 @@ def has_active_render(job: Job) -> bool:
 
 
 def credits_requirement(job: Job) -> RenderRequirement:
-    """What is held must be free, a little more than the estimate: with less it is refused."""
+    """The hold, which is slightly above the estimate, must be available; with less the render is
+    refused."""
     if job.account.balance_as_of is None:
         return RenderRequirement("The balance is not known yet", False)
-    free = max(job.account.available_balance(), Decimal(0))
+    available = max(job.account.available_balance(), Decimal(0))
     hold = pricing.hold_for_estimate(job.draft.estimate or Decimal(0))
-    lacks = credit_shortfall_text(free, hold)
-    return RenderRequirement(lacks or f"{format_credits(free)} cr are free", not lacks and free > 0)
+    shortfall = credit_shortfall_text(available, hold)
+    return RenderRequirement(
+        shortfall or f"{format_credits(available)} cr are free", not shortfall and available > 0
+    )
 
 
 def load_past_prices(job: Job) -> PastPrices:
-    """What the team's last renders of the same type and about the same length really cost."""
+    """Return what the team's last renders of the same type and a similar length cost."""
     chosen = job.draft.settings
     words = script_length(chosen.get("script")).words
     charges = (
@@ -201,11 +204,11 @@ def load_past_prices(job: Job) -> PastPrices:
         .select_related("job__draft")
         .order_by("-settled_at", "-created_at")[:60]
     )
-    alike = [it.cost for it in charges if it.cost and has_similar_length(it, words)]
-    return PastPrices(tuple(alike[:MAX_PAST_PRICES]))
+    costs = [charge.cost for charge in charges if charge.cost and has_similar_length(charge, words)]
+    return PastPrices(tuple(costs[:MAX_PAST_PRICES]))
 
 
 def has_similar_length(charge: Charge, words: int) -> bool:
-    """Whether the script of the charge's job has about as many words."""
+    """True if the script of the charge's job has a similar number of words."""
     other = script_length(charge.job.chosen_settings.get("script")).words if charge.job else 0
     return min(words, other) > 0 and max(words, other) <= SIMILAR_LENGTH_FACTOR * min(words, other)

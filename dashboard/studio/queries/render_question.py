@@ -1,4 +1,4 @@
-"""The question before a render: its price among earlier real ones, what is held, what is left."""
+"""The price question before a render: its price among past ones, the hold, and the credits left."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ RENDER_NOTICE = (
 def build_render_question(
     job: Job, reader: Membership, refusal: str, idempotency_key: UUID
 ) -> PriceQuestion:
-    """At most ten queries, five of them where budgets bind. A refused form keeps its key: it
-    charged nothing and cannot charge twice."""
+    """At most ten queries, five of them for budgets. A refused form keeps its key: it charged
+    nothing and cannot charge twice."""
     price, (held, held_by_others) = build_draft_price(job), job.account.held_by_all_and_others()
     hold = pricing.hold_for_estimate(price.estimate) if price.estimate is not None else Decimal(0)
     is_sent = job.state != JobState.DRAFT or has_active_render(job)

@@ -1,4 +1,4 @@
-"""The script of a draft: its length, what a written one costs, and how the writing goes."""
+"""The script of a draft: its length, the price of a written one, and the status of a request."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from proxyapi import pricing
 from proxyapi.models import Account, Charge, ChargeState, Job
 from proxyapi.models.duration_class import WORDS_PER_SECOND
 
-# The longest script the service writes is 1,200 s (spec, Script durations); it shows no limit for
-# own ones. Longer than that is refused here, before somebody pays to find out.
+# The longest script that the service writes is 1,200 s (spec, Script durations). It documents no
+# limit for own scripts; longer ones are refused here, before a member pays for a failure.
 MAX_SCRIPT_WORDS = 3_000
 SCRIPT_DURATIONS_S = (30, 60, 180, 300, 600, 900, 1200)
 NO_SCRIPT_TEXT = "No script was written, and nothing was charged."
@@ -38,7 +38,8 @@ class ScriptLength:
 
 @dataclass(frozen=True, slots=True)
 class ScriptRequestStatus:
-    """How the latest written script goes: waiting, running, unknown, failed, or at rest."""
+    """The status of the latest script request: waiting, running, unknown, failed, or "" without one
+    in progress."""
 
     state: str = ""
     title: str = ""
@@ -50,7 +51,7 @@ class ScriptRequestStatus:
 
     @property
     def blocks_new_script(self) -> bool:
-        """Whether a second script may not be asked for now."""
+        """True if no other script may be requested now."""
         return self.in_progress or self.state == "unknown"
 
 
@@ -59,15 +60,15 @@ def script_length(script: object) -> ScriptLength:
 
 
 def spoken_duration_text(seconds: int) -> str:
-    """Seconds for a line of text: `60 s`, `3 min`, `3 min 20 s`."""
+    """Format seconds as `60 s`, `3 min` or `3 min 20 s`."""
     if seconds <= 90:
         return f"{seconds} s"
-    minutes, rest = divmod(seconds, 60)
-    return f"{minutes} min {rest:02} s" if rest else f"{minutes} min"
+    minutes, left_s = divmod(seconds, 60)
+    return f"{minutes} min {left_s:02} s" if left_s else f"{minutes} min"
 
 
 def build_script_question(account: Account, blocked_reason: str) -> PriceQuestion:
-    """What one written script costs: exact where the service's cost map says so."""
+    """Return the price of a written script; exact if the service's cost map contains it."""
     return PriceQuestion(
         label="Write the script",
         price=pricing.script_credits(account),
@@ -78,7 +79,7 @@ def build_script_question(account: Account, blocked_reason: str) -> PriceQuestio
 
 
 def script_request_status(job: Job) -> ScriptRequestStatus:
-    """A script that arrived is at rest: it stands in the draft."""
+    """A script that arrived has the status "", because it is in the draft."""
     latest = last_script_charge(job)
     if latest is None:
         return ScriptRequestStatus()
@@ -91,18 +92,18 @@ def script_request_status(job: Job) -> ScriptRequestStatus:
 
 
 def last_script_request(job: Job) -> dict[str, Any]:
-    """Topic, length, style, tone and language of the last script that was asked for."""
+    """Return topic, length, style, tone and language of the last script request."""
     latest = last_script_charge(job)
     return dict(latest.body) if latest else {}
 
 
 def last_script_charge(job: Job) -> Charge | None:
     operation = flow_of(job).script_operation
-    asked = [charge for charge in draft_charges(job) if charge.operation == operation]
-    return max(asked, key=lambda charge: charge.created_at, default=None)
+    charges = [charge for charge in draft_charges(job) if charge.operation == operation]
+    return max(charges, key=lambda charge: charge.created_at, default=None)
 
 
 def draft_charges(job: Job) -> list[Charge]:
-    """All charges of a draft, a handful; read once for everything that a page asks of them."""
+    """Return all charges of a draft, read once per request."""
     prefetch_related_objects([job], "charges")
     return list(job.charges.all())

@@ -1,4 +1,4 @@
-"""The steps of a draft as its flow declares them: what is done, what is missing and why."""
+"""The steps of a draft: which are complete, and what is missing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StudioStep:
 
     @property
     def short_name(self) -> str:
-        """The name for a button: its first word."""
+        """Return the first word of the name, for a button."""
         return self.name.split()[0]
 
 
@@ -47,18 +47,18 @@ class StepProgress:
 
     @property
     def bar_width(self) -> str:
-        """How far along, as the width of the phone's bar."""
+        """Return the progress as the width of the bar on phones."""
         return f"{100 * self.current.number / len(self.steps):.4g}%"
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewFact:
-    """One line of the review: what is chosen, and the step that changes it."""
+    """A line of the review: a chosen value, and the step that changes it."""
 
     label: str
     value: str
     step: FlowStep
-    uses_default: bool = False  # what is not chosen is left to the service
+    uses_default: bool = False  # without a choice the service's default is used
 
     @property
     def group(self) -> str:
@@ -67,15 +67,15 @@ class ReviewFact:
 
 def build_step_progress(job: Job, options: FacelessOptions, current: StepSlug) -> StepProgress:
     steps: list[StudioStep] = []
-    for place, step in enumerate(flow_of(job).steps):
+    for index, step in enumerate(flow_of(job).steps):
         done, note = step_state(step, job.draft.settings, options)
-        # What lies ahead is not missing yet: only a step that was passed by is.
+        # Only a step before the current one counts as missing.
         is_ahead = any(earlier.current for earlier in steps) or step.slug == current
         missing = not done and not is_ahead
         if not done and not missing:
             note = ""
         steps.append(
-            StudioStep(step.slug, place + 1, step.name, note, done, step.slug == current, missing)
+            StudioStep(step.slug, index + 1, step.name, note, done, step.slug == current, missing)
         )
     return StepProgress(tuple(steps))
 
@@ -83,7 +83,7 @@ def build_step_progress(job: Job, options: FacelessOptions, current: StepSlug) -
 def step_state(
     step: FlowStep, chosen: dict[str, Any], options: FacelessOptions
 ) -> tuple[bool, str]:
-    """Whether a step has all it must have, and the note under its name."""
+    """Return whether a step is complete, and the note below its name."""
     match step.slug:
         case StepSlug.TYPE:
             return type_step_state(chosen, options)
@@ -113,7 +113,8 @@ def type_step_state(chosen: dict[str, Any], options: FacelessOptions) -> tuple[b
 def setting_state(
     setting: OptionSetting, chosen: dict[str, Any], options: FacelessOptions
 ) -> tuple[bool, str]:
-    """Done when the service knows the choice; while it told no options, the choice is believed."""
+    """Complete if the service offers the chosen value; without options, any chosen value is
+    accepted."""
     choice = options.selected_choice(setting.name, chosen)
     if choice is not None:
         return True, choice.name
@@ -138,7 +139,7 @@ def script_length_note(chosen: dict[str, Any]) -> str:
 
 
 def draft_summary(job: Job, options: FacelessOptions) -> str:
-    """`AI visuals, 16:9, 60 s, read by Maren.`"""
+    """Return a text such as `AI visuals, 16:9, 60 s, read by Maren.`"""
     chosen = job.draft.settings
     voice = options.selected_choice("voice_id", chosen)
     parts = (
@@ -153,7 +154,7 @@ def draft_summary(job: Job, options: FacelessOptions) -> str:
 def build_review_facts(
     job: Job, options: FacelessOptions, current: StepSlug
 ) -> tuple[ReviewFact, ...]:
-    """Everything that is chosen in a step; in the review, in all of them."""
+    """Return the chosen values of a step; in the review, of all steps."""
     flow, chosen = flow_of(job), job.draft.settings
     shown = [step for step in flow.steps if current in (StepSlug.REVIEW, step.slug)]
     facts: list[ReviewFact] = []

@@ -1,4 +1,4 @@
-"""The voices to choose from, searched and filtered, each with a passage of a film if any has it."""
+"""The voice list, searched and filtered, each voice with a sample from a video of the team."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from django.db.models.fields.json import KeyTextTransform
 from dashboard.shared.video_options import FacelessOptions, VoiceOption
 from proxyapi.models import Job, JobKind, JobState
 
-SAMPLE_LENGTH_S = 12  # seconds played of a film
-MAX_SAMPLED_VIDEOS = 200  # how far back a passage is looked for
+SAMPLE_LENGTH_S = 12  # played from a video
+MAX_SAMPLED_VIDEOS = 200  # newest videos that are searched for samples
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceSample:
-    """A finished video of the team in which a voice is heard."""
+    """A finished video of the team that uses a voice."""
 
     job_id: UUID
     title: str
@@ -32,7 +32,7 @@ class VoiceRow:
 
 @dataclass(frozen=True, slots=True)
 class VoiceFilter:
-    """What somebody looks for; empty means any."""
+    """The search terms; empty means any."""
 
     search: str = ""
     language: str = ""
@@ -67,29 +67,29 @@ class VoiceList:
 
 
 def load_voice_list(
-    job: Job, options: FacelessOptions, wish: VoiceFilter, chosen: str
+    job: Job, options: FacelessOptions, filters: VoiceFilter, chosen: str
 ) -> VoiceList:
-    """One query. The chosen voice comes first whatever is searched for: a filter loses nothing."""
-    every = options.voices()
-    fitting = [voice for voice in every if wish.matches(voice)]
-    first = [voice for voice in every if voice.value == chosen]
-    rest = [voice for voice in fitting if voice.value != chosen]
-    films = load_voice_samples(job)
+    """One query. The chosen voice comes first, also if the filter excludes it."""
+    voices = options.voices()
+    matches = [voice for voice in voices if filters.matches(voice)]
+    first = [voice for voice in voices if voice.value == chosen]
+    others = [voice for voice in matches if voice.value != chosen]
+    samples = load_voice_samples(job)
     return VoiceList(
         rows=tuple(
-            VoiceRow(voice, films.get(voice.value), voice.value == chosen)
-            for voice in (*first, *rest)
+            VoiceRow(voice, samples.get(voice.value), voice.value == chosen)
+            for voice in (*first, *others)
         ),
-        match_count=len(fitting),
-        total=len(every),
-        filters=wish,
+        match_count=len(matches),
+        total=len(voices),
+        filters=filters,
         languages=options.languages(),
-        genders=tuple(sorted({voice.gender for voice in every if voice.gender})),
+        genders=tuple(sorted({voice.gender for voice in voices if voice.gender})),
     )
 
 
 def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
-    """The newest finished film of the team for each voice id."""
+    """Return the newest finished video of the team for each voice id."""
     jobs = (
         Job.objects.visible()
         .filter(tenant=job.tenant_id, kind=JobKind.FACELESS, state=JobState.COMPLETED)
@@ -97,7 +97,7 @@ def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
         .order_by("-finished_at")
         .values_list("voice", "pk", "title")[:MAX_SAMPLED_VIDEOS]
     )
-    films: dict[str, VoiceSample] = {}
+    samples: dict[str, VoiceSample] = {}
     for voice, pk, title in jobs:
-        films.setdefault(str(voice), VoiceSample(pk, title))
-    return films
+        samples.setdefault(str(voice), VoiceSample(pk, title))
+    return samples

@@ -1,4 +1,4 @@
-"""The studio: drafts, the steps of its flow, its script, its price, its render."""
+"""Views of the studio: drafts, steps, script, price and render."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first page of the studio: the drafts of the team, and a new one."""
+"""The list of drafts, and a new draft."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def studio(request: TeamRequest) -> HttpResponse:
 
 @require_safe
 def open_draft(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """To the first step of its flow with something missing."""
+    """Redirect to the first incomplete step."""
     job = fetch_studio_job(request, job_id)
     return redirect("studio-step", job.pk, first_open_step(job).slug)
 

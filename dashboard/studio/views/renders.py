@@ -1,4 +1,4 @@
-"""The price of a draft, the question before its render, and the render."""
+"""The price of a draft, the price question before its render, and the render."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from proxyapi.refusals import Refusal
 
 @allow_get_or_post
 def draft_price(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """The price card as it stands in our own database; POST has it asked again, free of charge."""
+    """Render the price card from our own database; POST requests a new price, free of charge."""
     posted = request.method == "POST"
     job = fetch_studio_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
     if posted:
         actions.request_draft_price(by=request.membership, job=job)
     if not request.htmx:
         return redirect("studio-step", job.pk, StepSlug.REVIEW)
-    found = build_draft_price(job)
+    price = build_draft_price(job)
     context = {
-        "price": found,
-        "act": build_render_button(found, request.membership),
+        "price": price,
+        "act": build_render_button(price, request.membership),
         "fetched": True,
     }
     part = "_act.html" if request.GET.get("part") == "act" else "_price.html"
@@ -47,7 +47,8 @@ def draft_price(request: TeamRequest, job_id: UUID) -> HttpResponse:
 
 @allow_get_or_post
 def render_draft(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """The question with the price; POST holds the credits, sends, and goes to the video."""
+    """Show the price question; POST holds the credits, sends the render and redirects to the
+    video."""
     job = fetch_studio_job(request, job_id, Permission.RENDER)
     form, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
     if request.method == "POST":

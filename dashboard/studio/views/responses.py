@@ -1,6 +1,6 @@
-"""What the studio answers: a whole page, or with htmx the parts of it that changed.
+"""Responses of the studio: a whole page, or with htmx the changed parts.
 
-Every page works as a plain form; with htmx a field is saved when it is left.
+Every page works as a plain form; with htmx a field is saved when it loses the focus.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from dashboard.shared.access import fetch_job
 from dashboard.shared.http import TeamRequest, redirect_to
 from dashboard.shared.roles import Permission
-from dashboard.studio.flows import has_flow
+from dashboard.shared.videos.labels import is_made_in_studio
 from dashboard.studio.forms import StepForm, WriteScriptForm, build_step_form
 from dashboard.studio.queries import (
     StepSlug,
@@ -35,9 +35,9 @@ INVALID_FORM_STATUS = 422
 def fetch_studio_job(
     request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW
 ) -> Job:
-    """A job whose kind the studio has steps for; those of another kind would not be its own."""
+    """Return a job that has steps in the studio; raise `Http404` for other kinds."""
     job = fetch_job(request, job_id, permission)
-    if not has_flow(job):
+    if not is_made_in_studio(job):
         raise Http404("The studio has no steps for this kind of video.")
     return job
 
@@ -48,11 +48,11 @@ def render_step_page(
     slug: StepSlug,
     form: StepForm | None = None,
     refusal: str = "",
-    **more: Any,
+    **context_values: Any,
 ) -> HttpResponse:
-    """The whole page of a step; a refused or unusable form comes back with what was typed."""
+    """Render the page of a step; a refused or invalid form keeps its input."""
     page = load_studio_page(job, request.membership, slug)
-    context = {"page": page, "form": form, "refusal": refusal, **more}
+    context = {"page": page, "form": form, "refusal": refusal, **context_values}
     if form is None and slug != StepSlug.REVIEW:
         context["form"] = build_step_form(job, slug, page.options).with_service_errors()
     if slug == StepSlug.SCRIPT:
@@ -64,39 +64,45 @@ def render_step_page(
         )
         if request.htmx.target == "voices":
             return render(request, VOICES_TEMPLATE, {**context, "fragment": True})
-    bad = refusal or any(it is not None and it.errors for it in (form, more.get("write")))
-    return render(request, STEP_TEMPLATE, context, status=INVALID_FORM_STATUS if bad else 200)
+    is_refused = refusal or any(
+        candidate is not None and candidate.errors
+        for candidate in (form, context_values.get("write"))
+    )
+    return render(
+        request, STEP_TEMPLATE, context, status=INVALID_FORM_STATUS if is_refused else 200
+    )
 
 
 def render_saved_field(
     request: TeamRequest, job: Job, form: StepForm, slug: StepSlug, refusal: str = ""
 ) -> HttpResponse:
-    """What a saved field changes around its form: spine, price, button, the form's marks."""
+    """Render what a saved field changes around its form: step list, price, button, version
+    fields."""
     page = load_studio_page(job, request.membership, slug)
     context = {"page": page, "form": form, "refusal": refusal}
     return render(request, "studio/_saved.html", context)
 
 
 def render_script_part(
-    request: TeamRequest, job: Job, form: StepForm | None = None, **more: Any
+    request: TeamRequest, job: Job, form: StepForm | None = None, **context_values: Any
 ) -> HttpResponse:
-    """The part of the page with both cards. `form` holds own words that were not saved."""
+    """Render both cards of the script step. `form` has text that was not saved."""
     if not request.htmx:
         return redirect("studio-step", job.pk, StepSlug.SCRIPT)
     page = load_studio_page(job, request.membership, StepSlug.SCRIPT)
-    drawn = form or build_step_form(job, StepSlug.SCRIPT, page.options).with_service_errors()
-    context = {"page": page, "form": drawn, "oob": True, **more}
+    shown_form = form or build_step_form(job, StepSlug.SCRIPT, page.options).with_service_errors()
+    context = {"page": page, "form": shown_form, "oob": True, **context_values}
     context.setdefault("write", build_write_form(page, job))
     return render(request, "studio/steps/script.html", context)
 
 
 def build_write_form(page: StudioPage, job: Job) -> WriteScriptForm:
-    """Drawn with what the last script was asked for with, if one was."""
-    first = {"topic": job.draft.settings.get("topic") or job.title, "duration": 60}
+    """Return the script request form with the values of the last request, if there is one."""
+    defaults = {"topic": job.draft.settings.get("topic") or job.title, "duration": 60}
     return WriteScriptForm(
         page.options,
         initial={
-            **first,
+            **defaults,
             **page.last_script_request,
             "nonce": page.script_question.idempotency_key,
         },
@@ -111,12 +117,12 @@ def parse_voice_filter(request: TeamRequest) -> VoiceFilter:
 
 
 def has_left_studio(job: Job) -> bool:
-    """Whether it left the studio: rendered, rendering, or a render may be on its way."""
+    """True if the video is rendered, is rendering, or its render may have been sent."""
     return job.state != JobState.DRAFT or has_active_render(job)
 
 
-def redirect_to_video(request: TeamRequest, job: Job, *, told: bool = False) -> HttpResponse:
-    """To the page of the video. `told` says why what was sent is not kept."""
-    if told:
+def redirect_to_video(request: TeamRequest, job: Job, *, explain: bool = False) -> HttpResponse:
+    """Redirect to the video's page. `explain` adds a message that the input was not saved."""
+    if explain:
         messages.info(request, "This video is being rendered. Its settings cannot be changed.")
     return redirect_to(request, "video", job.pk)

@@ -1,4 +1,4 @@
-"""A script from the service: asked for at its price, waited for by a part of the page."""
+"""Script requests: submitted at their price, then polled by a part of the page."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from proxyapi.refusals import Refusal
 
 @allow_get_or_post
 def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Ask the service for a script; GET is the part of the page that waits for it."""
+    """Request a script from the service; GET renders the part of the page that polls for it."""
     posted = request.method == "POST"
     job = fetch_studio_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
     if has_left_studio(job):
-        return redirect_to_video(request, job, told=posted)
+        return redirect_to_video(request, job, explain=posted)
     if not posted:
         return render_script_part(request, job)
     options = parse_faceless_options(job.account.options)
@@ -43,18 +43,23 @@ def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
             refusal, over = refused.sentence, isinstance(refused, BudgetExceeded)
         else:
             return render_script_part(request, fetch_studio_job(request, job_id), again=True)
-    own = unsaved_script_form(request, job, options)
+    own_script = unsaved_script_form(request, job, options)
     if request.htmx:
-        return render_script_part(request, job, form=own, write=write, refusal=refusal, over=over)
-    return render_step_page(request, job, StepSlug.SCRIPT, own, refusal, write=write, over=over)
+        return render_script_part(
+            request, job, form=own_script, write=write, refusal=refusal, over=over
+        )
+    return render_step_page(
+        request, job, StepSlug.SCRIPT, own_script, refusal, write=write, over=over
+    )
 
 
 def unsaved_script_form(
     request: TeamRequest, job: Job, options: FacelessOptions
 ) -> StepForm | None:
-    """The own words that came along (hx-include), if the draft does not hold them: they stay."""
+    """Return the script text that htmx sent along (hx-include) if the draft does not have it, so
+    that it is kept."""
     if "script" not in request.POST:
         return None
     form = build_step_form(job, StepSlug.SCRIPT, options, request.POST)
-    words, saved = form.fields["script"].to_python, job.draft.settings.get("script")
-    return None if words(request.POST["script"]) == words(saved) else form
+    to_text, saved = form.fields["script"].to_python, job.draft.settings.get("script")
+    return None if to_text(request.POST["script"]) == to_text(saved) else form

@@ -1,4 +1,4 @@
-"""The steps of a draft: each is a page, saved by a press or field by field."""
+"""The steps of a draft: each is a page, saved by its button or field by field."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def draft_step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
     job = fetch_studio_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
     slug = parse_step_slug(step, job)
     if has_left_studio(job):
-        return redirect_to_video(request, job, told=posted)
+        return redirect_to_video(request, job, explain=posted)
     if not posted or slug == StepSlug.REVIEW:
         return render_step_page(request, job, slug)
     form = build_step_form(job, slug, parse_faceless_options(job.account.options), request.POST)
@@ -54,7 +54,7 @@ def draft_step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
 
 
 def save_changed_fields(request: TeamRequest, job: Job, form: StepForm) -> str:
-    """Save the changed fields; answers why not, when somebody else was faster."""
+    """Save the changed fields; return the reason if they were refused, else ""."""
     changes = form.changes()
     if not changes:
         return ""
