@@ -1,3 +1,3 @@
-"""The demo team and the large team for measurements, for the seed commands alone."""
+"""The demo team, and a large team for measurements, for the seed commands only."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The demo: the team Northlight, six people, and accounts in the sandbox that they work with.
+"""The demo: the team Northlight with six people, and its accounts in the sandbox.
 
-Passwords and tokens are random for each installation and stand in `var/demo.json` alone. The tokens
-there are not in the portal yet, so that somebody can try adding one.
+Passwords and tokens are random per installation and are only in `var/demo.json`. The tokens in it
+are not added to the portal, so that a visitor can add one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DEMO_EMAIL_DOMAIN = "northlight.example"
 class DemoPerson(NamedTuple):
     name: str
     role: Role
-    has_token: bool  # of the shared account
+    has_token: bool  # for the shared account
 
     @property
     def email(self) -> str:
@@ -63,13 +63,13 @@ TRIAL_ACCOUNT = {
 }
 
 
-def create_demo(portal: str, control: SandboxAdmin) -> Path:
-    """Make it all or nothing, and answer the file that says how to sign in.
+def create_demo(portal: str, sandbox: SandboxAdmin) -> Path:
+    """Create the demo in one transaction and return the path of the file with the sign-ins.
 
-    Raises `Refusal` when the sandbox does not take a token, `OSError` when it does not answer.
+    Raises `Refusal` if the sandbox rejects a token, `OSError` if it does not answer.
     """
     shared, spare, trial = (
-        control.create_account(account)
+        sandbox.create_account(account)
         for account in (SHARED_ACCOUNT, SPARE_ACCOUNT, TRIAL_ACCOUNT)
     )
     with transaction.atomic():
@@ -80,36 +80,36 @@ def create_demo(portal: str, control: SandboxAdmin) -> Path:
         people = [add_demo_member(team, person) for person in DEMO_PEOPLE]
         for membership, person in zip(team.memberships.all(), DEMO_PEOPLE, strict=True):
             if person.has_token:
-                add_member_token(by=membership, pasted=Secret(control.create_token(shared)))
-        written = {
+                add_member_token(by=membership, pasted=Secret(sandbox.create_token(shared)))
+        demo_data = {
             "portal": portal,
-            "sandbox": control.address,
+            "sandbox": sandbox.address,
             "people": people,
             "accounts": [
                 {"email": account["email"], "token": account["token"]}
                 for account in (shared, spare, trial)
             ],
         }
-        return write_demo_file(settings.VAR / "demo.json", written)
+        return write_demo_file(settings.VAR / "demo.json", demo_data)
 
 
 def add_demo_member(team: Team, person: DemoPerson) -> dict[str, str]:
     password = secrets.token_urlsafe(12)
     user = User.objects.create_user(person.email, password, name=person.name)
     Membership.objects.create(team=team, user=user, role=person.role)
-    signs_in = {"name": person.name, "email": person.email, "password": password}
-    return {**signs_in, "role": person.role.value}
+    sign_in = {"name": person.name, "email": person.email, "password": password}
+    return {**sign_in, "role": person.role.value}
 
 
 def update_demo_addresses(portal: str, sandbox: str) -> None:
-    """Another start may have other ports: keep the addresses in the file true."""
+    """Update the addresses in the file: another start may use other ports."""
     path = settings.VAR / "demo.json"
     if path.is_file():
-        written = json.loads(path.read_text())
-        if (written["portal"], written["sandbox"]) != (portal, sandbox):
-            write_demo_file(path, {**written, "portal": portal, "sandbox": sandbox})
+        demo_data = json.loads(path.read_text())
+        if (demo_data["portal"], demo_data["sandbox"]) != (portal, sandbox):
+            write_demo_file(path, {**demo_data, "portal": portal, "sandbox": sandbox})
 
 
-def write_demo_file(path: Path, written: dict[str, Any]) -> Path:
-    """The passwords stand nowhere else."""
-    return private_file.write_private_file(path, json.dumps(written, indent=2))
+def write_demo_file(path: Path, demo_data: dict[str, Any]) -> Path:
+    """Write the only copy of the passwords."""
+    return private_file.write_private_file(path, json.dumps(demo_data, indent=2))

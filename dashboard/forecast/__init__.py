@@ -1,4 +1,4 @@
-"""The forecast page. Other areas name its URLs (`forecast`, `forecast-summary`); the figures are in
+"""The forecast page. Other areas use its URLs (`forecast`, `forecast-summary`); the figures are in
 `shared.forecast`."""
 
 from __future__ import annotations

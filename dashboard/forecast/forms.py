@@ -1,4 +1,4 @@
-"""The question of a batch: so many charges of about so many credits each."""
+"""The batch question: whether a number of charges of about the same cost fits."""
 
 from __future__ import annotations
 

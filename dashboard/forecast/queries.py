@@ -1,4 +1,4 @@
-"""The forecast page: when the credits of an account run out, what that assumes, and a batch."""
+"""Queries of the forecast page: when an account's credits run out, the assumptions, and a batch."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ UTC_DAY_TEXT = (
     "The service counts the three top-ups per UTC day; this forecast counts them per day of the "
     "team."
 )
-HISTORY_DAYS = 28  # days
-MIN_DAYS_AHEAD, MAX_DAYS_AHEAD = 14, 42  # days that are looked ahead
-MAX_DAYS_WITH_WEEKLY_TICKS = 56  # days that have room for the name of each seventh
-DAYS_AFTER_RUN_OUT = 5  # days that are shown after the latest end
-NOW_WITHIN_S = 60  # seconds: a batch that goes within a minute goes now
+HISTORY_DAYS = 28
+MIN_DAYS_AHEAD, MAX_DAYS_AHEAD = 14, 42
+MAX_DAYS_WITH_WEEKLY_TICKS = 56  # beyond that, a label every two weeks
+DAYS_AFTER_RUN_OUT = 5  # days of the chart after the latest run-out
+NOW_WITHIN_S = 60  # a batch that finishes within a minute counts as "now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,71 +85,80 @@ class ForecastPage:
 
 
 def build_forecast_page(
-    account: Account, accounts: Sequence[Account], wish: BatchInput | None = None
+    account: Account, accounts: Sequence[Account], batch: BatchInput | None = None
 ) -> ForecastPage:
-    """Four queries; the account comes with its tenant, its ledger and its top-up."""
+    """Four queries; the account is loaded with its tenant, its ledger and its top-up."""
     now, (held, held_by_others) = timezone.now(), account.held_by_all_and_others()
-    outlook = load_account_forecast(account, account.balance - held, now)
+    account_forecast = load_account_forecast(account, account.balance - held, now)
     return ForecastPage(
         account_id=account.pk,
         name=account.label,
-        note=forecast_note(account, outlook),
+        note=forecast_note(account, account_forecast),
         tabs=build_account_tabs("forecast", accounts, account),
-        range=build_run_out_range(outlook),
+        range=build_run_out_range(account_forecast),
         balance=account.balance,
         held=held,
         held_by_others=held_by_others,
         as_of=account.balance_as_of,
-        chart=build_forecast_chart(account, outlook),
-        bands=sample_table_bands(outlook),
-        assumptions=build_forecast_assumptions(outlook),
-        verdict=build_batch_verdict(outlook.start, outlook.offer, now, wish) if wish else None,
+        chart=build_forecast_chart(account, account_forecast),
+        bands=sample_table_bands(account_forecast),
+        assumptions=build_forecast_assumptions(account_forecast),
+        verdict=build_batch_verdict(account_forecast.start, account_forecast.offer, now, batch)
+        if batch
+        else None,
     )
 
 
-def sample_table_bands(outlook: AccountForecast) -> tuple[ForecastBand, ...]:
-    """For the table: every third day."""
-    return outlook.forecast.bands[::3] if outlook.forecast else ()
+def sample_table_bands(account_forecast: AccountForecast) -> tuple[ForecastBand, ...]:
+    """Every third day, for the table."""
+    return account_forecast.forecast.bands[::3] if account_forecast.forecast else ()
 
 
-def build_forecast_assumptions(outlook: AccountForecast) -> tuple[str, ...]:
-    if outlook.forecast is None:
+def build_forecast_assumptions(account_forecast: AccountForecast) -> tuple[str, ...]:
+    if account_forecast.forecast is None:
         return ()
-    texts = (sampling_assumption_text(outlook), HOLDS_TEXT, RENEWAL_TEXT, EVEN_CHARGES_TEXT)
-    offer = outlook.offer
+    texts = (
+        sampling_assumption_text(account_forecast),
+        HOLDS_TEXT,
+        RENEWAL_TEXT,
+        EVEN_CHARGES_TEXT,
+    )
+    offer = account_forecast.offer
     if offer is None:
-        return (*texts, UNKNOWN_PACK_TEXT.format(pack=outlook.setting.plan_id))
+        return (*texts, UNKNOWN_PACK_TEXT.format(pack=account_forecast.setting.plan_id))
     if not offer.enabled:
         return (*texts, "Automatic top-up is off or has not been read yet.")
-    buys = TOP_UP_TEXT.format(each=credits(offer.credits), tenth=credits(offer.threshold))
-    return (*texts, buys, UTC_DAY_TEXT)
+    top_up_text = TOP_UP_TEXT.format(each=credits(offer.credits), tenth=credits(offer.threshold))
+    return (*texts, top_up_text, UTC_DAY_TEXT)
 
 
-def sampling_assumption_text(outlook: AccountForecast) -> str:
-    known = outlook.pattern.known_days
-    if outlook.pattern.knows_weekdays:
-        drawn = f"a day of the same weekday from the last {known} days"
+def sampling_assumption_text(account_forecast: AccountForecast) -> str:
+    known_days = account_forecast.pattern.known_days
+    if account_forecast.pattern.knows_weekdays:
+        sampled_day = f"a day of the same weekday from the last {known_days} days"
     else:
-        drawn = f"a workday or weekend day from the last {known} days (weekdays need three weeks)"
-    return f"{SIMULATION_RUNS} futures are simulated. Each future day repeats {drawn}."
+        sampled_day = (
+            f"a workday or weekend day from the last {known_days} days (weekdays need three weeks)"
+        )
+    return f"{SIMULATION_RUNS} futures are simulated. Each future day repeats {sampled_day}."
 
 
-def build_forecast_chart(account: Account, outlook: AccountForecast) -> LineChart | None:
-    """Nothing without a pattern: then there is nothing to expect."""
-    forecast, offer = outlook.forecast, outlook.offer
+def build_forecast_chart(account: Account, account_forecast: AccountForecast) -> LineChart | None:
+    """None without a spending pattern."""
+    forecast, offer = account_forecast.forecast, account_forecast.offer
     if forecast is None:
         return None
-    past = dict(iter_past_balances(account, outlook))
-    ahead = count_days_ahead(outlook.today, forecast)
+    past = dict(iter_past_balances(account, account_forecast))
+    ahead = count_days_ahead(account_forecast.today, forecast)
     first = min(past)
-    days = (outlook.today - first).days + ahead
+    days = (account_forecast.today - first).days + ahead
 
     def x(day: date) -> float:
         return 100 * (day - first).days / days
 
-    bands, now = forecast.bands[:ahead], LinePoint(x(outlook.today), account.balance)
+    bands, now = forecast.bands[:ahead], LinePoint(x(account_forecast.today), account.balance)
     ends = [band.on + timedelta(days=1) for band in bands]
-    today, last = outlook.today, outlook.today + timedelta(days=ahead - 1)
+    today, last = account_forecast.today, account_forecast.today + timedelta(days=ahead - 1)
     ticks = [
         AxisTick(x(day), short_date(day) if day != today else "today", is_strong=day == today)
         for day in tick_days(first, today, last)
@@ -161,12 +170,15 @@ def build_forecast_chart(account: Account, outlook: AccountForecast) -> LineChar
     )
     return build_line_chart(
         [*(LinePoint(x(day), amount) for day, amount in sorted(past.items())), now],
-        forecast_chart_text(account, (outlook.today - first).days, forecast),
+        forecast_chart_text(account, (account_forecast.today - first).days, forecast),
         ticks=ticks,
         marks=[ChartMark(now, "now", "now", credits(account.balance))],
         expected=[
             now,
-            *(LinePoint(x(e), Decimal(b.median)) for e, b in zip(ends, bands, strict=True)),
+            *(
+                LinePoint(x(end), Decimal(band.median))
+                for end, band in zip(ends, bands, strict=True)
+            ),
         ],
         band=[
             (now, now),
@@ -177,15 +189,16 @@ def build_forecast_chart(account: Account, outlook: AccountForecast) -> LineChar
         ],
         threshold=threshold,
         stops=[
-            HoverTarget(x(day) - 50 / days, 100 / days, says)
-            for day, says in iter_day_texts(past, account, outlook.today, forecast, ahead)
+            HoverTarget(x(day) - 50 / days, 100 / days, text)
+            for day, text in iter_day_texts(past, account, account_forecast.today, forecast, ahead)
         ],
         says="The dashed line is the median of the simulated futures; the band holds 80 % of them.",
     )
 
 
 def tick_days(first: date, today: date, last: date) -> list[date]:
-    """Days with a name under the chart: today and each seventh or fourteenth before and after."""
+    """The days labelled below the chart: today and every seventh or fourteenth day before and
+    after."""
     step = 7 if (last - first).days < MAX_DAYS_WITH_WEEKLY_TICKS else 14
     days = (today + timedelta(days=step * number) for number in range(-4, 7))
     return [day for day in days if first <= day <= last]
@@ -198,7 +211,7 @@ def iter_day_texts(
     forecast: RunOutForecast,
     ahead: int,
 ) -> Iterator[tuple[date, str]]:
-    """What is told of each day: what it began with, or what may be left when it ends."""
+    """The text of each day: its opening balance, or the expected balance at its end."""
     for day, amount in sorted(past.items()):
         if day < today:
             yield day, f"{short_date(day)}: opening balance {credits(amount)} cr."
@@ -212,35 +225,35 @@ def iter_day_texts(
 
 
 def iter_past_balances(
-    account: Account, outlook: AccountForecast
+    account: Account, account_forecast: AccountForecast
 ) -> Iterator[tuple[date, Decimal]]:
-    """The balance at the beginning of each day, walked back from today's."""
-    day, balance = outlook.today, account.balance
-    first = max(outlook.history.first_full_day or day, day - timedelta(days=HISTORY_DAYS))
+    """The opening balance of each day, calculated back from today's balance."""
+    day, balance = account_forecast.today, account.balance
+    first = max(account_forecast.history.first_full_day or day, day - timedelta(days=HISTORY_DAYS))
     while day >= first:
-        balance -= outlook.history.net_by_day.get(day, Decimal(0))
+        balance -= account_forecast.history.net_by_day.get(day, Decimal(0))
         yield day, balance
         day -= timedelta(days=1)
 
 
 def count_days_ahead(today: date, forecast: RunOutForecast) -> int:
-    """Days to look ahead: past the latest end, where one is near enough."""
+    """The number of future days in the chart: to just after the latest run-out, within limits."""
     end = forecast.late or forecast.early
     days = (end - today).days + DAYS_AFTER_RUN_OUT if end else MAX_DAYS_AHEAD
     return min(MAX_DAYS_AHEAD, max(MIN_DAYS_AHEAD, days), len(forecast.bands))
 
 
 def forecast_chart_text(account: Account, days: int, forecast: RunOutForecast) -> str:
-    lasts = run_out_span_text(forecast)
+    span_text = run_out_span_text(forecast)
     return (
         f"Balance of the last {days} days, {credits(account.balance)} credits now, "
-        f"expected to run out: {lasts[:1].lower()}{lasts[1:]}."
+        f"expected to run out: {span_text[:1].lower()}{span_text[1:]}."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class BatchInput:
-    """So many charges of about so many credits each."""
+    """`count` charges of about `credits_each` credits."""
 
     count: int
     credits_each: Decimal
@@ -252,7 +265,7 @@ class BatchInput:
 
 @dataclass(frozen=True, slots=True)
 class BatchVerdict:
-    """`state` of a banner."""
+    """`state` is that of the banner."""
 
     state: str
     title: str
@@ -260,45 +273,51 @@ class BatchVerdict:
 
 
 def build_batch_verdict(
-    standing: SimulatedAccount, offer: TopUpOffer | None, now: datetime, wish: BatchInput
+    account: SimulatedAccount, offer: TopUpOffer | None, now: datetime, requested: BatchInput
 ) -> BatchVerdict:
-    """A pack that nobody described is no top-up here."""
-    known = offer or TopUpOffer(False, Decimal(0), Decimal(0))
-    batch = forecast_batch(standing, known, now, wish.count, wish.credits_each)
-    total, free = credits(wish.total), credits(standing.balance)
-    asks = f"{wish.count} × {credits(wish.credits_each)} = {total} cr; {free} are free."
+    """`offer` None (a pack with unknown credits) counts as no top-up."""
+    known_offer = offer or TopUpOffer(False, Decimal(0), Decimal(0))
+    batch = forecast_batch(account, known_offer, now, requested.count, requested.credits_each)
+    total, available = credits(requested.total), credits(account.balance)
+    request_text = (
+        f"{requested.count} × {credits(requested.credits_each)} = {total} cr; {available} are free."
+    )
     if batch.answer is BatchAnswer.NO:
         return BatchVerdict(
             "failed",
-            unaffordable_title(batch, wish),
-            f"{asks} {batch_shortfall_text(batch, known)}",
+            unaffordable_title(batch, requested),
+            f"{request_text} {batch_shortfall_text(batch, known_offer)}",
         )
-    bought = batch_top_ups_text(batch, known)
+    top_ups_text = batch_top_ups_text(batch, known_offer)
     if batch.answer is BatchAnswer.YES:
-        left = f"{credits(batch.credits_left)} remain."
-        return BatchVerdict("good", "Yes, all now.", f"{asks} {left}{bought}")
-    when = (
+        credits_left_text = f"{credits(batch.credits_left)} remain."
+        return BatchVerdict(
+            "good", "Yes, all now.", f"{request_text} {credits_left_text}{top_ups_text}"
+        )
+    finished_text = (
         "now"
         if (batch.finished_at - now).total_seconds() < NOW_WITHIN_S
         else f"by {clock(batch.finished_at)}"
     )
     return BatchVerdict(
-        "late", f"Only with top-up: {when}.", f"{asks}{bought}{batch_delay_text(batch, now)}"
+        "late",
+        f"Only with top-up: {finished_text}.",
+        f"{request_text}{top_ups_text}{batch_delay_text(batch, now)}",
     )
 
 
-def unaffordable_title(batch: BatchForecast, wish: BatchInput) -> str:
+def unaffordable_title(batch: BatchForecast, requested: BatchInput) -> str:
     if not batch.sent_count:
         return "No, not even one."
-    return f"No, only {batch.sent_count} of {wish.count}."
+    return f"No, only {batch.sent_count} of {requested.count}."
 
 
 def batch_shortfall_text(batch: BatchForecast, offer: TopUpOffer) -> str:
-    said = f"The next one is short by {credits(batch.missing_credits)}."
+    shortfall = f"The next one is short by {credits(batch.missing_credits)}."
     if not offer.enabled:
-        return f"{said} Automatic top-up is off."
+        return f"{shortfall} Automatic top-up is off."
     tenth = credits(offer.threshold)
-    return f"{said} A top-up is triggered only by spending through the API, below {tenth}."
+    return f"{shortfall} A top-up is triggered only by spending through the API, below {tenth}."
 
 
 def batch_top_ups_text(batch: BatchForecast, offer: TopUpOffer) -> str:
@@ -313,9 +332,9 @@ def batch_delay_text(batch: BatchForecast, now: datetime) -> str:
     if (batch.finished_at - now).total_seconds() < NOW_WITHIN_S:
         return ""
     days = (utc_midnight(batch.finished_at) - utc_midnight(now)).days
-    why = (
+    reason = (
         "at most three top-ups per UTC day are possible"
         if days
         else "the service waits after a failure"
     )
-    return f" It takes until {clock(batch.finished_at)}, because {why}."
+    return f" It takes until {clock(batch.finished_at)}, because {reason}."

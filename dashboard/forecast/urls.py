@@ -1,4 +1,4 @@
-"""Addresses of the forecast."""
+"""URLs of the forecast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""When the credits run out, and whether a batch fits; from the portal's own database."""
+"""The forecast page: when the credits run out, and whether a batch fits. It does not call the
+service."""
 
 from __future__ import annotations
 
@@ -18,26 +19,26 @@ PAGE_TEMPLATE, OUTLOOK_TEMPLATE = "forecast/page.html", "forecast/_outlook.html"
 
 @require_safe
 def forecast(request: TeamRequest) -> HttpResponse:
-    """The page; for htmx the part that follows the ledger."""
+    """The page; for htmx the part that refreshes when the ledger changes."""
     account, accounts = fetch_account(request, request.GET.get("account", ""))
     if account is None:
         return render(request, "forecast/no_account.html")
-    asked = not request.htmx and ("n" in request.GET or "each" in request.GET)
-    form = BatchForecastForm(request.GET if asked else None)
-    wish = None
-    if asked and form.is_valid():
-        wish = BatchInput(form.cleaned_data["n"], form.cleaned_data["each"])
-    context = {"page": build_forecast_page(account, accounts, wish), "form": form}
+    has_batch_params = not request.htmx and ("n" in request.GET or "each" in request.GET)
+    form = BatchForecastForm(request.GET if has_batch_params else None)
+    batch = None
+    if has_batch_params and form.is_valid():
+        batch = BatchInput(form.cleaned_data["n"], form.cleaned_data["each"])
+    context = {"page": build_forecast_page(account, accounts, batch), "form": form}
     return render(request, OUTLOOK_TEMPLATE if request.htmx else PAGE_TEMPLATE, context)
 
 
 @require_safe
 def forecast_summary(request: TeamRequest) -> HttpResponse:
-    """When the credits run out, for a place in another page that fetches it.
+    """When the credits run out, as a fragment for another page.
 
-    Of a team with one account; each of several has its own forecast.
+    Empty for a team with several accounts, each of which has its own forecast.
     """
     check_permission(request.membership, Permission.VIEW)
     accounts = tuple(accounts_with_ledger(request.team.tenant).select_related("tenant"))
-    range_ = build_forecast_page(accounts[0], accounts).range if len(accounts) == 1 else None
-    return render(request, "components/run_out_summary.html", {"range": range_})
+    run_out_range = build_forecast_page(accounts[0], accounts).range if len(accounts) == 1 else None
+    return render(request, "components/run_out_summary.html", {"range": run_out_range})

@@ -1,3 +1,3 @@
-"""Backups and the migration executor, for management commands alone."""
+"""Backups, the audit check and the migration executor, for management commands only."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks that nobody changed, removed or added rows of the audit log behind the portal's back."""
+"""Verification that no audit row was changed, removed or added outside the portal."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dashboard.models import AuditChainHead, AuditEvent
 
 @dataclass(frozen=True, slots=True)
 class AuditChainReport:
-    """`rows`: how many were read until the end or the first broken one. `problem` is empty where
-    the chain is whole, else a sentence about the first row that is broken."""
+    """`rows` is the number of rows read up to the end or the first broken row. `problem` describes
+    that row; it is empty if the chain is intact."""
 
     team_id: UUID
     rows: int
@@ -22,14 +22,14 @@ class AuditChainReport:
 
 
 def verify_audit_chains() -> list[AuditChainReport]:
-    """One report a team that has audit rows or a chain head, by team id."""
+    """One report per team with audit rows or a chain head, by team id."""
     teams = set(AuditEvent.objects.order_by().values_list("team_id", flat=True).distinct())
     teams |= set(AuditChainHead.objects.values_list("team_id", flat=True))
     return [verify_team_chain(team_id) for team_id in sorted(teams)]
 
 
 def verify_team_chain(team_id: UUID) -> AuditChainReport:
-    # The head is read first: rows that are added meanwhile lie behind it.
+    # The head is read first: rows that are added meanwhile come after it.
     head = AuditChainHead.objects.filter(pk=team_id).first() or AuditChainHead(pk=team_id)
     rows = AuditEvent.objects.filter(team_id=team_id).order_by("position")
     position, previous_hash = 0, ""
@@ -48,16 +48,16 @@ def verify_team_chain(team_id: UUID) -> AuditChainReport:
 def find_row_problem(row: AuditEvent, position: int, previous_hash: str) -> str:
     if row.position != position:
         return f"Row {position} is missing; row {row.position} (id {row.pk}) follows."
-    told = f"Row {position} (id {row.pk}, {row.happened_at.isoformat()}, {row.action})"
+    row_text = f"Row {position} (id {row.pk}, {row.happened_at.isoformat()}, {row.action})"
     if row.previous_hash != previous_hash:
-        return f"{told} does not follow the row before it."
+        return f"{row_text} does not follow the row before it."
     if row.row_hash != row.compute_hash():
-        return f"{told} was changed after it was written."
+        return f"{row_text} was changed after it was written."
     return ""
 
 
 def find_extra_row(team_id: UUID) -> str:
-    """A row behind the end of the chain; head and row are read in one statement."""
+    """A sentence about a row after the end of the chain; one statement reads head and row."""
     end = AuditChainHead.objects.filter(pk=OuterRef("team_id")).values("position")
     rows = AuditEvent.objects.filter(team_id=team_id)
     extra = rows.filter(position__gt=Coalesce(Subquery(end), 0)).order_by("position").first()

@@ -1,8 +1,8 @@
-"""Backup and restore of the database, with the tools that come with it.
+"""Backup and restore of the database, with the database's own tools.
 
-A backup is a zip file of two members: `manifest.json`, and the database as an SQLite file or as
-the SQL that `pg_dump` writes. Sealing keys are never in it, only their names: who finds a backup
-cannot open a token.
+A backup is a zip file with `manifest.json` and the database, as an SQLite file or as the SQL that
+`pg_dump` writes. It never contains encryption keys, only their names: a backup alone does not
+reveal a token.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ DATABASE_MEMBERS = {"sqlite": "database.sqlite3", "postgresql": "database.sql"}
 
 
 class BackupError(Exception):
-    """Why a backup was not made or not restored, as a sentence."""
+    """The reason why a backup was not made or not restored, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackupManifest:
-    """What a backup says of itself; `keys` are the names of the sealing keys that it needs."""
+    """The description of a backup; `keys` are the names of the encryption keys that it needs."""
 
     format: int
     vendor: str
@@ -47,28 +47,25 @@ class BackupManifest:
 
 
 def create_backup(path: Path) -> BackupManifest:
-    """Write a backup while the portal works: as of one moment, as a whole or not at all.
-
-    Raises `BackupError`.
-    """
+    """Write a consistent backup atomically while the portal runs. Raises `BackupError`."""
     manifest = BackupManifest(
         BACKUP_FORMAT, connection.vendor, datetime.now(UTC).isoformat(), used_sealing_keys()
     )
     with temporary_folder(path.parent) as folder:
-        database, fresh = folder / DATABASE_MEMBERS[connection.vendor], folder / "backup.zip"
+        database, new_archive = folder / DATABASE_MEMBERS[connection.vendor], folder / "backup.zip"
         dump_sqlite(database) if connection.vendor == "sqlite" else dump_postgresql(database)
-        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(new_archive, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(MANIFEST_NAME, json.dumps(asdict(manifest), indent=2))
             archive.write(database, database.name)
-        fresh.chmod(0o600)
-        with fresh.open("rb") as written:
+        new_archive.chmod(0o600)
+        with new_archive.open("rb") as written:
             os.fsync(written.fileno())
-        fresh.replace(path)
+        new_archive.replace(path)
     return manifest
 
 
 def read_manifest(path: Path) -> BackupManifest:
-    """Raises `BackupError` for what is no backup, or one that cannot be restored here."""
+    """Raises `BackupError` if the file is not a backup, or cannot be restored here."""
     try:
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()
@@ -94,9 +91,9 @@ def read_manifest(path: Path) -> BackupManifest:
 
 
 def restore_backup(path: Path) -> Path | None:
-    """Put the backup in the place of the database; answers where SQLite's file of before is kept.
+    """Replace the database by the backup; return the path of the previous SQLite file.
 
-    Raises `BackupError`; the database is as before then.
+    Raises `BackupError`; the database is then unchanged.
     """
     manifest = read_manifest(path)
     with temporary_folder(path.parent) as folder, zipfile.ZipFile(path) as archive:
@@ -108,7 +105,7 @@ def restore_backup(path: Path) -> Path | None:
 
 
 def is_database_empty() -> bool:
-    """Whether nobody works in this database yet."""
+    """True if the database has no team."""
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
         if "dashboard_team" not in tables:
@@ -118,7 +115,7 @@ def is_database_empty() -> bool:
 
 
 def check_not_in_use() -> None:
-    """Raises `BackupError` while `make run` runs here, or others are connected to PostgreSQL."""
+    """Raise `BackupError` while `make run` runs here, or while PostgreSQL has other connections."""
     lock = settings.VAR / "lock"
     if lock.exists():
         with lock.open() as file:
@@ -132,7 +129,7 @@ def check_not_in_use() -> None:
 
 
 def count_other_connections() -> int:
-    """To PostgreSQL; SQLite knows of none."""
+    """Other connections to PostgreSQL; 0 for SQLite, which has no such count."""
     if connection.vendor != "postgresql":
         return 0
     with connection.cursor() as cursor:
@@ -144,7 +141,7 @@ def count_other_connections() -> int:
 
 
 def used_sealing_keys() -> list[str]:
-    """The names of the keys that sealed anything in this database."""
+    """The names of the keys that encrypted any value in this database."""
     blobs = [
         bytes(blob)
         for model in encrypted_models()
@@ -164,29 +161,29 @@ def restore_sqlite(database: Path) -> Path | None:
     """Raises `BackupError` while another process writes."""
     check_sqlite(database)
     current = Path(str(connection.settings_dict["NAME"]))
-    kept = current.with_name(f"{current.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    previous = current.with_name(f"{current.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     connection.close()
-    # The copy comes first: a full disk must not leave the portal without a database.
-    fresh = current.with_name(f"{current.name}.restored")
+    # Copied first: a full disk must not leave the portal without a database.
+    restored = current.with_name(f"{current.name}.restored")
     try:
-        shutil.copyfile(database, fresh)
-        fresh.chmod(0o600)
+        shutil.copyfile(database, restored)
+        restored.chmod(0o600)
         if current.exists() and checkpoint_sqlite(current):
-            current.replace(kept)
-        fresh.replace(current)
+            current.replace(previous)
+        restored.replace(current)
     finally:
-        fresh.unlink(missing_ok=True)
-    return kept if kept.exists() else None
+        restored.unlink(missing_ok=True)
+    return previous if previous.exists() else None
 
 
 def checkpoint_sqlite(database: Path) -> bool:
-    """Bring SQLite's log into its file, so that the file is whole, and see that nobody uses it;
-    whether there is anything in it."""
-    with closing(sqlite3.connect(database, timeout=1)) as last:
+    """Write the WAL into the file, so that the file is complete; return whether it has any table.
+    Raises `BackupError` if the database is in use."""
+    with closing(sqlite3.connect(database, timeout=1)) as sqlite:
         try:
-            last.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            last.execute("PRAGMA journal_mode=DELETE")
-            return bool(last.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+            sqlite.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            sqlite.execute("PRAGMA journal_mode=DELETE")
+            return bool(sqlite.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
         except sqlite3.OperationalError:
             raise BackupError("The database is in use. Stop Reelroom first.") from None
 
@@ -194,11 +191,11 @@ def checkpoint_sqlite(database: Path) -> bool:
 def check_sqlite(database: Path) -> None:
     with closing(sqlite3.connect(database)) as copy:
         try:
-            found = copy.execute("PRAGMA quick_check").fetchone()[0]
+            result = copy.execute("PRAGMA quick_check").fetchone()[0]
         except sqlite3.DatabaseError as error:
-            found = str(error)
-    if found != "ok":
-        raise BackupError(f"The SQLite file is damaged: {found}.")
+            result = str(error)
+    if result != "ok":
+        raise BackupError(f"The SQLite file is damaged: {result}.")
 
 
 def dump_postgresql(database: Path) -> None:
@@ -206,7 +203,7 @@ def dump_postgresql(database: Path) -> None:
 
 
 def restore_postgresql(database: Path) -> None:
-    """Everything of before goes in the same transaction that brings the backup."""
+    """One transaction drops the previous schema and loads the backup."""
     command = ["--quiet", "--single-transaction", "--set", "ON_ERROR_STOP=1", "--no-psqlrc"]
     command += ["--command", "DROP SCHEMA public CASCADE; CREATE SCHEMA public"]
     connection.close()
@@ -214,14 +211,14 @@ def restore_postgresql(database: Path) -> None:
 
 
 def run_tool(program: str, *arguments: str) -> None:
-    """One of PostgreSQL's own programs, with the password in its environment alone. Raises
+    """Run a program of PostgreSQL, with the password only in its environment. Raises
     `BackupError`."""
-    named = connection.settings_dict
-    (_, *to_database), env = connection.client.settings_to_cmd_args_env(named, [])
+    settings_dict = connection.settings_dict
+    (_, *to_database), env = connection.client.settings_to_cmd_args_env(settings_dict, [])
     *options, name = to_database
     command = [program, *options, *arguments, f"--dbname={name}"]
     try:
-        done = subprocess.run(  # noqa: S603 - our own words and the settings'
+        completed = subprocess.run(  # noqa: S603 - constants and settings only
             command, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False
         )
     except FileNotFoundError:
@@ -229,15 +226,15 @@ def run_tool(program: str, *arguments: str) -> None:
             f"{program} is not installed here. It comes with PostgreSQL's client; docs/backup.md "
             "tells the commands for a container."
         ) from None
-    if done.returncode != 0:
-        said = "; ".join(done.stderr.strip().splitlines()[:2]) or "no reason was given"
-        raise BackupError(f"{program} failed: {said}")
+    if completed.returncode != 0:
+        reason = "; ".join(completed.stderr.strip().splitlines()[:2]) or "no reason was given"
+        raise BackupError(f"{program} failed: {reason}")
 
 
 @contextmanager
 def temporary_folder(beside: Path) -> Iterator[Path]:
-    """Beside the backup: a copy of the database must not fill another disk. Raises
-    `BackupError`."""
+    """A folder next to the backup, because a copy of the database must not fill another disk.
+    Raises `BackupError`."""
     try:
         with tempfile.TemporaryDirectory(dir=beside, prefix=".reelroom-") as folder:
             yield Path(folder)

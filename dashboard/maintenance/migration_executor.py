@@ -1,7 +1,7 @@
-"""The database's schema, changed while an earlier release still serves on it.
+"""Migrations of the database while the previous release still serves requests.
 
-One changes it at a time, and nobody waits long for it: PostgreSQL lets no query pass a statement
-that waits for a table, so that one gives up soon and is tried again.
+Only one process migrates at a time, and others do not wait long for it: in PostgreSQL every query
+queues behind a statement that waits for a table lock, so that statement times out and is retried.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ from django.db.migrations.state import ProjectState
 
 OUR_APPS = ("dashboard", "proxyapi")
 ADVISORY_LOCK = 0x5245454C  # any number, the same in every release
-TABLE_LOCK_TIMEOUT = "2s"  # so long everybody else waits with it
-MIGRATION_RETRY_S = 3.0  # seconds, in which those catch up
-MIGRATION_TIMEOUT_S = 600.0  # seconds; then it is better that somebody knows
+TABLE_LOCK_TIMEOUT = "2s"  # other queries on the table wait that long too
+MIGRATION_RETRY_S = 3.0  # pause in which other queries catch up
+MIGRATION_TIMEOUT_S = 600.0  # then the start fails, so that an operator notices
 
 
 class MigrationBlockedError(Exception):
-    """A table was in use for as long as anybody has patience."""
+    """A table was in use for longer than the migration may wait."""
 
 
 class UnreleasedSchemaError(Exception):
-    """The database was made by a version before the first release, whose migrations are gone."""
+    """The database was made before the first release, whose migrations no longer exist."""
 
 
 class AtomicMigrationExecutor(MigrationExecutor):
-    """Notes a migration in the transaction that applies it.
+    """Records a migration in the transaction that applies it.
 
-    Django does so after its end where statements were put off to that, as for every new table with
-    an index: whoever is killed in between finds tables that nothing has noted, and cannot go on.
+    Django records it afterwards if statements were deferred, as for every new table with an index.
+    If the process is killed in between, the tables exist without a record, and no later run can
+    proceed.
     """
 
     def apply_migration(
@@ -58,15 +59,15 @@ class AtomicMigrationExecutor(MigrationExecutor):
 
 
 def is_migrated() -> bool:
-    """Whether every migration of this release is applied; a later release may have more."""
+    """True if every migration of this release is applied; a later release may have more."""
     executor = MigrationExecutor(connection)
     return not executor.migration_plan(executor.loader.graph.leaf_nodes())
 
 
 def check_released_schema() -> None:
-    """Raises `UnreleasedSchemaError` where a table is missing that an applied migration made.
+    """Raise `UnreleasedSchemaError` if a table of an applied migration is missing.
 
-    Migrations started anew with the first release, under names that were applied before.
+    Migrations started again with the first release, under names that had been applied before.
     """
     loader = MigrationLoader(connection)
     applied = [key for key in loader.disk_migrations if key in loader.applied_migrations]
@@ -87,13 +88,14 @@ def apply_migrations() -> None:
     executor.migrate(executor.loader.graph.leaf_nodes())
 
 
-def migrate_with_retries(patience: float = MIGRATION_TIMEOUT_S) -> None:
-    """Apply the migrations of this release, for at most `patience` seconds while a table is in use.
+def migrate_with_retries(timeout_s: float = MIGRATION_TIMEOUT_S) -> None:
+    """Apply the migrations of this release; retry for at most `timeout_s` seconds while a table is
+    in use.
 
-    Raises `MigrationBlockedError`, `UnreleasedSchemaError`, and `OperationalError` when the
-    database does not answer. What was applied until then stays, each migration as a whole.
+    Raises `MigrationBlockedError`, `UnreleasedSchemaError`, and `OperationalError` if the database
+    does not answer. Migrations applied until then stay, each complete.
     """
-    until = time.monotonic() + patience
+    deadline = time.monotonic() + timeout_s
     with migration_lock():
         check_released_schema()
         while not is_migrated():
@@ -102,14 +104,15 @@ def migrate_with_retries(patience: float = MIGRATION_TIMEOUT_S) -> None:
             except OperationalError as error:
                 if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
                     raise
-                if time.monotonic() + MIGRATION_RETRY_S > until:
+                if time.monotonic() + MIGRATION_RETRY_S > deadline:
                     raise MigrationBlockedError from error
                 time.sleep(MIGRATION_RETRY_S)
 
 
 @contextmanager
 def migration_lock() -> Iterator[None]:
-    """Wait for whoever else changes the schema. SQLite has one house, which prepares once."""
+    """Wait until no other process migrates. SQLite needs no lock: one installation prepares
+    once."""
     if connection.vendor != "postgresql":
         yield
         return

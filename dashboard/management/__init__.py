@@ -1,3 +1,3 @@
-"""Commands of `manage.py`, and the documents that they write."""
+"""Commands of `manage.py`, and the generator of reference documents."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Pages of the documentation that are read off the code: `manage.py write_docs` writes them.
+"""Documentation pages generated from the code by `manage.py write_docs`.
 
-`make check` compares them, so a table in docs/reference never tells of yesterday's code.
+`make check` compares them, so that docs/reference always matches the code.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EVIDENCE_DESCRIPTIONS = {
 
 
 def build_reference_pages() -> dict[str, str]:
-    """The text of every page, by its path from the root of the repository."""
+    """The text of every page by its path in the repository."""
     return {
         "docs/reference/alerts.md": alert_kinds_page(),
         "docs/reference/charges.md": charge_states_page(),
@@ -49,7 +49,9 @@ def alert_kinds_page() -> str:
             f"{spec.threshold.minimum:,} to {spec.threshold.maximum:,} {spec.threshold.unit}"
             if spec.threshold
             else "",
-            ", ".join(f"{one:,}" for one in spec.default_thresholds) if spec.threshold else "yes",
+            ", ".join(f"{threshold:,}" for threshold in spec.default_thresholds)
+            if spec.threshold
+            else "yes",
             "15 min" if spec.is_slow else "30 s",
         )
         for spec in ALERT_KINDS.values()
@@ -117,7 +119,8 @@ def evidence_page() -> str:
 
 
 def separate_evidence_read(row: Operation) -> str:
-    """The read that is not of the resource the charge is about; the ledger is read in any case."""
+    """The operation that reads the evidence, if it is not the read of the charge's own resource;
+    the ledger is always read."""
     is_own = row.evidence == "ledger" or row.evidence not in EVIDENCE_READS
     return "" if is_own else f"`{row.evidence_operation}`"
 
@@ -128,10 +131,14 @@ def list_operations() -> Iterable[Operation]:
 
 def roles_page() -> str:
     rows = [
-        (role.value, *("yes" if one in may else "" for one in Permission), ROLE_DESCRIPTIONS[role])
-        for role, may in ROLE_PERMISSIONS.items()
+        (
+            role.value,
+            *("yes" if permission in permissions else "" for permission in Permission),
+            ROLE_DESCRIPTIONS[role],
+        )
+        for role, permissions in ROLE_PERMISSIONS.items()
     ]
-    heads = ("role", *(one.value.replace("_", " ") for one in Permission), "in words")
+    heads = ("role", *(permission.value.replace("_", " ") for permission in Permission), "in words")
     lead = "The table is `ROLE_PERMISSIONS` in `dashboard/shared/roles.py`."
     return markdown_page(
         "Who may do what", lead, f"{markdown_table(heads, rows)}\n\n{role_grants_section()}"
@@ -155,9 +162,9 @@ def role_grants_section() -> str:
     return f"## Who may give which role\n\n{lead}\n\n{markdown_table(heads, rows)}"
 
 
-def ordered_role_names(some: frozenset[Role]) -> list[str]:
-    """In the order of the table."""
-    return [role.value for role in Role if role in some]
+def ordered_role_names(roles: frozenset[Role]) -> list[str]:
+    """In the order of `Role`."""
+    return [role.value for role in Role if role in roles]
 
 
 def markdown_page(title: str, lead: str, body: str) -> str:

@@ -1,7 +1,7 @@
-"""Reports of errors, Django's debug page among them: with DEBUG on, they hide what they hide else.
+"""Error reports, including Django's debug page, that redact secrets even if DEBUG is on.
 
-Django's own filter rests while DEBUG is on, and the page then quotes whatever was typed into the
-form of a token.
+Django's own filter is inactive while DEBUG is on, and the page would then quote a token from a
+form.
 """
 
 from __future__ import annotations

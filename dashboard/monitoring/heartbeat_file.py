@@ -1,7 +1,8 @@
-"""The file by whose age a container's health check sees that a worker or a beat goes on.
+"""The file whose age tells a container's health check that a worker or beat is running.
 
-A worker touches it with each heartbeat of its event loop, a beat with each turn of its schedule and
-with each try for the lock that another beat has. While Redis does not answer it grows old.
+A worker touches it with each heartbeat of its event loop, a beat with each cycle of its schedule
+and each attempt to get the lock that another beat holds. It is not touched while Redis does not
+answer.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from django.conf import settings
 
 
 def touch_health_file(**_: object) -> None:
-    """Nothing where none is named. One that cannot be written ends nobody's work: it grows old."""
+    """Touch `HEALTH_FILE` if it is set. A failure to write is ignored: the file only gets older."""
     if settings.HEALTH_FILE:
         with suppress(OSError):
             Path(settings.HEALTH_FILE).touch()

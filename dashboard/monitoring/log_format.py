@@ -1,6 +1,6 @@
 """Log lines: short ones for people, JSON for machines.
 
-The last step strikes out whatever looks like a token, whoever logged it.
+The last step redacts everything that looks like a token, whichever library logged it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from dashboard.monitoring.outages import is_outage
 
 SECRET_SHAPES = re.compile(r"(?i)(bearer\s+)\S+|\b(sbx|rr|whsec)_[A-Za-z0-9_\-+/=]{8,}")
-# What a person reading along does not need: the first half of every request, and the watchers.
+# Dropped below DEBUG: the start event of every request, and health checks.
 PROBE_PATHS = ("/healthz", "/readyz")
 CLIENT_ERRORS = (BadRequest, MultiPartParserError, SuspiciousOperation)
 NOISY_EVENTS = {"request_started", "streaming_started", "streaming_finished", "streaming_cancelled"}
@@ -30,11 +30,11 @@ def redact_event(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
 
 
 def redact_text(text: str) -> str:
-    return SECRET_SHAPES.sub(lambda found: f"{found.group(1) or ''}[struck out]", text)
+    return SECRET_SHAPES.sub(lambda match: f"{match.group(1) or ''}[struck out]", text)
 
 
 def shorten_outage(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """An outage is one sentence: where we asked when the database went away explains nothing."""
+    """Log an outage as one line: the place of the failed query explains nothing."""
     error = event_error(event)
     if not (isinstance(error, BaseException) and is_outage(error)):
         return event
@@ -42,13 +42,13 @@ def shorten_outage(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
 
 
 def drop_client_traceback(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """What a visitor sends that cannot be read is one line: it is no error of ours."""
+    """Log an unreadable request as one line: it is not an error of the portal."""
     error = event_error(event)
     return {**event, "exc_info": None} if isinstance(error, CLIENT_ERRORS) else event
 
 
 def event_error(event: EventDict) -> object:
-    """The error that a line is about, however it came along."""
+    """The error of a log event, in whichever form it was passed."""
     error = event.get("exc_info")
     error = sys.exc_info() if error is True else error
     return error[1] if isinstance(error, tuple) else error
@@ -59,7 +59,7 @@ def first_line(error: BaseException) -> str:
 
 
 def format_plain(_: WrappedLogger, __: str, event: EventDict) -> str:
-    """`GET /library/ 200`, or the level and the event, with its traceback beneath."""
+    """`GET /library/ 200`, or the level and the event followed by its traceback."""
     if event.get("event") == "request_finished":
         return redact_text(f"{event.get('request')} {event.get('code')}")
     level = str(event.get("level", "info"))
@@ -69,17 +69,17 @@ def format_plain(_: WrappedLogger, __: str, event: EventDict) -> str:
 
 
 class NoiseFilter(logging.Filter):
-    """Keeps the lines that tell something; all of them at DEBUG."""
+    """Drops events without information; it is not installed at DEBUG."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        said = record.msg if isinstance(record.msg, dict) else vars(record)
-        request = said.get("request") or ""
+        fields = record.msg if isinstance(record.msg, dict) else vars(record)
+        request = fields.get("request") or ""
         path = request if isinstance(request, str) else getattr(request, "path", "")
-        return said.get("event") not in NOISY_EVENTS and not path.endswith(PROBE_PATHS)
+        return fields.get("event") not in NOISY_EVENTS and not path.endswith(PROBE_PATHS)
 
 
 def build_formatter(style: str) -> logging.Formatter:
-    """`json` or `plain`. Redaction comes after everything that adds to a line."""
+    """`style` is `json` or `plain`. Redaction runs after every step that adds to a line."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -96,7 +96,8 @@ def build_formatter(style: str) -> logging.Formatter:
 
 
 def configure_structlog() -> None:
-    """Send structlog's own events the way of everybody else's, through the same redaction."""
+    """Send structlog's events through the standard library's logging and so through the same
+    redaction."""
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

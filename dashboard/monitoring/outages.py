@@ -1,5 +1,5 @@
-"""Outages: the errors that mean that the database or Redis is away or has no room left, and not
-that we are wrong."""
+"""Outages: errors that mean that the database or Redis is unreachable or full, and not that the
+portal has a bug."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.db import InterfaceError, OperationalError
 
 OUTAGE_ERRORS: tuple[type[BaseException], ...] = (
     *(OperationalError, InterfaceError),
-    *(redis.ConnectionError, redis.TimeoutError),  # neither is the other's kind
+    *(redis.ConnectionError, redis.TimeoutError),  # neither is a subclass of the other
     kombu.exceptions.OperationalError,  # Redis as the queue
 )
 RETRY_AFTER_S = 10  # seconds
@@ -22,18 +22,18 @@ NO_SPACE_ERRNOS = (errno.ENOSPC, errno.EDQUOT)
 # The second: SQLite's shared memory beside the WAL could not grow.
 SQLITE_FULL_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
 POSTGRES_FULL_CODE = "53100"
-REDIS_FULL_PREFIX = "MISCONF"  # it cannot save what it would take, so it takes nothing
+REDIS_FULL_PREFIX = "MISCONF"  # it cannot save a snapshot, so it refuses writes
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Whether the error, or what it was raised from, is an outage."""
-    return any(isinstance(one, OUTAGE_ERRORS) or has_no_space(one) for one in error_chain(error))
+    """True if the error, or one of its causes, is an outage."""
+    return any(isinstance(link, OUTAGE_ERRORS) or has_no_space(link) for link in error_chain(error))
 
 
 def is_full_disk(error: BaseException | None) -> bool:
-    """Whether the error, or what it was raised from, is a disk without room: ours, PostgreSQL's or
+    """True if the error, or one of its causes, is a full disk: the portal's, PostgreSQL's or
     Redis's."""
-    return any(has_no_space(one) for one in error_chain(error))
+    return any(has_no_space(link) for link in error_chain(error))
 
 
 def has_no_space(error: BaseException) -> bool:
@@ -47,7 +47,7 @@ def has_no_space(error: BaseException) -> bool:
 
 
 def error_chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and what it was raised from, one after the other."""
+    """The error and its causes, in order."""
     while error is not None:
         yield error
         error = error.__cause__

@@ -1,4 +1,4 @@
-"""Whether this installation can do its work, and what it lacks for it."""
+"""Readiness: whether this installation can work, and what is missing."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from proxyapi import redis_client
 from proxyapi.credentials import encryption
 from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY
 
-MIN_FREE_DISK_BYTES = 16 * 1024**2  # bytes beside SQLite's file, for its journal too
+MIN_FREE_DISK_BYTES = 16 * 1024**2  # on the disk of SQLite's file, for its journal as well
 SLOW_WORKER_TIMEOUT = timedelta(minutes=2)
 _migrated = False
 
 
 def find_missing_requirements() -> dict[str, str]:
-    """What is missing, by its name, in words for the person who runs the site; empty when ready."""
+    """The failed checks by name, as sentences for the operator; empty when ready."""
     checks: dict[str, Callable[[], str]] = {
         "database": check_database,
         "disk": check_disk_space,
@@ -33,8 +33,8 @@ def find_missing_requirements() -> dict[str, str]:
         "worker": check_worker,
         "slow worker": check_slow_worker,
     }
-    found = {name: check() for name, check in checks.items()}
-    return {name: sentence for name, sentence in found.items() if sentence}
+    results = {name: check() for name, check in checks.items()}
+    return {name: sentence for name, sentence in results.items() if sentence}
 
 
 def check_database() -> str:
@@ -47,7 +47,7 @@ def check_database() -> str:
 
 
 def check_disk_space() -> str:
-    """SQLite reads on a full disk and keeps nothing. Another database has a disk of its own."""
+    """SQLite can read on a full disk but not write. Another database has its own disk."""
     if connection.vendor != "sqlite":
         return ""
     free = shutil.disk_usage(Path(connection.settings_dict["NAME"]).parent).free
@@ -59,7 +59,7 @@ def check_disk_space() -> str:
 
 
 def check_migrations() -> str:
-    """Asked until the answer is yes: nobody takes a migration back under a running process."""
+    """Checked until it succeeds: no migration is reverted under a running process."""
     global _migrated
     try:
         _migrated = _migrated or migration_executor.is_migrated()
@@ -85,23 +85,23 @@ def check_token_encryption() -> str:
 
 
 def check_worker() -> str:
-    """The tick leaves a sign that fades after 30 s: beat sends it, a worker carries it out."""
+    """The tick, which beat sends and a worker runs, sets a key that expires after 30 s."""
     try:
-        alive = redis_client.connect_redis().exists(TICK_HEARTBEAT_KEY)
+        has_ticked = redis_client.connect_redis().exists(TICK_HEARTBEAT_KEY)
     except redis.RedisError:
         return "Redis does not answer, so nothing is known of the worker."
-    return "" if alive else "No worker has done a tick in the last 30 s."
+    return "" if has_ticked else "No worker has done a tick in the last 30 s."
 
 
 def check_slow_worker() -> str:
-    """The tick notes since when the slow worker is asked, the worker takes the note away."""
+    """The tick stores since when the slow worker has been pinged; that worker deletes the key."""
     try:
-        asked = cast(bytes | None, redis_client.connect_redis().get(SLOW_PING_KEY))
+        pinged_since = cast(bytes | None, redis_client.connect_redis().get(SLOW_PING_KEY))
     except redis.RedisError:
-        return ""  # said above
+        return ""  # `check_redis` reports it
     if (
-        asked is None
-        or timezone.now() - datetime.fromisoformat(asked.decode()) < SLOW_WORKER_TIMEOUT
+        pinged_since is None
+        or timezone.now() - datetime.fromisoformat(pinged_since.decode()) < SLOW_WORKER_TIMEOUT
     ):
         return ""
     return "No worker has taken up slow work (ledgers, deliveries) in the last 2 minutes."

@@ -1,4 +1,4 @@
-"""For whoever watches the process: `/healthz` says that it runs, `/readyz` that it can work."""
+"""Health checks: `/healthz` shows that the process runs, `/readyz` that it can work."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
-    lacks = readiness.find_missing_requirements()
-    return JsonResponse({"ready": not lacks, "missing": lacks}, status=503 if lacks else 200)
+    missing = readiness.find_missing_requirements()
+    return JsonResponse({"ready": not missing, "missing": missing}, status=503 if missing else 200)

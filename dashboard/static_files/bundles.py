@@ -1,8 +1,8 @@
-"""Style sheets and scripts: one file a component in the sources, one of each kind over the wire.
+"""Bundles: one source file per component, one file of style sheets and one of scripts for browsers.
 
-Three dozen small answers weigh half as much again as two. So `collectstatic` lays the sheets behind
-each other, in the order of their layers, and so the scripts of every page; without it
-(development, tests) pages link each of them.
+Three dozen small responses are half as large again as two. `collectstatic` concatenates the style
+sheets in the order of their layers, and the scripts of every page. Without it (development, tests)
+pages link each file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from servestatic.storage import CompressedManifestStaticFilesStorage
 
 @dataclass(frozen=True, slots=True)
 class StaticBundle:
-    """`name` holds the files `first`, then those of `folder` by name, without their `comments`."""
+    """`name` contains `leading_files`, then the files of `folder` by name, without comments."""
 
     name: str
     folder: str
@@ -34,7 +34,7 @@ class StaticBundle:
         ]
 
 
-# The first of the sheets declares the order of the layers; each script stands for itself.
+# The first style sheets declare tokens and the order of layers; scripts have no order.
 STYLE_BUNDLE = StaticBundle(
     "css/reelroom.css",
     "css/components/",
@@ -45,7 +45,7 @@ SCRIPT_BUNDLE = StaticBundle("js/reelroom.js", "js/shell/", re.compile(rb"^ *//.
 
 
 class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """The hashed and compressed files of ServeStatic, with the bundles beside them."""
+    """ServeStatic's storage of hashed and compressed files, with the bundles added."""
 
     def post_process(
         self, paths: dict[str, Any], dry_run: bool = False, **options: Any
@@ -57,13 +57,13 @@ class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[mis
                 self._save(bundle.name, ContentFile(bundle.comment_pattern.sub(b"", text)))
             paths = {
                 **paths,
-                **{one.name: (self, one.name) for one in (STYLE_BUNDLE, SCRIPT_BUNDLE)},
+                **{added.name: (self, added.name) for added in (STYLE_BUNDLE, SCRIPT_BUNDLE)},
             }
         yield from super().post_process(paths, dry_run, **options)
 
     def add_stats_to_manifest(self) -> None:
-        """Nothing. They would be those of STATIC_ROOT, where this release is not yet; without them
-        each file is looked at when the server starts."""
+        """Do nothing. The stats would be those of STATIC_ROOT, which does not contain this release
+        yet; without them the server reads each file's stat when it starts."""
 
     def read_part(self, name: str) -> bytes:
         with self.open(name) as file:
@@ -71,7 +71,7 @@ class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[mis
 
 
 def files_to_link(bundle: StaticBundle) -> list[str]:
-    """What a page links of it: all in one where it was collected, else each part."""
+    """The files that a page links: the bundle if it was collected, else each part."""
     if isinstance(staticfiles_storage, BundlingStorage):
         return [bundle.name]
     return bundle.parts(name for finder in get_finders() for name, _ in finder.list([]))

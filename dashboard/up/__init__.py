@@ -1,4 +1,5 @@
-"""`python -m dashboard.up`: everything on one machine, in one terminal, gone with Ctrl-C.
+"""`python -m dashboard.up`: runs all programs on one machine in one terminal; Ctrl-C stops them.
 
-Standard library only, and no settings: it makes the secrets that the settings ask for.
+It uses only the standard library and no settings, because it creates the secrets that settings
+need.
 """

@@ -1,4 +1,4 @@
-"""Starts Valkey, sandbox, workers, beat and web server, says how to sign in, stops them
+"""Start Valkey, sandbox, workers, beat and web server, print how to sign in, and stop them
 together."""
 
 from __future__ import annotations
@@ -46,9 +46,8 @@ SLOW_WORKER_COMMAND = (
     ),
     *("--hostname", "slow@%h", "--loglevel", "WARNING"),
 )
-SLOW_WORKER_ENV = {
-    "DATABASE_POOL_SIZE": "24"
-}  # two connections for a thread: the task's, and signs of life
+# Two connections per thread: the task's, and that of its heartbeat.
+SLOW_WORKER_ENV = {"DATABASE_POOL_SIZE": "24"}
 BEAT_COMMAND = (*CELERY_COMMAND, "beat", "--loglevel", "WARNING")
 WEB_COMMAND = (*PYTHON_MODULE, "uvicorn", "dashboard.asgi:application", "--host", LOOPBACK)
 
@@ -56,13 +55,13 @@ WEB_COMMAND = (*PYTHON_MODULE, "uvicorn", "dashboard.asgi:application", "--host"
 def main() -> int:
     started = time.monotonic()
     try:
-        place = Installation.from_environ(os.environ)
-        with place.acquire_lock() as lock:
-            place.check_ports()
-            place.ensure_secrets()
-            place.write_address_file()
-            with valkey.valkey_socket(place.var) as socket:
-                asyncio.run(run_until_stopped(place, lock, socket, started))
+        installation = Installation.from_environ(os.environ)
+        with installation.acquire_lock() as lock:
+            installation.check_ports()
+            installation.ensure_secrets()
+            installation.write_address_file()
+            with valkey.valkey_socket(installation.var) as socket:
+                asyncio.run(run_until_stopped(installation, lock, socket, started))
     except SetupError as reason:
         print(f"reelroom: {reason}", file=sys.stderr)
         return 1
@@ -70,105 +69,112 @@ def main() -> int:
 
 
 async def run_until_stopped(
-    place: Installation, lock: IO[str], socket: Path, started: float
+    installation: Installation, lock: IO[str], socket: Path, started: float
 ) -> None:
-    """Returns when somebody asked to stop; raises `SetupError` when something ended by itself."""
+    """Return after a stop signal; raise `SetupError` if a program ended by itself."""
     async with ProcessGroup(lock) as processes:
-        tasks = waiting = {
-            asked := asyncio.create_task(wait_for_stop_signal(processes)),
+        tasks = pending = {
+            stop_signal := asyncio.create_task(wait_for_stop_signal(processes)),
             asyncio.create_task(processes.raise_on_first_exit()),
-            asyncio.create_task(start_programs(place, processes, socket, started)),
+            asyncio.create_task(start_programs(installation, processes, socket, started)),
         }
         try:
-            while asked in waiting:
-                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            while stop_signal in pending:
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     task.result()
-        finally:  # what ends from now on was ended by us
+        finally:  # programs that end from now on are stopped by this process
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def wait_for_stop_signal(processes: ProcessGroup) -> None:
-    """Wait for Ctrl-C or a signal; the second one does not wait for anybody."""
-    asked = asyncio.Event()
+    """Wait for Ctrl-C or a signal; a second one kills all programs at once."""
+    stop_requested = asyncio.Event()
 
     def hear() -> None:
-        if asked.is_set():
+        if stop_requested.is_set():
             processes.kill()
         else:
             print_line("\nreelroom: Stopping.")
-            asked.set()
+            stop_requested.set()
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as `nohup` leaves it
         numbers.append(signal.SIGHUP)
     for number in numbers:
         asyncio.get_running_loop().add_signal_handler(number, hear)
-    await asked.wait()
+    await stop_requested.wait()
 
 
 async def start_programs(
-    place: Installation, processes: ProcessGroup, socket: Path, started: float
+    installation: Installation, processes: ProcessGroup, socket: Path, started: float
 ) -> None:
-    """Everything in its order, as much at once as the order allows."""
-    environ = place.environment(place.redis or f"unix://{socket}")
-    if place.redis is None:
+    """Start the programs in the required order, as many in parallel as it allows."""
+    environ = installation.environment(installation.redis or f"unix://{socket}")
+    if installation.redis is None:
         await processes.start("valkey", valkey.valkey_command(socket), environ)
-    if place.upstream is None:
-        await processes.start("sandbox", sandbox_command(place), environ)
-    if place.redis is None:
+    if installation.upstream is None:
+        await processes.start("sandbox", sandbox_command(installation), environ)
+    if installation.redis is None:
         await wait_until("Valkey does not answer", lambda: valkey.is_valkey_ready(socket))
     await processes.start("prepare", PREPARE_COMMAND, environ)
     code = await processes.wait_for_exit("prepare")
     if code:
         raise SetupError(f"The preparation failed ({describe_exit(code)}); its last lines say why.")
-    await processes.start("web", web_command(place), environ)
+    await processes.start("web", web_command(installation), environ)
     await processes.start("worker", WORKER_COMMAND, environ)
     await processes.start("beat", BEAT_COMMAND, environ)
-    if place.redis is None:
-        # Asked first, because the portal logs each time that it is not ready.
+    if installation.redis is None:
+        # Checked first, because the portal logs every request while it is not ready.
         await wait_until("No worker has done a tick", lambda: valkey.has_worker_ticked(socket))
-        await wait_until("The portal is not ready", lambda: is_portal_ready(place))
-        # Last, for nobody waits for it yet, and two cores are busy with the others.
+        await wait_until("The portal is not ready", lambda: is_portal_ready(installation))
+        # Last, because it is not needed yet and the others keep two cores busy.
         await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
     else:
-        # A Redis that was there before knows since when slow work waits, so the portal asks for it.
+        # An existing Redis may hold an old ping of the slow worker, which readiness then waits for.
         await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
-        await wait_until("The portal is not ready", lambda: is_portal_ready(place))
-    print_line(welcome_text(place, time.monotonic() - started))
+        await wait_until("The portal is not ready", lambda: is_portal_ready(installation))
+    print_line(welcome_text(installation, time.monotonic() - started))
 
 
-def sandbox_command(place: Installation) -> list[str]:
-    var, port = place.var, str(place.sandbox_port)
+def sandbox_command(installation: Installation) -> list[str]:
+    var, port = installation.var, str(installation.sandbox_port)
     files = ("--db", str(var / "sandbox.sqlite3"), "--media-dir", str(var / "sandbox-media"))
     return [*PYTHON_MODULE, "proxyapi.sandbox", "--port", port, *files]
 
 
-def web_command(place: Installation) -> list[str]:
-    patience = ("--timeout-graceful-shutdown", "5")  # streams stay open as long as they may
-    # Longer than proxies and browsers keep a connection: a press on one that is closed is lost.
-    kept = ("--timeout-keep-alive", "75")
-    quiet = ("--lifespan", "off", "--no-access-log", "--log-level", "warning")
-    return [*WEB_COMMAND, "--port", str(place.port), *patience, *kept, *quiet]
+def web_command(installation: Installation) -> list[str]:
+    shutdown_options = ("--timeout-graceful-shutdown", "5")  # seconds; event streams stay open
+    # Longer than proxies and browsers keep a connection: a request on a closed one is lost.
+    keep_alive_options = ("--timeout-keep-alive", "75")
+    log_options = ("--lifespan", "off", "--no-access-log", "--log-level", "warning")
+    return [
+        *WEB_COMMAND,
+        "--port",
+        str(installation.port),
+        *shutdown_options,
+        *keep_alive_options,
+        *log_options,
+    ]
 
 
-async def wait_until(otherwise: str, holds: Callable[[], Awaitable[bool]]) -> None:
+async def wait_until(problem: str, condition: Callable[[], Awaitable[bool]]) -> None:
     try:
         async with asyncio.timeout(READY_TIMEOUT_S):
-            while not await holds():
+            while not await condition():
                 await asyncio.sleep(0.1)
     except TimeoutError:
-        raise SetupError(f"{otherwise} after {READY_TIMEOUT_S} s.") from None
+        raise SetupError(f"{problem} after {READY_TIMEOUT_S} s.") from None
 
 
-async def is_portal_ready(place: Installation) -> bool:
-    return await asyncio.to_thread(is_readyz_ok, place.port)
+async def is_portal_ready(installation: Installation) -> bool:
+    return await asyncio.to_thread(is_readyz_ok, installation.port)
 
 
 def is_readyz_ok(port: int) -> bool:
-    """Whether `/readyz` says 200. Asked directly: a proxy of the environment has no part in it."""
+    """True if `/readyz` returns 200. The request ignores a proxy in the environment."""
     connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
     try:
         connection.request("GET", "/readyz")
@@ -179,19 +185,19 @@ def is_readyz_ok(port: int) -> bool:
         connection.close()
 
 
-def welcome_text(place: Installation, seconds: float) -> str:
+def welcome_text(installation: Installation, seconds: float) -> str:
     lines = [
         "",
-        f"Reelroom is ready after {seconds:.1f} s:  {place.portal_url}",
-        *demo_sign_in_lines(place),
+        f"Reelroom is ready after {seconds:.1f} s:  {installation.portal_url}",
+        *demo_sign_in_lines(installation),
         "",
     ]
     return "\n".join([*lines, "Ctrl-C stops everything.", ""])
 
 
-def demo_sign_in_lines(place: Installation) -> list[str]:
-    """One sign-in for each role of the demo team."""
-    demo = place.var / "demo.json"
+def demo_sign_in_lines(installation: Installation) -> list[str]:
+    """One sign-in per role of the demo team."""
+    demo = installation.var / "demo.json"
     if not demo.is_file():
         return [
             "",

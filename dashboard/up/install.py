@@ -1,10 +1,10 @@
-"""Makes `.venv` and installs a lock into it: `python3 -m dashboard.up.install requirements.lock`.
+"""Create `.venv` and install a lock into it: `python3 -m dashboard.up.install requirements.lock`.
 
-Runs on whatever Python the machine calls `python3`, so it is written for old ones too and imports
-nothing but the standard library. Each lock holds all of the one before it in the same versions
+It runs on whatever `python3` is, so it uses syntax of old versions and imports only the standard
+library. Each lock contains the previous one in the same versions
 (docs/decisions/0020-three-locks.md), so `.venv` grows from run to develop and nothing in it is
-replaced. Does nothing when `.venv` already holds the lock for this Python. Whatever goes wrong ends
-in one sentence and exit code 1.
+replaced. It does nothing if `.venv` already has the lock for this Python. Every failure is one
+sentence and exit code 1.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
-# From the smallest to the largest, with the megabytes that `.venv` takes afterwards.
+# From the smallest to the largest, with the size of `.venv` afterwards.
 LOCK_SIZES_MB = {
     "requirements.lock": 180,
     "requirements-media.lock": 380,
@@ -37,12 +37,12 @@ PIP_OPTIONS = [
         "--retries",
         "2",
     ),
-    # Only wheels: a bare machine has no compiler, and a source build runs somebody's code.
+    # Only wheels: a bare machine has no compiler, and a source build runs third-party code.
     *("--require-hashes", "--no-deps", "--only-binary", ":all:"),
-    # Python compiles what it imports; of all there is, that is a third, and saves 40 MB and time.
+    # Python compiles modules on import, about a third of all; this saves 40 MB and time.
     "--no-compile",
 ]
-INSTALL_STARTED_LINE = "Installing collected packages"  # as pip says it, once it has all of them
+INSTALL_STARTED_LINE = "Installing collected packages"  # pip's output after the last download
 FAILURE_REASONS = [
     (
         r"do not match the hashes",
@@ -61,7 +61,7 @@ FAILURE_REASONS = [
 
 
 class SetupError(Exception):
-    """What stands in the way, as one sentence for the person at the terminal."""
+    """The reason why setup or start failed, as one sentence for the terminal."""
 
 
 def main(arguments: list[str]) -> int:
@@ -88,18 +88,20 @@ def install_requirements(name: str) -> int:
     is_kept = stamped_python_version(stamp) == running_python_version()
     if not is_kept:
         make_venv()
-    STAMP_FILE.unlink(missing_ok=True)  # who is interrupted begins with a fresh one
-    done = run_command([*pip_command(), "install", *PIP_OPTIONS, "--requirement", str(ROOT / name)])
-    if done.returncode != 0:
-        if is_kept and INSTALL_STARTED_LINE not in done.stdout:
-            STAMP_FILE.write_text(stamp)  # nothing was touched: the release before runs on
-        raise SetupError(explain_failure(done.stdout))
+    STAMP_FILE.unlink(missing_ok=True)  # an interrupted run starts with a new `.venv`
+    completed = run_command(
+        [*pip_command(), "install", *PIP_OPTIONS, "--requirement", str(ROOT / name)]
+    )
+    if completed.returncode != 0:
+        if is_kept and INSTALL_STARTED_LINE not in completed.stdout:
+            STAMP_FILE.write_text(stamp)  # nothing was changed: the previous release still works
+        raise SetupError(explain_failure(completed.stdout))
     STAMP_FILE.write_text(build_stamp(name))
     return 0
 
 
 def is_lock_installed(stamp: str, name: str) -> bool:
-    """Whether a `.venv` with this stamp has all of the lock, for this Python."""
+    """True if a `.venv` with this stamp has the whole lock, for this Python."""
     return (
         lock_digest(name) in stamp.split()
         and stamped_python_version(stamp) == running_python_version()
@@ -107,10 +109,11 @@ def is_lock_installed(stamp: str, name: str) -> bool:
 
 
 def build_stamp(name: str) -> str:
-    """What `.venv` holds with this lock: the locks up to it, and for which Python."""
+    """The content of `.venv` with this lock: the hashes of the locks up to it, and the Python
+    version."""
     names = list(LOCK_SIZES_MB)
-    held = names[: names.index(name) + 1]
-    return " ".join([*map(lock_digest, held), running_python_version()])
+    installed = names[: names.index(name) + 1]
+    return " ".join([*map(lock_digest, installed), running_python_version()])
 
 
 def lock_digest(name: str) -> str:
@@ -126,22 +129,22 @@ def stamped_python_version(stamp: str) -> str:
 
 
 def make_venv() -> None:
-    """A fresh `.venv`, without a pip of its own where Python came without (as Debian packs it)."""
+    """Create a new `.venv`, without its own pip if this Python has no ensurepip (as on Debian)."""
     if not has_module("venv") or not (has_module("ensurepip") or has_module("pip")):
         raise SetupError(
             f"{sys.executable} has no venv or no pip. On Debian: apt-get install python3-venv"
         )
     shutil.rmtree(VENV, ignore_errors=True)
-    bare = [] if has_module("ensurepip") else ["--without-pip"]
-    done = run_command([sys.executable, "-m", "venv", *bare, str(VENV)])
-    if done.returncode != 0:
+    pip_options = [] if has_module("ensurepip") else ["--without-pip"]
+    completed = run_command([sys.executable, "-m", "venv", *pip_options, str(VENV)])
+    if completed.returncode != 0:
         raise SetupError(
-            f"No virtual environment could be made in {VENV}: {last_line(done.stdout)}"
+            f"No virtual environment could be made in {VENV}: {last_line(completed.stdout)}"
         )
 
 
 def pip_command() -> list[str]:
-    """The pip that fills `.venv`: its own, else the one of the Python that runs this."""
+    """The pip of `.venv`, else that of the Python that runs this."""
     if (VENV / "bin" / "pip").exists():
         return [str(PYTHON), "-m", "pip"]
     return [sys.executable, "-m", "pip", "--python", str(PYTHON)]
@@ -152,16 +155,16 @@ def has_module(module: str) -> bool:
 
 
 def run_command(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603 - our own words only
+    return subprocess.run(  # noqa: S603 - no user input
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
 
 
 def explain_failure(output: str) -> str:
     for pattern, sentence in FAILURE_REASONS:
-        found = re.search(pattern, output, re.IGNORECASE)
-        if found:
-            return sentence.format(next(filter(None, found.groups()), "one of them"))
+        match = re.search(pattern, output, re.IGNORECASE)
+        if match:
+            return sentence.format(next(filter(None, match.groups()), "one of them"))
     return f"The packages were not installed: {last_line(output)}"
 
 

@@ -1,4 +1,4 @@
-"""Where this installation lives: its folder, ports, secrets, and its programs' environment."""
+"""Folder, ports and secrets of this installation, and the environment of its programs."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class Installation:
     var: Path
     port: int
     sandbox_port: int
-    upstream: str | None  # somebody else's address of the API; None: our own sandbox
-    redis: str | None  # somebody else's server; None: a private Valkey
+    upstream: str | None  # address of an external API; None: the sandbox
+    redis: str | None  # URL of an external server; None: a private Valkey
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Installation:
-        place = cls(
+        installation = cls(
             var=Path(environ.get("REELROOM_VAR") or ROOT / "var").resolve(),
             port=read_port(environ, "PORT", 8000),
             sandbox_port=read_port(environ, "SANDBOX_PORT", 8001),
             upstream=environ.get("VIDEO_API_BASE_URL", "").strip() or None,
             redis=environ.get("REDIS_URL", "").strip() or None,
         )
-        if place.sandbox_port == place.port and place.upstream is None:
+        if installation.sandbox_port == installation.port and installation.upstream is None:
             raise SetupError(
-                f"PORT and SANDBOX_PORT are both {place.port}. Give them different numbers."
+                f"PORT and SANDBOX_PORT are both {installation.port}. Give them different numbers."
             )
-        return place
+        return installation
 
     @property
     def portal_url(self) -> str:
@@ -57,10 +57,11 @@ class Installation:
         return self.upstream or f"{self.sandbox_url}/v2"
 
     def acquire_lock(self) -> IO[str]:
-        """Make the folder and lock it; the lock holds as long as the file stays open.
+        """Create and lock the folder; the lock holds as long as the returned file is open.
 
-        The warden shares it, so a house whose supervisor was killed keeps the folder until its
-        programs are gone: the next one would talk to the old Valkey and find its ports taken.
+        The reaper process shares the lock. If the supervisor is killed, the folder stays locked
+        until its programs are gone: a new start would talk to the old Valkey and find its ports in
+        use.
         """
         try:
             self.var.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -68,9 +69,9 @@ class Installation:
             lock = (self.var / "lock").open("w")
         except OSError as error:
             raise SetupError(f"{self.var} cannot be written: {error.strerror}.") from None
-        patience = time.monotonic() + reaper.KILL_GRACE_S + 1
+        deadline = time.monotonic() + reaper.KILL_GRACE_S + 1
         while not try_lock(lock):
-            if time.monotonic() > patience:
+            if time.monotonic() > deadline:
                 raise SetupError(f"Reelroom already runs in {self.var}.")
             time.sleep(0.1)
         return lock
@@ -81,9 +82,9 @@ class Installation:
             check_port_free(self.sandbox_port, "SANDBOX_PORT")
 
     def ensure_secrets(self) -> None:
-        """Write random ones on the first start; dashboard/settings.py reads them from there.
+        """Write random secrets on the first start; dashboard/settings.py reads them.
 
-        As a whole or not at all: with half of them no later start would write the others.
+        The write is atomic: no later start would add what an incomplete file lacks.
         """
         path = self.var / "env"
         if path.is_file() and path.stat().st_size:
@@ -94,25 +95,25 @@ class Installation:
         )
 
     def write_address_file(self) -> None:
-        """Write which address of the API is used, for commands that are typed beside it."""
+        """Write the API address that is used, for commands that are run separately."""
         write_installation_file(
             self.var / "address.env", f"VIDEO_API_BASE_URL={self.video_api_url}\n"
         )
 
     def environment(self, redis: str) -> dict[str, str]:
         return {
-            # Each thread's heap would keep the size of the largest request that it ever answered.
+            # More arenas would keep memory for the largest request of each thread.
             "MALLOC_ARENA_MAX": "2",
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "dashboard.settings",
             "PYTHONUNBUFFERED": "1",
-            # Celery warns of root at every start; a container and a bare machine have nobody else.
+            # Celery warns about root at every start; a container may have no other user.
             "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
             "REELROOM_VAR": str(self.var),
             "PORT": str(self.port),
             "REDIS_URL": redis,
             "VIDEO_API_BASE_URL": self.video_api_url,
-            # What the virtual environment holds goes before what the machine holds.
+            # Programs of the virtual environment come before those of the machine.
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
         }
 

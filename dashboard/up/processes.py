@@ -1,4 +1,5 @@
-"""The programs of one installation: started into one process group, told of, stopped together."""
+"""The programs of one installation: started in one process group, their output relayed, stopped
+together."""
 
 from __future__ import annotations
 
@@ -30,13 +31,13 @@ PROGRAM_COLOURS = {
 
 
 class ProcessGroup:
-    """A context: leaving it leaves no process behind."""
+    """A context manager that leaves no process behind."""
 
     def __init__(self, lock: IO[str]) -> None:
-        """`lock` is held until the last program is gone, also when this process is killed."""
+        """`lock` is held until the last program has ended, even if this process is killed."""
         self.running: dict[str, Process] = {}
-        self.speakers: list[asyncio.Task[None]] = []
-        self.warden = subprocess.Popen(  # noqa: S603 - our own words only
+        self.output_tasks: list[asyncio.Task[None]] = []
+        self.reaper = subprocess.Popen(  # noqa: S603 - no user input
             [sys.executable, "-S", "-E", str(Path(__file__).with_name("reaper.py"))],
             stdin=subprocess.PIPE,
             process_group=0,
@@ -55,42 +56,44 @@ class ProcessGroup:
             stdout=PIPE,
             stderr=STDOUT,
             limit=MAX_LINE_BYTES,
-            process_group=self.warden.pid,
+            process_group=self.reaper.pid,
         )
         self.running[name] = process
-        self.speakers.append(asyncio.create_task(relay_output(name, process)))
+        self.output_tasks.append(asyncio.create_task(relay_output(name, process)))
 
     async def wait_for_exit(self, name: str) -> int:
-        """The exit code of a program that was meant to end."""
+        """The exit code of a program that is expected to end."""
         code = await self.running[name].wait()
         del self.running[name]
         return code
 
     async def raise_on_first_exit(self) -> None:
-        """Returns never: raises the sentence for the first program that ended by itself."""
+        """Never return; raise `SetupError` when the first program ends by itself."""
         while True:
             for name, process in self.running.items():
                 if process.returncode is not None and name != "prepare":
-                    how = describe_exit(process.returncode)
-                    raise SetupError(f"The program {name} ended ({how}); its last lines say why.")
-            if self.warden.poll() is not None:
-                raise SetupError("The warden of the processes ended.")
+                    exit_text = describe_exit(process.returncode)
+                    raise SetupError(
+                        f"The program {name} ended ({exit_text}); its last lines say why."
+                    )
+            if self.reaper.poll() is not None:
+                raise SetupError("The process reaper ended.")
             await asyncio.sleep(0.2)
 
     async def stop(self, *names: str) -> None:
-        """Ask them to end; those that are not gone after the grace are killed."""
-        asked = [self.running[name] for name in names if name in self.running]
-        for process in asked:
+        """Terminate the named programs and wait `STOP_GRACE_S` seconds for them."""
+        stopping = [self.running[name] for name in names if name in self.running]
+        for process in stopping:
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STOP_GRACE_S):
-                await asyncio.gather(*(process.wait() for process in asked))
+                await asyncio.gather(*(process.wait() for process in stopping))
 
     def kill(self) -> None:
-        """End the whole group now, grandchildren and the warden included."""
+        """Kill the whole group, including grandchildren and the reaper."""
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.warden.pid, signal.SIGKILL)
+            os.killpg(self.reaper.pid, signal.SIGKILL)
 
     async def __aexit__(
         self,
@@ -98,38 +101,38 @@ class ProcessGroup:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # Those who use the others go first, so that nobody complains of the others' absence.
+        # Programs that use others stop first, so that none logs errors about a stopped one.
         await self.stop("web", "beat", "worker", "slow", "prepare")
         await self.stop("sandbox", "valkey")
         self.kill()
-        self.warden.wait()
-        if self.speakers:
-            await asyncio.wait(self.speakers, timeout=1)
+        self.reaper.wait()
+        if self.output_tasks:
+            await asyncio.wait(self.output_tasks, timeout=1)
 
 
 async def relay_output(name: str, process: Process) -> None:
-    """Repeat what the program says, each line with its name before it."""
+    """Print each line of the program's output after its name."""
     assert process.stdout is not None  # noqa: S101 - it was started with a pipe
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     prefix = f"{name:<8} | "
     if colour:
         prefix = f"\033[{PROGRAM_COLOURS[name]}m{prefix}\033[0m"
-    with contextlib.suppress(ValueError):  # a line of more than a megabyte ends the telling
+    with contextlib.suppress(ValueError):  # a line of more than a megabyte ends the relay
         async for line in process.stdout:
             print_line(prefix + line.decode(errors="replace").rstrip())
 
 
 def print_line(text: str) -> None:
-    """Print it, unless the terminal was closed or the pipe's reader is gone: then nothing, ever.
+    """Print the line; if the terminal or pipe is closed, discard this and all later output.
 
-    The programs go on all the same: one whose lines nobody fetches stops at its next one.
+    The programs keep running: without a reader, a program would block at its next line.
     """
     try:
         print(text, flush=True)
     except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, sys.stdout.fileno())
+        os.close(devnull)
 
 
 def describe_exit(code: int) -> str:

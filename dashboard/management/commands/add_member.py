@@ -1,4 +1,4 @@
-"""`manage.py add_member`: one more person in a team."""
+"""`manage.py add_member`: add a person to a team."""
 
 from __future__ import annotations
 
@@ -27,24 +27,27 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *_: Any, team: str, email: str, name: str, role: str, **__: Any) -> None:
-        joined, known = find_team_by_name(team), User.objects.filter(email__iexact=email).first()
-        if known and joined.memberships.filter(user=known).exists():
+        joined_team, existing_user = (
+            find_team_by_name(team),
+            User.objects.filter(email__iexact=email).first(),
+        )
+        if existing_user and joined_team.memberships.filter(user=existing_user).exists():
             raise CommandError(f"{email} is in {team} already.")
         password = secrets.token_urlsafe(15)
-        user = known or create_person(email, password, name)
-        if not user.is_active:  # since they were removed from their last team
+        user = existing_user or create_person(email, password, name)
+        if not user.is_active:  # deactivated when removed from their last team
             user.is_active = True
             user.save(update_fields=["is_active"])
-        Membership.objects.create(team=joined, user=user, role=role)
-        how = "as before" if known else f"with {user.email} and {password}"
-        self.stdout.write(f"{user.name} is in {team} as {role} and signs in {how}")
+        Membership.objects.create(team=joined_team, user=user, role=role)
+        sign_in_text = "as before" if existing_user else f"with {user.email} and {password}"
+        self.stdout.write(f"{user.name} is in {team} as {role} and signs in {sign_in_text}")
 
 
 def find_team_by_name(name: str) -> Team:
-    named = list(Team.objects.filter(name=name))
-    if len(named) != 1:
-        raise CommandError(f"There are {len(named) or 'no'} teams with the name {name}.")
-    return named[0]
+    teams = list(Team.objects.filter(name=name))
+    if len(teams) != 1:
+        raise CommandError(f"There are {len(teams) or 'no'} teams with the name {name}.")
+    return teams[0]
 
 
 def create_person(email: str, password: str, name: str) -> User:
@@ -54,6 +57,6 @@ def create_person(email: str, password: str, name: str) -> User:
         User(email=email, name=name).clean_fields(exclude=["password"])
         validate_line(name)
     except ValidationError as error:
-        said = " ".join(error.messages)
-        raise CommandError(f"{name!a}, {email}: {said}") from error
+        reason = " ".join(error.messages)
+        raise CommandError(f"{name!a}, {email}: {reason}") from error
     return User.objects.create_user(email, password, name=name)

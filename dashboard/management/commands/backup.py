@@ -1,4 +1,4 @@
-"""`manage.py backup FILE`: the database in one file, while the portal works (docs/backup.md)."""
+"""`manage.py backup FILE`: back up the database while the portal runs (docs/backup.md)."""
 
 from __future__ import annotations
 

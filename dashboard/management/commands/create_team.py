@@ -1,4 +1,4 @@
-"""`manage.py create_team`: the first team and its owner, where there is no demo."""
+"""`manage.py create_team`: create a team and its owner on an installation without the demo."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *_: Any, team: str, email: str, name: str, **__: Any) -> None:
-        taken = Team.objects.filter(name=team).exists()
-        if not team.strip() or len(team) > MAX_TEAM_NAME_LENGTH or taken:
+        is_taken = Team.objects.filter(name=team).exists()
+        if not team.strip() or len(team) > MAX_TEAM_NAME_LENGTH or is_taken:
             raise CommandError(
                 f"The team needs a name that no other has, of at most {MAX_TEAM_NAME_LENGTH} "
                 "characters."
@@ -44,9 +44,9 @@ class Command(BaseCommand):
             raise CommandError(f"{email} has an account already.")
         password = secrets.token_urlsafe(15)
         owner = create_person(email, password, name)
-        founded = Team.objects.create(
+        new_team = Team.objects.create(
             name=team, tenant=Tenant.objects.create(time_zone=settings.TIME_ZONE)
         )
-        default_rules.create_default_rules(founded)
-        Membership.objects.create(team=founded, user=owner, role=Role.OWNER)
+        default_rules.create_default_rules(new_team)
+        Membership.objects.create(team=new_team, user=owner, role=Role.OWNER)
         self.stdout.write(f"{name} owns {team} and signs in with {owner.email} and {password}")

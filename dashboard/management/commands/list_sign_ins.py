@@ -1,4 +1,4 @@
-"""`manage.py list_sign_ins`: who signed in or was refused lately, and from where."""
+"""`manage.py list_sign_ins`: list recent sign-ins and refused attempts with their IP addresses."""
 
 from __future__ import annotations
 

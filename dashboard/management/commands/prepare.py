@@ -1,7 +1,7 @@
-"""`manage.py prepare`: what a start needs. Migrates, collects static files, recovers what a
-restored database lost, makes the demo once.
+"""`manage.py prepare`: prepare a start. It migrates, collects static files, recovers charges after
+the database was restored, and creates the demo once.
 
-Each part does nothing when there is nothing to do, so it runs before every start.
+Each step does nothing if nothing is to do, so it runs before every start.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         self.migrate()
-        # A missing sealing key stops the start here, instead of failing for each token later.
+        # A missing encryption key stops the start here instead of failing for each token later.
         call_command("check", databases=["default"], stdout=StringIO())
         self.collect()
         if readiness.check_redis():

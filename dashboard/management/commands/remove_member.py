@@ -1,4 +1,4 @@
-"""`manage.py remove_member`: one person less in a team."""
+"""`manage.py remove_member`: remove a person from a team."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{email} is not in {team}. Nothing was changed.")
             return
         try:
-            # In a database that went back in time, what is held may have been sent.
+            # In a restored database, held charges may have been sent already.
             recover_if_restored()
             removal = remove_member(member)
         except RateLimiterUnavailable:
@@ -44,22 +44,24 @@ class Command(BaseCommand):
 
 
 def member_removal_report(who: str, team: str, removal: MemberRemoval) -> list[str]:
-    """What was ended, and what goes on."""
+    """Sentences on what was ended and what continues."""
     access = "keeps their other teams" if removal.has_other_team else "cannot sign in any more"
-    said = [f"{who} is no longer in {team} and {access}."]
-    ended = {
+    sentences = [f"{who} is no longer in {team} and {access}."]
+    counts = {
         "tokens removed": removal.tokens,
         "requests for approval withdrawn": removal.requests,
         "charges not sent, nothing charged": removal.cancelled,
         "drafts that go on with a colleague's token": removal.moved_drafts,
     }
-    said += [f"{what.capitalize()}: {count}." for what, count in ended.items() if count]
+    sentences += [f"{label.capitalize()}: {count}." for label, count in counts.items() if count]
     if removal.unsettled:
-        said.append(f"Charges sent, outcome not known yet: {removal.unsettled}. They are settled.")
+        sentences.append(
+            f"Charges sent, outcome not known yet: {removal.unsettled}. They are settled."
+        )
     if removal.rendering:
         shown = ", ".join(f"“{title}”" for title in removal.rendering[:MAX_TITLES_SHOWN])
         more = len(removal.rendering) - MAX_TITLES_SHOWN
-        rest = f" and {more} more" if more > 0 else ""
-        goes_on = "Still rendering at the service, not checked any more without their token"
-        said.append(f"{goes_on}: {shown}{rest}.")
-    return said
+        more_text = f" and {more} more" if more > 0 else ""
+        rendering_text = "Still rendering at the service, not checked any more without their token"
+        sentences.append(f"{rendering_text}: {shown}{more_text}.")
+    return sentences

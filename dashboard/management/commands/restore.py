@@ -1,4 +1,4 @@
-"""`manage.py restore FILE`: put a backup in the place of the database (docs/backup.md)."""
+"""`manage.py restore FILE`: replace the database by a backup (docs/backup.md)."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Command(BaseCommand):
                 raise CommandError(
                     "The database has teams. Add --replace to put the backup in its place."
                 )
-            kept = backups.restore_backup(file.absolute())
+            previous_file = backups.restore_backup(file.absolute())
         except backups.BackupError as error:
             raise CommandError(f"Nothing was restored. {error}") from None
         self.stdout.write(f"Restored the database as of {manifest.taken_at}.")
-        if kept:
-            self.stdout.write(f"The previous file is kept as {kept}.")
+        if previous_file:
+            self.stdout.write(f"The previous file is kept as {previous_file}.")
         migration_executor.migrate_with_retries()
         call_command("recover_charges", stdout=self.stdout)

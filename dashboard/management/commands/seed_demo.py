@@ -1,4 +1,4 @@
-"""`manage.py seed_demo`: makes the demo team on an empty installation with the sandbox."""
+"""`manage.py seed_demo`: create the demo team on an empty installation with the sandbox."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class Command(BaseCommand):
             raise CommandError(
                 "The demo lives on the sandbox; VIDEO_API_BASE_URL names the service."
             )
-        control = SandboxAdmin(settings.VIDEO_API_BASE_URL)
+        sandbox = SandboxAdmin(settings.VIDEO_API_BASE_URL)
         if Team.objects.exists():
-            demo_team.update_demo_addresses(portal_address(), control.address)
+            demo_team.update_demo_addresses(portal_address(), sandbox.address)
             return
         try:
-            control.wait_until_ready()
-            written = demo_team.create_demo(portal_address(), control)
+            sandbox.wait_until_ready()
+            demo_file = demo_team.create_demo(portal_address(), sandbox)
         except OSError as error:
             raise CommandError(
-                f"The sandbox at {control.address} does not answer: {error}"
+                f"The sandbox at {sandbox.address} does not answer: {error}"
             ) from None
         except Refusal as refusal:
             raise CommandError(f"The sandbox's token was not taken: {refusal.sentence}") from None
-        self.stdout.write(f"The demo team is there; {written} says how to sign in.")
+        self.stdout.write(f"The demo team is there; {demo_file} says how to sign in.")
 
 
 def portal_address() -> str:

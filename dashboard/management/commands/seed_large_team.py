@@ -1,4 +1,4 @@
-"""`manage.py seed_large_team`: a team with a million ledger rows, to look at and to time."""
+"""`manage.py seed_large_team`: create a team with a million ledger rows, for measurements."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Command(BaseCommand):
 
     def find_or_create_owner(self, email: str) -> User:
         if email:
-            known = User.objects.filter(email__iexact=email).first()
-            if known is None:
+            existing_user = User.objects.filter(email__iexact=email).first()
+            if existing_user is None:
                 raise CommandError(f"Nobody here signs in with {email}.")
-            return known
+            return existing_user
         password, number = secrets.token_urlsafe(12), secrets.token_hex(4)
         user = User.objects.create_user(
             f"ada.{number}@archive.example", password, name="Ada Archer"

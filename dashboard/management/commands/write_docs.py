@@ -1,4 +1,4 @@
-"""`manage.py write_docs`: writes docs/reference from the code; `--check` only compares."""
+"""`manage.py write_docs`: write docs/reference from the code; `--check` only compares."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_a_migration_gives_way_and_comes_again(
 
     with ThreadPoolExecutor(1) as pool:
         gone = pool.submit(read_and_go)
-        migration_executor.migrate_with_retries(patience=10)
+        migration_executor.migrate_with_retries(timeout_s=10)
         gone.result()
 
     assert migration.applied
@@ -89,7 +89,7 @@ def test_a_table_that_is_always_in_use_is_told(
     migration: LockingMigration, other_connection: BaseDatabaseWrapper
 ) -> None:
     with pytest.raises(migration_executor.MigrationBlockedError):
-        migration_executor.migrate_with_retries(patience=0.2)
+        migration_executor.migrate_with_retries(timeout_s=0.2)
     assert not migration.applied
 
 
@@ -132,7 +132,7 @@ def test_two_who_start_at_once_migrate_once(
 
     with ThreadPoolExecutor(1) as pool:
         gone = pool.submit(migrate_and_go)
-        migration_executor.migrate_with_retries(patience=10)
+        migration_executor.migrate_with_retries(timeout_s=10)
         gone.result()
 
     assert migration.attempts == 0
