@@ -83,12 +83,16 @@ class ResilientScheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no t
             return 0.0
 
     def apply_async(
-        self, entry: RedBeatSchedulerEntry, producer: Any = None, advance: bool = True, **named: Any
+        self,
+        entry: RedBeatSchedulerEntry,
+        producer: Any = None,
+        advance: bool = True,
+        **options: Any,
     ) -> Any:
         """Skip the run if the queue is full: without workers, messages would grow Redis by some
         megabytes an hour before they expire."""
         if self.queue_length(entry) < MAX_QUEUE_LENGTH:
-            return super().apply_async(entry, producer, advance, **named)
+            return super().apply_async(entry, producer, advance, **options)
         return self.reserve(entry) if advance else None
 
     def queue_length(self, entry: RedBeatSchedulerEntry) -> int:

@@ -20,9 +20,9 @@ REDIS_SCHEMES = ("redis", "rediss", "unix")
 class Environment(environ.FileAwareEnv):  # type: ignore[misc]
     """Raises `ImproperlyConfigured` without the value, which may contain a password."""
 
-    def get_value(self, var: str, *args: Any, **named: Any) -> Any:
+    def get_value(self, var: str, *args: Any, **options: Any) -> Any:
         try:
-            return super().get_value(var, *args, **named)
+            return super().get_value(var, *args, **options)
         except OSError as error:
             raise ImproperlyConfigured(f"{var}_FILE cannot be read: {error.strerror}.") from None
         except ValueError:

@@ -29,8 +29,8 @@ def evaluate_team(team_id: UUID, *, slow: bool = False) -> list[Delivery]:
     team = Team.objects.select_related("tenant").get(pk=team_id)
     with timezone.override(team.tenant.zone):
         findings = list(run_alert_finders(team, finders, timezone.now()))
-    known = known_finding_keys(findings)
-    new = [finding for finding in findings if finding.key not in known]
+    known_keys = known_finding_keys(findings)
+    new = [finding for finding in findings if finding.key not in known_keys]
     return [delivery for finding in new for delivery in create_alert(team, finding)]
 
 

@@ -51,8 +51,10 @@ def prunable_alert_events() -> QuerySet[AlertEvent]:
     is_over = Q(rule__kind__in=ONE_OFF_KINDS) & ~Q(
         subject__in=[str(pk) for pk in open_subject_ids()]
     )
-    old = AlertEvent.objects.filter(~Exists(undelivered), happened_at__lt=cutoff)
-    return old.filter(Q(rule=None) | is_over | (~Q(rule__kind__in=ONE_OFF_KINDS) & Exists(newer)))
+    old_events = AlertEvent.objects.filter(~Exists(undelivered), happened_at__lt=cutoff)
+    return old_events.filter(
+        Q(rule=None) | is_over | (~Q(rule__kind__in=ONE_OFF_KINDS) & Exists(newer))
+    )
 
 
 def open_subject_ids() -> Iterator[UUID]:

@@ -85,7 +85,7 @@ def build_alerts_page(reader: Membership) -> AlertsPage:
         "-happened_at", "-pk"
     )
     history = tuple(build_alert_history_row(event, reader) for event in events[:MAX_ALERTS_SHOWN])
-    unread = sum(member.unread for member in history)
+    unread = sum(row.unread for row in history)
     if not manages_money:
         return AlertsPage(history, unread, may_edit=False)
     hook = AlertWebhook.objects.filter(team=reader.team_id).first()

@@ -259,13 +259,13 @@ def exceeded_audit_details(exceeded: Sequence[BudgetUsage], hold: Decimal) -> li
 
 
 @transaction.atomic
-def decline_request(*, by: Membership, approval: ApprovalRequest, words: str) -> ApprovalRequest:
+def decline_request(*, by: Membership, approval: ApprovalRequest, reason: str) -> ApprovalRequest:
     """Decline the request with a reason that the requester reads. Nothing is sent."""
     check_permission(by, Permission.MANAGE_MONEY)
-    words = clean_line(words, max_length=300, field="answer")
-    if not words:
+    reason = clean_line(reason, max_length=300, field="answer")
+    if not reason:
         raise Refusal(DECLINE_REASON_REQUIRED, field="answer")
-    return close_request(by, lock_pending_request(approval), ApprovalDecision.DECLINED, words)
+    return close_request(by, lock_pending_request(approval), ApprovalDecision.DECLINED, reason)
 
 
 @transaction.atomic
@@ -279,12 +279,16 @@ def withdraw_request(*, by: Membership, approval: ApprovalRequest) -> ApprovalRe
 def check_current_price(charge: Charge) -> Decimal | None:
     """Return the current price if it is below the requested one, else None. Raises `StaleData` if
     the price has risen or is unknown, or the video is gone."""
-    seen, now = charge.price, current_request_price(charge)
-    if now is None or (charge.job and charge.job.hidden_at):
+    requested_price, current_price = charge.price, current_request_price(charge)
+    if current_price is None or (charge.job and charge.job.hidden_at):
         raise StaleData(REQUEST_CHANGED)
-    if now > seen:
-        raise StaleData(PRICE_INCREASED.format(seen=format_credits(seen), now=format_credits(now)))
-    return now if now < seen else None
+    if current_price > requested_price:
+        raise StaleData(
+            PRICE_INCREASED.format(
+                seen=format_credits(requested_price), now=format_credits(current_price)
+            )
+        )
+    return current_price if current_price < requested_price else None
 
 
 def current_request_price(charge: Charge) -> Decimal | None:

@@ -93,9 +93,9 @@ class NewBudgetForm(BudgetLimitsForm):
         rows = team.memberships.select_related("user")
         self.members = {str(row.user_id): row.user for row in rows}
         names = [(key, str(user)) for key, user in self.members.items()]
-        who = self.fields["who"]
-        assert isinstance(who, forms.ChoiceField)  # noqa: S101 - declared above
-        who.choices = [(WHOLE_TEAM, "The whole team"), *names]
+        who_field = self.fields["who"]
+        assert isinstance(who_field, forms.ChoiceField)  # noqa: S101 - declared above
+        who_field.choices = [(WHOLE_TEAM, "The whole team"), *names]
 
     @property
     def member(self) -> User | None:

@@ -138,20 +138,20 @@ def approve_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
 
 @allow_get_or_post
 def decline_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
-    approval, error, words = (
+    approval, error, reason = (
         fetch_approval_request(request, approval_id),
         "",
         clean_text_param(request.POST, "answer"),
     )
     if request.method == "POST":
         try:
-            actions.decline_request(by=request.membership, approval=approval, words=words)
+            actions.decline_request(by=request.membership, approval=approval, reason=reason)
         except Refusal as refused:
             error = refused.sentence
         else:
             messages.success(request, f"{approval.member.first_name} is notified of the reason.")
             return redirect("budgets")
-    context = {"answer": build_approval_confirmation(approval), "error": error, "words": words}
+    context = {"answer": build_approval_confirmation(approval), "error": error, "words": reason}
     return render_budget_dialog(request, REFUSAL_TEMPLATE, context, is_invalid=bool(error))
 
 

@@ -52,7 +52,7 @@ class CostsPage:
 
     @property
     def total(self) -> Decimal:
-        return sum((one.total for one in self.paid), Decimal(0))
+        return sum((actual_cost.total for actual_cost in self.paid), Decimal(0))
 
 
 def accounts_with_cost_maps(tenant: Tenant) -> QuerySet[Account]:
@@ -64,9 +64,11 @@ def build_costs_page(accounts: Sequence[Account], account_id: str) -> CostsPage 
     """One query. `account_id` is the UUID, as text, of the account whose price list is shown."""
     if not accounts:
         return None
-    account = next((one for one in accounts if str(one.pk) == account_id), accounts[0])
+    account = next(
+        (candidate for candidate in accounts if str(candidate.pk) == account_id), accounts[0]
+    )
     since = costs_period_start()
-    rows = load_cost_counts([one.pk for one in accounts], since)
+    rows = load_cost_counts([team_account.pk for team_account in accounts], since)
     return CostsPage(
         tabs=build_account_tabs("costs", accounts, account),
         prices=tuple(build_list_prices(account.costs)),
@@ -177,11 +179,11 @@ def build_actual_costs(rows: Iterable[CostCountRow]) -> Iterator[ActualCost]:
 
 
 def build_actual_cost(name: str, costs: Counter[Decimal]) -> ActualCost:
-    free = costs.pop(Decimal(0), 0)
+    free_count = costs.pop(Decimal(0), 0)
     return ActualCost(
         name=name,
         count=sum(costs.values()),
-        free=free,
+        free=free_count,
         median=median_cost(costs),
         low=min(costs, default=None),
         high=max(costs, default=None),
@@ -201,12 +203,12 @@ def median_cost(costs: Counter[Decimal]) -> Decimal | None:
     ) / 2
 
 
-def nth_counted_value(ordered: list[Decimal], costs: Counter[Decimal], place: int) -> Decimal:
-    """The value at index `place` of all values in ascending order."""
+def nth_counted_value(ordered: list[Decimal], costs: Counter[Decimal], index: int) -> Decimal:
+    """The value at `index` of all values in ascending order."""
     for value in ordered:
-        if place < costs[value]:
+        if index < costs[value]:
             return value
-        place -= costs[value]
+        index -= costs[value]
     return ordered[-1]
 
 
@@ -245,8 +247,8 @@ def error_span_percent(misses: Counter[Decimal]) -> tuple[int, int]:
 
 
 def round_away_from_zero(percent: Decimal) -> int:
-    whole = int(abs(percent).to_integral_value(rounding=ROUND_CEILING))
-    return whole if percent > 0 else -whole
+    magnitude = int(abs(percent).to_integral_value(rounding=ROUND_CEILING))
+    return magnitude if percent > 0 else -magnitude
 
 
 def round_up_to_scale(most: Iterable[int]) -> int:

@@ -50,11 +50,11 @@ def check_disk_space() -> str:
     """SQLite can read on a full disk but not write. Another database has its own disk."""
     if connection.vendor != "sqlite":
         return ""
-    free = shutil.disk_usage(Path(connection.settings_dict["NAME"]).parent).free
+    free_bytes = shutil.disk_usage(Path(connection.settings_dict["NAME"]).parent).free
     return (
         ""
-        if free >= MIN_FREE_DISK_BYTES
-        else f"The database's disk is full: {free // 1024**2} MiB free."
+        if free_bytes >= MIN_FREE_DISK_BYTES
+        else f"The database's disk is full: {free_bytes // 1024**2} MiB free."
     )
 
 

@@ -120,14 +120,14 @@ def rebase_opening_balance(
         raise Refusal(REBASE_REASON_REQUIRED, field="reason")
     if seen is None:
         raise Refusal(DIFFERENCE_UNREADABLE)
-    ledger_row = ledger.rebase_balance(account, seen, by.user_id, cleaned_reason)
+    mirror = ledger.rebase_balance(account, seen, by.user_id, cleaned_reason)
     record_audit_event(
         by,
         AuditAction.LEDGER_REBASE,
         account.pk,
         difference=str_or_empty(seen),
-        balance=str_or_empty(ledger_row.balance_exact),
-        row=ledger_row.anchor_high,
+        balance=str_or_empty(mirror.balance_exact),
+        row=mirror.anchor_high,
         reason=cleaned_reason,
     )
 

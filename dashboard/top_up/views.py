@@ -155,14 +155,14 @@ def load_requested_facts(request: TeamRequest) -> TopUpFacts:
 
 
 def render_top_up_page(
-    request: TeamRequest, facts: TopUpFacts, status: int = 200, **more: Any
+    request: TeamRequest, facts: TopUpFacts, status: int = 200, **context_overrides: Any
 ) -> HttpResponse:
-    """The complete page; `more` replaces context, such as a form with errors."""
+    """The complete page; `context_overrides` replaces context, such as a form with errors."""
     context = {
         "page": build_top_up_page(facts),
         "pack_form": CreditPackForm(),
         **setting_context(facts),
-        **more,
+        **context_overrides,
     }
     if request.GET.get("replay"):
         context["what_if"] = build_what_if(facts.account, displayed_setting(facts))

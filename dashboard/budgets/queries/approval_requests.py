@@ -116,12 +116,12 @@ def build_approval_request_row(
     approval: ApprovalRequest, reader: Membership, usage: BudgetUsage | None, *, may_decide: bool
 ) -> ApprovalRequestRow:
     mine = approval.member_id == reader.user_id
-    left = f" {budget_left_sentence(usage, mine=mine)}" if usage else ""
+    left_text = f" {budget_left_sentence(usage, mine=mine)}" if usage else ""
     return ApprovalRequestRow(
         id=approval.pk,
         who="You" if mine else approval.member.first_name,
         amount=approval.charge.hold,
-        line=f"To {requested_action_text(approval.charge)}.{left}",
+        line=f"To {requested_action_text(approval.charge)}.{left_text}",
         note=approval.note,
         requested_at=approval.requested_at,
         url=video_page_url(approval.charge.job),
@@ -178,7 +178,7 @@ def amount_rows(
     yield AmountRow("Free to spend on the account", available)
     for usage in shown:
         whose = f"{approval.member.first_name}’s" if usage.budget.member_id else "the team’s"
-        hard, left = credits(usage.budget.hard), usage.remaining or ZERO_CREDITS
-        yield AmountRow(f"Left of {whose} {hard} until {usage.resets_at_label}", left)
-        exceeded = max(approval.charge.hold - left, ZERO_CREDITS)
+        hard, remaining = credits(usage.budget.hard), usage.remaining or ZERO_CREDITS
+        yield AmountRow(f"Left of {whose} {hard} until {usage.resets_at_label}", remaining)
+        exceeded = max(approval.charge.hold - remaining, ZERO_CREDITS)
         yield AmountRow("Above the budget", exceeded, is_total=True)

@@ -106,12 +106,12 @@ def build_budget_groups(
     may_edit: bool,
 ) -> Iterable[BudgetGroup]:
     """The team first, then the members in order of joining; short periods before long ones."""
-    places = {member.user_id: place for place, member in enumerate(members)}
+    index_by_member = {member.user_id: index for index, member in enumerate(members)}
     names = {member.user_id: str(member.user) for member in members}
     ordered = sorted(usages, key=lambda usage: PERIOD_ORDER[usage.budget.period])
     team = [usage for usage in ordered if usage.budget.member_id is None]
-    own = [usage for usage in ordered if usage.budget.member_id in places]
-    own.sort(key=lambda usage: places[usage.budget.member_id or 0])
+    own = [usage for usage in ordered if usage.budget.member_id in index_by_member]
+    own.sort(key=lambda usage: index_by_member[usage.budget.member_id or 0])
     if team:
         rows = (
             build_budget_row(usage, "The whole team", "", reader, may_edit=may_edit)
@@ -122,15 +122,19 @@ def build_budget_groups(
         own_with_member = [(usage, usage.budget.member_id or 0) for usage in own]
         rows = (
             build_budget_row(
-                usage, names[member_id], member_mark(places[member_id]), reader, may_edit=may_edit
+                usage,
+                names[member_id],
+                member_mark(index_by_member[member_id]),
+                reader,
+                may_edit=may_edit,
             )
             for usage, member_id in own_with_member
         )
         yield BudgetGroup("Members" if may_edit else "You", tuple(rows))
 
 
-def member_mark(place: int) -> str:
-    return f"m{place + 1}" if place < MEMBER_COLOUR_COUNT else "outside"
+def member_mark(index: int) -> str:
+    return f"m{index + 1}" if index < MEMBER_COLOUR_COUNT else "outside"
 
 
 def build_budget_row(
@@ -222,8 +226,12 @@ def build_budget_change_row(change: BudgetChange) -> BudgetHistoryRow:
 
 
 def limits_text(soft: Decimal | None, hard: Decimal | None) -> str:
-    words = (("{} cr at most", hard), ("an alert at {}", soft))
-    parts = [text.format(credits(limit)) for text, limit in words if limit is not None]
+    templates_and_limits = (("{} cr at most", hard), ("an alert at {}", soft))
+    parts = [
+        template.format(credits(limit))
+        for template, limit in templates_and_limits
+        if limit is not None
+    ]
     return " and ".join(parts)
 
 
@@ -272,12 +280,12 @@ def build_budget_meter(usage: BudgetUsage) -> BudgetMeter:
 
 def budget_limits_text(usage: BudgetUsage) -> str:
     """ "of 2,500, alert at 2,000"."""
-    budget, words = usage.budget, []
+    budget, parts = usage.budget, []
     if budget.hard is not None:
-        words.append(f"of {credits(budget.hard)}")
+        parts.append(f"of {credits(budget.hard)}")
     if budget.soft is not None:
-        words.append(f"alert at {credits(budget.soft)}")
-    return ", ".join(words)
+        parts.append(f"alert at {credits(budget.soft)}")
+    return ", ".join(parts)
 
 
 def budget_share_text(usage: BudgetUsage) -> str:

@@ -64,7 +64,7 @@ def seed_team(size: SeedSize, owner: User, seed: int = 7) -> Team:
         team = Team.objects.create(name=ARCHIVE_TEAM_NAME, tenant=Tenant.objects.create())
         default_rules.create_default_rules(team)
         users = seed_members(team, owner, size.members, random)
-        accounts = [seed_account(team.tenant, *account) for account in enumerate(ACCOUNT_SHARES)]
+        accounts = [seed_account(team.tenant, *numbered) for numbered in enumerate(ACCOUNT_SHARES)]
         tokens = seed_tokens(team.tenant, users, accounts)
     jobs = list(seed_jobs(size, tokens, accounts, random, now))
     ledger_state = SeedLedger(random, dict.fromkeys(range(len(accounts)), OPENING_CREDITS))

@@ -123,13 +123,13 @@ class SeedLedger:
     recent: deque[SeedEntry] = field(default_factory=lambda: deque(maxlen=60))
 
     def add_entry(
-        self, account: int, feature: SeedFeature, amount: int, at: datetime, **more: object
+        self, account: int, feature: SeedFeature, amount: int, at: datetime, **fields: object
     ) -> SeedEntry:
         position = self.positions.get(account, 0)
         self.positions[account] = position + 1
         self.balances[account] += amount
         kind = "Debit" if amount < 0 else "Credit"
-        return SeedEntry(account, position, feature, amount, kind, at, **more)  # type: ignore[arg-type]
+        return SeedEntry(account, position, feature, amount, kind, at, **fields)  # type: ignore[arg-type]
 
     def add_debit(self, job: SeedJob, at: datetime) -> SeedEntry:
         """Add a debit: mostly of a job's charge, sometimes of another program on the account."""
@@ -154,10 +154,16 @@ class SeedLedger:
         charged = self.recent[index]
         del self.recent[index]
         feature = charged.feature._replace(label=REFUND_LABEL.format(charged.feature.label.lower()))
-        more = {name: getattr(charged, name) for name in ("charge", "member_id", "job")}
+        charge_fields = {name: getattr(charged, name) for name in ("charge", "member_id", "job")}
         attribution = {"confidence": "certain", "reason": "It gives back what this charge took."}
         return self.add_entry(
-            charged.account, feature, -charged.amount, at, via_api=True, **more, **attribution
+            charged.account,
+            feature,
+            -charged.amount,
+            at,
+            via_api=True,
+            **charge_fields,
+            **attribution,
         )
 
     def new_id(self) -> uuid.UUID:

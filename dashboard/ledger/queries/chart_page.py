@@ -182,9 +182,9 @@ def draw_balance_chart(
             ChartMark(
                 points[day],
                 kind,
-                f"{balance_day_title(scope, day)}: {words} {credits(amount)} cr",
+                f"{balance_day_title(scope, day)}: {text} {credits(amount)} cr",
             )
-            for kind, words, day, amount in iter_largest_credits(received, points)
+            for kind, text, day, amount in iter_largest_credits(received, points)
         ],
         stops=[
             HoverTarget(number * width, width * every, balance_day_text(scope, day, ends, received))

@@ -69,10 +69,10 @@ class LedgerFilters(query_params.PageFilters):
     def oldest_first(self) -> bool:
         return self.sort == "oldest"
 
-    def fragment_url(self, part: str, **more: Any) -> str:
+    def fragment_url(self, part: str, **params: Any) -> str:
         """The URL from which a part of the page refreshes."""
         url = self.url(after=self.after)
-        return f"{url}{'&' if '?' in url else '?'}{urlencode({'part': part, **more})}"
+        return f"{url}{'&' if '?' in url else '?'}{urlencode({'part': part, **params})}"
 
 
 @dataclass(frozen=True, slots=True)

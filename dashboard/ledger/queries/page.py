@@ -141,13 +141,14 @@ def load_totals_section(reader: Membership, filters: LedgerFilters) -> LedgerTot
 
 
 def load_entries_section(
-    reader: Membership, filters: LedgerFilters, known: int | None
+    reader: Membership, filters: LedgerFilters, known_key: int | None
 ) -> LedgerEntriesSection:
-    """`known` is the key of the newest row that the reader has; later rows are marked as new."""
+    """`known_key` is the key of the newest row that the reader has; later rows are marked as
+    new."""
     scope = load_ledger_scope(reader.team, filters)
     if filters.search:
         scope = apply_ledger_search(scope, load_team_people(reader.team))
-    return build_entries_section(scope, load_ledger_totals(scope), known)
+    return build_entries_section(scope, load_ledger_totals(scope), known_key)
 
 
 def build_totals_section(
@@ -165,9 +166,9 @@ def build_totals_section(
 
 
 def build_entries_section(
-    scope: LedgerScope, totals: LedgerTotals, known: int | None = None
+    scope: LedgerScope, totals: LedgerTotals, known_key: int | None = None
 ) -> LedgerEntriesSection:
-    filters, page = scope.filters, build_ledger_rows_page(scope, totals, known)
+    filters, page = scope.filters, build_ledger_rows_page(scope, totals, known_key)
     return LedgerEntriesSection(
         page=page,
         pending=load_pending_charges(scope),
@@ -203,10 +204,10 @@ def build_ledger_chips(scope: LedgerScope, people: Sequence[TeamPerson]) -> Iter
     """One query: the features and labels of these days, whatever the other filters are."""
     filters = scope.filters
     yield from iter_period_chips(scope)
-    members = {str(one.id): one.name for one in people}
+    members = {str(person.id): person.name for person in people}
     yield build_filter_chip("member", "Member", {"": "everyone", **members}, filters)
     names = scope.found.names if scope.found else load_period_names(scope)
-    features = {one: feature_label(one) for one in names.operations}
+    features = {operation: feature_label(operation) for operation in names.operations}
     yield build_filter_chip(
         "feature",
         "Feature",

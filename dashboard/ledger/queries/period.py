@@ -103,11 +103,11 @@ class LedgerPeriod:
     @property
     def label_in_sentence(self) -> str:
         """The label within a sentence, as in "412 in November 2026"."""
-        first, rest = self.label[:1], self.label[1:]
+        first, remainder = self.label[:1], self.label[1:]
         if self.label.startswith("Last"):
-            return f"the {first.lower()}{rest}"
+            return f"the {first.lower()}{remainder}"
         if self.label.startswith(("Since", "Until")):
-            return f"the days {first.lower()}{rest}"
+            return f"the days {first.lower()}{remainder}"
         return "all" if self.label == "Everything" else self.label
 
     def time_bounds(self, zone: ZoneInfo) -> tuple[datetime, datetime]:

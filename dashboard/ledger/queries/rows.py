@@ -92,17 +92,17 @@ class LedgerRowsPage:
 
 
 def build_ledger_rows_page(
-    scope: LedgerScope, totals: LedgerTotals, known: int | None = None
+    scope: LedgerScope, totals: LedgerTotals, known_key: int | None = None
 ) -> LedgerRowsPage:
-    """Two queries. Rows with a key above `known` are marked as new; none if it is None."""
+    """Two queries. Rows with a key above `known_key` are marked as new; none if it is None."""
     rows = list(query_listed_rows(scope, totals))
     listed, filters = rows[:LEDGER_PAGE_SIZE], scope.filters
     has_more = len(rows) > LEDGER_PAGE_SIZE
     balances = load_running_balances(scope, listed[::-1] if filters.oldest_first else listed)
     return LedgerRowsPage(
-        days=tuple(group_rows_by_day(listed, scope, totals, balances, known)),
+        days=tuple(group_rows_by_day(listed, scope, totals, balances, known_key)),
         row_count=len(listed),
-        newest_key=max((entry.pk for entry in listed), default=known or 0),
+        newest_key=max((entry.pk for entry in listed), default=known_key or 0),
         next_url=filters.url(after=cursor_of_entry(listed[-1])) if has_more else "",
         first_url=filters.url() if filters.after else "",
         has_balances=bool(balances),
@@ -140,14 +140,14 @@ def slice_next_rows(
 
 
 def filter_found_rows(
-    rows: QuerySet[LedgerEntry], found: LedgerSearchResult, span: TimeSpan
+    rows: QuerySet[LedgerEntry], result: LedgerSearchResult, span: TimeSpan
 ) -> QuerySet[LedgerEntry]:
     """The rows that match the search; each condition uses its own index, because these days have
     few rows."""
     selections = [
-        rows.filter(condition).values("pk") for condition in found.iter_indexed_conditions()
+        rows.filter(condition).values("pk") for condition in result.iter_indexed_conditions()
     ]
-    keys = [row.key for row in found.rows if span[0] <= row.at < span[1]]
+    keys = [row.key for row in result.rows if span[0] <= row.at < span[1]]
     selections.append(LedgerEntry.objects.filter(pk__in=keys).values("pk"))
     return LedgerEntry.objects.filter(pk__in=selections[0].union(*selections[1:]))
 
@@ -214,12 +214,12 @@ def group_rows_by_day(
     scope: LedgerScope,
     totals: LedgerTotals,
     balances: Mapping[int, Decimal],
-    known: int | None,
+    known_key: int | None,
 ) -> Iterable[LedgerDay]:
     days: dict[date, list[LedgerRow]] = {}
     for entry in entries:
         at, balance = entry.happened_at.astimezone(scope.zone), balances.get(entry.pk)
-        days.setdefault(at.date(), []).append(build_ledger_row(entry, at, balance, known))
+        days.setdefault(at.date(), []).append(build_ledger_row(entry, at, balance, known_key))
     for day, rows in days.items():
         yield LedgerDay(
             day_title(day, scope.today), totals.days.get(day, CreditTotals()).net, tuple(rows)
@@ -227,7 +227,7 @@ def group_rows_by_day(
 
 
 def build_ledger_row(
-    entry: LedgerEntry, at: datetime, balance: Decimal | None, known: int | None
+    entry: LedgerEntry, at: datetime, balance: Decimal | None, known_key: int | None
 ) -> LedgerRow:
     state, glyph, word = attribution_labels(entry)
     job = entry.job
@@ -246,7 +246,7 @@ def build_ledger_row(
         reason=entry.reason,
         amount=entry.amount,
         balance=balance,
-        is_new=known is not None and entry.pk > known,
+        is_new=known_key is not None and entry.pk > known_key,
     )
 
 

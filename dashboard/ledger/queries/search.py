@@ -46,8 +46,8 @@ def apply_ledger_search(scope: LedgerScope, people: Sequence[TeamPerson]) -> Led
         return scope
     text = scope.filters.search.casefold()
     names = load_period_names(scope)
-    members = [name.id for name in people if text in name.name.casefold()]
-    found = LedgerSearchResult(
+    members = [person.id for person in people if text in person.name.casefold()]
+    result = LedgerSearchResult(
         names=names,
         labels=frozenset(name for name in names.labels if text in name.casefold()),
         operations=frozenset(
@@ -55,11 +55,11 @@ def apply_ledger_search(scope: LedgerScope, people: Sequence[TeamPerson]) -> Led
         ),
         members=frozenset(members[:MAX_FOUND_PEOPLE]),
     )
-    rows, has_more_videos = find_rows_by_title(scope, found)
+    rows, has_more_videos = find_rows_by_title(scope, result)
     truncated = [f"the newest {MAX_FOUND_VIDEOS} videos"] if has_more_videos else []
     truncated += [f"the first {MAX_FOUND_PEOPLE} people"] if len(members) > MAX_FOUND_PEOPLE else []
     return replace(
-        scope, found=replace(found, rows=rows, gaps=tuple(iter_search_gaps(scope, truncated)))
+        scope, found=replace(result, rows=rows, gaps=tuple(iter_search_gaps(scope, truncated)))
     )
 
 
@@ -88,7 +88,7 @@ def load_period_names(scope: LedgerScope) -> LedgerNames:
 
 
 def find_rows_by_title(
-    scope: LedgerScope, found: LedgerSearchResult
+    scope: LedgerScope, name_result: LedgerSearchResult
 ) -> tuple[tuple[FoundRow, ...], bool]:
     """Rows that only match by a video title, and whether more videos match than are listed."""
     matching_videos = searchable_videos(scope).filter(title__icontains=scope.filters.search)
@@ -106,7 +106,7 @@ def find_rows_by_title(
     rows = (
         FoundRow(key, at, amount, matched)
         for video_rank, key, at, amount, matched, *names in listed
-        if video_rank <= MAX_FOUND_VIDEOS and key is not None and not found.matches(*names)
+        if video_rank <= MAX_FOUND_VIDEOS and key is not None and not name_result.matches(*names)
     )
     return tuple(rows), any(video_rank > MAX_FOUND_VIDEOS for video_rank, *_ in listed)
 

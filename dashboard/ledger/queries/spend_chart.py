@@ -106,8 +106,8 @@ def iter_spend_columns(
     days = (first + timedelta(days=number) for number in range((last - first).days + 1))
     for start in dict.fromkeys(map(step.first_day, days)):
         is_now = start == now
-        short = "today" if is_now and step is Granularity.DAY else step.short_label(start)
-        yield BarColumn(step.label(start), short, amounts.get(start, {}), is_now=is_now)
+        short_label = "today" if is_now and step is Granularity.DAY else step.short_label(start)
+        yield BarColumn(step.label(start), short_label, amounts.get(start, {}), is_now=is_now)
 
 
 def spend_chart_text(scope: LedgerScope, totals: LedgerTotals) -> str:

@@ -161,29 +161,29 @@ def sum_split_debits(split: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def iter_search_total_rows(
-    scope: LedgerScope, found: LedgerSearchResult
+    scope: LedgerScope, result: LedgerSearchResult
 ) -> Iterator[tuple[Any, ...]]:
     """Rows of totals for a search result; one query if it matched a name."""
-    for row in found.rows:
+    for row in result.rows:
         yield build_total_row(scope, row.at, row.amount, row.is_matched)
     if scope.filters.job:
-        yield from iter_entry_total_rows(scope, scope.entries().filter(found.any_name_q))
+        yield from iter_entry_total_rows(scope, scope.entries().filter(result.any_name_q))
         return
-    sums = [sum_by_day(part) for part in iter_search_sums(scope, found)]
+    sums = [sum_by_day(part) for part in iter_search_sums(scope, result)]
     if sums:
         yield from sums[0].union(*sums[1:], all=True)
 
 
-def iter_search_sums(scope: LedgerScope, found: LedgerSearchResult) -> Iterator[QuerySet[Any]]:
+def iter_search_sums(scope: LedgerScope, result: LedgerSearchResult) -> Iterator[QuerySet[Any]]:
     """Sums of the labels and features, and of the members without those, so that no row counts
     twice."""
-    has_labels = bool(found.labels or found.operations)
+    has_labels = bool(result.labels or result.operations)
     if has_labels:
-        yield scope.sums("operation", "label").filter(found.label_or_operation_q)
-    if found.members:
+        yield scope.sums("operation", "label").filter(result.label_or_operation_q)
+    if result.members:
         extra_columns = ("operation", "label") if has_labels else ()
-        member_sums = scope.sums("member", *extra_columns).filter(member__in=found.members)
-        yield member_sums.exclude(found.label_or_operation_q) if has_labels else member_sums
+        member_sums = scope.sums("member", *extra_columns).filter(member__in=result.members)
+        yield member_sums.exclude(result.label_or_operation_q) if has_labels else member_sums
 
 
 def iter_entry_total_rows(scope: LedgerScope, rows: QuerySet[Any]) -> Iterator[tuple[Any, ...]]:

@@ -60,8 +60,8 @@ def member_removal_report(who: str, team: str, removal: MemberRemoval) -> list[s
         )
     if removal.rendering:
         shown = ", ".join(f"“{title}”" for title in removal.rendering[:MAX_TITLES_SHOWN])
-        more = len(removal.rendering) - MAX_TITLES_SHOWN
-        more_text = f" and {more} more" if more > 0 else ""
+        hidden_count = len(removal.rendering) - MAX_TITLES_SHOWN
+        more_text = f" and {hidden_count} more" if hidden_count > 0 else ""
         rendering_text = "Still rendering at the service, not checked any more without their token"
         sentences.append(f"{rendering_text}: {shown}{more_text}.")
     return sentences

@@ -23,10 +23,10 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=7, help="of the random")
         parser.add_argument("--owner", default="", help="e-mail of a person here who shall own it")
 
-    def handle(self, *_: Any, seed: int, owner: str, **given: Any) -> None:
+    def handle(self, *_: Any, seed: int, owner: str, **options: Any) -> None:
         if not settings.VIDEO_API_IS_SANDBOX:
             raise CommandError("This writes made-up books. It runs only with the sandbox.")
-        size = SeedSize(**{name: given[name] for name in SeedSize._fields})
+        size = SeedSize(**{name: options[name] for name in SeedSize._fields})
         if min(size) < 1:
             raise CommandError("Every number is at least 1.")
         self.stdout.write(

@@ -267,5 +267,5 @@ def select_attention_columns(
     return selected
 
 
-def text_column(words: str) -> Cast:
-    return Cast(Value(words), CharField(max_length=200))
+def text_column(text: str) -> Cast:
+    return Cast(Value(text), CharField(max_length=200))

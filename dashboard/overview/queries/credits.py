@@ -94,16 +94,16 @@ def account_plan_sentence(accounts: Sequence[Account]) -> str:
     account = accounts[0]
     if account.plan == AccountPlan.NONE:
         return "One shared account, without a plan."
-    words = [f"{account.plan_name or account.get_plan_display()} plan"]
+    parts = [f"{account.plan_name or account.get_plan_display()} plan"]
     if account.monthly_credits:
-        words.append(f"{credits(account.monthly_credits)} credits a month")
+        parts.append(f"{credits(account.monthly_credits)} credits a month")
     if account.plan_ends_at:
         ends = timezone.localdate(account.plan_ends_at)
-        words.append(
+        parts.append(
             f"{'renews' if account.plan_ends_at > timezone.now() else 'ended'} "
             f"{weekday_date_text(ends)}"
         )
-    return f"One shared account: {', '.join(words)}."
+    return f"One shared account: {', '.join(parts)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +155,13 @@ def build_balance_chart(days: Sequence[BalanceDay]) -> LineChart | None:
         list(balance_points(days, step)),
         balance_summary_sentence(days),
         ticks=[
-            AxisTick(place * step, day_month_text(day.day), "start" if place == 0 else "middle")
-            for place, day in enumerate(days)
+            AxisTick(index * step, day_month_text(day.day), "start" if index == 0 else "middle")
+            for index, day in enumerate(days)
         ]
         + [AxisTick(100, "today", "end", is_strong=True)],
         marks=balance_markers(days, step),
         stops=[
-            HoverTarget(place * step, step, day_hover_text(day)) for place, day in enumerate(days)
+            HoverTarget(index * step, step, day_hover_text(day)) for index, day in enumerate(days)
         ],
         says=f"{credits(days[0].opening_balance)} cr before {day_month_text(days[0].day)}, "
         f"{credits(days[-1].closing_balance)} now.",
@@ -170,8 +170,8 @@ def build_balance_chart(days: Sequence[BalanceDay]) -> LineChart | None:
 
 def day_hover_text(balance_day: BalanceDay) -> str:
     """`Thu 20 Nov: 4,318 cr at the end of the day. 96 went, 2,000 came.`"""
-    both = ((balance_day.debited, "went"), (balance_day.credited, "came"))
-    moved = ", ".join(f"{credits(amount)} {verb}" for amount, verb in both if amount)
+    amounts_and_verbs = ((balance_day.debited, "went"), (balance_day.credited, "came"))
+    moved = ", ".join(f"{credits(amount)} {verb}" for amount, verb in amounts_and_verbs if amount)
     return (
         f"{balance_day.name}: {credits(balance_day.closing_balance)} cr at the end of the day. "
         f"{moved or 'No changes'}."
@@ -205,12 +205,12 @@ def balance_points(days: Sequence[BalanceDay], step: float) -> Iterator[LinePoin
     the daily sum, so it is drawn at midday, after half of the day's spend if the balance covered
     that."""
     yield LinePoint(0, days[0].opening_balance)
-    for place, day in enumerate(days):
+    for index, day in enumerate(days):
         if day.credited:
-            x = (place + 0.5) * step
+            x = (index + 0.5) * step
             yield LinePoint(x, day.midday_balance)
             yield LinePoint(x, day.midday_balance + day.credited)
-        yield LinePoint((place + 1) * step, day.closing_balance)
+        yield LinePoint((index + 1) * step, day.closing_balance)
 
 
 def balance_markers(days: Sequence[BalanceDay], step: float) -> list[ChartMark]:
@@ -221,11 +221,11 @@ def balance_markers(days: Sequence[BalanceDay], step: float) -> list[ChartMark]:
     )
     label_positions: list[float] = []
     markers: list[ChartMark] = []
-    days_with_credits = [(place, day) for place, day in enumerate(days) if day.credited]
-    for place, day in sorted(
-        days_with_credits, key=lambda place_and_day: -place_and_day[1].credited
+    days_with_credits = [(index, day) for index, day in enumerate(days) if day.credited]
+    for index, day in sorted(
+        days_with_credits, key=lambda index_and_day: -index_and_day[1].credited
     ):
-        point = LinePoint((place + 0.5) * step, day.midday_balance + day.credited)
+        point = LinePoint((index + 0.5) * step, day.midday_balance + day.credited)
         has_room = day.credited >= min_labelled_credits and all(
             abs(point.x - other) >= MIN_LABEL_GAP_PERCENT for other in label_positions
         )

@@ -254,9 +254,9 @@ def member_sums(
 ) -> QuerySet[DailyTotalByMember, Any]:
     """Spend by member; by day for the members who joined first, who have a colour in charts."""
     first = team.memberships.order_by("user_id").values("user")
-    places = [
-        When(member=Subquery(first[place : place + 1]), then=Value(place))
-        for place in range(len(SERIES_TONES))
+    place_cases = [
+        When(member=Subquery(first[index : index + 1]), then=Value(index))
+        for index in range(len(SERIES_TONES))
     ]
     # A subquery runs once per member; a join would look up the name for each of their days.
     user = User.objects.filter(pk=OuterRef("member"))
@@ -264,7 +264,7 @@ def member_sums(
         account__in=accounts, is_credit=False, member__isnull=False
     ).filter(day__gte=window.first, day__lte=window.today)
     return (
-        rows.annotate(place=Case(*places, default=None, output_field=IntegerField()))
+        rows.annotate(place=Case(*place_cases, default=None, output_field=IntegerField()))
         .annotate(place_day=Case(When(place__isnull=False, then=F("day"))))
         .order_by()
         .values("member", "place", "place_day", "is_credit", "is_matched")

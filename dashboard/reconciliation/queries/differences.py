@@ -161,7 +161,7 @@ def build_unknown_charge_item(charge: Charge, now: datetime, reader: Membership)
 def build_unknown_charge_actions(
     charge: Charge, now: datetime, reader: Membership
 ) -> tuple[DifferenceAction, ...]:
-    """None while the portal itself checks the charge every few seconds."""
+    """Empty while the portal itself checks the charge every few seconds."""
     if not is_long_unknown(charge, now):
         return ()
     actions = []
@@ -221,8 +221,8 @@ def build_unreadable_entry_item(entry: LedgerEntry, now: datetime) -> Difference
 
 def iter_owed_refunds(charges: Iterable[Charge], now: datetime) -> Iterator[OwedRefund]:
     """The refunds that are not booked yet, oldest first."""
-    owed = [one for one in charges if one.refund_owed_at and not one.refunded_at]
-    for charge in sorted(owed, key=lambda one: one.refund_owed_at or now):
+    owed = [charge for charge in charges if charge.refund_owed_at and not charge.refunded_at]
+    for charge in sorted(owed, key=lambda charge: charge.refund_owed_at or now):
         since = charge.refund_owed_at or now
         yield OwedRefund(
             id=f"charge-{charge.pk}",

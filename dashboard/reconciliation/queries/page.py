@@ -102,7 +102,7 @@ class ReconciliationPage:
 
     @property
     def owed_sum(self) -> Decimal:
-        return sum((one.amount for one in self.owed), Decimal(0))
+        return sum((refund.amount for refund in self.owed), Decimal(0))
 
 
 def build_reconciliation_page(
@@ -111,7 +111,9 @@ def build_reconciliation_page(
     """Five queries. `account_id` is a UUID as text; None without an account."""
     if not accounts:
         return None
-    account = next((one for one in accounts if str(one.pk) == account_id), accounts[0])
+    account = next(
+        (candidate for candidate in accounts if str(candidate.pk) == account_id), accounts[0]
+    )
     ledger, now = ledger_or_none(account) or LedgerMirror(account=account), timezone.now()
     may_act = has_permission(reader, Permission.MANAGE_MONEY)
     charges = load_differing_charges(account, ledger)

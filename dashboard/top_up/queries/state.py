@@ -115,7 +115,7 @@ class BlockGauge:
 
     @property
     def blocks(self) -> tuple[tuple[int, bool], ...]:
-        return tuple((25 * place, place < self.filled) for place in range(3))
+        return tuple((25 * index, index < self.filled) for index in range(3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,12 +209,12 @@ def cooldown_text(row: AutoTopUp, inferred: InferredTopUpState, zone: ZoneInfo) 
             "After a failure the service waits 24 hours. The time of the last failure is not "
             "known: it was counted before Reelroom first checked."
         )
-    seen = format_short_time(row.failure_seen_at, zone)
+    seen_at_text = format_short_time(row.failure_seen_at, zone)
     cooldown_end = row.failure_seen_at + timedelta(hours=24)
     ends = "ends" if inferred.cooldown_until else "ended"
     return (
-        f"The last one failed before {seen}. After a failure the service waits 24 hours. The wait "
-        f"{ends} {format_short_time(cooldown_end, zone)} at the latest."
+        f"The last one failed before {seen_at_text}. After a failure the service waits 24 hours. "
+        f"The wait {ends} {format_short_time(cooldown_end, zone)} at the latest."
     )
 
 
@@ -299,18 +299,20 @@ def build_stale_form_notice(
 
 def build_read_state_notice(facts: TopUpFacts) -> TopUpNotice | None:
     account, row = facts.account, facts.row
-    seen = f"Shown as of {clock(row.read_at)}." if row.read_at else ""
+    as_of_text = f"Shown as of {clock(row.read_at)}." if row.read_at else ""
     if account.pause_reason:
-        return TopUpNotice("paused", "Top-up is paused.", f"{account.pause_reason} {seen}".rstrip())
+        return TopUpNotice(
+            "paused", "Top-up is paused.", f"{account.pause_reason} {as_of_text}".rstrip()
+        )
     if not facts.is_reachable:
-        return TopUpNotice("paused", UNREACHABLE_TEXT, f"{seen} {ADD_ONE_TEXT}".lstrip())
+        return TopUpNotice("paused", UNREACHABLE_TEXT, f"{as_of_text} {ADD_ONE_TEXT}".lstrip())
     if account.plan != AccountPlan.PAID:
         reason = (
             row.read_error or "The service allows reading and changing top-up on paid plans only."
         )
         return TopUpNotice("paused", "Top-up is not available until the plan is paid.", reason)
     if row.read_error:
-        text = f"{row.read_error} {seen}".rstrip()
+        text = f"{row.read_error} {as_of_text}".rstrip()
         return TopUpNotice("paused", "Top-up cannot be read right now.", text)
     return TopUpNotice("info", NEVER_READ_TEXT) if row.read_at is None else None
 

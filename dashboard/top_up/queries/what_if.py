@@ -257,12 +257,12 @@ def build_replayed_days(replay: TopUpReplay, zone: ZoneInfo) -> tuple[ReplayedDa
 def replay_chart_text(replay: TopUpReplay, days: int) -> str:
     times = "once" if replay.top_ups == 1 else f"{replay.top_ups} times"
     end = credits(replay.points[-1].balance)
-    over = "of today" if days == 1 else f"of the last {days} days"
+    period_text = "of today" if days == 1 else f"of the last {days} days"
     gaps = ""
     if replay.gaps:
         spends = "1 spend" if len(replay.gaps) == 1 else f"{len(replay.gaps):,} spends"
         gaps = f", {spends} not covered"
-    return f"Balance {over} simulated: topped up {times}{gaps}, {end} credits today."
+    return f"Balance {period_text} simulated: topped up {times}{gaps}, {end} credits today."
 
 
 def next_top_up_text(account: Account, ledger: DailyHistory, today: date) -> str:

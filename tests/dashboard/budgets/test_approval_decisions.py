@@ -275,10 +275,10 @@ def test_without_the_credits_the_question_has_no_button(approval_request, thea, 
 
 
 def test_it_is_decided_once(approval_request, mira, thea, priya, enqueued):
-    budget_actions.decline_request(by=thea, approval=approval_request, words="No.")
+    budget_actions.decline_request(by=thea, approval=approval_request, reason="No.")
     for again in (
         lambda: budget_actions.approve_request(by=mira, approval=approval_request),
-        lambda: budget_actions.decline_request(by=mira, approval=approval_request, words="No."),
+        lambda: budget_actions.decline_request(by=mira, approval=approval_request, reason="No."),
         lambda: budget_actions.withdraw_request(by=priya, approval=approval_request),
     ):
         with pytest.raises(StaleData, match="already decided"):

@@ -62,7 +62,7 @@ def test_approved_declined_and_taken_back_at_once_one_word_counts(
 ):
     works = [
         lambda: actions.approve_request(by=mira, approval=approval_request),
-        lambda: actions.decline_request(by=thea, approval=approval_request, words="No."),
+        lambda: actions.decline_request(by=thea, approval=approval_request, reason="No."),
         lambda: actions.withdraw_request(by=priya, approval=approval_request),
     ]
     assert at_once(works).count(None) == 1
