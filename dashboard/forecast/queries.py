@@ -175,10 +175,7 @@ def build_forecast_chart(account: Account, account_forecast: AccountForecast) ->
         marks=[ChartMark(now, "now", "now", credits(account.balance))],
         expected=[
             now,
-            *(
-                LinePoint(x(end), Decimal(band.median))
-                for end, band in zip(ends, bands, strict=True)
-            ),
+            *(LinePoint(x(end), Decimal(b.median)) for end, b in zip(ends, bands, strict=True)),
         ],
         band=[
             (now, now),
