@@ -56,7 +56,9 @@ def test_a_video_whose_token_was_revoked_goes_on_with_the_next_one(
     expect(luca.video_status).to_contain_text(
         "Luca’s token stopped working at", timeout=RENDERED_TIMEOUT_MS
     )
-    expect(luca.video_status).to_contain_text("Reelroom can check it again when Luca adds a new token.")
+    expect(luca.video_status).to_contain_text(
+        "Reelroom can check it again when Luca adds a new token."
+    )
     other = open_member_page("Luca")
     other.page.goto("/studio/")
     other.use_token_of(sandbox_control.another_token(guest))
