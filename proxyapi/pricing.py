@@ -1,4 +1,4 @@
-"""Prices that are known before asking: the cost map, and what this video's renders took before."""
+"""Prices known before a request: the cost map, and the cost of this video's earlier renders."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def script_credits(account: Account) -> Decimal:
 
 
 def fixed_price(account: Account, operation: str) -> Decimal | None:
-    """Credits of an operation that always costs the same; None where nothing tells them."""
+    """Credits of an operation with a fixed price; None if it is not known."""
     return cost_map_credits(account, get_operation(operation).price)
 
 
 def cost_map_credits(account: Account, price: Price) -> Decimal | None:
-    """Credits in the cost map, else the fallback of the table of operations."""
+    """Credits in the cost map, otherwise the fallback of the table of operations."""
     row = cost_map_row(account, price.cost_map_key)
     credits = response_parsing.parse_credit_amount(row.get("credits"))
     return credits if credits is not None and credits >= 0 else price.fallback
@@ -51,9 +51,9 @@ def free_script_uses(account: Account) -> int:
 
 
 def free_uses(account: Account, price: Price) -> int:
-    """Uses that the service grants before it charges, by the cost map."""
-    free = cost_map_row(account, price.cost_map_key).get("free")
-    return free if isinstance(free, int) else 0
+    """Uses that the upstream grants before it charges, by the cost map."""
+    uses = cost_map_row(account, price.cost_map_key).get("free")
+    return uses if isinstance(uses, int) else 0
 
 
 def can_be_free(charge: Charge) -> bool:
@@ -63,20 +63,20 @@ def can_be_free(charge: Charge) -> bool:
 
 
 def is_cost_unexpected(charge: Charge, cost: Decimal) -> bool:
-    """Whether it took what the price that was shown does not explain."""
+    """Whether the displayed price does not explain the cost."""
     if charge.quote is None or can_be_free(charge):
         return cost > charge.hold
     if not cost and charge.quote:
-        return True  # about the price is never nothing
+        return True  # a price above 0 never costs nothing
     is_exact = get_operation(charge.operation).price.exact
     return cost > charge.hold or (is_exact and cost != charge.quote)
 
 
 def estimate_retry_price(job: Job) -> Decimal | None:
-    """About what a retry takes: a newer estimate, else what the last render took.
+    """The approximate credits of a retry: a newer estimate, otherwise the cost of the last render.
 
-    None where its kind has no retry, or its settings no price: a retry renders them as they stand.
-    It is told from `job.charges.all()`, which a page has read already.
+    None if the kind has no retry, or if settings are unsent and so have no price yet. Uses
+    `job.charges.all()`, which pages have prefetched.
     """
     draft = job.draft_or_none
     if retry_operation_of(job.kind) is None or (draft and draft.unsent_settings()):
@@ -88,15 +88,15 @@ def estimate_retry_price(job: Job) -> Decimal | None:
 
 
 def last_paid_render(job: Job) -> Charge | None:
-    """The render that tells what another one takes: not one that was free, and none after the
+    """The last render whose cost predicts the next one's: not a free one, and none from before the
     settings were priced again."""
-    ran = [
-        one
-        for one in job.charges.all()
-        if one.operation in FACELESS_RENDER_OPERATIONS and one.is_charged
+    renders = [
+        charge
+        for charge in job.charges.all()
+        if charge.operation in FACELESS_RENDER_OPERATIONS and charge.is_charged
     ]
-    told = [one for one in ran if one.cost and one.sent_at is not None]
-    last = max(told, key=charge_sent_time, default=None)
+    paid = [charge for charge in renders if charge.cost and charge.sent_at is not None]
+    last = max(paid, key=charge_sent_time, default=None)
     return None if last is None or is_repriced_since(job, last) else last
 
 
@@ -113,11 +113,11 @@ def is_repriced_since(job: Job, last: Charge) -> bool:
 
 
 def hold_for_estimate(quote: Decimal) -> Decimal:
-    """What is held for an approximate price: a little above it, in whole credits (pitfall 43)."""
+    """The hold for an approximate price: a little above it, in whole credits (pitfall 43)."""
     margin = Decimal(str(settings.HOLD_MARGIN))
     return (quote * margin).to_integral_value(rounding=ROUND_CEILING)
 
 
 def hold_for_operation(operation: str, price: Decimal) -> Decimal:
-    """What is held for an operation at this price: nothing more where the price is exact."""
+    """The hold for an operation at this price: not more than the price if it is exact."""
     return price if get_operation(operation).price.exact else hold_for_estimate(price)

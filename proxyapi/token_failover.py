@@ -17,9 +17,9 @@ STOPPED_TOKEN_STATES = (TokenState.REVOKED, TokenState.REMOVED)
 
 def fail_over_token(stopped: Token) -> None:
     """Move the work to the newest working token; without one, to the next token that is added."""
-    heir = find_successor_token(stopped)
-    if heir is not None:
-        reassign_work(heir)
+    successor = find_successor_token(stopped)
+    if successor is not None:
+        reassign_work(successor)
 
 
 def find_successor_token(stopped: Token) -> Token | None:

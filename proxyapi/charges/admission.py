@@ -233,12 +233,12 @@ def check_none_in_progress(intent: ChargeIntent) -> Job | None:
 def check_job_unchanged(job: Job, intent: ChargeIntent) -> None:
     """Raise `StaleData` if the settings differ from the priced ones, or the job was started
     meanwhile, even if it has failed again since."""
-    seen, priced = intent.job or job, intent.operation in JOB_STARTING_OPERATIONS
-    as_seen = (edited_at(lock_draft(job)), job.finished_at) == (
-        edited_at(seen.draft_or_none),
-        seen.finished_at,
+    displayed, priced = intent.job or job, intent.operation in JOB_STARTING_OPERATIONS
+    is_unchanged = (edited_at(lock_draft(job)), job.finished_at) == (
+        edited_at(displayed.draft_or_none),
+        displayed.finished_at,
     )
-    if job.state != seen.state or (priced and not as_seen):
+    if job.state != displayed.state or (priced and not is_unchanged):
         raise StaleData("This video has changed. Nothing was sent. Review it first.")
 
 
@@ -269,8 +269,8 @@ def check_account_upstream(account: Account) -> None:
 
 def check_hold_fits(account: Account, hold: Decimal) -> None:
     held, held_by_others = account.held_by_all_and_others()
-    if hold > (free := account.balance - held):
-        raise NotEnoughCredits(hold, free, held_by_others)
+    if hold > (available := account.balance - held):
+        raise NotEnoughCredits(hold, available, held_by_others)
 
 
 def insert_charge(intent: ChargeIntent, payer: int, job: Job | None, state: ChargeState) -> Charge:

@@ -155,7 +155,7 @@ def send_charging_request(charge: Charge, grant: Permit) -> None:
 
 def is_claim_current(charge: Charge) -> bool:
     """Whether the charge is still claimed by this attempt. A worker that was suspended after its
-    claim has lost it: the charge may be settled as never charged and repeated by now."""
+    claim has lost it: the charge may have been settled as never charged and repeated."""
     claimed = Charge.objects.filter(
         pk=charge.pk, state=ChargeState.SENDING, attempts=charge.attempts
     )

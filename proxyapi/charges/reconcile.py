@@ -151,11 +151,12 @@ def is_recently_sent(charge: Charge) -> bool:
 
 
 def schedule_next_read(charge: Charge, soon: timedelta | None = None) -> None:
-    """Look every ten seconds for a quarter of an hour, then every ten minutes: a person decides.
+    """Schedule the next read: every `timeouts.retry_interval` for a quarter of an hour, then every
+    ten minutes until a person decides.
 
-    While its request may be on its way, ever more seldom: only good news can come, and each look
-    costs two requests or three. And once just when the service has had its time to book; `soon`:
-    when it could not be asked.
+    While the request may still be in progress the interval grows: only a success can be found, and
+    each read costs two or three requests. One read is scheduled exactly at the end of the booking
+    grace. `soon` is the delay if the evidence could not be read.
     """
     now = timezone.now()
     interval = (
@@ -169,14 +170,15 @@ def schedule_next_read(charge: Charge, soon: timedelta | None = None) -> None:
 
 
 def reconcile_now(charge: Charge) -> bool:
-    """Read once more at the next tick: a person wants to know, whatever stopped or slowed it.
+    """Read the charge once more at the next tick because a person requested it, whatever stopped or
+    slowed it.
 
-    False when it was settled meanwhile. One that is being read just now is not read twice.
+    Return False if it was settled meanwhile. A read that is in progress is not repeated.
     """
     now = timezone.now()
     unknown = Charge.objects.filter(pk=charge.pk, state=ChargeState.UNKNOWN)
     unknown.filter(code=QUARANTINED).update(code="", reason="", due_at=now)
     unknown.filter(due_at__gt=now + reconcile_backlog.MAX_READ_DURATION).update(due_at=now)
-    taken_up = unknown.update(failures=0)
+    updated = unknown.update(failures=0)
     publish_charge_events(charge)
-    return bool(taken_up)
+    return bool(updated)

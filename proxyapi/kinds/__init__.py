@@ -1,7 +1,7 @@
-"""Kinds: one module per kind of job with what differs from kind to kind. All use the same names,
-those of `KindSpec`; what a kind does not have is absent.
+"""Kinds: one module for each kind of job with what differs between kinds. All use the names of
+`KindSpec`; what a kind does not have is absent.
 
-Others use what is listed here: `KINDS[job.kind]`.
+Other packages use the names listed here: `KINDS[job.kind]`.
 """
 
 from __future__ import annotations

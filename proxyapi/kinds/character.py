@@ -1,4 +1,4 @@
-"""Characters: drawn, then trained. The spec does not show where a training starts."""
+"""Characters: drawn, then trained. The spec does not document where a training starts."""
 
 from __future__ import annotations
 

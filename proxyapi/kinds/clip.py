@@ -1,4 +1,4 @@
-"""Clips, from text to video. One is paid for by the request that creates it."""
+"""Clips, from text to video. The request that creates a clip charges for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a kind of job declares, and how most kinds do it. Pure functions of what was read."""
+"""What a kind of job declares, and the behaviour that most kinds share. Pure functions of
+responses."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ IN_PROGRESS_STATUSES = frozenset({"rendering", "syncing"})  # spec, States and t
 
 @dataclass(frozen=True, slots=True)
 class StatusReading:
-    """What one read showed. `state` is None when the answer says nothing that we can read."""
+    """The result of one read. `state` is None if the answer has no readable status."""
 
     state: JobState | None
     raw_status: str = ""
@@ -30,20 +31,21 @@ class StatusReading:
 
 @dataclass(frozen=True)
 class KindSpec:
-    """Where a kind keeps its status, and which words end it. Every other word is "in progress"."""
+    """Where a kind has its status, and which statuses are final. Every other status is "in
+    progress"."""
 
     kind: JobKind
     status_key: str  # the object in `data` that carries the status, or "" for `data` itself
     completed_statuses: frozenset[str]
-    failed_statuses: frozenset[str] = frozenset()  # none where the spec shows none
-    media_url_key: str = "url"  # "" where it has no file
-    media_type: str = "video/mp4"  # where the file's own host names none that is known
-    may_hide_media_url: bool = False  # it may be done without showing its file
-    # Of a draft that members compose here: put it upstream, ask its price, what a render lacks.
+    failed_statuses: frozenset[str] = frozenset()  # empty if the spec documents none
+    media_url_key: str = "url"  # "" if it has no file
+    media_type: str = "video/mp4"  # used if the media host names no known type
+    may_hide_media_url: bool = False  # it may be completed without a file in the answer
+    # For drafts composed in the portal: send it upstream, request its price, missing render fields.
     prepare: Callable[[Job, Priority, float], UpstreamRecord] | None = None
     quote: Callable[[Job], None] | None = None
     preconditions: Callable[[UpstreamRecord], list[str]] = lambda settings: []
-    shows_start: bool = True  # its status tells whether it was started
+    shows_start: bool = True  # its status shows whether it was started
 
     @property
     def is_audio(self) -> bool:
@@ -51,7 +53,7 @@ class KindSpec:
 
     @cached_property
     def read_operation(self) -> str:
-        """The read that a job of this kind is polled by."""
+        """The read that a job of this kind is polled with."""
         return status_read_of(self.kind)
 
     @cached_property
@@ -60,11 +62,11 @@ class KindSpec:
 
     @cached_property
     def started_statuses(self) -> frozenset[str]:
-        """The words that only a start leads to."""
+        """The statuses that only a started job has."""
         return IN_PROGRESS_STATUSES | self.final_statuses
 
     def read_status(self, data: Any) -> StatusReading:
-        """Read a resource's answer. Never raises: what is not understood is not known (rule 6)."""
+        """Read a resource's answer. Never raises: an unreadable status is unknown (rule 6)."""
         holder = find_status_object(data, self.status_key)
         raw = holder.get("status")
         if not isinstance(raw, str) or not raw:
@@ -73,10 +75,10 @@ class KindSpec:
         url = holder.get(self.media_url_key)
         media_url = url if isinstance(url, str) else ""
         if raw in self.completed_statuses:
-            # Done without its file is not done yet (pitfall 10).
+            # Completed without its file is still running (pitfall 10).
             is_hidden = self.may_hide_media_url and self.media_url_key not in holder
-            is_whole = media_url or not self.media_url_key or is_hidden
-            state = JobState.COMPLETED if is_whole else JobState.RUNNING
+            is_complete = media_url or not self.media_url_key or is_hidden
+            state = JobState.COMPLETED if is_complete else JobState.RUNNING
             return StatusReading(state, raw, media_url)
         if raw in self.failed_statuses:
             return StatusReading(JobState.FAILED, raw, "", *parse_failure(holder.get("failure")))
@@ -87,39 +89,40 @@ class KindSpec:
         return dict(response_parsing.as_mapping(data))
 
     def created_id(self, record: UpstreamRecord) -> str:
-        """The id of what a creating call made; empty where the record shows none."""
+        """The id of the created resource; empty if the record has none."""
         ids = (holder.get("id") for holder in self.holders(record))
         return next((str(id) for id in ids if response_parsing.is_resource_id(id)), "")
 
     def reported_status(self, operation: Operation, record: UpstreamRecord) -> str:
-        """A read shows its status in one place; another word beside it is not its own (pitfall
+        """The status at the kind's own place; another status in the record is not its own (pitfall
         5)."""
         holders = self.holders(record)
-        words = (
-            it.get("status") for it in (holders if operation.is_charged_create else holders[:1])
+        statuses = (
+            holder.get("status")
+            for holder in (holders if operation.is_charged_create else holders[:1])
         )
-        return next((word for word in words if isinstance(word, str) and word), "")
+        return next((status for status in statuses if isinstance(status, str) and status), "")
 
     def holders(self, record: UpstreamRecord) -> list[UpstreamRecord]:
-        """Where what a creating call made may stand, as the spec does not show its body: as the
-        reads show it, in the record itself, or in the one object that it holds."""
+        """Where the created resource may be, as the spec does not document the body: at the place
+        that the reads use, in the record itself, or in the only object that it contains."""
         return [find_status_object(record, self.status_key), record, unwrap_single_object(record)]
 
     def evidence_read(self, charge: Charge) -> tuple[str, dict[str, Any]] | None:
         """The free read that shows whether a charge was carried out, with its parameters; None
-        where there is none, such as for a clip whose id is only in the lost answer."""
+        without one, such as for a clip whose id is only in the lost answer."""
         job = charge.job
         if job is None or job.remote_id is None or get_operation(charge.operation).creates:
             return None
         return self.read_operation, {"path": {"id": job.remote_id}}
 
     def snapshot(self, operation: Operation, record: UpstreamRecord) -> UpstreamRecord:
-        """What to keep of the evidence as it was just before sending."""
+        """The part of the evidence before the send to store."""
         reading = self.read_status(record)
         failure = {"code": reading.failure_code, "message": reading.failure_message}
         return {
             "status": self.reported_status(operation, record),
-            # A retry clears it, and people ask for it later.
+            # Stored because a retry clears it upstream.
             "failure": failure if reading.state == JobState.FAILED else None,
             "part": part_ids(operation, record),
         }
@@ -135,12 +138,13 @@ class KindSpec:
         self, operation: Operation, before: UpstreamRecord, record: UpstreamRecord
     ) -> bool:
         status = self.reported_status(operation, record)
-        if not before.get("status"):  # it was not shown, and may have been any
+        if not before.get("status"):  # the status before the send is unknown
             return status in self.started_statuses
         return bool(status) and status != before["status"]
 
     def is_debit_enough(self, operation: Operation, before: UpstreamRecord) -> bool:
-        """Whether a debit proves it alone, as the resource may look afterwards as it did before."""
+        """Whether a debit alone proves it, because the resource may have the same status before and
+        after."""
         is_by_ledger = operation.evidence is ExecutionEvidence.LEDGER or bool(operation.part_list)
         return is_by_ledger or before.get("status") in self.final_statuses
 
@@ -154,7 +158,7 @@ def part_ids(operation: Operation, record: UpstreamRecord) -> list[str] | None:
 
 
 def find_status_object(data: Any, name: str) -> dict[str, Any]:
-    """The object that carries the status, whether the record stands in `data` or one level down."""
+    """The object with the status, in `data` itself or one level below."""
     if not isinstance(data, dict):
         return {}
     if not name:
@@ -167,7 +171,7 @@ def find_status_object(data: Any, name: str) -> dict[str, Any]:
 
 
 def unwrap_single_object(data: dict[str, Any]) -> dict[str, Any]:
-    """The one object in `data`, under whatever name, where `data` is no record itself."""
+    """The only object in `data`, under any name, unless `data` is a record itself."""
     nested = [value for value in data.values() if isinstance(value, dict)]
     is_record = "id" in data or "status" in data
     return nested[0] if len(nested) == 1 and not is_record else data

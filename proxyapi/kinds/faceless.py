@@ -15,15 +15,15 @@ class FacelessKind(KindSpec):
         return faceless_draft.faceless_record(data)
 
     def snapshot(self, operation: Operation, record: UpstreamRecord) -> UpstreamRecord:
-        kept = super().snapshot(operation, record)
-        return {**kept, "script": script_digest(record.get("script"))}
+        stored = super().snapshot(operation, record)
+        return {**stored, "script": script_digest(record.get("script"))}
 
     def proves(self, operation: Operation, before: UpstreamRecord, record: UpstreamRecord) -> bool:
         if operation.writes_script:
             script = record.get("script")
             return bool(script) and script_digest(script) != before.get("script")
         if operation.restarts_failed:
-            # It starts from `failed`: that again proves nothing, nor what it was sent in spite of.
+            # It starts from `failed`, so the same status again proves nothing.
             is_failed = self.reported_status(operation, record) in self.failed_statuses
             return not is_failed and self.has_status_changed(operation, before, record)
         return super().proves(operation, before, record)

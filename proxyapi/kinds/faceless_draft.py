@@ -1,7 +1,7 @@
-"""Drafts: what a person chose lives here first; the upstream gets it for a price or a render.
+"""Drafts: a person's choices are stored here first, and sent upstream for a price or a render.
 
-So nothing is lost while the upstream is away, and a step of the studio costs no request until all
-that the service asks for is there.
+So no choice is lost while the upstream is unavailable, and a step of the studio costs no request
+until all required settings are chosen.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors, response_parsing
 
 DRAFT_LOCK_TTL_S = (
-    45.0  # seconds; longer than one request and its waits, and begun anew before the next
+    45.0  # seconds; longer than one request and its waits, and renewed before the next request
 )
 DRAFT_LOCK_WAIT_S = 3.0  # seconds to wait for another process that holds the lock
-QUOTE_RETRY_S = 240.0  # seconds to the next try to fetch a script, or another price than an old one
+QUOTE_RETRY_S = 240.0  # seconds until a script or a new price is requested again
 CREATE_OPERATION, READ_OPERATION = "faceless.create", "faceless.get"
-MAX_PRICE_AGE = timedelta(days=1)  # then it is asked again while somebody's consent is waited for
-QUOTE_RETRY_WHILE_CHARGED_S = 10.0  # seconds to the next try while a charge of the draft is open
+MAX_PRICE_AGE = timedelta(days=1)  # an older price is requested again while approval is pending
+QUOTE_RETRY_WHILE_CHARGED_S = 10.0  # seconds until the next attempt while a charge is open
 INVALID_DRAFT_ERRORS = (
     errors.NotFound,
     errors.PreconditionFailed,
     errors.ValidationFailed,
-)  # of this draft as it stands
+)  # the draft's current settings are invalid
 TYPES_WITH_GENRE = ("ai-visuals", "ai-clips")
-# What POST /faceless is known to take; everything else follows by PATCH.
+# The fields that POST /faceless is known to accept; all others are sent by PATCH.
 CREATE_FIELDS = ("type", "title", "topic")
 # Delay after a lost answer, in multiples of `CHARGE_RETRY_INTERVAL_S`: 30 s, 5 minutes, then 10.
-# Each attempt may leave a draft that nobody finds again, because the service shows no list of them.
+# Each attempt may leave an orphaned draft, because the upstream has no list of drafts.
 CREATE_RETRY_FACTORS = (3, 30, 60)
 
 
@@ -57,16 +57,16 @@ def missing_render_fields(chosen: dict[str, Any]) -> list[str]:
 
 
 def sync_draft(job: Job, lane: Priority = Priority.PERSON, patience: float = 2) -> dict[str, Any]:
-    """Put the draft upstream as it stands and answer the upstream's record of it.
+    """Send the draft's unsent settings upstream and return the upstream's record of it.
 
-    Free of charge, so it may be repeated. Raises `errors.UpstreamError`, `RateLimitExhausted`.
+    Free of charge, so it may be repeated. Raises `errors.UpstreamError` or `RateLimitExhausted`.
     """
     with draft_lock(job) as held:
         return push_draft_changes(job, lane, patience, held)
 
 
 class DraftBusy(RateLimitExhausted):
-    """Another process puts the draft upstream just now, or died doing it a moment ago."""
+    """Another process is sending the draft upstream, or died doing so a moment ago."""
 
     @property
     def user_message(self) -> str:
@@ -77,7 +77,7 @@ class DraftBusy(RateLimitExhausted):
 
 
 class DraftCreationDelayed(RateLimitExhausted):
-    """The answer to the making of this draft was lost; it is tried again in `wait` seconds."""
+    """The answer to the creation of this draft was lost; the next attempt is in `wait` seconds."""
 
     @property
     def user_message(self) -> str:
@@ -88,7 +88,8 @@ class DraftCreationDelayed(RateLimitExhausted):
 
 
 class DraftCreationFailed(errors.UnsendableRequest):
-    """It was tried as often as drafts nobody finds again may be left; a person is told."""
+    """All attempts to create the draft got no answer. Each may have left an orphaned draft
+    upstream."""
 
     code = "DRAFT-CREATION-FAILED"
     sentence = (
@@ -99,9 +100,9 @@ class DraftCreationFailed(errors.UnsendableRequest):
 
 @contextmanager
 def draft_lock(job: Job) -> Iterator[Lock]:
-    """One process at a time puts a draft upstream: two differences must not cross on the way.
+    """Let one process at a time send a draft upstream, so that two changes do not cross.
 
-    Raises `DraftBusy`. If its holder dies, it lapses after `DRAFT_LOCK_TTL_S`.
+    Raises `DraftBusy`. If its holder dies, the lock expires after `DRAFT_LOCK_TTL_S`.
     """
     lock = connect_redis().lock(
         f"reelroom:draft:{job.pk}", timeout=DRAFT_LOCK_TTL_S, blocking_timeout=DRAFT_LOCK_WAIT_S
@@ -117,7 +118,7 @@ def draft_lock(job: Job) -> Iterator[Lock]:
         job.draft.refresh_from_db()
         yield lock
     finally:
-        with suppress(redis.RedisError):  # lost or run out: it ends by itself
+        with suppress(redis.RedisError):  # a lost or expired lock needs no release
             lock.release()
 
 
@@ -129,11 +130,11 @@ def push_draft_changes(job: Job, lane: Priority, patience: float, held: Lock) ->
     draft = job.draft
     changes = draft.unsent_settings()
     if has_unread_script(job):
-        changes.pop("script", None)  # it would be put over the one that nobody read
+        changes.pop("script", None)  # it would overwrite the unread one
     if not changes:
         return fetch_draft(job, lane, patience)
-    # Until the answer is here nobody knows which value the service has: who takes the change back
-    # has that told, too.
+    # Until the answer arrives the upstream's value is unknown, so undoing the change must also be
+    # sent.
     unconfirmed = dict.fromkeys(changes, UNCONFIRMED_SETTING)
     draft.sent_settings = {**draft.sent_settings, **unconfirmed}
     draft.save(update_fields=["sent_settings"])
@@ -166,18 +167,18 @@ def create_upstream_draft(job: Job, lane: Priority, patience: float) -> None:
         if error.outcome is errors.ErrorOutcome.UNKNOWN:
             schedule_creation_retry(draft)
         raise
-    # The lock may have been lost with Redis. The first one stays: it may be the one that is paid.
-    free = Job.objects.filter(pk=job.pk, remote_id__isnull=True)
+    # The lock may have been lost with Redis. The first draft is kept, because it may be paid for.
+    uncreated = Job.objects.filter(pk=job.pk, remote_id__isnull=True)
     with transaction.atomic():
-        if free.update(remote_id=remote_id):
+        if uncreated.update(remote_id=remote_id):
             Draft.objects.filter(pk=draft.pk).update(sent_settings=first)
     job.refresh_from_db(fields=["remote_id"])
     draft.refresh_from_db(fields=["sent_settings"])
 
 
 def check_creation_delay(draft: Draft) -> None:
-    """Raises `DraftCreationDelayed`, and `DraftCreationFailed` after the last try, until it may be
-    created again."""
+    """Raise `DraftCreationDelayed`, or `DraftCreationFailed` after the last attempt, until the
+    draft may be created again."""
     due_at = draft.create_retry_at
     left = (due_at - timezone.now()).total_seconds() if due_at else 0
     if left > 0 and draft.unanswered_creates >= len(CREATE_RETRY_FACTORS):
@@ -202,7 +203,7 @@ def created_draft_id(job: Job, record: dict[str, Any]) -> str:
 
 
 def faceless_record(data: Any) -> dict[str, Any]:
-    """The faceless record, whether it stands in `data` itself or one level down."""
+    """The faceless record, in `data` itself or one level below."""
     if not isinstance(data, dict):
         return {}
     inner = data.get("faceless")
@@ -210,117 +211,119 @@ def faceless_record(data: Any) -> dict[str, Any]:
 
 
 def unread_script_marker(page: str) -> dict[str, str]:
-    """What stands in `sent_settings` for a script that was ordered and read by nobody; `page`: the
-    script that the page showed then."""
+    """The marker in `sent_settings` for an ordered script that was not read yet; `page` is the
+    script that the page showed at the order."""
     return {"unread beside": page}
 
 
 def has_unread_script(job: Job) -> bool:
-    """Whether a script has to be fetched: one was ordered, and the page's is as it was then."""
+    """Whether a script has to be read: one was ordered, and the page's script is unchanged
+    since."""
     draft = job.draft
     marker = unread_script_marker(draft.settings.get("script") or "")
     return job.remote_id is not None and draft.sent_settings.get("script") == marker
 
 
 def fetch_script(job: Job) -> None:
-    """Take over the script that the service has of this draft: it was paid for, or may have been.
+    """Store the upstream's script of this draft, which was or may have been paid for.
 
-    With the draft to itself. Raises `errors.UpstreamError`, `RateLimitExhausted`.
+    With the draft's lock held. Raises `errors.UpstreamError` or `RateLimitExhausted`.
     """
     try:
-        found = fetch_draft(job, Priority.PERSON, 2)
+        record = fetch_draft(job, Priority.PERSON, 2)
     except errors.NotFound:
-        found = {"script": ""}
-    if "script" not in found:
+        record = {"script": ""}
+    if "script" not in record:
         raise errors.ResponseLost(get_operation(READ_OPERATION))
     draft, now = job.draft, timezone.now()
     chosen, sent = draft.settings, draft.sent_settings
     sent = {name: value for name, value in sent.items() if name != "script"}
-    if isinstance(script := found["script"], str) and script:
+    if isinstance(script := record["script"], str) and script:
         chosen, sent = {**chosen, "script": script}, {**sent, "script": script}
     fields = {"settings": chosen, "sent_settings": sent, "edited_at": now, "quote_due_at": now}
-    # Whoever wrote meanwhile keeps the own words.
+    # A script that a person changed meanwhile is kept.
     unedited = Draft.objects.filter(pk=draft.pk, edited_at=draft.edited_at)
     unedited.update(quote_error="", **fields)
     publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
 def quote_draft(job: Job) -> None:
-    """Ask the price of the draft as it stands; what went wrong is kept as a sentence, not raised.
+    """Request the price of the draft's current settings; an error is stored as a sentence, not
+    raised.
 
-    A change that is asked for several times costs one request. While the account is of another
-    upstream it stays due.
+    Several changes in a row cost one request. While the account belongs to another upstream the
+    request stays due.
     """
     if not job.account.is_of_current_upstream:
         return
-    draft, asked_at, edited_at = job.draft, timezone.now(), job.draft.edited_at
-    found: dict[str, object] = dict.fromkeys(("estimate", "quote_due_at", "quote_fields"))
-    found["quote_error"] = ""
-    is_short = bool(missing_render_fields(draft.settings)) and not has_unread_script(job)
-    is_known = draft.has_current_estimate and not needs_new_quote(job, asked_at)
-    if job.state not in (JobState.DRAFT, JobState.FAILED) or is_short or is_known:
+    draft, requested_at, edited_at = job.draft, timezone.now(), job.draft.edited_at
+    quote: dict[str, object] = dict.fromkeys(("estimate", "quote_due_at", "quote_fields"))
+    quote["quote_error"] = ""
+    is_incomplete = bool(missing_render_fields(draft.settings)) and not has_unread_script(job)
+    is_known = draft.has_current_estimate and not needs_new_quote(job, requested_at)
+    if job.state not in (JobState.DRAFT, JobState.FAILED) or is_incomplete or is_known:
         Draft.objects.filter(pk=draft.pk, edited_at=edited_at).update(quote_due_at=None)
         return
     try:
         with draft_lock(job) as held:
-            if job.charges.holding().exists():  # what only waits for a consent changes nothing
-                # What it charges for is told from how the draft was before: it stays like that.
-                defer_quote(draft, asked_at, QUOTE_RETRY_WHILE_CHARGED_S)
+            if job.charges.holding().exists():  # a charge that waits for approval does not count
+                # The charge's evidence is the draft before the send, so the draft must not change.
+                defer_quote(draft, requested_at, QUOTE_RETRY_WHILE_CHARGED_S)
                 return
             edited_at = draft.edited_at
             if has_unread_script(job):
-                fetch_script(job)  # the next asking is for its price
+                fetch_script(job)  # the next call requests the price
                 return
             push_draft_changes(job, Priority.PERSON, 2, held)
         path = {"faceless": str(job.remote_id)}
         reply = calls.call_upstream(
             job.token, "faceless.estimate", Priority.PERSON, patience=2, path=path
         )
-        found["estimate"] = parse_estimate_credits(reply.data)
-        if found["estimate"] is None:
-            found["quote_error"] = "The service returned no readable price."
+        quote["estimate"] = parse_estimate_credits(reply.data)
+        if quote["estimate"] is None:
+            quote["quote_error"] = "The service returned no readable price."
     except RateLimitExhausted as exhausted:
-        defer_quote(draft, asked_at, max(1.0, exhausted.wait))
+        defer_quote(draft, requested_at, max(1.0, exhausted.wait))
         return
     except errors.UpstreamError as error:
         if draft.has_current_estimate and not isinstance(error, INVALID_DRAFT_ERRORS):
-            defer_quote(draft, asked_at, QUOTE_RETRY_S)  # the price of before keeps its age
+            defer_quote(draft, requested_at, QUOTE_RETRY_S)  # the old price keeps its age
             return
-        found["quote_error"] = error.user_message
+        quote["quote_error"] = error.user_message
         if isinstance(error, errors.ValidationFailed):
-            found["quote_fields"] = error.field_messages
+            quote["quote_fields"] = error.field_messages
         if has_unread_script(job) and not isinstance(error, calls.PERMANENT_ERRORS):
-            found["quote_due_at"] = asked_at + timedelta(seconds=QUOTE_RETRY_S)
-    # Whoever changed it meanwhile has asked again; this price is not theirs.
+            quote["quote_due_at"] = requested_at + timedelta(seconds=QUOTE_RETRY_S)
+    # A change meanwhile has requested another price; this one does not apply to it.
     unedited = Draft.objects.filter(pk=draft.pk, edited_at=edited_at)
-    unedited.update(**found, estimate_as_of=asked_at)
+    unedited.update(**quote, estimate_as_of=requested_at)
     publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
 def needs_new_quote(job: Job, now: datetime) -> bool:
-    """Whether somebody is to consent to a price that is old, or that a person had asked again."""
+    """Whether an approval is pending for a price that is old, or that was requested again."""
     draft = job.draft
     is_old = draft.estimate_as_of is not None and draft.estimate_as_of < now - MAX_PRICE_AGE
     return (is_old or draft.quote_due_at is not None) and awaits_approval(job)
 
 
 def awaits_approval(job: Job) -> bool:
-    """Whether somebody was asked to consent to the price, and has not decided yet."""
+    """Whether an approval of the price was requested and is not decided yet."""
     return job.charges.filter(state=ChargeState.DRAFT).exists()
 
 
-def defer_quote(draft: Draft, asked_at: datetime, seconds: float) -> None:
-    due_at = asked_at + timedelta(seconds=seconds)
+def defer_quote(draft: Draft, requested_at: datetime, seconds: float) -> None:
+    due_at = requested_at + timedelta(seconds=seconds)
     Draft.objects.filter(pk=draft.pk).update(quote_due_at=due_at)
 
 
 def parse_estimate_credits(data: Any) -> Decimal | None:
-    """The credits in an estimate whose exact shape the spec does not show."""
+    """The credits in an estimate, whose exact shape the spec does not document."""
     if (amount := response_parsing.parse_credit_amount(data)) is not None:
         return amount if amount >= 0 else None
     if isinstance(data, dict):
         for name in ("credits", "cost", "estimate", "estimated_credits", "required", "total"):
-            found = parse_estimate_credits(data.get(name))
-            if found is not None:
-                return found
+            credits = parse_estimate_credits(data.get(name))
+            if credits is not None:
+                return credits
     return None

@@ -1,5 +1,5 @@
-"""Storyboards, from text to scene. The spec shows no failing word and no address of the video: one
-that is shown, and empty, is still to come."""
+"""Storyboards, from text to scene. The spec documents no failed status and no video URL: an empty
+URL means that the video is not ready yet."""
 
 from __future__ import annotations
 

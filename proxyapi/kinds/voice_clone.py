@@ -1,4 +1,4 @@
-"""Voice clones. One is paid for when a slot is bought with it: what shows it are the free slots."""
+"""Voice clones. One is paid for when a slot is bought with it; the free slots are the evidence."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class VoiceCloneKind(KindSpec):
         return {"available": free_slot_count(record)}
 
     def proves(self, operation: Operation, before: UpstreamRecord, record: UpstreamRecord) -> bool:
-        was, now = before.get("available"), free_slot_count(record)
-        return was is not None and now is not None and now < was
+        free_before, free_now = before.get("available"), free_slot_count(record)
+        return free_before is not None and free_now is not None and free_now < free_before
 
     def is_debit_enough(self, operation: Operation, before: UpstreamRecord) -> bool:
-        """A slot that is bought and taken leaves as many as before: none."""
+        """True without free slots: buying and using one leaves none, as before."""
         return not before.get("available")
 
 
 def free_slot_count(record: UpstreamRecord) -> int | None:
-    """How many are free; a flag counts as one or none."""
+    """The number of free slots; a flag counts as one or none."""
     available = record.get("available")
     return int(available) if isinstance(available, int) else None
 

@@ -27,14 +27,14 @@ CREDIT_FIELD_OPTIONS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
 CREDIT_QUANTUM = Decimal("0.0001")
 PROFILE_REFRESH_AFTER = timedelta(minutes=10)
 LAPSED_PLAN_REFRESH_AFTER = timedelta(minutes=2)
-INCOMPLETE_REFRESH_AFTER = timedelta(seconds=50)  # the next round
+INCOMPLETE_REFRESH_AFTER = timedelta(seconds=50)  # at the next round
 
 PAUSED_ACCOUNT_TEXT = (
     "This account belongs to another address of the service, {address}. It is paused until the "
     "portal uses that address again."
 )
 
-# A time outside of them is a mistake or means "never ends", and breaks calendars.
+# A time outside these years is a mistake or means "never ends", and breaks calendars.
 PLAUSIBLE_YEARS = range(2000, 2200)
 
 PROFILE_FIELDS = (
@@ -94,8 +94,8 @@ class AccountQuerySet(models.QuerySet["Account"]):
         raise Account.DoesNotExist
 
     def in_lock_order(self, pk: uuid.UUID) -> Self:
-        # Without the key: a transaction that has inserted a row of an account holds its key shared,
-        # and may still wait for the rows before it.
+        # No key lock: a transaction that inserted a row of an account holds a shared lock on its
+        # key, and may still wait for the rows before it.
         return self.same_upstream_account(pk).order_by("pk").select_for_update(no_key=True)
 
     def due_for_refresh(self, now: datetime) -> Self:
@@ -103,7 +103,7 @@ class AccountQuerySet(models.QuerySet["Account"]):
         themselves."""
         old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - PROFILE_REFRESH_AFTER)
         lapsed = ~Q(plan=AccountPlan.PAID) & Q(refreshed_at__lt=now - LAPSED_PLAN_REFRESH_AFTER)
-        # The last refresh stopped half-way: nothing can be made before the voices are known.
+        # The last refresh was incomplete: no video can be composed before the voices are known.
         incomplete = Q(plan=AccountPlan.PAID, options_as_of=None) & Q(
             refreshed_at__lt=now - INCOMPLETE_REFRESH_AFTER
         )
@@ -197,11 +197,11 @@ class Account(models.Model):
 
     def held_by_all_and_others(self) -> tuple[Decimal, Decimal]:
         """Credits held by open charges: of all teams, and of the other teams."""
-        theirs = ~Q(account_id=self.pk)
+        by_others = ~Q(account_id=self.pk)
         sums = (
             self.charges_of_all_teams()
             .holding()
-            .aggregate(all=Sum("hold"), others=Sum("hold", filter=theirs))
+            .aggregate(all=Sum("hold"), others=Sum("hold", filter=by_others))
         )
         return quantize_credits(sums["all"]), quantize_credits(sums["others"])
 
@@ -245,7 +245,7 @@ class Account(models.Model):
     def save_profile(self, me: Mapping[str, Any], requested_at: datetime) -> None:
         """Take what `GET /me` said. Unknown and missing fields leave what was known."""
         self.apply_profile(me)
-        # Not the whole row: the balance and the costs may be newer there than here.
+        # Not all columns: the stored balance and costs may be newer than the loaded ones.
         self.save(update_fields=PROFILE_FIELDS)
         remaining = response_parsing.parse_credit_amount(
             response_parsing.as_mapping(me.get("credits")).get("remaining")

@@ -53,7 +53,7 @@ class ChargeState(models.TextChoices):
 
 CHARGE_TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
     ChargeState.DRAFT: frozenset({ChargeState.HELD, ChargeState.REFUSED}),
-    # To unknown only when the database went back in time: it may have been sent since.
+    # To unknown only after the database was restored: it may have been sent since.
     ChargeState.HELD: frozenset({ChargeState.SENDING, ChargeState.REFUSED, ChargeState.UNKNOWN}),
     # Back to held only when the request provably did not start (refused connection, 429).
     ChargeState.SENDING: frozenset(
@@ -63,20 +63,22 @@ CHARGE_TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
         {ChargeState.MATCHED, ChargeState.REFUSED, ChargeState.WRITTEN_OFF}
     ),
     ChargeState.CONFIRMED: frozenset(),
-    # Only what settling called uncharged: its request arrived later than any request does.
+    # Only a charge assumed uncharged, whose request arrived later than expected.
     ChargeState.REFUSED: frozenset({ChargeState.MATCHED}),
     ChargeState.MATCHED: frozenset(),
     ChargeState.WRITTEN_OFF: frozenset(),
 }
 HOLDING_STATES = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
-UNDECIDED_STATES = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, and the answer is not known
+UNDECIDED_STATES = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, outcome not known
 CHARGED_STATES = (ChargeState.CONFIRMED, ChargeState.MATCHED)
-NEVER_CHARGED_CODE = "NEVER-CHARGED"  # `code` of what settling ended so: it found no trace
-CHARGED_LATE_CODE = "CHARGED-LATE"  # `code` of what was ended so, and took credits all the same
+NEVER_CHARGED_CODE = "NEVER-CHARGED"  # `code` of a charge without evidence, assumed uncharged
+CHARGED_LATE_CODE = (
+    "CHARGED-LATE"  # `code` of a charge assumed uncharged that cost credits after all
+)
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_CHARGE_CRASHES = 5  # failures in a row
-MAX_CLOCK_SKEW = timedelta(seconds=6)  # by five; the ledger's times are whole seconds
-MAX_BOOKING_DELAY = timedelta(hours=1)  # from a sending to its booking, and far more
+MAX_CLOCK_SKEW = timedelta(seconds=6)  # five, plus one for the ledger's whole seconds
+MAX_BOOKING_DELAY = timedelta(hours=1)  # from the sending to the booking; generous
 
 
 def held_credits_annotation(*, by_others: bool = False) -> Coalesce:
@@ -114,7 +116,7 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
 
     def without_debit(self) -> Self:
         """Charges that took credits and are not matched with a ledger entry."""
-        # Few are not booked; their index is taken for the time alone.
+        # Few charges are not booked; this index is used for their times alone.
         few = self.filter(booked_at__isnull=True, sent_at__gt=EARLIEST_TIME)
         return few.filter(state__in=CHARGED_STATES, cost__gt=0).exclude(entries__amount__lt=0)
 
@@ -190,7 +192,7 @@ class Charge(models.Model):
     body = models.JSONField(
         default=dict, blank=True, help_text="Request body; never contains a token."
     )
-    # The nonce of the form: two presses of one button are one charge.
+    # The nonce of the form: submitting it twice creates one charge.
     nonce = models.UUIDField()
     state = models.CharField(max_length=11, choices=ChargeState, default=ChargeState.DRAFT)
     quote = models.DecimalField(
@@ -271,7 +273,7 @@ class Charge(models.Model):
                 condition=~Q(state="written_off") | Q(decided_by__isnull=False),
                 name="charge_written_off_by_a_person",
             ),
-            # One open charge a job and operation: a second tab cannot start a second render.
+            # One open charge for each job and operation: a second tab cannot start a second render.
             models.UniqueConstraint(
                 fields=["job", "operation"],
                 condition=Q(state__in=["draft", "held", "sending", "unknown"]),
@@ -282,14 +284,14 @@ class Charge(models.Model):
             models.Index(fields=["account", "state"]),
             models.Index(fields=["tenant", "state"], name="charge_by_state"),
             models.Index(fields=["tenant", "member", "created_at"], name="charge_of_member"),
-            # Holds all that a budget is summed from: the table itself is not read.
+            # Covers all columns of a budget's sum: the table itself is not read.
             models.Index(
                 fields=["tenant", "created_at", "member", "state", "hold", "cost", "refunded_at"],
                 condition=Q(refunded_at__isnull=True),
                 name="charge_counts",
             ),
             models.Index(fields=["account", "sent_at"], name="charge_sent"),
-            # Everything that the costs of a month are counted by.
+            # Covers all columns of a month's costs.
             models.Index(
                 fields=[
                     *("account", "sent_at", "operation", "state", "quote", "cost", "job"),
@@ -313,7 +315,7 @@ class Charge(models.Model):
                 condition=Q(refund_owed_at__isnull=False, refunded_at__isnull=True),
                 name="charge_refund_owed",
             ),
-            # Few: what is owed for a job is not looked for among all its charges.
+            # Partial: few charges have a refund owed.
             models.Index(
                 fields=["job"],
                 condition=Q(refund_owed_at__isnull=False),

@@ -19,9 +19,9 @@ from proxyapi.models.tenant import Tenant
 
 class TokenState(models.TextChoices):
     WORKING = "working"
-    REVOKED = "revoked"  # 401: the service does not know it any more
+    REVOKED = "revoked"  # 401: the upstream no longer accepts it
     PAUSED = "paused", "paused (plan)"  # a subscription code: resumes by itself
-    REMOVED = "removed"  # taken out by its owner; the sealed value is gone
+    REMOVED = "removed"  # removed by its owner; the ciphertext is deleted
 
 
 class TokenQuerySet(models.QuerySet["Token"]):
@@ -40,7 +40,10 @@ class TokenQuerySet(models.QuerySet["Token"]):
         """The order in which new work chooses its token: working, then paused, then stopped; newest
         first."""
         states = (TokenState.WORKING, TokenState.PAUSED)
-        rank = Case(*(When(state=it, then=n) for n, it in enumerate(states)), default=len(states))
+        rank = Case(
+            *(When(state=state, then=index) for index, state in enumerate(states)),
+            default=len(states),
+        )
         return self.order_by(rank, "-created_at")
 
 

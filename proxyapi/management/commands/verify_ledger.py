@@ -21,7 +21,7 @@ from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 
 PERMIT_TIMEOUT_S = (
-    90.0  # seconds for one request's turn: nobody waits, and it must not be cut short
+    90.0  # seconds to wait for a permit: no page waits, and the audit must not be cut short
 )
 
 
@@ -88,11 +88,13 @@ def sync_account_for_audit(account: Account, *, reread: bool) -> list[str]:
         ledger.mirror_entries(account, patience=PERMIT_TIMEOUT_S)
         if reread:
             recheck_old_pages.recheck_all_pages(source)
-        weighed = any(ledger.take_checkpoint(account, patience=PERMIT_TIMEOUT_S) for _ in range(3))
+        has_checkpoint = any(
+            ledger.take_checkpoint(account, patience=PERMIT_TIMEOUT_S) for _ in range(3)
+        )
         ledger.match_entries(account)
     except (errors.UpstreamError, RateLimitExhausted) as error:
         return [f"It could not be read: {error.user_message}"]
-    return [] if weighed else ["Its balance could not be weighed: rows come all the time."]
+    return [] if has_checkpoint else ["Its balance could not be weighed: rows come all the time."]
 
 
 def format_audit_amount(amount: Decimal | int | None) -> str:

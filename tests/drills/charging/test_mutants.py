@@ -64,8 +64,8 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "nobody looks at the balance": Mutant(
         "proxyapi/charges/admission.py",
-        "    if hold > (free := account.balance - held):",
-        "    if hold > (free := account.balance - held) + 10**9:",
+        "    if hold > (available := account.balance - held):",
+        "    if hold > (available := account.balance - held) + 10**9:",
         "test_admission.py test_consent.py",
     ),
     "a claim without a condition": Mutant(
