@@ -1,16 +1,16 @@
--- The bucket of one token: every change of it happens in this script, on the server's clock.
--- KEYS  1 epoch: when this Redis began to remember; 2 bucket: hash; 3 log: one member a request
--- ARGV  1 verb; 2 window; 3 limit until one is learned; 4 the time, or '' for the server's own (a
---       simulation brings its time along); then what the verb needs. Times are milliseconds.
+-- The bucket of one token: only this script changes it, on the Redis server's clock.
+-- KEYS  1 epoch: the first time known to this Redis; 2 bucket: hash; 3 log: one member a request
+-- ARGV  1 verb; 2 window; 3 limit until one is known; 4 the time, or '' for the server's own (a
+--       simulation passes its time); then the arguments of the verb. Times are milliseconds.
 -- Returns a list of integers.
 
 local epoch, bucket, log = KEYS[1], KEYS[2], KEYS[3]
 local verb, window, unlearned = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local DAY = 86400000
-local SKEW = 2000     -- a clock that is further ahead was put back
-local FADES = 120000 -- people's requests count for less and less over so long
-local CALM = 6       -- requests of people a minute that the lane's own reserve is enough for
-local FOLLOWED = 3   -- beyond it, one more is kept free for so many a minute
+local SKEW = 2000     -- a stored time further ahead means that the clock was set back
+local FADES = 120000 -- time constant of the decay of people's requests
+local CALM = 6       -- people's requests a minute that the priority's own reserve covers
+local FOLLOWED = 3   -- beyond it, one more is left free for this many a minute
 
 local now = tonumber(ARGV[4])
 if not now then
@@ -26,7 +26,7 @@ local function known(name)
   return tonumber(redis.call('HGET', bucket, name)) or 0
 end
 
--- When something was. What is ahead was noted before the clock was put back: it was now.
+-- A stored time; one that is ahead was stored before the clock was set back and becomes now.
 local function moment(name)
   local at = known(name)
   if at <= now + SKEW then return at end
@@ -50,7 +50,7 @@ local function note(count)
   end
 end
 
--- The clock was put back: what it noted is of the last minute at worst, so it counts from now.
+-- After a clock rollback later entries count from now: at worst they are of the last minute.
 local ahead = redis.call('ZREMRANGEBYSCORE', log, now + SKEW, '+inf')
 if ahead > 0 then note(ahead) end
 
@@ -61,15 +61,15 @@ local function until_left(count)
   return math.max(1, at + window - now)
 end
 
--- How many requests people sent lately, the older ones faded.
+-- People's recent requests, older ones weighted less.
 local function clicks()
   return known('people') * math.exp(math.min(0, moment('people_at') - now) / FADES)
 end
 
--- A lane: percent of the limit it leaves free, 1 if it leaves more where people send much, percent
--- of the limit that it gets a minute at most (0: no such bound), how many of those at once, after
--- how many seconds without any it goes before all but people (0: never), within how many
--- milliseconds it leaves one more free (0: it does not), 1 if it is people's own, and its number.
+-- A priority: percent of the limit it leaves free, 1 if it leaves more if people send much, percent
+-- of the limit that it gets a minute at most (0: no such bound), how many of them at once, seconds
+-- without a request after which it goes before all but people (0: never), milliseconds within which
+-- it leaves one more free (0: none), 1 for people's requests, and its number.
 local function lane_of(from, lends)
   local lane = {}
   local names = {'reserve', 'follows', 'pace', 'burst', 'starves', 'soon', 'people', 'number'}
@@ -93,11 +93,11 @@ local function lane_of(from, lends)
   return lane
 end
 
--- How many requests the lane would be granted now, and the milliseconds until `cost` would be.
+-- The requests the priority would be granted now, and the milliseconds until `cost` would be.
 local function room_for(lane, cost)
   if paused > 0 then return 0, paused end
   if blind then
-    -- Nothing is known of the last minute: one request at a time, as slow as the limit allows.
+    -- The last minute is unknown: one request at a time, at the average rate of the limit.
     local last = math.min(moment('probed'), now)
     local wait = last + math.ceil(window / limit) * cost - now
     if last > 0 and wait > 0 then return 0, wait end
@@ -122,7 +122,7 @@ end
 
 if verb == 'room' then
   local room, wait = room_for(lane_of(5, true), 1)
-  -- Of what is lent it gets one; beyond that no more than it is left otherwise.
+  -- A starved priority gets one request; beyond that only what it would get otherwise.
   if room > 1 then room = math.max(1, (room_for(lane_of(5, false), 1))) end
   return {room, wait}
 end
@@ -150,10 +150,10 @@ if verb == 'restamp' then
 end
 
 if verb == 'correct' then
-  local told, left = tonumber(ARGV[5]), tonumber(ARGV[6])
-  redis.call('HSET', bucket, 'limit', told, 'seen', 1)
-  -- Requests that somebody else made with this token, or that were forgotten, count from now.
-  note(math.max(0, told - left - used))
+  local stated, left = tonumber(ARGV[5]), tonumber(ARGV[6])
+  redis.call('HSET', bucket, 'limit', stated, 'seen', 1)
+  -- Requests that others sent with this token, or that Redis lost, count from now.
+  note(math.max(0, stated - left - used))
   keep()
   return {1, 0}
 end

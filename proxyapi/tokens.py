@@ -157,7 +157,7 @@ def get_or_create_account(
 
 
 def is_token_unusable(token: Token) -> bool:
-    """Whether the stored token cannot be used by anybody."""
+    """Whether the stored token cannot be used any more."""
     return token.state == TokenState.REVOKED or not token_vault.can_decrypt(token)
 
 

@@ -248,11 +248,9 @@ def fetch_script(job: Job) -> None:
 
 
 def quote_draft(job: Job) -> None:
-    """Request the price of the draft's current settings; an error is stored as a sentence, not
-    raised.
+    """Request the price of the current settings; an error is stored as a sentence, not raised.
 
-    Several changes in a row cost one request. While the account belongs to another upstream the
-    request stays due.
+    Several changes cost one request. It stays due while the account is of another upstream.
     """
     if not job.account.is_of_current_upstream:
         return

@@ -236,8 +236,10 @@ class Account(models.Model):
                 Account.objects.filter(pk=pk).update(balance=F("balance") - charge.cost)
 
     def rows_with_usable_token(self) -> AccountQuerySet:
-        """This row, and those of the same upstream account that a token of their own team opens: a
-        team whose token was revoked learns nothing new through another team."""
+        """This row, and those of other teams on the same upstream account with a usable token.
+
+        A team whose token was revoked gets no new balance through another team.
+        """
         tokens = self.tokens.model.objects.usable().filter(account=OuterRef("pk"))
         rows = Account.objects.same_upstream_account(self.pk)
         return rows.filter(Q(pk=self.pk) | Exists(tokens))
@@ -273,7 +275,7 @@ class Account(models.Model):
 def parse_plan(
     subscription: Mapping[str, Any], known: AccountPlan = AccountPlan.NONE
 ) -> AccountPlan:
-    """The plan that these words tell, else the one that was `known`: a word that cannot be read
+    """The plan in the upstream's record; `known` if it is unreadable, because an unreadable value
     stops no token (rule 6)."""
     active, trial = subscription.get("active"), subscription.get("trial")
     if active is False or subscription.get("exists") is False:
