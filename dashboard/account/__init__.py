@@ -1,1 +1,1 @@
-"""Signing in: its limits, its record, the end of unused sessions, and mails about passwords."""
+"""Sign-in: its limits, its history, the expiry of unused sessions, and mails about passwords."""

@@ -1,4 +1,4 @@
-"""How allauth behaves here: sign-up is closed, wrong passwords are limited and recorded."""
+"""The allauth adapter: sign-up is closed, wrong passwords are limited and recorded."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return False
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Replaces allauth's own limits. It takes back what `_login_failed_rl_usage` counted when
-        the password is right."""
+        """Replace allauth's own limits. On a right password allauth rolls back
+        `_login_failed_rl_usage`."""
         self._login_failed_rl_usage = consume_sign_in_attempt(request, credentials["email"])
         if self._login_failed_rl_usage is None:
             record_limited_sign_in(request, credentials["email"])

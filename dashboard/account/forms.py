@@ -1,4 +1,4 @@
-"""The forms of allauth, with the words of ours for what is wrong with a field."""
+"""The forms of allauth, with the portal's validation messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from dashboard.shared.enqueue import RESET_MAIL_TASK, enqueue_now
 from dashboard.shared.forms import PortalForm
 
-RESET_EXPIRES_S = 3600  # of a request for a mail, which is then asked for again
+RESET_EXPIRES_S = 3600  # an older mail request is dropped; the user requests it again
 REQUIRED_MESSAGES = {
     "login": "Enter your e-mail address.",
     "email": "Enter your e-mail address.",
@@ -22,8 +22,11 @@ REQUIRED_MESSAGES = {
 
 class AccountForm(PortalForm):
     def messages_for_field(self, name: str, field: Field) -> dict[str, str]:
-        words = super().messages_for_field(name, field)
-        return {**words, "required": REQUIRED_MESSAGES.get(name, words["required"])}
+        field_messages = super().messages_for_field(name, field)
+        return {
+            **field_messages,
+            "required": REQUIRED_MESSAGES.get(name, field_messages["required"]),
+        }
 
 
 class LoginForm(AccountForm, account.LoginForm):  # type: ignore[misc]
@@ -35,8 +38,8 @@ class ChangePasswordForm(AccountForm, account.ChangePasswordForm):  # type: igno
 
 
 class ResetPasswordForm(AccountForm, account.ResetPasswordForm):  # type: ignore[misc]
-    """Does the same work for every address, so that neither the answer nor its time tells whether
-    an account has it. The worker looks for the account."""
+    """Do the same work for every address, so that neither the response nor its time reveals whether
+    an account has it. The worker searches for the account."""
 
     def save(self, request: HttpRequest, **_: object) -> str:
         address: str = self.cleaned_data["email"]

@@ -16,9 +16,9 @@ from dashboard.models import User
 
 
 def send_reset_link(address: str) -> None:
-    """Mail a link for a new password to the person with this address; nobody else gets a mail.
+    """Mail a link for a new password to the user with this address, if there is one.
 
-    The link is made here: in a task's arguments it would lie in Redis.
+    The link is created here: in a task's arguments it would be stored in Redis.
     """
     user = User.objects.filter(email=address.lower(), is_active=True).first()
     if user is None or not settings.PASSWORD_RESET_BY_EMAIL:
@@ -44,13 +44,13 @@ def send_password_changed_mail(user_id: int, changed_at: datetime, client_ip: st
 
 
 def send_account_mail(name: str, user: User, **context: object) -> None:
-    """Render templates/account/email/`name`_… and hand it to the mail server.
+    """Render templates/account/email/`name`_… and send it to the mail server.
 
-    Raises OSError, as smtplib does, when the mail server does not take it.
+    Raises OSError, as smtplib does, if the mail server does not accept it.
     """
     context |= {"user": user, "portal": settings.PORTAL_URL}
     headers = {"Auto-Submitted": "auto-generated"}
     mail = get_adapter().render_mail(f"account/email/{name}", user.email, context, headers)
     if settings.EMAIL_BACKEND.endswith("console.EmailBackend"):
-        mail.alternatives.clear()  # a log is read as text
+        mail.alternatives.clear()  # the log shows text only
     mail.send()

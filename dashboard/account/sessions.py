@@ -1,7 +1,7 @@
 """Sessions that end SESSION_IDLE_MINUTES after their last use and SESSION_COOKIE_AGE after sign-in.
 
-`expire_date` of the row is that moment. A use puts it off by one UPDATE, in a few minutes once; the
-cookie may live longer and then opens nothing.
+`expire_date` of the row is that time. A use extends it by one UPDATE, at most every five minutes; a
+cookie that lives longer is not accepted.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ EXPIRY_UPDATE_INTERVAL = timedelta(minutes=5)
 
 
 class SessionStore(DatabaseStore):
-    """`SESSION_ENGINE`. Django finds it by this name."""
+    """`SESSION_ENGINE`. Django requires this class name."""
 
-    expires_at: datetime | None = None  # as the row said when it was read
+    expires_at: datetime | None = None  # as last read from the row
 
     def load(self) -> dict[str, Any]:
         row = self._get_session_from_db()  # type: ignore[attr-defined]  # not in the stubs
@@ -34,7 +34,7 @@ class SessionStore(DatabaseStore):
         return row
 
     def extend_expiry(self) -> None:
-        """The session was used. One of an earlier release has no SIGNED_IN_AT and ends on time."""
+        """Extend the session after a use. A session without `SIGNED_IN_AT_KEY` is not extended."""
         if SIGNED_IN_AT_KEY not in self or self.expires_at is None:
             return
         end = session_expiry(self[SIGNED_IN_AT_KEY])
@@ -43,8 +43,8 @@ class SessionStore(DatabaseStore):
 
 
 def session_expiry(signed_in_at: int | None) -> datetime:
-    """When a session that is used now ends, if it is not used again."""
+    """Return when a session that is used now ends if it is not used again."""
     now = timezone.now()
     signed_in = now if signed_in_at is None else datetime.fromtimestamp(signed_in_at, UTC)
-    longest = signed_in + timedelta(seconds=settings.SESSION_COOKIE_AGE)
-    return min(now + timedelta(minutes=settings.SESSION_IDLE_MINUTES), longest)
+    latest_end = signed_in + timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    return min(now + timedelta(minutes=settings.SESSION_IDLE_MINUTES), latest_end)

@@ -1,4 +1,4 @@
-"""The record of sign-ins, kept for SIGN_IN_RETENTION_DAYS."""
+"""The history of sign-ins, kept for SIGN_IN_RETENTION_DAYS."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from django.utils import timezone
 
 from dashboard.models import SignInEvent, SignInOutcome, User
 
-DELETE_BATCH_SIZE = 1000  # rows that one transaction deletes
-LIMITED_RECORD_INTERVAL_S = 300  # a client that is refused goes on trying; one row tells it
+DELETE_BATCH_SIZE = 1000  # rows per transaction
+LIMITED_RECORD_INTERVAL_S = 300  # a refused client keeps trying; one row is enough
 
 
 def record_sign_in(
     request: HttpRequest, outcome: SignInOutcome, address: str, user: User | None = None
 ) -> None:
-    """Add a row. The person is looked up for every refusal, so that its time tells nothing."""
+    """Add a row. The user is queried for every refusal, so that its time reveals nothing."""
     address = address.lower()[:254]
     SignInEvent.objects.create(
         user=user or User.objects.filter(email=address).first(),
@@ -31,16 +31,16 @@ def record_sign_in(
 
 
 def record_limited_sign_in(request: HttpRequest, address: str) -> None:
-    """Once in five minutes for a client: rows must not grow with the tries of an attack."""
+    """Add at most one row per client in five minutes: the rows must not grow with an attack."""
     key = f"sign-in-limited:{get_adapter().get_client_ip(request)}"
     if cache.add(key, True, LIMITED_RECORD_INTERVAL_S):
         record_sign_in(request, SignInOutcome.RATE_LIMITED, address)
 
 
 def prune_sign_in_events() -> int:
-    """Delete what is older than SIGN_IN_RETENTION_DAYS, batch by batch; returns how many."""
+    """Delete rows older than SIGN_IN_RETENTION_DAYS in batches; return how many."""
     until = timezone.now() - timedelta(days=settings.SIGN_IN_RETENTION_DAYS)
-    old, deleted = SignInEvent.objects.filter(happened_at__lt=until), 0
-    while batch := list(old.values_list("pk", flat=True)[:DELETE_BATCH_SIZE]):
+    expired, deleted = SignInEvent.objects.filter(happened_at__lt=until), 0
+    while batch := list(expired.values_list("pk", flat=True)[:DELETE_BATCH_SIZE]):
         deleted += SignInEvent.objects.filter(pk__in=batch).delete()[0]
     return deleted

@@ -1,8 +1,8 @@
-"""How often a wrong password may be tried (docs/decisions/0019-limits-of-wrong-passwords.md).
+"""Rate limits of wrong passwords (docs/decisions/0019-limits-of-wrong-passwords.md).
 
-Five tries in five minutes are for one client and one address together, so that nobody locks out
-somebody else. A browser that signed in before is known by a signed cookie and has its own five;
-every other client also shares a hundred tries an hour for the address, and ten a minute for its IP.
+Five attempts in five minutes are allowed per client and address together, so that nobody can lock
+out another user. A browser that signed in before is known by a signed cookie and has its own five;
+all other clients also share a hundred attempts an hour per address, and ten a minute per IP.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RATE_PER_IP = "10/m/ip"
 
 
 def remember_client(response: HttpResponse, address: str) -> None:
-    """Note in the browser that this person signed in there. The cookie holds no address."""
+    """Set a cookie that this user signed in with this browser. It does not contain the address."""
     response.set_signed_cookie(
         KNOWN_CLIENT_COOKIE,
         secrets.token_urlsafe(12),
@@ -35,7 +35,7 @@ def remember_client(response: HttpResponse, address: str) -> None:
 
 
 def known_client_id(request: HttpRequest, address: str) -> str:
-    """The id of a browser in which this person signed in before, else nothing."""
+    """Return the id of a browser in which this user signed in before, else ""."""
     id = request.get_signed_cookie(
         KNOWN_CLIENT_COOKIE, default="", salt=address.lower(), max_age=KNOWN_CLIENT_AGE_S
     )
@@ -43,22 +43,22 @@ def known_client_id(request: HttpRequest, address: str) -> str:
 
 
 def consume_sign_in_attempt(request: HttpRequest, address: str) -> ratelimit.RateLimitUsage | None:
-    """Count a try before the password is checked; None when there is none left.
+    """Count an attempt before the password is checked; return None if none is left.
 
-    A right password gives it back: `rollback()`.
+    A right password returns it: `rollback()`.
     """
     address = address.lower()
-    known = known_client_id(request, address)
-    client = known or ratelimit.get_ip(request)
+    known_client = known_client_id(request, address)
+    client = known_client or ratelimit.get_ip(request)
     limits: list[tuple[str, str | None]] = [(RATE_PER_CLIENT, f"{client} {address}")]
-    if not known:
+    if not known_client:
         limits += [(RATE_PER_IP, None), (RATE_PER_ADDRESS, address)]
-    taken = ratelimit.RateLimitUsage(usage=[])
+    total_usage = ratelimit.RateLimitUsage(usage=[])
     for rate, key in limits:
         usage = ratelimit.consume(
             request, app="sign_in", action="wrong", config={"wrong": rate}, key=key, limit_get=True
         )
         if usage is None:
             return None
-        taken.usage += usage.usage
-    return taken
+        total_usage.usage += usage.usage
+    return total_usage

@@ -1,4 +1,4 @@
-"""What happens after a sign-in and after a password was changed."""
+"""Signal handlers for a sign-in and for a changed password."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def after_password_reset(request: HttpRequest, user: User, **_: Any) -> None:
 
 
 def enqueue_password_changed_mail(request: HttpRequest, user: User) -> None:
-    """Have the worker mail it. The password is changed already: without a broker that stays."""
-    facts = (user.pk, timezone.now().isoformat(), get_adapter().get_client_ip(request))
+    """Enqueue the mail. The password is already changed, and stays so without a broker."""
+    arguments = (user.pk, timezone.now().isoformat(), get_adapter().get_client_ip(request))
     try:
-        enqueue_now(CHANGED_MAIL_TASK, *facts)
+        enqueue_now(CHANGED_MAIL_TASK, *arguments)
     except OperationalError:
         log.warning("the broker is away: no mail about the changed password of user %s", user.pk)

@@ -1,4 +1,4 @@
-"""Addresses of a person's account: sign-in, password, views."""
+"""URLs of a user's account: sign-in, password, preferences."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from django.urls import include, path, re_path
 
 from dashboard.account import views
 
-# The pages of allauth that Reelroom uses, under the names by which allauth links them. Its other
-# pages do not exist here: an operator adds people, and they keep their address.
+# The pages of allauth that Reelroom uses, with the URL names that allauth requires. Its other
+# pages do not exist here: an operator adds users, and their e-mail address does not change.
 ACCOUNT_URLS = [
     path("login/", allauth.login, name="account_login"),
     path("logout/", allauth.logout, name="account_logout"),

@@ -1,5 +1,5 @@
-"""A person's own choices, light or dark and which of their teams they look at, and the pages of
-allauth that Reelroom changes."""
+"""Views of a user's theme and team, of the session and service status, and the changed pages of
+allauth."""
 
 from __future__ import annotations
 
@@ -25,46 +25,46 @@ THEMES = ("", "light", "dark")
 
 @require_POST
 def set_theme(request: TeamRequest) -> HttpResponse:
-    """An unknown theme is the system's."""
-    wanted = request.POST.get("theme", "")
-    request.user.theme = wanted if wanted in THEMES else ""
+    """Save the theme; an unknown one means the system's."""
+    theme = request.POST.get("theme", "")
+    request.user.theme = theme if theme in THEMES else ""
     request.user.save(update_fields=["theme"])
     return HttpResponseRedirect(safe_return_path(request, request.POST.get("next", "")))
 
 
 @require_POST
 def switch_team(request: TeamRequest) -> HttpResponse:
-    """Another of the person's own teams; somebody else's does not exist."""
-    wanted = parse_uuid(request.POST.get("team", ""))
-    membership = get_object_or_404(request.user.memberships, team_id=wanted)
+    """Switch to another of the user's own teams; 404 for any other team."""
+    team_id = parse_uuid(request.POST.get("team", ""))
+    membership = get_object_or_404(request.user.memberships, team_id=team_id)
     request.session[TEAM_SESSION_KEY] = str(membership.team_id)
-    rotate_token(request)  # a form of the other team, in another tab, is not sent to this one
+    rotate_token(request)  # so that a form of the old team, open in another tab, is refused
     return HttpResponseRedirect("/")
 
 
 @require_POST
 def check_session(request: TeamRequest) -> HttpResponse:
-    """Whether a form of the page that asks would be taken: for who signed out or left the team in
-    another tab, the door, the team or CSRF's check have answered by now."""
+    """Return 204 if a form of the page would be accepted. If the user signed out or left the team
+    in another tab, the middleware or the CSRF check has responded before."""
     return HttpResponse(status=204)
 
 
 @require_safe
 def show_service_status(request: TeamRequest) -> HttpResponse:
-    """Whether the service answers, for a page that missed it; else what is left of the reader's own
-    requests, and nothing for who has no token any more."""
+    """Render the service status for a page that missed a change; else the reader's remaining
+    requests, or nothing without a token."""
     if request.htmx.target == "service":
-        found = load_service_availability(request.team.tenant)
-        return render(request, "components/service_status.html", {"service": found})
-    left = load_own_rate_limit(request.membership)
-    if left is None:
+        service = load_service_availability(request.team.tenant)
+        return render(request, "components/service_status.html", {"service": service})
+    rate_limit = load_own_rate_limit(request.membership)
+    if rate_limit is None:
         return HttpResponse()
-    return render(request, "components/remaining_requests.html", {"allowance": left})
+    return render(request, "components/remaining_requests.html", {"allowance": rate_limit})
 
 
 @login_not_required
 def password_reset(request: HttpRequest) -> HttpResponse:
-    """Without a mail server no link is made: it would stand in the log."""
+    """Without a mail server no link is created, because it would be written to the log."""
     if not settings.PASSWORD_RESET_BY_EMAIL:
         return render(request, "account/password_reset_unavailable.html")
     response: HttpResponse = allauth.password_reset(request)
@@ -73,7 +73,8 @@ def password_reset(request: HttpRequest) -> HttpResponse:
 
 class PasswordResetFromKey(allauth.PasswordResetFromKeyView):  # type: ignore[misc]
     def form_valid(self, form: Form) -> HttpResponse:
-        """The link proves the mailbox: guesses of others do not hold this browser up."""
+        """Mark the browser as known: the link proves access to the mailbox, so wrong passwords of
+        others must not limit it."""
         response: HttpResponse = super().form_valid(form)
         remember_client(response, self.reset_user.email)
         return response

@@ -1,4 +1,4 @@
-"""The library of videos and one video's page. `changes` is for the live stream; other areas link by
-URL name."""
+"""The video library and the page of a video. `changes` is used by the event stream; other areas
+link by URL name."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What people do with a video in the library: retry it, hide it, show it again."""
+"""Actions on videos of the library: retry, hide, restore."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ def retry_video(
     failed_at: str,
     words: str | None = None,
 ) -> Charge:
-    """Run a failed render again. It charges again, about what it took last time.
+    """Run a failed render again. It is charged again, at about the cost of the last run.
 
-    `failed_at` is the time of the failure that was shown, ISO 8601: for another nothing is sent.
+    `failed_at` is the time of the failure that was shown, ISO 8601; for another failure nothing is
+    sent.
     """
     check_permission(by, Permission.RENDER)
     operation = retry_operation_of(job.kind)
@@ -54,7 +55,7 @@ def retry_video(
 
 
 def quote_retry(job: Job, seen: Decimal, failed_at: str) -> Decimal:
-    """The price in credits; raises `Refusal` where nothing can be sent."""
+    """Return the price in credits; raise `Refusal` if nothing can be sent."""
     require_job_state(
         job, JobState.FAILED, "Only a failed render can be retried. This one did not fail."
     )
@@ -68,7 +69,7 @@ def quote_retry(job: Job, seen: Decimal, failed_at: str) -> Decimal:
 
 @transaction.atomic
 def hide_video(*, by: Membership, job: Job) -> None:
-    """Take it out of the library. The service has no delete, and credits do not come back."""
+    """Hide a video from the library. The service cannot delete it, and no credits are refunded."""
     check_permission(by, Permission.RENDER)
     Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
     publish_event(job.tenant_id, EventType.JOB, job.pk)
@@ -77,7 +78,7 @@ def hide_video(*, by: Membership, job: Job) -> None:
 
 @transaction.atomic
 def unhide_video(*, by: Membership, job: Job) -> None:
-    """Put a hidden video back into the library; one that is there stays there."""
+    """Show a hidden video in the library again; a visible one stays unchanged."""
     check_permission(by, Permission.RENDER)
     if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
         publish_event(job.tenant_id, EventType.JOB, job.pk)
@@ -85,6 +86,7 @@ def unhide_video(*, by: Membership, job: Job) -> None:
 
 
 def require_latest_failure(shown: str, job: Job) -> None:
-    """Nobody pays for a failure they did not see: only its time tells it from the one before."""
+    """Raise `StaleData` if the job has failed again since the shown failure, so that nobody pays
+    for a failure they did not see. Only its time identifies a failure."""
     if shown != (job.finished_at.isoformat() if job.finished_at else ""):
         raise StaleData(FAILURE_NOT_LATEST)

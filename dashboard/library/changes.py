@@ -1,4 +1,4 @@
-"""What a push to open pages holds of each changed video."""
+"""The fragments of changed videos in a push."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHANGES_TEMPLATE = "library/_changes.html"
 
 
 def changed_videos_context(tenant: Tenant, jobs: Sequence[Job]) -> Mapping[str, object]:
-    """`videos` of the template; one query."""
+    """Return `videos` for the template; one query."""
     usual, now = DurationHistory(tenant_id=tenant.pk), timezone.now()
     pages = [build_video_page(build_video_context(job, usual, now), usual) for job in jobs]
     return {"videos": pages}

@@ -1,4 +1,4 @@
-"""Addresses of the video library and of each video."""
+"""URLs of the video library and of each video."""
 
 from __future__ import annotations
 

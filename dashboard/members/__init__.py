@@ -1,3 +1,3 @@
-"""Members of a team. `actions` is for management commands; other areas link by URL name."""
+"""Members of a team. `actions` is used by management commands; other areas link by URL name."""
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What happens to a team and its members: their roles, its time zone, and a member who leaves.
+"""Actions on a team and its members: change a role, set the time zone, remove a member.
 
-Removal is done from the command line, which is what the audit log names: tokens, requests and what
-was not sent end; what they made stays. Requests are locked before accounts.
+Members are removed from the command line, which the audit log names as the actor. Their tokens,
+approval requests and unsent charges end; what they made stays. Approval requests are locked before
+accounts.
 """
 
 from __future__ import annotations
@@ -55,12 +56,12 @@ LEFT_BEFORE_SENDING = "{name} left the team before it was sent. Nothing was char
 @transaction.atomic
 @append_audit_rows_last()
 def change_member_role(*, by: Membership, member: Membership, role: Role) -> bool:
-    """Give a member of the same team another role, and tell the owners; False when they have it
-    already.
+    """Change the role of a member of the same team and notify the owners; return False if they
+    already have it.
 
-    Raises PermissionDenied when `by` may not, `Refusal` when it would leave the team ownerless.
+    Raises PermissionDenied if `by` may not, and `Refusal` if the team would have no owner.
     """
-    # The owners are locked too: two owners who demote each other at once must not both succeed.
+    # All members are locked: two owners who demote each other at once must not both succeed.
     rows = Membership.objects.select_for_update(of=("self",)).filter(team=by.team)
     members = {row.pk: row for row in rows.select_related("user").order_by("pk")}
     current = members.get(member.pk)
@@ -97,15 +98,15 @@ def change_member_role(*, by: Membership, member: Membership, role: Role) -> boo
 @transaction.atomic
 @append_audit_rows_last()
 def set_team_time_zone(*, by: Membership, name: str) -> bool:
-    """Tell the team's days in another time zone; False when it is the one they are told in.
+    """Set the time zone of the team's days; return False if it is already set.
 
-    Budgets count by it from now on; the ledger's days are counted anew in the background. Raises
-    PermissionDenied, and `Refusal` for what is no time zone.
+    Budgets use it from now on; the ledger's daily totals are recounted in the background. Raises
+    PermissionDenied, and `Refusal` for an unknown time zone.
     """
     check_permission(by, Permission.MANAGE_TEAM)
     if name not in available_timezones():
         raise Refusal(UNKNOWN_TIME_ZONE, field="time_zone")
-    # Whoever adds a row of the tenant's meanwhile has no need to wait.
+    # With no_key, transactions that add rows of the tenant do not wait.
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=by.team.tenant_id)
     if tenant.time_zone == name:
         return False
@@ -118,7 +119,7 @@ def set_team_time_zone(*, by: Membership, name: str) -> bool:
     )
     tenant.time_zone = name
     tenant.save(update_fields=["time_zone"])
-    # Even where it is the zone of before again: meanwhile days were counted in another.
+    # Also if an earlier zone is set again: days may have been counted in another one since.
     LedgerMirror.objects.filter(account__tenant=tenant).update(rollup_time_zone=REBUILD_WANTED)
     for account_id in Account.objects.filter(tenant=tenant).values_list("pk", flat=True):
         tasks.enqueue_task_after_commit(tasks.recount_days_task, account_id)
@@ -127,26 +128,26 @@ def set_team_time_zone(*, by: Membership, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class MemberRemoval:
-    """What was ended, and what goes on without the member."""
+    """What was ended, and what continues without the member."""
 
     tokens: int  # removed
-    requests: int  # for approval, withdrawn
-    cancelled: int  # charges that were held and not sent
-    moved_drafts: int  # to the token that a colleague has for the same account
-    unsettled: int  # charges that were sent and whose outcome is not known yet
-    rendering: tuple[str, ...]  # titles of videos that run on the removed tokens
+    requests: int  # approval requests that were withdrawn
+    cancelled: int  # held charges that were not sent
+    moved_drafts: int  # to a colleague's token for the same account
+    unsettled: int  # sent charges with an unknown outcome
+    rendering: tuple[str, ...]  # titles of videos that are rendering on the removed tokens
     has_other_team: bool
 
 
 @transaction.atomic
 @append_audit_rows_last()
 def remove_member(member: Membership) -> MemberRemoval:
-    """End a membership, with everything that acts in the member's name.
+    """End a membership and everything that acts in the member's name.
 
-    Who has no other team cannot sign in any more, and is signed out everywhere. Raises `Refusal`
-    for the last owner.
+    A user without another team can no longer sign in, and is signed out everywhere. Raises
+    `Refusal` for the last owner.
     """
-    # All owners are locked: two of them who leave at once must not both succeed.
+    # All owners are locked: two who leave at once must not both succeed.
     owners = member.team.memberships.select_for_update().filter(role=Role.OWNER)
     if [owner.pk for owner in owners] == [member.pk]:
         raise Refusal(LAST_OWNER_LEAVES.format(name=member.user, team=member.team))
@@ -156,7 +157,7 @@ def remove_member(member: Membership) -> MemberRemoval:
     charges = Charge.objects.filter(tenant=member.team.tenant_id, member=member.user)
     rendering = running_video_titles(member)
     removed = remove_all_member_tokens(member, actor)
-    moved = token_failover.move_drafts_to_colleagues(member.team.tenant_id, member.user_id)
+    moved_drafts = token_failover.move_drafts_to_colleagues(member.team.tenant_id, member.user_id)
     Budget.objects.filter(team=member.team, member=member.user).update(active=False)
     has_other_team = member.user.memberships.exclude(pk=member.pk).exists()
     if not has_other_team:
@@ -165,7 +166,7 @@ def remove_member(member: Membership) -> MemberRemoval:
         tokens=removed,
         requests=requests,
         cancelled=cancelled,
-        moved_drafts=moved,
+        moved_drafts=moved_drafts,
         unsettled=charges.filter(state__in=UNDECIDED_STATES).count(),
         rendering=rendering,
         has_other_team=has_other_team,
@@ -194,24 +195,25 @@ def withdraw_member_requests(member: Membership, actor: AuditActor) -> int:
 
 
 def cancel_unsent_charges(member: Membership) -> int:
-    """What a worker has taken by now is settled by its answer."""
-    held = Charge.objects.filter(tenant=member.team.tenant_id, member=member.user)
-    held = held.filter(state=ChargeState.HELD).order_by("account_id", "pk")
+    """Cancel held charges and return how many; those that a worker has claimed are settled by their
+    answer."""
+    charges = Charge.objects.filter(tenant=member.team.tenant_id, member=member.user)
+    charges = charges.filter(state=ChargeState.HELD).order_by("account_id", "pk")
     sentence = LEFT_BEFORE_SENDING.format(name=member.user)
     return sum(
-        cancel_held_charge(charge, sentence) for charge in held.select_related("account", "job")
+        cancel_held_charge(charge, sentence) for charge in charges.select_related("account", "job")
     )
 
 
 def running_video_titles(member: Membership) -> tuple[str, ...]:
-    running = Job.objects.filter(tenant=member.team.tenant_id, state=JobState.RUNNING)
-    running = running.filter(token__owner=member.user).order_by("created_at", "pk")
-    return tuple(running.values_list("title", flat=True))
+    jobs = Job.objects.filter(tenant=member.team.tenant_id, state=JobState.RUNNING)
+    jobs = jobs.filter(token__owner=member.user).order_by("created_at", "pk")
+    return tuple(jobs.values_list("title", flat=True))
 
 
 def remove_all_member_tokens(member: Membership, actor: AuditActor) -> int:
-    standing = Token.objects.not_removed().filter(tenant=member.team.tenant_id, owner=member.user)
-    removed = list(standing.order_by("account_id", "pk"))
+    stored = Token.objects.not_removed().filter(tenant=member.team.tenant_id, owner=member.user)
+    removed = list(stored.order_by("account_id", "pk"))
     for token in removed:
         tokens.destroy_token(token)
         before = {"fingerprint": token.fingerprint, "owner": member.user.email}
@@ -220,9 +222,11 @@ def remove_all_member_tokens(member: Membership, actor: AuditActor) -> int:
 
 
 def disable_user(user: User) -> None:
-    """They cannot sign in any more, and no browser stays signed in as them."""
+    """Disable the user and delete all their sessions."""
     user.is_active = False
     user.save(update_fields=["is_active"])
     sessions = Session.objects.iterator()
-    theirs = [one.pk for one in sessions if one.get_decoded().get(SESSION_KEY) == str(user.pk)]
-    Session.objects.filter(pk__in=theirs).delete()
+    session_keys = [
+        session.pk for session in sessions if session.get_decoded().get(SESSION_KEY) == str(user.pk)
+    ]
+    Session.objects.filter(pk__in=session_keys).delete()

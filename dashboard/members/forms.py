@@ -1,4 +1,4 @@
-"""The forms about a team as a whole."""
+"""Forms for the settings of a team."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TIME_ZONE_HELP = (
 
 
 def time_zone_choices() -> list[tuple[str, str]]:
-    """Places by their IANA names, UTC first; not the old names and not the fixed offsets."""
+    """Return places by their IANA names, UTC first, without legacy names and fixed offsets."""
     places = sorted(name for name in available_timezones() if "/" in name and name[:3] != "Etc")
     return [("UTC", "UTC"), *((name, name.replace("_", " ")) for name in places)]
 

@@ -1,4 +1,4 @@
-"""The members of a team as their page shows them."""
+"""The data of the members page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dashboard.shared.token_status import TokenStatus, build_token_status
 from proxyapi.credentials import token_vault
 from proxyapi.models import Token
 
-# The better one is shown when a member keeps several tokens.
+# If a member has several tokens, the one with the lowest rank is shown.
 TOKEN_STATE_RANKS = {"working": 0, "paused": 1, "revoked": 2}
 NO_TOKEN_STATUS = TokenStatus("draft", "No token")
 
@@ -26,7 +26,7 @@ class RoleChoice:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """`roles` is empty where the reader may not change this member's role."""
+    """`roles` is empty if the reader may not change this member's role."""
 
     id: int
     name: str
@@ -58,7 +58,7 @@ class MembersPage:
 
 
 def build_members_page(reader: Membership) -> MembersPage:
-    """Everybody in the reader's team, in order of joining; two queries."""
+    """Return all members of the reader's team in the order of joining; two queries."""
     tokens = load_token_statuses(reader)
     rows = reader.team.memberships.select_related("user")
     return MembersPage(
@@ -78,7 +78,7 @@ def load_token_statuses(reader: Membership) -> dict[int, TokenStatus]:
 
 
 def token_sort_key(token: Token) -> tuple[bool, bool, int]:
-    """The higher, the rather it is the one that a member is shown with."""
+    """Return a higher key for the token whose status is shown for its member."""
     usable = token.account.is_of_current_upstream
     return usable, token_vault.can_decrypt(token), -TOKEN_STATE_RANKS[token.state]
 

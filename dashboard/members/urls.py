@@ -1,4 +1,4 @@
-"""Addresses of the team's members."""
+"""URLs of the team's members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The people of the team, what each may do, and the clock that the team goes by."""
+"""Views of the team's members, their roles, and the team's time zone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def members(request: TeamRequest) -> HttpResponse:
 
 @require_POST
 def update_role(request: TeamRequest, membership_id: int) -> HttpResponse:
-    """Give somebody another role. A refusal stands under their role, with the list as it is."""
+    """Change a member's role. A refusal is shown below their role, with an unchanged list."""
     member = fetch_membership(request, membership_id)
     try:
         role = parse_role(request.POST.get("role", ""))
@@ -38,14 +38,13 @@ def update_role(request: TeamRequest, membership_id: int) -> HttpResponse:
 
 @require_POST
 def update_time_zone(request: TeamRequest) -> HttpResponse:
-    """Tell the team's days in another time zone."""
     check_permission(request.membership, Permission.MANAGE_TEAM)
     form = TimeZoneForm(request.POST)
     if not form.is_valid():
         return render_members_page(request, zone_form=form)
     if set_team_time_zone(by=request.membership, name=form.cleaned_data["time_zone"]):
-        told = "Time zone set to {time_zone}. Daily totals of the ledger are being recalculated."
-        messages.success(request, told.format_map(form.cleaned_data))
+        message = "Time zone set to {time_zone}. Daily totals of the ledger are being recalculated."
+        messages.success(request, message.format_map(form.cleaned_data))
     return redirect("members")
 
 

@@ -1,4 +1,4 @@
-"""People and teams, one noun a file."""
+"""People and teams, one model file per noun."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Alerts: what a team wants to be told of, what was told, and how it got there.
+"""Alerts: the rules of a team, their events, and the deliveries of the events.
 
-A rule names what is watched and from which threshold on. What it finds becomes one event for each
-subject, threshold and period, however often it is looked at: the constraint sees to it.
+A rule names what is monitored and its threshold. A finding creates one event for each subject,
+threshold and period, however often it is evaluated: a constraint ensures it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class AlertKind(models.TextChoices):
 
 
 class AlertRule(models.Model):
-    """`threshold` is in the unit of what is watched: credits, days, failures or minutes; 0 where
-    there is none to choose."""
+    """`threshold` is in the unit of the kind: credits, days, failures or minutes; 0 if it has
+    none."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="alert_rules")
@@ -59,16 +59,17 @@ class AlertRule(models.Model):
 
 class AlertEventQuerySet(models.QuerySet["AlertEvent"]):
     def visible_to(self, reader: Membership, *, money: bool) -> Self:
-        """Those of the team, those about the reader, and with `money` the ones for who decides."""
-        shown = Q(member=None, for_money=False) | Q(member=reader.user_id)
+        """Return the events of the team, those about the reader, and with `money` those for money
+        managers."""
+        is_visible = Q(member=None, for_money=False) | Q(member=reader.user_id)
         if money:
-            shown |= Q(for_money=True)
-        return self.filter(shown, team=reader.team_id)
+            is_visible |= Q(for_money=True)
+        return self.filter(is_visible, team=reader.team_id)
 
 
 class AlertEvent(models.Model):
-    """Without a rule it is a test or a notice. `member`: about this one; `for_money`: for treasurer
-    and owner; with neither it is for the whole team."""
+    """An event without a rule is a test or a notice. `member`: it concerns this user; `for_money`:
+    for treasurers and owners; with neither it is for the whole team."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="alert_events")
@@ -159,7 +160,7 @@ class Delivery(models.Model):
 
 
 class AlertWebhook(models.Model):
-    """Where a team's alerts are posted to, and the sealed secret that signs them."""
+    """The URL that a team's alerts are posted to, and the encrypted secret that signs them."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.OneToOneField(Team, models.CASCADE, related_name="webhook")
@@ -172,9 +173,9 @@ class AlertWebhook(models.Model):
 
     @property
     def host(self) -> str:
-        """What of the address pages and logs show: the rest may be a secret."""
+        """Return the part of the URL that pages and logs show; the rest may be a secret."""
         return urlsplit(self.url).hostname or ""
 
     def encryption_context(self) -> str:
-        """The name that binds the sealed secret to this row."""
+        """Return the name that binds the encrypted secret to this row."""
         return f"webhook:{self.pk}"

@@ -1,7 +1,8 @@
-"""An ask: a charge over its budget that waits for the treasurer's or the owner's word.
+"""An approval request: a charge over its budget that waits for a treasurer's or an owner's
+decision.
 
-The charge is a draft with the price that was seen; it holds nothing and is sent by nobody before
-it was approved.
+The charge is a draft with the price that was shown; it holds nothing and is not sent before it is
+approved.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The audit log: who did what, with the values before and after; rows are only ever added.
 
 A row names its team and its actor by value, so it outlives both. The rows of a team are a chain:
-each holds the hash of the one before, and `AuditChainHead` the hash of the last. On PostgreSQL a
-trigger refuses updates and deletions (migration 0003), elsewhere this model does.
+each has the hash of the one before, and `AuditChainHead` has the hash of the last. On PostgreSQL a
+trigger refuses updates and deletions (migration 0003), on other databases this model does.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class AuditAction(models.TextChoices):
     MEMBER_REMOVE = "member.remove"
     MEMBER_ROLE = "member.role"
     TEAM_TIME_ZONE = "team.time_zone"
-    TOKEN_ADD = "token.add"  # noqa: S105  # the name of an action
+    TOKEN_ADD = "token.add"  # noqa: S105  # an action's name
     TOKEN_REMOVE = "token.remove"  # noqa: S105
     TOKEN_UNDECRYPTABLE = "token.undecryptable"  # noqa: S105
     TOP_UP_CHANGE = "top_up.change"
@@ -71,7 +71,7 @@ class AuditAction(models.TextChoices):
 
 
 class AuditAppendOnlyError(Exception):
-    """Somebody tried to change or to delete a row of the audit log."""
+    """A row of the audit log was to be changed or deleted."""
 
 
 class AuditActorKind(models.TextChoices):
@@ -81,9 +81,10 @@ class AuditActorKind(models.TextChoices):
 
 
 class AuditChainHead(models.Model):
-    """The end of a team's chain, locked while a row is added so that no two follow the same one.
+    """The end of a team's chain, locked while a row is added so that no two rows follow the same
+    one.
 
-    Lock order: it is the last lock that a transaction takes, after budgets, requests and accounts.
+    Lock order: it is the last lock of a transaction, after budgets, approval requests and accounts.
     """
 
     team_id = models.UUIDField(primary_key=True)
@@ -97,7 +98,7 @@ class AuditChainHead(models.Model):
 class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
     @transaction.atomic
     def append(self, *, team_id: UUID, **fields: Any) -> AuditEvent:
-        """Add a row at the end of the team's chain, locked until the transaction ends."""
+        """Add a row to the team's chain, which stays locked until the transaction ends."""
         head = AuditChainHead.objects.select_for_update().filter(pk=team_id).first()
         if head is None:
             AuditChainHead.objects.bulk_create([AuditChainHead(pk=team_id)], ignore_conflicts=True)
@@ -166,7 +167,8 @@ class AuditEvent(models.Model):
         raise AuditAppendOnlyError
 
     def compute_hash(self) -> str:
-        """SHA-256 over the canonical JSON of everything but the row's own key and hash."""
+        """Return the SHA-256 of the canonical JSON of all fields except the row's own key and
+        hash."""
         content = {name: getattr(self, name) for name in HASHED_FIELDS}
         content["team_id"] = str(self.team_id)
         content["happened_at"] = self.happened_at.astimezone(UTC).isoformat(timespec="microseconds")
@@ -175,6 +177,7 @@ class AuditEvent(models.Model):
 
 
 def plain_json(value: Any) -> Any:
-    """As every database gives it back: a float is kept as text, PostgreSQL would write it anew."""
+    """Convert to JSON values that every database returns unchanged. Floats become text, because
+    PostgreSQL may rewrite them."""
     text = json.dumps(value, cls=DjangoJSONEncoder)
     return json.loads(text, parse_float=str, parse_constant=str)

@@ -1,7 +1,7 @@
-"""A budget: how many credits a member, or the whole team, may spend in a day, a week or a month.
+"""A budget: the credits that a member, or the whole team, may spend in a day, a week or a month.
 
-Credits count from the moment they are held. `soft` warns, `hard` refuses; one of the two is set.
-The days are those of the team's time zone (`Tenant.zone`).
+Credits count as soon as they are held. `soft` warns, `hard` refuses; at least one is set. The days
+are those of the team's time zone (`Tenant.zone`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ class BudgetPeriod(models.TextChoices):
 
 class BudgetQuerySet(models.QuerySet["Budget"]):
     def applying_to(self, team_id: uuid.UUID, user_id: int) -> Self:
-        """Those that count when this member spends, in the order in which they are locked."""
-        whose = Q(member=user_id) | Q(member=None)
-        return self.filter(whose, team=team_id, active=True).order_by("pk")
+        """Return the budgets that apply when this member spends, in the order in which they are
+        locked."""
+        is_applicable = Q(member=user_id) | Q(member=None)
+        return self.filter(is_applicable, team=team_id, active=True).order_by("pk")
 
 
 class Budget(models.Model):
@@ -62,7 +63,7 @@ class Budget(models.Model):
 
     class Meta:
         constraints = [
-            # Two, because a null equals no other null.
+            # Two constraints, because NULL never equals NULL.
             models.UniqueConstraint(
                 fields=["team", "member", "period"],
                 condition=Q(member__isnull=False),
@@ -96,9 +97,9 @@ class Budget(models.Model):
 
     @property
     def limits_version(self) -> str:
-        """Both limits, for a form to tell whether another writer changed them: "2000/2500"."""
-        both = (self.soft, self.hard)
-        return "/".join("" if limit is None else f"{limit.normalize():f}" for limit in both)
+        """Return both limits, such as "2000/2500", for a form to detect that they changed."""
+        limits = (self.soft, self.hard)
+        return "/".join("" if limit is None else f"{limit.normalize():f}" for limit in limits)
 
 
 class BudgetChange(models.Model):

@@ -1,4 +1,4 @@
-"""A team, and a person's membership and role in it."""
+"""Teams, and the memberships of users with their roles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sign-in, a refused one, or a changed password: who, when and from where. Never the password."""
+"""A sign-in, a refused one, or a changed password: who, when and from where, never the password."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SignInEvent(models.Model):
         settings.AUTH_USER_MODEL,
         models.SET_NULL,
         null=True,
-        db_index=False,  # the index below begins with it
+        db_index=False,  # the index below starts with this column
         related_name="sign_in_events",
         help_text="Null if no user has this address.",
     )

@@ -1,4 +1,4 @@
-"""A person. They sign in with their e-mail address; there are no user names."""
+"""Users. They sign in with their e-mail address; there are no user names."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def first_name(self) -> str:
-        """What a colleague calls them."""
+        """Return the first word of the name, or the local part of the e-mail address."""
         return self.name.split()[0] if self.name.split() else self.email.partition("@")[0]
 
     @property

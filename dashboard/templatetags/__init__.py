@@ -1,3 +1,3 @@
-"""The template library `reelroom`, for templates alone."""
+"""The template library `reelroom`."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Filters and tags of our own templates. The formatters are those of `shared.formatting`."""
+"""Filters and tags of the portal's templates. The formatters are those of `shared.formatting`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ for formatter in (clock, credits, day, duration, percent, seconds, share_of):
 
 CREDITS_UNIT_HTML = mark_safe('<abbr title="credits">cr</abbr>')
 SELECTED_ATTR = mark_safe(" selected")
-# The symbols of templates/components/glyphs.html.
+# The symbols in templates/components/glyphs.html.
 GLYPH_STATES = frozenset(
     {"draft", "waiting", "running", "late", "completed", "failed"}
     | {"unknown", "paused", "good", "outside", "likely", "info"}
@@ -38,19 +38,20 @@ GLYPH_STATES = frozenset(
 
 @register.simple_tag
 def sheets() -> list[str]:
-    """The style sheets a page links."""
+    """Return the style sheets that a page links."""
     return files_to_link(STYLE_BUNDLE)
 
 
 @register.simple_tag
 def scripts() -> list[str]:
-    """The scripts that every page of a team links."""
+    """Return the scripts that every page of a team links."""
     return files_to_link(SCRIPT_BUNDLE)
 
 
 @register.simple_tag
 def glyph(state: str, class_: str = "", *, bare: bool = False) -> SafeString:
-    """A state's own shape; the word stands beside it. `bare` takes the colour around."""
+    """Render the glyph of a state; its label is rendered beside it. `bare` inherits the text
+    colour."""
     if state not in GLYPH_STATES:
         raise template.TemplateSyntaxError(f"there is no glyph for {state!r}")
     return format_html(
@@ -72,7 +73,7 @@ AMOUNT_FORMATS = {
     "in": "+{value}",
     "out": "\N{MINUS SIGN}{value}",
 }
-# Made once: a table has hundreds.
+# Built once: a table has hundreds of amounts.
 AMOUNT_DATA_ATTRS = {
     name: format_html(' data-is="{}"', name) if name != "exact" else "" for name in AMOUNT_FORMATS
 }
@@ -88,21 +89,21 @@ def amount(
     *,
     unit: bool = True,
 ) -> SafeString:
-    """Credits in the form that says how sure they are: exact, about, held, unknown
-    ("low or value"), in, out, free. Without a value there is nothing. A table whose head says the
-    unit leaves it out (`unit=False`)."""
+    """Render credits in the form that shows how certain they are: exact, about, held, unknown ("low
+    or value"), in, out, free. Without a value it renders nothing. `unit=False` leaves out the unit,
+    for a table with the unit in its head."""
     if is_ == "free":
         return mark_safe('<data class="amount" data-is="free" value="0">free</data>')
     if value is None or value == "":
         return mark_safe("")
     number = value if isinstance(value, Decimal) else Decimal(str(value))
-    told = credits(number)
-    shown = told.lstrip("\N{MINUS SIGN}") if is_ in ("in", "out") else told
+    text = credits(number)
+    shown = text.lstrip("\N{MINUS SIGN}") if is_ in ("in", "out") else text
     return format_html(
         '<data class="amount{}"{} value="{}">{}{}</data>',
         f" {class_}" if class_ else "",
         AMOUNT_DATA_ATTRS[is_],
-        "" if is_ == "unknown" else told.replace(",", "").replace("\N{MINUS SIGN}", "-"),
+        "" if is_ == "unknown" else text.replace(",", "").replace("\N{MINUS SIGN}", "-"),
         AMOUNT_FORMATS[is_].format(value=shown, low=credits(low) if is_ == "unknown" else ""),
         AMOUNT_SUFFIX_HTML if unit else "",
     )
@@ -111,30 +112,33 @@ def amount(
 # Choices -----------------------------------------------------------------------------------------
 @register.simple_tag
 def options(chip: FilterChip) -> SafeString:
-    """The options of a filter's select."""
+    """Render the options of a filter's select."""
     return render_select_options(chip.options)
 
 
 @lru_cache(maxsize=64)
 def render_select_options(options: tuple[ChipOption, ...]) -> SafeString:
-    """A team of hundreds has as many of them, twice on a page and the same on the next."""
+    """Cached: a large team has hundreds of options, twice on a page and on each following page."""
     return format_html_join(
         "",
         '<option value="{}"{}>{}</option>',
-        ((one.value, SELECTED_ATTR if one.chosen else "", one.label) for one in options),
+        (
+            (option.value, SELECTED_ATTR if option.chosen else "", option.label)
+            for option in options
+        ),
     )
 
 
 # People and places -------------------------------------------------------------------------------
 @register.filter
 def toast_state(level_tag: str) -> str:
-    """The state a message is shown in: what was done leaves by itself, the rest stays."""
+    """Return the state of a message: a success closes by itself, all others stay."""
     return {"success": "good", "warning": "late", "error": "failed"}.get(level_tag, "info")
 
 
 @register.simple_tag(takes_context=True)
 def here(context: Context, name: str, also: str = "") -> SafeString:
-    """Marks the entry of a navigation whose page, or a page beneath it, this is."""
+    """Mark the navigation entry of the current page, or of a page below it."""
     request = context.get("request")
     match = request.resolver_match if isinstance(request, HttpRequest) else None
     if match is None or match.url_name not in {name, *also.split()}:

@@ -1,3 +1,3 @@
-"""Tokens of members. `actions` is for tasks; a token's state is `shared.token_status`."""
+"""Tokens of members. `actions` is used by tasks; a token's status is in `shared.token_status`."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tokens of members: added after a check, removed for good."""
+"""Actions on members' tokens: add after a check, remove permanently."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from proxyapi.upstream.secret import Secret
 
 
 def add_member_token(*, by: Membership, pasted: Secret) -> Token:
-    """Check the token with the service and store it sealed. Raises `TokenRefused`, or
+    """Check the token with the service and store it encrypted. Raises `TokenRefused` or
     `TooManyAttempts`."""
     check_permission(by, Permission.KEEP_TOKEN)
 
@@ -35,7 +35,7 @@ def add_member_token(*, by: Membership, pasted: Secret) -> Token:
 
 @transaction.atomic
 def remove_member_token(*, by: Membership, token: Token) -> None:
-    """Destroy its value at once. Its member is told when somebody else did it."""
+    """Destroy the token's value at once. Its owner is notified if another member removed it."""
     tokens.destroy_token(token)
     is_own = token.owner_id == by.user_id
     before = {"fingerprint": token.fingerprint, "owner": token.owner.email}
@@ -50,8 +50,8 @@ def remove_member_token(*, by: Membership, token: Token) -> None:
 
 
 def record_undecryptable_tokens(team_id: UUID) -> None:
-    """Write down each token of the team that does not open: once, however often it is
-    looked at, and again only when its row holds something else that does not open either."""
+    """Record each token of the team that cannot be decrypted: once, and again only if its
+    ciphertext changes and still cannot be decrypted."""
     team = Team.objects.get(pk=team_id)
     for token in Token.objects.not_removed().filter(tenant=team.tenant_id).select_related("owner"):
         if not token_vault.can_decrypt(token):
@@ -60,8 +60,8 @@ def record_undecryptable_tokens(team_id: UUID) -> None:
 
 @transaction.atomic
 def record_undecryptable_token(team: Team, token: Token) -> None:
-    """A finding of the portal: who changed the ciphertext is not known."""
-    Token.objects.select_for_update().get(pk=token.pk)  # two at once write one row
+    """The portal is the actor, because it is unknown who changed the ciphertext."""
+    Token.objects.select_for_update().get(pk=token.pk)  # two concurrent checks write one row
     action, ciphertext_hash = (
         AuditAction.TOKEN_UNDECRYPTABLE,
         sha256(token.ciphertext).hexdigest()[:16],

@@ -1,4 +1,4 @@
-"""The form that takes a member's API token. What was typed is never written back into a page."""
+"""The form for a member's API token. The input is never rendered into a page again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HELP_TEXT = (
 
 
 class TokenForm(PortalForm):
-    # Nothing is checked or stripped here: the field must not judge, quote or shorten a secret.
+    # No validation and no stripping: the field must not quote or change a secret.
     token = forms.CharField(
         label="API token",
         help_text=HELP_TEXT,
@@ -27,5 +27,5 @@ class TokenForm(PortalForm):
     )
 
     def clean_token(self) -> Secret:
-        """Wrapped from here on: no report of an error finds it in a variable on its way."""
+        """Wrap the value, so that no error report finds it in a variable."""
         return Secret(self.cleaned_data["token"])

@@ -1,4 +1,4 @@
-"""The tokens of a team by the account they open, as their page shows them. Never a value."""
+"""The tokens of a team by account, for their page; never their values."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class TokensPage:
 
 @dataclass(frozen=True, slots=True)
 class TokenRemoval:
-    """What removing a token means, asked before it is done. `whose` is empty for the reader's own.
-    `has_other`: its member has another one that opens the account."""
+    """The data of the confirmation before a token is removed. `whose` is empty for the reader's
+    own. `has_other`: its owner has another token for the account."""
 
     id: UUID
     last_four: str
@@ -68,7 +68,7 @@ class TokenRemoval:
 
     @property
     def sentence(self) -> str:
-        """What becomes of what is rendering."""
+        """Return what happens to the videos that are rendering."""
         if not self.running:
             return "Nothing is rendering with it."
         what = "One video is" if self.running == 1 else f"{self.running} videos are"
@@ -139,7 +139,7 @@ def build_token_row(token: Token, reader: Membership) -> TokenRow:
 
 
 def account_plan_text(account: Account) -> str:
-    """Its name and when it renews: Business plan, renews in 11 days."""
+    """Return the plan and its renewal, such as "Business plan, renews in 11 days"."""
     if account.plan == AccountPlan.NONE:
         return "No plan"
     name, verb = f"{account.plan_name} plan" if account.plan_name else "Paid plan", "renews"
@@ -151,7 +151,7 @@ def account_plan_text(account: Account) -> str:
 
 
 def shared_account_text(tokens: list[Token]) -> str:
-    """Who shares one balance; nothing where one member is alone with the account."""
+    """Return who shares the account's balance; "" if only one member has a token for it."""
     names = list(dict.fromkeys(token.owner.first_name for token in tokens))
     if len(names) < 2:
         return ""

@@ -1,4 +1,4 @@
-"""Addresses of API tokens."""
+"""URLs of API tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tokens of the team: add one's own, see whose open which account, remove one."""
+"""Views of the team's tokens: list them by account, add one's own, remove one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def tokens(request: TeamRequest) -> HttpResponse:
 
 @allow_get_or_post
 def delete_token(request: TeamRequest, token_id: UUID) -> HttpResponse:
-    """Asks once, then removes. htmx takes the dialog alone, a browser without script the page."""
+    """Ask for confirmation, then remove. htmx gets the dialog alone, a browser without scripts the
+    page."""
     token = fetch_removable_token(request, token_id)
     if request.method == "POST":
         remove_member_token(by=request.membership, token=token)

@@ -1,6 +1,7 @@
-"""Videos as pages show them: frozen, complete, and worded. Templates read them and decide nothing.
+"""Page data of videos, complete and immutable, with all texts; templates make no decisions.
 
-Everything here is the same for every member of the team, but `acts.py`: it alone asks who reads.
+Everything is the same for every member of the team, except `buttons.py`, which depends on the
+reader.
 """
 
 from __future__ import annotations

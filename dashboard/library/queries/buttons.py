@@ -1,6 +1,6 @@
-"""What one reader may do with a video, as buttons: shown or not, disabled with the reason, priced.
+"""The buttons of a video for one reader: hidden, disabled with a reason, or priced.
 
-This is the one part that depends on the reader; it is never pushed, only fetched by their session.
+This is the only part that depends on the reader: it is never pushed, only fetched in their session.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ ACCOUNT_UNUSABLE_TEXT = "The token it was made with no longer works."
 
 @dataclass(frozen=True, slots=True)
 class ActionButton:
-    """`price` in credits: a button with one charges; about that much unless `exact`. `dialog`: it
-    asks first. `why`: disabled. `post`: it is done by the press itself, and asks nothing."""
+    """A button. With a `price` in credits it charges: about that much, or exactly that if `exact`.
+    `dialog`: it opens a confirmation dialog. `disabled_reason` says why it is disabled. `post`: it
+    acts at once, without a confirmation."""
 
     label: str
     url: str
@@ -45,7 +46,7 @@ class ActionButton:
 def video_card_actions(
     job: Job, charges: Sequence[Charge], state: str, reader: Membership
 ) -> tuple[ActionButton, ...]:
-    """The few acts that stand on a card."""
+    """Return the few buttons of a card."""
     if not has_permission(reader, Permission.RENDER):
         return ()
     if job.hidden_at is not None:
@@ -59,7 +60,7 @@ def video_card_actions(
 def video_page_actions(
     job: Job, charges: Sequence[Charge], state: str, reader: Membership
 ) -> tuple[ActionButton, ...]:
-    """The acts in the head of the video's page; one of them at most is the blue one."""
+    """Return the buttons in the header of the video's page; at most one is primary."""
     buttons = []
     if state == "completed" and job.media_url:
         url = f"{reverse('video-media', args=[job.pk])}?download=1"
@@ -79,15 +80,15 @@ def video_page_actions(
             and job.member_id == reader.user_id
         ):
             buttons.append(ActionButton("Add a new token", reverse("tokens"), "key", "primary"))
-        hiding = reverse("video-hide", args=[job.pk])
+        hide_url = reverse("video-hide", args=[job.pk])
         buttons.append(
-            ActionButton("Hide from the library", hiding, "eye-slash", "square", dialog=True)
+            ActionButton("Hide from the library", hide_url, "eye-slash", "square", dialog=True)
         )
     return tuple(buttons)
 
 
 def needs_manual_check(job: Job, charges: Sequence[Charge], state: str) -> bool:
-    """Whether nobody looks by themselves any more, or seldom, or the last look told nothing."""
+    """True if polling or reconciliation is stopped or slow, or the last poll failed."""
     if job.token.state != TokenState.WORKING or job.account.pause_reason:
         return False
     if state in ("running", "late"):
@@ -96,44 +97,49 @@ def needs_manual_check(job: Job, charges: Sequence[Charge], state: str) -> bool:
 
 
 def approval_actions(charges: Sequence[Charge], reader: Membership) -> list[ActionButton]:
-    """What there is to do about a charge that waits for a word; one query where one does."""
-    asked = [charge for charge in charges if charge.state == ChargeState.DRAFT]
-    approval = ApprovalRequest.objects.pending().filter(charge__in=asked).first() if asked else None
+    """Return the buttons for a charge that waits for approval; one query if there is one."""
+    drafts = [charge for charge in charges if charge.state == ChargeState.DRAFT]
+    approval = (
+        ApprovalRequest.objects.pending().filter(charge__in=drafts).first() if drafts else None
+    )
     if approval is None:
         return []
     buttons = []
     if has_permission(reader, Permission.MANAGE_MONEY):
-        yes, no = (
+        approve_url, decline_url = (
             reverse(f"approval-request-{name}", args=[approval.pk])
             for name in ("approvals", "refusals")
         )
-        buttons.append(ActionButton("Decline", no, "x-mark", "quiet", dialog=True))
-        price = asked[-1].hold
+        buttons.append(ActionButton("Decline", decline_url, "x-mark", "quiet", dialog=True))
+        price = drafts[-1].hold
         buttons.append(
-            ActionButton("Approve", yes, "check", "primary", price, dialog=True, exact=True)
+            ActionButton("Approve", approve_url, "check", "primary", price, dialog=True, exact=True)
         )
     if approval.member_id == reader.user_id:
-        back = reverse("approval-request-withdrawals", args=[approval.pk])
-        buttons.append(ActionButton("Withdraw request", back, "arrow-uturn-left", dialog=True))
+        withdraw_url = reverse("approval-request-withdrawals", args=[approval.pk])
+        buttons.append(
+            ActionButton("Withdraw request", withdraw_url, "arrow-uturn-left", dialog=True)
+        )
     return buttons
 
 
 def retry_button(job: Job, kind: str = "") -> ActionButton:
-    why = job.account.pause_reason
+    disabled_reason = job.account.pause_reason
     if job.token.state != TokenState.WORKING:
-        why = ACCOUNT_UNUSABLE_TEXT
+        disabled_reason = ACCOUNT_UNUSABLE_TEXT
     return ActionButton(
         label="Retry",
         url=reverse("video-retries", args=[job.pk]),
         icon="arrow-path",
         kind=kind,
         price=pricing.estimate_retry_price(job),
-        disabled=bool(why),
-        disabled_reason=why,
+        disabled=bool(disabled_reason),
+        disabled_reason=disabled_reason,
         dialog=True,
     )
 
 
 def edit_button(job: Job, kind: str = "") -> ActionButton:
-    """Of a draft alone: the studio is closed to what was sent, a failed one among it."""
+    """Only drafts can be edited: the studio does not open videos that were sent, also if they
+    failed."""
     return ActionButton("Continue", reverse("studio-draft", args=[job.pk]), "pencil-square", kind)

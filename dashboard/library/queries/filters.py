@@ -1,4 +1,4 @@
-"""What the address of the library asks for: state, search, member, format, order, page."""
+"""The filters in the URL of the library: state, search, member, format, order, page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FORMAT_LABELS = {"": "any", "16:9": "16:9", "9:16": "9:16", "1:1": "1:1"}
 
 
 class LibraryCursor(NamedTuple):
-    """Where a page ended: how its last card ranked, when it was made, and its id."""
+    """The last card of a page: its rank, its creation time and its id."""
 
     rank: int
     made_at: datetime
@@ -51,7 +51,7 @@ class LibraryFilters(query_params.PageFilters):
 
     @property
     def shows_hidden(self) -> bool:
-        """Whether it is the list of hidden videos, which are in no other one."""
+        """True for the list of hidden videos, which no other list contains."""
         return self.state == HIDDEN_TAB
 
     @property

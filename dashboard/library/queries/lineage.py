@@ -1,4 +1,4 @@
-"""How a video came to be: draft, script, render, retry, exports, each with cost and outcome."""
+"""The history of a video: draft, script, render, retry and exports, each with cost and outcome."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ NOT_CHARGED_TEXT = "not done, nothing was charged"
 
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
-    """One step. `quote`: the service's reason; `code`: for its support; `current`: it plays."""
+    """A step. `quote` is the service's reason, `code` its error code for support, `current` marks
+    the run whose video plays."""
 
     state: str
     name: str
@@ -32,30 +33,30 @@ class HistoryStep:
     branch: bool = False
 
 
-def build_video_history(told: VideoContext) -> tuple[HistoryStep, ...]:
-    charges = told.charges
+def build_video_history(context: VideoContext) -> tuple[HistoryStep, ...]:
+    charges = context.charges
     runs = [
         charge
         for charge in charges
         if charge.operation in JOB_STARTING_OPERATIONS and charge.is_charged
     ]
-    nodes = [draft_history_step(told)]
+    steps = [draft_history_step(context)]
     if not any(charge.operation in SCRIPT_OPERATIONS and charge.is_charged for charge in charges):
-        nodes += own_script_history_steps(told)
+        steps += own_script_history_steps(context)
     for charge in charges:
         if charge.operation in SCRIPT_OPERATIONS:
-            nodes.append(script_history_step(charge, told))
+            steps.append(script_history_step(charge, context))
         elif not charge.is_charged:
-            nodes.append(unspent_history_step(charge))
+            steps.append(unspent_history_step(charge))
         elif charge.operation in JOB_STARTING_OPERATIONS:
-            nodes.append(render_history_step(charge, told, after=next_run_after(charge, runs)))
+            steps.append(render_history_step(charge, context, after=next_run_after(charge, runs)))
         else:
-            nodes.append(extra_history_step(charge))
-    return tuple(nodes)
+            steps.append(extra_history_step(charge))
+    return tuple(steps)
 
 
-def draft_history_step(told: VideoContext) -> HistoryStep:
-    job = told.job
+def draft_history_step(context: VideoContext) -> HistoryStep:
+    job = context.job
     return HistoryStep(
         "completed",
         "Draft" if job.draft_or_none else "Created",
@@ -64,14 +65,14 @@ def draft_history_step(told: VideoContext) -> HistoryStep:
     )
 
 
-def own_script_history_steps(told: VideoContext) -> list[HistoryStep]:
-    words = len(str(told.job.chosen_settings.get("script") or "").split())
+def own_script_history_steps(context: VideoContext) -> list[HistoryStep]:
+    words = len(str(context.job.chosen_settings.get("script") or "").split())
     if not words:
         return []
     return [HistoryStep("completed", f"Script, {words:,} words", FREE_AMOUNT, "Own script")]
 
 
-def script_history_step(charge: Charge, told: VideoContext) -> HistoryStep:
+def script_history_step(charge: Charge, context: VideoContext) -> HistoryStep:
     if not charge.is_charged:
         return unspent_history_step(charge, "Script")
     parts = ["Script"]
@@ -79,17 +80,17 @@ def script_history_step(charge: Charge, told: VideoContext) -> HistoryStep:
         parts.append(duration(int(charge.body["duration"])))
     if (
         charge
-        is [one for one in told.charges if one.operation in SCRIPT_OPERATIONS and one.is_charged][
-            -1
-        ]
+        is [
+            row for row in context.charges if row.operation in SCRIPT_OPERATIONS and row.is_charged
+        ][-1]
     ):
-        parts.append(f"{len(str(told.job.chosen_settings.get('script') or '').split()):,} words")
+        parts.append(f"{len(str(context.job.chosen_settings.get('script') or '').split()):,} words")
     meta = f"Written by the service, {clock(charge.settled_at or charge.created_at)}"
     return HistoryStep("completed", ", ".join(parts), charge_amount(charge), meta)
 
 
 def unspent_history_step(charge: Charge, name: str = "") -> HistoryStep:
-    """A charge that is open, or came to nothing."""
+    """Return the step of a charge that is open or was not charged."""
     name = name or feature_label(charge.operation)
     when = clock(charge.sent_at or charge.created_at)
     if charge.is_open:
@@ -106,22 +107,25 @@ def unspent_history_step(charge: Charge, name: str = "") -> HistoryStep:
 
 
 def next_run_after(charge: Charge, runs: list[Charge]) -> Charge | None:
-    """The run that came after this one, if any did."""
+    """Return the run after this one; None for the last."""
     return next((run for run in runs[runs.index(charge) + 1 :]), None)
 
 
-def render_history_step(charge: Charge, told: VideoContext, *, after: Charge | None) -> HistoryStep:
-    """A paid run. One that was retried had failed; the retry kept what was said of it."""
-    job, name = told.job, feature_label(charge.operation)
+def render_history_step(
+    charge: Charge, context: VideoContext, *, after: Charge | None
+) -> HistoryStep:
+    """Return the step of a charged run. A retried run had failed; the retry's charge keeps that
+    failure."""
+    job, name = context.job, feature_label(charge.operation)
     when = clock(charge.sent_at or charge.created_at)
     if after is not None and charge.code == CHARGED_LATE_CODE:
         return HistoryStep(
             "late", name, charge_amount(charge), f"{when}, charged late", charge.reason
         )
     if after is not None:
-        said = after.before.get("failure") or {}
-        quote = failure_reason(said.get("message") or "")
-        code = said.get("code", "")
+        failure = after.before.get("failure") or {}
+        quote = failure_reason(failure.get("message") or "")
+        code = failure.get("code", "")
         return HistoryStep(
             "failed",
             name,
@@ -131,7 +135,7 @@ def render_history_step(charge: Charge, told: VideoContext, *, after: Charge | N
             code,
             refund_texts(charge).sentence,
         )
-    took = duration(render_elapsed_s(job, told.now))
+    took = duration(render_elapsed_s(job, context.now))
     if job.state == JobState.COMPLETED:
         meta = f"{when}, done in {took}"
         return HistoryStep("completed", name, charge_amount(charge), meta, current=True)
@@ -139,20 +143,20 @@ def render_history_step(charge: Charge, told: VideoContext, *, after: Charge | N
         quote = failure_reason(job.failure_message)
         meta, note = (
             f"{when}, failed after {took}",
-            f"{refund_texts(charge).sentence} {retry_price_note(told)}".strip(),
+            f"{refund_texts(charge).sentence} {retry_price_note(context)}".strip(),
         )
         return HistoryStep(
             "failed", name, charge_amount(charge), meta, quote, job.failure_code, note
         )
-    meta = f"{when}, {told.state.label.lower() if told.open_charge is None else 'rendering'}"
-    return HistoryStep(told.state.name, name, charge_amount(charge), meta)
+    meta = f"{when}, {context.state.label.lower() if context.open_charge is None else 'rendering'}"
+    return HistoryStep(context.state.name, name, charge_amount(charge), meta)
 
 
-def retry_price_note(told: VideoContext) -> str:
-    """Where a retry's price comes from."""
-    if told.retry_price is None:
+def retry_price_note(context: VideoContext) -> str:
+    """Return where the price of a retry comes from."""
+    if context.retry_price is None:
         return ""
-    price = credits(told.retry_price)
+    price = credits(context.retry_price)
     return f"The service gives no price for a retry. The last run cost {price} cr."
 
 

@@ -1,4 +1,4 @@
-"""The question before a retry: what failed, about what it costs, what stays free."""
+"""The price question before a retry: what failed, the approximate cost, and the credits left."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ RETRY_NOTICE = (
 
 
 def build_retry_question(job: Job, reader: Membership, refusal: str = "") -> PriceQuestion:
-    """At most eight queries, five of them where budgets bind. A refused one gets a new key: the
-    old one may stand on a failed charge."""
+    """At most eight queries, five of them for budgets. A refused form gets a new key, because a
+    failed charge may have the old one."""
     prefetch_related_objects([job], "charges")
     price, available = pricing.estimate_retry_price(job), job.account.available_balance()
     hold = pricing.hold_for_estimate(price) if price is not None else Decimal(0)
@@ -44,6 +44,6 @@ def build_retry_question(job: Job, reader: Membership, refusal: str = "") -> Pri
         notice=RETRY_NOTICE,
         url=reverse("video-retries", args=[job.pk]),
         cancel_url=reverse("video", args=[job.pk]),
-        # As `retry_video` compares it.
+        # In the format that `retry_video` compares.
         hidden_fields={"failed_at": job.finished_at.isoformat() if job.finished_at else ""},
     )

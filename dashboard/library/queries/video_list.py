@@ -1,4 +1,4 @@
-"""The library: tabs with counts, filters that live in the URL, groups by when, pages by key."""
+"""The library: tabs with counts, filters in the URL, groups by recency, keyset pagination."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
 
     class TabAnnotations(TypedDict):
-        """What `annotate_tabs` adds to a job."""
+        """The columns that `annotate_tabs` adds to a job."""
 
         shelf: str
         rank: int
@@ -64,7 +64,7 @@ class LibraryTab:
 
 @dataclass(frozen=True, slots=True)
 class CardWithActions:
-    """A card with the acts of this reader."""
+    """A card with the buttons for this reader."""
 
     card: VideoCard
     actions: tuple[ActionButton, ...]
@@ -89,32 +89,32 @@ class LibraryPage:
     newest_url: str
     clear_url: str
     is_empty: bool  # the team has no video that is not hidden
-    hidden_url: str  # where all of its videos are hidden: the list of these
+    hidden_url: str  # the list of hidden videos, if all videos are hidden
 
 
 def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPage:
-    """Five queries, whatever the number of videos."""
+    """Five queries, for any number of videos."""
     tenant_id = reader.team.tenant_id
-    shelved = annotate_tabs(apply_library_filters(Job.objects.filter(tenant_id=tenant_id), filters))
-    counts = dict(shelved.order_by().values_list("shelf").annotate(count=Count("pk")))
-    page = list(with_card_relations(select_library_jobs(shelved, filters))[: LIBRARY_PAGE_SIZE + 1])
+    jobs = annotate_tabs(apply_library_filters(Job.objects.filter(tenant_id=tenant_id), filters))
+    counts = dict(jobs.order_by().values_list("shelf").annotate(count=Count("pk")))
+    page = list(with_card_relations(select_library_jobs(jobs, filters))[: LIBRARY_PAGE_SIZE + 1])
     usual, now = DurationHistory(tenant_id=tenant_id), timezone.now()
-    seats = []
+    cards = []
     for job in page[:LIBRARY_PAGE_SIZE]:
-        told = build_video_context(job, usual, now)
-        seats.append(
+        context = build_video_context(job, usual, now)
+        cards.append(
             CardWithActions(
-                build_video_card(told, usual), actions_for_reader(told, reader, head=False)
+                build_video_card(context, usual), actions_for_reader(context, reader, head=False)
             )
         )
-    more = len(page) > LIBRARY_PAGE_SIZE
+    has_more = len(page) > LIBRARY_PAGE_SIZE
     chips = (
         member_chip(reader, filters),
         build_filter_chip("format", "Format", FORMAT_LABELS, filters),
     )
     sort = build_filter_chip("sort", "", SORT_LABELS, filters)
     is_empty = not (
-        seats or filters.is_narrowed or filters.shows_hidden or visible_video_count(counts)
+        cards or filters.is_narrowed or filters.shows_hidden or visible_video_count(counts)
     )
     return LibraryPage(
         filters=filters,
@@ -123,8 +123,10 @@ def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPag
         chips=chips,
         sort=sort,
         sheet=build_filter_sheet(LibraryFilters().url(), [*chips, sort], filters),
-        groups=group_by_recency(seats, now),
-        older_url=filters.url(before=cursor_for_job(page[LIBRARY_PAGE_SIZE - 1])) if more else "",
+        groups=group_by_recency(cards, now),
+        older_url=filters.url(before=cursor_for_job(page[LIBRARY_PAGE_SIZE - 1]))
+        if has_more
+        else "",
         newest_url=filters.url() if filters.before else "",
         clear_url=LibraryFilters().url(),
         is_empty=is_empty,
@@ -144,12 +146,13 @@ def apply_library_filters(jobs: QuerySet[Job], filters: LibraryFilters) -> Query
 
 
 def annotate_tabs(jobs: QuerySet[Job]) -> QuerySet[JobWithTab]:
-    """Put each job on its shelf: the states of `states.py`, as far as SQL can tell them."""
+    """Annotate each job with its tab: the states of `display_state`, as far as SQL can compute
+    them."""
 
     def charging(*states: ChargeState) -> Exists:
         return Exists(Charge.objects.filter(job=OuterRef("pk"), state__in=states))
 
-    shelf = Case(
+    tab = Case(
         When(hidden_at__isnull=False, then=Value(HIDDEN_TAB)),
         When(charging(ChargeState.UNKNOWN), then=Value("unknown")),
         When(charging(ChargeState.SENDING), then=Value("rendering")),
@@ -159,16 +162,18 @@ def annotate_tabs(jobs: QuerySet[Job]) -> QuerySet[JobWithTab]:
         When(state=JobState.FAILED, then=Value("failed")),
         default=Value("drafts"),
     )
-    shelved = jobs.annotate(shelf=shelf)
-    return shelved.annotate(rank=Case(When(shelf__in=ACTIVE_TABS, then=Value(0)), default=Value(1)))
+    annotated = jobs.annotate(shelf=tab)
+    return annotated.annotate(
+        rank=Case(When(shelf__in=ACTIVE_TABS, then=Value(0)), default=Value(1))
+    )
 
 
 def select_library_jobs(
-    shelved: QuerySet[JobWithTab], filters: LibraryFilters
+    annotated: QuerySet[JobWithTab], filters: LibraryFilters
 ) -> QuerySet[JobWithTab]:
-    """What moves comes first, then the newest; `before` goes on after the row it names."""
-    shelved = shelved.filter(hidden_at__isnull=not filters.shows_hidden)
-    jobs = shelved.filter(shelf=filters.state) if filters.state else shelved
+    """Return jobs in progress first, then by creation time; start after the cursor `before`."""
+    annotated = annotated.filter(hidden_at__isnull=not filters.shows_hidden)
+    jobs = annotated.filter(shelf=filters.state) if filters.state else annotated
     oldest = filters.sort == "oldest"
     if filters.before:
         jobs = jobs.filter(after_cursor_q(*filters.before, oldest=oldest))
@@ -181,21 +186,21 @@ def cursor_for_job(job: JobWithTab) -> LibraryCursor:
 
 
 def after_cursor_q(rank: int, created_at: datetime, pk: UUID, *, oldest: bool) -> Q:
-    past = "gt" if oldest else "lt"
-    same = Q(created_at=created_at) & Q(**{f"pk__{past}": pk})
-    return Q(rank__gt=rank) | Q(rank=rank) & (Q(**{f"created_at__{past}": created_at}) | same)
+    comparison = "gt" if oldest else "lt"
+    same = Q(created_at=created_at) & Q(**{f"pk__{comparison}": pk})
+    return Q(rank__gt=rank) | Q(rank=rank) & (Q(**{f"created_at__{comparison}": created_at}) | same)
 
 
 def build_library_tabs(
     counts: Mapping[str, int], filters: LibraryFilters
 ) -> tuple[LibraryTab, ...]:
-    """A count of nothing keeps its tab: what is missing is said, not hidden."""
-    everything = visible_video_count(counts)
+    """Tabs with a count of 0 are shown too."""
+    total = visible_video_count(counts)
     return tuple(
         LibraryTab(
             label,
             glyph,
-            counts.get(slug, 0) if slug else everything,
+            counts.get(slug, 0) if slug else total,
             filters.url(state=slug),
             slug == filters.state,
         )
@@ -204,7 +209,7 @@ def build_library_tabs(
 
 
 def visible_video_count(counts: Mapping[str, int]) -> int:
-    """How many videos there are, but for the hidden ones."""
+    """Return the number of videos that are not hidden."""
     return sum(counts.values()) - counts.get(HIDDEN_TAB, 0)
 
 
@@ -214,11 +219,11 @@ def member_chip(reader: Membership, filters: LibraryFilters) -> FilterChip:
     return build_filter_chip("member", "Member", people, filters)
 
 
-def group_by_recency(seats: Iterable[CardWithActions], now: datetime) -> tuple[VideoCardGroup, ...]:
-    """What moves, then by the day it was made; the order of the seats is kept."""
+def group_by_recency(cards: Iterable[CardWithActions], now: datetime) -> tuple[VideoCardGroup, ...]:
+    """Group cards in progress, then by the day of creation; the order is kept."""
     groups: dict[str, list[CardWithActions]] = {}
-    for seat in seats:
-        groups.setdefault(recency_title(seat.card, now), []).append(seat)
+    for card in cards:
+        groups.setdefault(recency_title(card.card, now), []).append(card)
     return tuple(VideoCardGroup(title, tuple(members)) for title, members in groups.items())
 
 

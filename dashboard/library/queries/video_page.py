@@ -1,4 +1,4 @@
-"""One video's page: its card, the full sentences, the script, what it was made of, its lineage."""
+"""The page of a video: its card, the detailed texts, the script, the settings and the history."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class VideoSetting:
 
 @dataclass(frozen=True, slots=True)
 class VideoPage:
-    """`media_url` is the portal's own address of the film; `take` tells one film from the next."""
+    """`media_url` is the portal's own URL of the video file; `media_version` changes with each new
+    file."""
 
     card: VideoCard
     type: str
@@ -71,16 +72,17 @@ class VideoPage:
 
 
 def load_video_page(job: Job) -> VideoPage:
-    """The page of one job, the same for every member; three queries."""
+    """Return the page of a job, the same for every member; three queries."""
     return build_video_page(*load_video_context(job))
 
 
 def load_video_page_with_actions(
     job: Job, reader: Membership, *, head: bool
 ) -> tuple[VideoPage, tuple[ActionButton, ...]]:
-    """One job and the reader's acts, for the head of its page or for its card; three queries."""
-    told, usual = load_video_context(job)
-    return build_video_page(told, usual), actions_for_reader(told, reader, head=head)
+    """Return the page of a job and the reader's buttons, for the page header or the card; three
+    queries."""
+    context, usual = load_video_context(job)
+    return build_video_page(context, usual), actions_for_reader(context, reader, head=head)
 
 
 def load_video_context(job: Job) -> tuple[VideoContext, DurationHistory]:
@@ -90,47 +92,47 @@ def load_video_context(job: Job) -> tuple[VideoContext, DurationHistory]:
     ), usual
 
 
-def build_video_page(told: VideoContext, usual: DurationHistory) -> VideoPage:
-    job, options = told.job, parse_faceless_options(told.job.account.options)
+def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage:
+    job, options = context.job, parse_faceless_options(context.job.account.options)
     script = str(job.chosen_settings.get("script") or "")
     words = len(script.split())
-    card = build_video_card(told, usual)
-    failed, film = told.state.name == "failed", film_url(job)
+    card = build_video_card(context, usual)
+    failed, media_url = context.state.name == "failed", film_url(job)
     return VideoPage(
         card=card,
         type=job_type_label(job),
-        note=video_subtitle(told, options),
-        heading=status_heading(told),
-        status_detail=video_status_texts(told).detail,
+        note=video_subtitle(context, options),
+        heading=status_heading(context),
+        status_detail=video_status_texts(context).detail,
         error_code=job.failure_code
         if failed
-        else (told.refused_charge.code if told.refused_charge else ""),
+        else (context.refused_charge.code if context.refused_charge else ""),
         band_note=USUAL_BAND_TEXT
-        if told.state.name == "running" and card.bar and card.bar.usual_width
+        if context.state.name == "running" and card.bar and card.bar.usual_width
         else "",
         script=script,
         script_note=f"{words:,} words" if words else "",
         facts=build_video_settings(job, options),
-        history_steps=build_video_history(told),
-        spent=video_cost(told.charges, told.open_charge),
-        media_url=film,
+        history_steps=build_video_history(context),
+        spent=video_cost(context.charges, context.open_charge),
+        media_url=media_url,
         is_audio=KINDS[job.kind].is_audio,
         media_version=f"film {job.finished_at:%H%M%S%f}"
-        if film and job.finished_at
-        else told.state.name,
+        if media_url and job.finished_at
+        else context.state.name,
     )
 
 
 def actions_for_reader(
-    told: VideoContext, reader: Membership, *, head: bool
+    context: VideoContext, reader: Membership, *, head: bool
 ) -> tuple[ActionButton, ...]:
-    acts = video_page_actions if head else video_card_actions
-    return acts(told.job, told.charges, told.state.name, reader)
+    build_actions = video_page_actions if head else video_card_actions
+    return build_actions(context.job, context.charges, context.state.name, reader)
 
 
-def video_subtitle(told: VideoContext, options: FacelessOptions) -> str:
-    """`AI visuals, 16:9, read by Maren. Made by Priya today.`"""
-    job = told.job
+def video_subtitle(context: VideoContext, options: FacelessOptions) -> str:
+    """Return a text such as `AI visuals, 16:9, read by Maren. Made by Priya today.`"""
+    job = context.job
     voice = options.selected_choice("voice_id", job.chosen_settings)
     parts = [job_type_label(job), str(job.chosen_settings.get("aspect_ratio") or "")]
     parts.append(f"read by {voice.name}" if voice else "")
@@ -139,23 +141,23 @@ def video_subtitle(told: VideoContext, options: FacelessOptions) -> str:
     return f"{', '.join(filter(None, parts))}. Made by {job.member.first_name} {on}."
 
 
-def status_heading(told: VideoContext) -> str:
-    if told.open_charge is not None:
-        return operation_label(told.open_charge.operation).capitalize()
-    return "Draft" if told.state.name == "draft" else "Render"
+def status_heading(context: VideoContext) -> str:
+    if context.open_charge is not None:
+        return operation_label(context.open_charge.operation).capitalize()
+    return "Draft" if context.state.name == "draft" else "Render"
 
 
 def build_video_settings(job: Job, options: FacelessOptions) -> tuple[VideoSetting, ...]:
-    """What was chosen, by name; an id that the service names no more is left out."""
-    named = [
+    """Return the chosen settings by name; ids that the service no longer offers are left out."""
+    video_settings = [
         VideoSetting("Type", job_type_label(job)),
         VideoSetting("Format", str(job.chosen_settings.get("aspect_ratio") or "")),
     ]
-    named += [
+    video_settings += [
         VideoSetting(label, option_name(field, job.chosen_settings, options))
         for field, label in OPTION_LABELS.items()
     ]
-    return tuple(fact for fact in named if fact.value)
+    return tuple(fact for fact in video_settings if fact.value)
 
 
 def option_name(field: str, chosen: dict[str, Any], options: FacelessOptions) -> str:

@@ -1,4 +1,4 @@
-"""A finished film through the portal: ranges for seeking, one re-read of an expired address."""
+"""Stream a finished video through the portal: ranges for seeking, one refresh of an expired URL."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ from proxyapi.models import Job, JobState
 from proxyapi.polling.poller import refresh_media_url
 from proxyapi.redis_client import connect_redis
 
-MIN_REFRESH_INTERVAL = timedelta(
-    seconds=60
-)  # an address that was asked for since then is not asked for again
+MIN_REFRESH_INTERVAL = timedelta(seconds=60)  # between two refreshes of a video's URL
 FILM_UNAVAILABLE_TEXT = (
     "The service is not providing the video right now. It is not lost. Try again in a minute."
 )
@@ -38,7 +36,7 @@ FILM_UNAVAILABLE_TEXT = (
 
 @require_safe
 async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
-    """The film of a completed video. A still for a card never has its address renewed."""
+    """Stream the file of a completed video. A still for a card never refreshes an expired URL."""
     job = await sync_to_async(fetch_job)(request, job_id)
     if job.state != JobState.COMPLETED or not job.media_url:
         raise Http404("There is no video file yet.")
@@ -49,31 +47,33 @@ async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
             FILM_UNAVAILABLE_TEXT, status=502, content_type="text/plain; charset=utf-8"
         )
     finally:
-        # A film can run for an hour: it holds no connection to the database meanwhile.
+        # A video can play for an hour and must not hold a database connection.
         await sync_to_async(release_connections)()
     return film_response(request, job, film)
 
 
 async def open_job_film(request: TeamRequest, job: Job, *, renew: bool) -> MediaStream:
-    wishes = {name.lower(): value for name, value in request.headers.items()}
+    headers = {name.lower(): value for name, value in request.headers.items()}
     head = request.method == "HEAD"
     try:
-        return await open_media_stream(job.media_url, wishes, head=head)
+        return await open_media_stream(job.media_url, headers, head=head)
     except MediaGone:
         if not renew or not await sync_to_async(renew_media_url)(job):
             raise
-    return await open_media_stream(job.media_url, wishes, head=head)
+    return await open_media_stream(job.media_url, headers, head=head)
 
 
 def renew_media_url(job: Job) -> bool:
-    """Have the address read again, unless that was done just now, or tried, whatever came of it."""
+    """Refresh the URL, unless that was done or tried within the last minute, whatever the
+    result."""
     if job.media_as_of and timedelta(0) <= timezone.now() - job.media_as_of < MIN_REFRESH_INTERVAL:
-        return False  # of a clock that was ahead it says nothing
+        return False  # a time in the future, from a clock that was ahead, is ignored
     return claim_media_refresh(job) and refresh_media_url(job)
 
 
 def claim_media_refresh(job: Job) -> bool:
-    """Once a minute for each film, however often it is played (rule 9); never uncounted."""
+    """Allow one refresh per minute and video, however often it is played (rule 9); none without
+    Redis."""
     try:
         return bool(
             connect_redis().set(f"media:asked:{job.pk}", 1, nx=True, ex=MIN_REFRESH_INTERVAL)
@@ -87,12 +87,12 @@ def film_response(request: TeamRequest, job: Job, film: MediaStream) -> HttpResp
     response = StreamingHttpResponse(film.body, status=film.status, content_type=type_)
     for name, value in film.headers.items():
         response[name] = value
-    # Kept by the browser, asked for again under the reader's own session each time.
+    # The browser caches it, but revalidates it in the reader's own session each time.
     response["Cache-Control"] = "private, no-cache"
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "sandbox; default-src 'none'"
     response["Content-Encoding"] = (
-        "identity"  # ranges are of these bytes: nothing may compress them
+        "identity"  # ranges count these bytes, so nothing may compress them
     )
     if "download" in request.GET:
         name = f"{slugify(job.title)[:80] or 'video'}.{MEDIA_EXTENSIONS[type_]}"

@@ -1,4 +1,4 @@
-"""The library and one video's page, their live parts, and what is done with a video."""
+"""Views of the library and of a video, of their live parts, and of the actions on a video."""
 
 from __future__ import annotations
 
@@ -44,15 +44,18 @@ def library(request: TeamRequest) -> HttpResponse:
     filters = parse_library_filters(request.GET.dict())
     part = request.htmx and not request.htmx.history_restore_request
     template = "library/updated.html" if part else LIST_TEMPLATE
-    answer = render(request, template, {"library": load_library_page(request.membership, filters)})
-    # Only what a person chose becomes the address of the page, not a list that looked again.
-    return push_url(answer, filters.url()) if request.htmx.trigger == FILTER_FORM_ID else answer
+    response = render(
+        request, template, {"library": load_library_page(request.membership, filters)}
+    )
+    # Only a filter that a person chose changes the page's URL, not an automatic reload of the list.
+    return push_url(response, filters.url()) if request.htmx.trigger == FILTER_FORM_ID else response
 
 
 @require_safe
 @vary_on_headers("HX-Request")
 def video(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """The page; `?part=news` is what a push of it would bring, for a page without a stream."""
+    """Render the page; `?part=news` returns what a push would contain, for a page without a
+    stream."""
     job = fetch_job(request, job_id)
     if request.GET.get("part") == "news":
         return render(request, "library/video/updated.html", {"videos": [load_video_page(job)]})
@@ -61,7 +64,7 @@ def video(request: TeamRequest, job_id: UUID) -> HttpResponse:
 
 @require_safe
 def video_actions(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """The reader's own buttons; a pushed card has only the place for them."""
+    """Render the reader's own buttons; a pushed card has only a placeholder for them."""
     job, head = fetch_job(request, job_id), request.GET.get("at") == "head"
     video, buttons = load_video_page_with_actions(job, request.membership, head=head)
     context = {"video": video, "card": video.card, "acts": buttons}
@@ -71,7 +74,7 @@ def video_actions(request: TeamRequest, job_id: UUID) -> HttpResponse:
 
 @allow_get_or_post
 def retry_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Ask with the price; a POST retries once for each drawing of the form."""
+    """Show the price question; POST retries once per rendered form."""
     job = fetch_job(request, job_id, Permission.RENDER)
     if retry_operation_of(job.kind) is None:
         raise Http404("The service has no retry for this kind of video.")
@@ -81,7 +84,7 @@ def retry_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
             actions.retry_video(
                 by=request.membership,
                 job=job,
-                failed_at=request.POST.get("failed_at", ""),  # compared, never read
+                failed_at=request.POST.get("failed_at", ""),  # only compared, never parsed
                 **ConfirmForm(request.POST).charge_arguments(),
             )
         except Refusal as refused:
@@ -101,14 +104,14 @@ def hide_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
         )
     actions.hide_video(by=request.membership, job=job)
     undo_url = reverse("video-restorations", args=[job.pk])
-    # It stays until it is closed: what undoes it stands in it.
+    # The message stays until it is closed, because it contains the undo button.
     messages.info(request, VIDEO_HIDDEN_TEXT.format(title=job.title), extra_tags=undo_url)
     return redirect("library")
 
 
 @require_POST
 def restore_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Show a hidden video again."""
+    """Show a hidden video in the library again."""
     job = fetch_hidden_job(request, job_id)
     actions.unhide_video(by=request.membership, job=job)
     messages.success(request, f"“{job.title}” is shown in the library again.")
@@ -117,21 +120,21 @@ def restore_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
 
 @require_POST
 def check_video_now(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Have the service asked once more, now; it asks nobody first, for it costs no credits."""
+    """Poll the service now, without a confirmation, because it costs no credits."""
     job = fetch_job(request, job_id, Permission.RECHECK)
     try:
-        doubts = recheck_job(by=request.membership, job=job)
+        unknown_charges = recheck_job(by=request.membership, job=job)
     except Refusal as refusal:
         messages.error(request, refusal.sentence)
     else:
-        messages.info(request, RECHECK_STARTED if doubts else CHECK_QUEUED_TEXT)
+        messages.info(request, RECHECK_STARTED if unknown_charges else CHECK_QUEUED_TEXT)
     return redirect("video", job.pk)
 
 
 def render_video_dialog(
     request: TeamRequest, job: Job, dialog: str, context: dict[str, Any]
 ) -> HttpResponse:
-    """A dialog alone for htmx; without script the page with the dialog open on it."""
+    """Render the dialog alone for htmx; without scripts, the page with the dialog open."""
     if request.htmx:
         return render(request, dialog, {**context, "fragment": True})
     return render(
