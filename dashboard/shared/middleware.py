@@ -136,7 +136,7 @@ def set_request_team(request: HttpRequest) -> bool:
 
 
 def current_membership(request: HttpRequest) -> Membership | None:
-    mine = Membership.objects.filter(user_id=request.user.pk or 0)
-    mine = mine.select_related("team", "team__tenant", "user")
+    memberships = Membership.objects.filter(user_id=request.user.pk or 0)
+    memberships = memberships.select_related("team", "team__tenant", "user")
     chosen = request.session.get(TEAM_SESSION_KEY)
-    return (mine.filter(team_id=chosen).first() if chosen else None) or mine.first()
+    return (memberships.filter(team_id=chosen).first() if chosen else None) or memberships.first()

@@ -111,8 +111,8 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
 
 def own_bucket_subquery(membership: Membership) -> Subquery:
     """Return the rate limit bucket of one of the member's tokens."""
-    mine = Token.objects.usable().filter(account=OuterRef("pk"), owner=membership.user_id)
-    return Subquery(mine.values("fingerprint")[:1])
+    own_tokens = Token.objects.usable().filter(account=OuterRef("pk"), owner=membership.user_id)
+    return Subquery(own_tokens.values("fingerprint")[:1])
 
 
 def load_own_rate_limit(membership: Membership) -> ReaderRateLimit | None:
@@ -131,9 +131,9 @@ def load_team_choices(membership: Membership) -> tuple[tuple[TeamChoice, ...], i
     """Return the teams to choose from, and the number of this team's unread alerts; one query."""
     rows = Membership.objects.filter(user_id=membership.user_id)
     rows = rows.annotate(unread=Coalesce(unread_alerts_subquery(membership), 0))
-    mine = rows.values_list("team_id", "team__name", "unread")
-    teams = tuple(TeamChoice(pk, name, pk == membership.team_id) for pk, name, _ in mine)
-    unread = sum(count for pk, _, count in mine if pk == membership.team_id)
+    team_rows = rows.values_list("team_id", "team__name", "unread")
+    teams = tuple(TeamChoice(pk, name, pk == membership.team_id) for pk, name, _ in team_rows)
+    unread = sum(count for pk, _, count in team_rows if pk == membership.team_id)
     return teams if len(teams) > 1 else (), unread
 
 

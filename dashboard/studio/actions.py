@@ -56,8 +56,8 @@ def start_draft(*, by: Membership, title: str, chosen: dict[str, Any]) -> Job:
 
 
 def require_member_token(by: Membership) -> Token:
-    mine = Token.objects.usable().filter(tenant=by.team.tenant, owner=by.user)
-    token = token_vault.first_decryptable(mine.select_related("account").best_first())
+    own_tokens = Token.objects.usable().filter(tenant=by.team.tenant, owner=by.user)
+    token = token_vault.first_decryptable(own_tokens.select_related("account").best_first())
     if token is None:
         stored = Token.objects.not_removed().filter(tenant=by.team.tenant, owner=by.user)
         paused = (row.account.pause_reason for row in stored.select_related("account"))

@@ -21,19 +21,11 @@ from dashboard.shared.charts.scale import (
 )
 
 REFERENCE_WIDTH_PX, REFERENCE_HEIGHT_PX = 400.0, 208.0  # size of the small drawing
-DIGIT_WIDTH_PX, DIGIT_HEIGHT_PX = (
-    6.2,
-    9.0,
-)  # px of one digit in the size of charts: its width, its height
+DIGIT_WIDTH_PX, DIGIT_HEIGHT_PX = 6.2, 9.0  # a digit in the font size of charts
 LABEL_PADDING_PX = 2.5  # between a label and anything else
 MARK_RADIUS_PX = 6.0  # around the centre of a mark
-THRESHOLD_LABEL_X_PERCENTS = (
-    40.0,
-    55.0,
-    70.0,
-    25.0,
-    8.0,
-)  # of the width, where a threshold's label may start
+# Positions of a threshold's label, in percent of the width, in the order they are tried.
+THRESHOLD_LABEL_X_PERCENTS = (40.0, 55.0, 70.0, 25.0, 8.0)
 
 
 class LabelPosition(NamedTuple):

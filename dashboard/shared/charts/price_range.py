@@ -8,11 +8,8 @@ from decimal import Decimal
 
 # Positions of the lowest and the highest price, in percent of the width.
 LOWEST_X_PERCENT, HIGHEST_X_PERCENT = 25.0, 81.25
-DOT_BASELINE_PX, DOT_STEP_PX, MAX_DOT_STACK_PX = (
-    24,
-    8,
-    20,
-)  # px: the line the dots stand on, their steps, the highest pile
+# The baseline of the dots, the distance of stacked dots, and the height of the highest stack.
+DOT_BASELINE_PX, DOT_STEP_PX, MAX_DOT_STACK_PX = 24, 8, 20
 MIN_LABEL_GAP_PERCENT = 14.0  # labels closer than this would touch
 
 

@@ -52,15 +52,9 @@ SESSION_CHECK_INTERVAL_S = 5.0  # between two checks of sessions and memberships
 HEARTBEAT_INTERVAL_S = 15.0  # without a message before a comment is sent
 HEARTBEAT_CHECK_INTERVAL_S = 1.0  # between two searches for idle streams
 SENDS_PER_TURN = 100  # pages sent to before the event loop answers other requests
-MAX_STREAM_LIFETIME_S = (
-    600.0  # seconds; a peer that vanished without a word is let go at the latest then
-)
-IDLE_SUBSCRIPTION_S = (
-    60.0  # seconds the subscription stays without a page, so that going from page to page keeps it
-)
-SERVICE_NEWS_GRACE_S = (
-    30.0  # seconds for which a page may miss whether the service answers: it is told again
-)
+MAX_STREAM_LIFETIME_S = 600.0  # so that peers that vanished silently are released
+IDLE_SUBSCRIPTION_S = 60.0  # how long the subscription stays without a page, such as between pages
+SERVICE_NEWS_GRACE_S = 30.0  # a page may miss a SERVICE event for so long: it is repeated
 CLOCK_SKEW_S = 1.0  # two processes may receive the same event this far apart
 REDIS_TIMEOUT_S = 2.0  # timeout of the subscription
 # Redis is pinged after this time without a message, and counts as down after twice the time.

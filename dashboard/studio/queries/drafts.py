@@ -102,7 +102,9 @@ def build_draft_row(job: Job) -> DraftRow:
 
 def own_token_for_drafts(reader: Membership) -> Token | None:
     """Return the reader's token for new drafts; else one that stopped or is paused."""
-    mine = Token.objects.not_removed().filter(tenant=reader.team.tenant_id, owner=reader.user_id)
-    best = list(mine.select_related("account").best_first())
+    own_tokens = Token.objects.not_removed().filter(
+        tenant=reader.team.tenant_id, owner=reader.user_id
+    )
+    best = list(own_tokens.select_related("account").best_first())
     ready = [token for token in best if token.account.is_of_current_upstream]
     return token_vault.first_decryptable(ready or best)
