@@ -66,7 +66,7 @@ class ResilientScheduler(RedBeatScheduler):  # type: ignore[misc]  # it has no t
             return pause
         except (redis.ConnectionError, redis.TimeoutError):
             if not self.is_schedule_unconfirmed:
-                log.warning("Redis is away; the beat waits for it")
+                log.warning("Redis does not respond; beat keeps retrying")
             self.is_schedule_unconfirmed = True
             return REDIS_RETRY_S
 

@@ -26,7 +26,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         except OSError as error:
             raise ImproperlyConfigured(f"{var}_FILE cannot be read: {error.strerror}.") from None
         except ValueError:
-            raise ImproperlyConfigured(f"{var} cannot be read.") from None
+            raise ImproperlyConfigured(f"{var} cannot be parsed.") from None
 
     def required(self, name: str, remedy: str) -> str:
         """Return the variable; raise `ImproperlyConfigured` if it is empty or a placeholder."""
@@ -44,8 +44,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         if len(value) < MIN_SECRET_LENGTH or len(set(value)) < MIN_DISTINCT_CHARACTERS:
             raise ImproperlyConfigured(
                 f"{name} needs at least {MIN_SECRET_LENGTH} characters, "
-                f"{MIN_DISTINCT_CHARACTERS} of them "
-                f"different. {remedy}"
+                f"{MIN_DISTINCT_CHARACTERS} of them different. {remedy}"
             )
         return value
 
@@ -63,13 +62,13 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         except ValueError:
             value = math.nan
         if not least <= value <= most:
-            raise ImproperlyConfigured(f"{name} is a number from {least} to {most}.")
+            raise ImproperlyConfigured(f"{name} must be a number from {least} to {most}.")
         return value
 
     def integer(self, name: str, default: int, least: int, most: int) -> int:
         value = self.number(name, default, least, most)
         if not value.is_integer():
-            raise ImproperlyConfigured(f"{name} is a whole number from {least} to {most}.")
+            raise ImproperlyConfigured(f"{name} must be a whole number from {least} to {most}.")
         return int(value)
 
     def choice(self, name: str, *choices: str) -> str:
@@ -78,7 +77,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         for choice in choices:
             if choice.lower() == value.lower():
                 return choice
-        raise ImproperlyConfigured(f"{name} is one of {', '.join(choices)}.")
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}.")
 
     def time_zone(self, name: str) -> str:
         value = self.text_or_default(name, "UTC")
@@ -88,7 +87,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         except (ZoneInfoNotFoundError, ValueError, OSError):
             is_named = False
         if not is_named:
-            raise ImproperlyConfigured(f"{name} is a name such as Europe/Paris, or UTC.")
+            raise ImproperlyConfigured(f"{name} must be a time zone such as Europe/Paris, or UTC.")
         return value
 
     def database(self, name: str, file: Path, options: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -110,7 +109,7 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         vendor = configuration.get("ENGINE", "").rpartition(".")[2]
         if vendor not in options:
             raise ImproperlyConfigured(
-                f"{name} is postgres://user:password@host/name, or sqlite:////path/to/a/file."
+                f"{name} must be postgres://user:password@host/name or sqlite:////path/to/a/file."
             )
         return {**configuration, "OPTIONS": {**configuration.get("OPTIONS", {}), **options[vendor]}}
 
@@ -119,6 +118,6 @@ class Environment(environ.FileAwareEnv):  # type: ignore[misc]
         value = self.text_or_default(name, f"unix://{socket}")
         if urlsplit(value).scheme not in REDIS_SCHEMES:
             raise ImproperlyConfigured(
-                f"{name} is redis://host:6379/0, rediss://… with TLS, or unix:///path/to/a/socket."
+                f"{name} must be redis://host:6379/0, rediss://… with TLS, or unix:///path/to/a/socket."
             )
         return value

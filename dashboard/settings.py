@@ -25,13 +25,13 @@ for file in (VAR / "env", VAR / "address.env"):
 # Core --------------------------------------------------------------------------------------------
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.secret(
-    "SECRET_KEY", "`make run` writes one; in production set 50 random characters."
+    "SECRET_KEY", "`make run` creates one; in production set 50 random characters."
 )
 ALLOWED_HOSTS = env.text_list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 if "*" in ALLOWED_HOSTS and not DEBUG:
     raise ImproperlyConfigured(
-        "ALLOWED_HOSTS is * and so accepts every host name. Name the hosts that people use, such "
-        "as reelroom.example.com."
+        "ALLOWED_HOSTS must not be *, which accepts every host name. List the host names of the "
+        "portal, such as reelroom.example.com."
     )
 CSRF_TRUSTED_ORIGINS = env.text_list("CSRF_TRUSTED_ORIGINS", default=[])
 BEHIND_TLS = env.bool("BEHIND_TLS", default=False)
@@ -185,7 +185,7 @@ try:
 except (KeyError, ValueError, ImproperlyConfigured):
     # Without the value, which may contain a password.
     raise ImproperlyConfigured(
-        "EMAIL_URL cannot be read. It is smtp://, smtp+tls:// or smtp+ssl:// with "
+        "EMAIL_URL cannot be parsed. It must be smtp://, smtp+tls:// or smtp+ssl:// with "
         "user:password@host:port, or consolemail://."
     ) from None
 # Without a mail server a valid link would be written to the log, which is fine on a local machine.
@@ -193,18 +193,18 @@ PASSWORD_RESET_BY_EMAIL = not BEHIND_TLS or vars()["EMAIL_BACKEND"].endswith("sm
 EMAIL_TIMEOUT = 15  # seconds; a slow mail server must not block a worker
 DEFAULT_FROM_EMAIL = env.text_or_default("EMAIL_FROM", "reelroom@localhost")
 if "@" not in DEFAULT_FROM_EMAIL:
-    raise ImproperlyConfigured("EMAIL_FROM is the address that alerts come from, with an @ in it.")
+    raise ImproperlyConfigured("EMAIL_FROM must be an e-mail address; alerts are sent from it.")
 # The base URL of links in emails and webhooks.
 if BEHIND_TLS and not env.text_or_default("PORTAL_URL", "").startswith("https://"):
     raise ImproperlyConfigured(
-        "BEHIND_TLS needs PORTAL_URL, where links in e-mails lead: https://reelroom.example.com."
+        "BEHIND_TLS needs PORTAL_URL for links in e-mails, such as https://reelroom.example.com."
     )
 PORTAL_URL = env.text_or_default(
     "PORTAL_URL", f"http://127.0.0.1:{env.text_or_default('PORT', '8000')}"
 ).rstrip("/")
 if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("http", "https"):
     raise ImproperlyConfigured(
-        "PORTAL_URL is where people reach the portal, such as https://reelroom.example.com."
+        "PORTAL_URL must be the address of the portal, such as https://reelroom.example.com."
     )
 
 # At least 35 days: a budget's alert must outlive its month, or it would be sent twice.
@@ -270,25 +270,25 @@ if BEHIND_TLS:
 # No default: with the sandbox's address, an installation would send its real tokens there.
 VIDEO_API_BASE_URL = env.required(
     "VIDEO_API_BASE_URL",
-    "Set the address of the video API, ending in /v2. `make run` sets that of its sandbox.",
+    "Set it to the base URL of the video API, ending in /v2. `make run` sets that of its sandbox.",
 )
 VIDEO_API_BASE_URL = VIDEO_API_BASE_URL.strip().rstrip("/")
 _upstream = urlsplit(VIDEO_API_BASE_URL)
 VIDEO_API_IS_SANDBOX = _upstream.hostname in {"127.0.0.1", "localhost", "::1", "sandbox"}
 if _upstream.scheme != "https" and not VIDEO_API_IS_SANDBOX:
     raise ImproperlyConfigured(
-        "VIDEO_API_BASE_URL must start with https:// (plain http is for the sandbox)."
+        "VIDEO_API_BASE_URL must start with https:// (http is allowed only for the sandbox)."
     )
 if not VIDEO_API_BASE_URL.endswith("/v2"):
     raise ImproperlyConfigured(
-        "VIDEO_API_BASE_URL must end in /v2: the version is part of the address."
+        "VIDEO_API_BASE_URL must end in /v2, because the version is part of the base URL."
     )
 # `name=METHOD`, separated by commas, for the three operations whose method the spec does not give.
 VIDEO_API_METHODS: dict[str, str] = env.dict("VIDEO_API_METHODS", default={})
 # `id:base64 of 32 bytes`, separated by commas; the first key encrypts
 # (proxyapi/credentials/encryption.py).
 ENCRYPTION_KEYS = env.required(
-    "ENCRYPTION_KEYS", "`make run` writes one; .env.example says how to make the first one."
+    "ENCRYPTION_KEYS", "`make run` creates one; .env.example explains how to create the first one."
 )
 # Factor on an estimate, which is approximate, to get the hold.
 HOLD_MARGIN = env.number("HOLD_MARGIN", 1.1, 1, 3)

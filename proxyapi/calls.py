@@ -193,7 +193,7 @@ def best_effort_writes() -> Iterator[None]:
     except DatabaseTrouble:
         if connection.in_atomic_block:
             raise
-        log.exception("what a call taught was not noted")
+        log.exception("the bookkeeping of a call was not saved")
         connection.close()
 
 

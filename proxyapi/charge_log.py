@@ -68,7 +68,7 @@ class ChargeLogRecord:
             fields = json.loads(text)
             return cls(**{**fields, "kind": ChargeLogKind(fields["kind"])})
         except (TypeError, KeyError) as error:
-            raise ValueError("this is no record of the charge log") from error
+            raise ValueError("not a charge log record") from error
 
 
 def append_request_record(record: ChargeLogRecord) -> bool:
@@ -95,7 +95,7 @@ def append_result_record(record: ChargeLogRecord) -> None:
     try:
         connect_redis().set(_redis_key(record), record.to_json(), ex=REDIS_TTL_S)
     except redis.RedisError:
-        log.warning("Redis has no record of an answer: it does not respond")
+        log.warning("an answer was not recorded in Redis, which does not respond")
     _append_to_file(record)
 
 

@@ -26,7 +26,9 @@ def check_encryption_keys(**_: Any) -> list[CheckMessage]:
     try:
         encryption.KeyRing.parse(settings.ENCRYPTION_KEYS)
     except encryption.EncryptionError as error:
-        hint = "`manage.py generate_key` prints a new one; old ones stay behind it, after a comma."
+        hint = (
+            "`manage.py generate_key` prints a new key. Put it first, a comma, then the old keys."
+        )
         return [Error(str(error), hint=hint, id="proxyapi.E001")]
     return []
 
@@ -36,7 +38,7 @@ def check_method_overrides(**_: Any) -> list[CheckMessage]:
     try:
         override_methods(OPERATIONS, settings.VIDEO_API_METHODS)
     except ValueError as error:
-        hint = "VIDEO_API_METHODS sets POST, PUT or PATCH where the API's description shows none."
+        hint = "VIDEO_API_METHODS sets POST, PUT or PATCH where the method is not documented."
         return [Error(str(error), hint=hint, id="proxyapi.E005")]
     return []
 
@@ -48,10 +50,10 @@ def check_failpoint_is_sandboxed(**_: Any) -> list[CheckMessage]:
         return []
     if failpoints.ACTIVE_FAILPOINT not in failpoints.FAILPOINTS:
         names = ", ".join(failpoints.FAILPOINTS)
-        return [Error(f"REELROOM_FAILPOINT names none of {names}.", id="proxyapi.E004")]
+        return [Error(f"REELROOM_FAILPOINT must be one of {names}.", id="proxyapi.E004")]
     if settings.VIDEO_API_IS_SANDBOX:
         return []
-    message = "REELROOM_FAILPOINT is set, and VIDEO_API_BASE_URL is not the sandbox."
+    message = "REELROOM_FAILPOINT is set, but VIDEO_API_BASE_URL is not the sandbox."
     return [Error(message, hint="Unset REELROOM_FAILPOINT.", id="proxyapi.E003")]
 
 
@@ -67,7 +69,7 @@ def check_stored_key_ids(*, databases: Sequence[str] | None = None, **_: Any) ->
         return []  # E001 reports it, or the tables do not exist yet
     finally:
         close_unusable_connection(databases[0])
-    hint = "Put the old key back behind the new one."
+    hint = "Add the old key to ENCRYPTION_KEYS again, after the new one."
     return [Error(message, hint=hint, id="proxyapi.E002") for message in messages if message]
 
 
@@ -98,10 +100,10 @@ def check_account_upstreams(
         return []
     addresses = ", ".join(sorted(set(environments)))
     message = (
-        f"{len(environments)} accounts belong to another address of the service than "
-        f"VIDEO_API_BASE_URL and are paused: {addresses}. Their tokens are not sent."
+        f"{len(environments)} accounts are paused because they belong to another address than "
+        f"VIDEO_API_BASE_URL: {addresses}. Their tokens are not sent."
     )
-    hint = "They resume when VIDEO_API_BASE_URL is that address again."
+    hint = "They resume when VIDEO_API_BASE_URL is set to that address again."
     return [CheckWarning(message, hint=hint, id="proxyapi.W001")]
 
 
@@ -125,7 +127,6 @@ def missing_keys_message(model: type[Model], database: str, ring: encryption.Key
     missing = [name for name in names if name not in ring.keys]
     plural = model._meta.verbose_name_plural
     message = (
-        f"{len(missing)} {plural} are sealed with keys that ENCRYPTION_KEYS does not hold: "
-        f"{set(missing)}"
+        f"{len(missing)} {plural} need keys that are missing in ENCRYPTION_KEYS: {set(missing)}"
     )
     return message if missing else ""

@@ -20,7 +20,7 @@ from proxyapi import failpoints, redis_client
 from proxyapi.redis_client import connect_redis
 
 EVENTS_CHANNEL = "reelroom:events"
-PUBLISH_FAILED = "an event was not announced: Redis is away"
+PUBLISH_FAILED = "an event was not published: Redis does not respond"
 log = logging.getLogger(__name__)
 
 

@@ -56,7 +56,9 @@ def _enqueue(task: Task[[str], None], id: str) -> None:
             return
     except OperationalError:
         pass
-    log.warning("the doorbell of %s is dead; the tick finds it", task.name)
+    log.warning(
+        "%s was not enqueued because the queue does not respond; the next sweep runs it", task.name
+    )
 
 
 @shared_task

@@ -45,4 +45,6 @@ def enqueue_password_changed_mail(request: HttpRequest, user: User) -> None:
     try:
         enqueue_now(CHANGED_MAIL_TASK, *arguments)
     except OperationalError:
-        log.warning("the broker is away: no mail about the changed password of user %s", user.pk)
+        log.warning(
+            "no e-mail about the changed password of user %s: the broker does not respond", user.pk
+        )

@@ -41,7 +41,9 @@ def verify_team_chain(team_id: UUID) -> AuditChainReport:
         problem = f"Row {position + 1} is missing; the chain has {head.position} rows."
         return AuditChainReport(team_id, position, problem)
     if previous_hash != head.row_hash:
-        return AuditChainReport(team_id, position, f"Row {position} is not the one that was added.")
+        return AuditChainReport(
+            team_id, position, f"Row {position} does not match the head of the chain."
+        )
     return AuditChainReport(team_id, position, find_extra_row(team_id))
 
 
@@ -61,4 +63,8 @@ def find_extra_row(team_id: UUID) -> str:
     end = AuditChainHead.objects.filter(pk=OuterRef("team_id")).values("position")
     rows = AuditEvent.objects.filter(team_id=team_id)
     extra = rows.filter(position__gt=Coalesce(Subquery(end), 0)).order_by("position").first()
-    return "" if extra is None else f"Row {extra.position} (id {extra.pk}) was not added by us."
+    return (
+        ""
+        if extra is None
+        else f"Row {extra.position} (id {extra.pk}) was not added by the portal."
+    )

@@ -73,20 +73,20 @@ def read_manifest(path: Path) -> BackupManifest:
     except FileNotFoundError:
         raise BackupError(f"There is no file {path}.") from None
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError, OSError):
-        raise BackupError(f"{path} is no backup, or is damaged.") from None
+        raise BackupError(f"{path} is not a backup, or is damaged.") from None
     if damaged:
         raise BackupError(f"{path} is damaged: {damaged} cannot be read.")
     if manifest.format != BACKUP_FORMAT:
-        raise BackupError(f"{path} was made by another release of Reelroom, which can restore it.")
+        raise BackupError(
+            f"{path} was made by another release of Reelroom. Restore it with that release."
+        )
     if manifest.vendor != connection.vendor:
         raise BackupError(
-            f"{path} is of {manifest.vendor}, and DATABASE_URL names {connection.vendor}."
+            f"{path} is a backup of {manifest.vendor}, but DATABASE_URL is {connection.vendor}."
         )
     if missing := sorted(set(manifest.keys) - set(encryption.load_key_ring().keys)):
         names = ", ".join(missing)
-        raise BackupError(
-            f"ENCRYPTION_KEYS does not hold {names}, which sealed the tokens in {path}."
-        )
+        raise BackupError(f"The tokens in {path} need {names}, missing in ENCRYPTION_KEYS.")
     return manifest
 
 
@@ -120,7 +120,7 @@ def check_not_in_use() -> None:
     if lock.exists():
         with lock.open() as file:
             if not try_lock(file):
-                raise BackupError(f"Reelroom runs in {settings.VAR}. Stop it first.")
+                raise BackupError(f"Reelroom is running in {settings.VAR}. Stop it first.")
     if others := count_other_connections():
         raise BackupError(
             f"{others} other connections to the database are open. Stop the web servers, workers "
@@ -224,7 +224,7 @@ def run_tool(program: str, *arguments: str) -> None:
     except FileNotFoundError:
         raise BackupError(
             f"{program} is not installed here. It comes with PostgreSQL's client; docs/backup.md "
-            "tells the commands for a container."
+            "has the commands for containers."
         ) from None
     if completed.returncode != 0:
         reason = "; ".join(completed.stderr.strip().splitlines()[:2]) or "no reason was given"

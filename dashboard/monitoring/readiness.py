@@ -64,7 +64,7 @@ def check_migrations() -> str:
     try:
         _migrated = _migrated or migration_executor.is_migrated()
     except DatabaseError:
-        return "The database does not tell its migrations."
+        return "The applied migrations cannot be read."
     return "" if _migrated else "Migrations are not applied. Run: manage.py prepare"
 
 
@@ -80,7 +80,7 @@ def check_token_encryption() -> str:
     try:
         encryption.load_key_ring()
     except encryption.EncryptionError:
-        return "ENCRYPTION_KEYS cannot be read."
+        return "ENCRYPTION_KEYS cannot be parsed."
     return ""
 
 
@@ -89,8 +89,8 @@ def check_worker() -> str:
     try:
         has_ticked = redis_client.connect_redis().exists(TICK_HEARTBEAT_KEY)
     except redis.RedisError:
-        return "Redis does not answer, so nothing is known of the worker."
-    return "" if has_ticked else "No worker has done a tick in the last 30 s."
+        return "Redis does not answer, so the state of the worker is unknown."
+    return "" if has_ticked else "No worker has run a task in the last 30 s."
 
 
 def check_slow_worker() -> str:
@@ -104,4 +104,4 @@ def check_slow_worker() -> str:
         or timezone.now() - datetime.fromisoformat(pinged_since.decode()) < SLOW_WORKER_TIMEOUT
     ):
         return ""
-    return "No worker has taken up slow work (ledgers, deliveries) in the last 2 minutes."
+    return "No worker has run a slow task (ledgers, deliveries) in the last 2 minutes."

@@ -36,4 +36,4 @@ def _enqueue(name: str, id: str) -> None:
             return
     except OperationalError:
         pass
-    log.warning("%s was not enqueued, Redis is away; beat finds it", name)
+    log.warning("%s was not enqueued because Redis does not respond; the next sweep runs it", name)

@@ -122,13 +122,13 @@ async def start_programs(
     await processes.start("prepare", PREPARE_COMMAND, environ)
     code = await processes.wait_for_exit("prepare")
     if code:
-        raise SetupError(f"The preparation failed ({describe_exit(code)}); its last lines say why.")
+        raise SetupError(f"The prepare command failed ({describe_exit(code)}); see its last lines.")
     await processes.start("web", web_command(installation), environ)
     await processes.start("worker", WORKER_COMMAND, environ)
     await processes.start("beat", BEAT_COMMAND, environ)
     if installation.redis is None:
         # Checked first, because the portal logs every request while it is not ready.
-        await wait_until("No worker has done a tick", lambda: valkey.has_worker_ticked(socket))
+        await wait_until("No worker has run a task", lambda: valkey.has_worker_ticked(socket))
         await wait_until("The portal is not ready", lambda: is_portal_ready(installation))
         # Last, because it is not needed yet and the others keep two cores busy.
         await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
@@ -192,7 +192,7 @@ def welcome_text(installation: Installation, seconds: float) -> str:
         *demo_sign_in_lines(installation),
         "",
     ]
-    return "\n".join([*lines, "Ctrl-C stops everything.", ""])
+    return "\n".join([*lines, "Press Ctrl-C to stop.", ""])
 
 
 def demo_sign_in_lines(installation: Installation) -> list[str]:
@@ -201,13 +201,13 @@ def demo_sign_in_lines(installation: Installation) -> list[str]:
     if not demo.is_file():
         return [
             "",
-            "There is no demo team. Make a team: .venv/bin/python manage.py create_team --help",
+            "There is no demo team. Create a team: .venv/bin/python manage.py create_team --help",
         ]
     by_role = {
         person["role"]: person for person in reversed(json.loads(demo.read_text())["people"])
     }
     rows = [f"  {p['role']:<10} {p['email']:<32} {p['password']}" for p in by_role.values()]
-    return ["", f"Sign in as one of the demo team ({demo} has them all):", *reversed(rows)]
+    return ["", f"Sign in as a member of the demo team (all are in {demo}):", *reversed(rows)]
 
 
 if __name__ == "__main__":

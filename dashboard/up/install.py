@@ -46,7 +46,7 @@ INSTALL_STARTED_LINE = "Installing collected packages"  # pip's output after the
 FAILURE_REASONS = [
     (
         r"do not match the hashes",
-        "A package is not the one that was locked ({}). Empty pip's cache and try again.",
+        "The hash of a package differs from the lock file ({}). Clear pip's cache and try again.",
     ),
     (
         r"NewConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|Connection refused",
@@ -55,7 +55,7 @@ FAILURE_REASONS = [
     (r"No space left", "The disk is full. Free some space, then try again."),
     (
         r"No matching distribution found for (\S+)|is not a supported wheel",
-        "There is no ready-made package of {} for this machine; Linux and macOS have them all.",
+        "There is no wheel of {} for this machine. Linux and macOS are supported.",
     ),
 ]
 
@@ -79,7 +79,7 @@ def install_requirements(name: str) -> int:
         version = "{}.{}".format(*sys.version_info[:2])
         raise SetupError(
             f"Reelroom needs Python 3.11 or newer; {sys.executable} is {version}. "
-            "Name a newer one: make PYTHON=python3.13 run"
+            "Use a newer one: make PYTHON=python3.13 run"
         )
     stamp = STAMP_FILE.read_text() if STAMP_FILE.is_file() and PYTHON.exists() else ""
     if is_lock_installed(stamp, name):
@@ -139,7 +139,7 @@ def make_venv() -> None:
     completed = run_command([sys.executable, "-m", "venv", *pip_options, str(VENV)])
     if completed.returncode != 0:
         raise SetupError(
-            f"No virtual environment could be made in {VENV}: {last_line(completed.stdout)}"
+            f"The virtual environment {VENV} could not be created: {last_line(completed.stdout)}"
         )
 
 

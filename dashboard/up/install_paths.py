@@ -40,7 +40,7 @@ class Installation:
         )
         if installation.sandbox_port == installation.port and installation.upstream is None:
             raise SetupError(
-                f"PORT and SANDBOX_PORT are both {installation.port}. Give them different numbers."
+                f"PORT and SANDBOX_PORT are both {installation.port}. They must differ."
             )
         return installation
 
@@ -72,7 +72,7 @@ class Installation:
         deadline = time.monotonic() + reaper.KILL_GRACE_S + 1
         while not try_lock(lock):
             if time.monotonic() > deadline:
-                raise SetupError(f"Reelroom already runs in {self.var}.")
+                raise SetupError(f"Reelroom is already running in {self.var}.")
             time.sleep(0.1)
         return lock
 
@@ -136,7 +136,7 @@ def try_lock(file: IO[str]) -> bool:
 def read_port(environ: Mapping[str, str], name: str, default: int) -> int:
     text = environ.get(name, "").strip() or str(default)
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
-        raise SetupError(f"{name} is {text!r}; it has to be a number from 1 to 65535.")
+        raise SetupError(f"{name} is {text!r}; it must be a number from 1 to 65535.")
     return int(text)
 
 

@@ -74,7 +74,7 @@ class ProcessGroup:
                 if process.returncode is not None and name != "prepare":
                     exit_text = describe_exit(process.returncode)
                     raise SetupError(
-                        f"The program {name} ended ({exit_text}); its last lines say why."
+                        f"The program {name} exited ({exit_text}); see its last lines."
                     )
             if self.reaper.poll() is not None:
                 raise SetupError("The process reaper ended.")

@@ -27,7 +27,9 @@ def find_valkey_server() -> str:
     for folder in (spec and spec.submodule_search_locations) or []:
         for path in Path(folder).glob("_binaries/*/valkey-server"):
             return str(path)
-    raise SetupError("There is no Valkey. Install valkey-server or redis-server, or set REDIS_URL.")
+    raise SetupError(
+        "Valkey was not found. Install valkey-server or redis-server, or set REDIS_URL."
+    )
 
 
 @contextlib.contextmanager

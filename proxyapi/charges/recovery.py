@@ -193,7 +193,7 @@ def recover_charge(
             if charge is not None:
                 apply_logged_end(charge, records)
     except (DatabaseError, LookupError, ValueError, serializers.base.DeserializationError):
-        log.exception("charge %s of the log was not restored", request.charge)
+        log.exception("charge %s could not be restored from the log", request.charge)
         report.lost.append(unrestored_sentence(request, "it could not be restored"))
 
 

@@ -57,7 +57,9 @@ class KeyRing:
 
     def __post_init__(self) -> None:
         if self.current_key_id not in self.keys:
-            raise EncryptionError(f"There is no sealing key with the id {self.current_key_id!r}.")
+            raise EncryptionError(
+                f"There is no encryption key with the id {self.current_key_id!r}."
+            )
         for name, key in self.keys.items():
             _check_key(name, key)
         object.__setattr__(self, "keys", MappingProxyType(dict(self.keys)))
@@ -69,38 +71,38 @@ class KeyRing:
         for part in filter(None, (part.strip() for part in text.split(","))):
             name, colon, value = part.partition(":")
             if not colon:
-                raise EncryptionError("A sealing key is written id:base64.")
+                raise EncryptionError("An encryption key is written as id:base64.")
             if name in keys:
-                raise EncryptionError(f"The sealing key id {name!r} is given twice.")
+                raise EncryptionError(f"The encryption key id {name!r} is used twice.")
             keys[name] = _decode_key(name, value)
         if not keys:
-            raise EncryptionError("There is no sealing key.")
+            raise EncryptionError("There is no encryption key.")
         return cls(next(iter(keys)), keys)
 
 
 def _check_key(name: str, key: bytes) -> None:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,32}", name):
-        raise EncryptionError("The id of a sealing key has 1 to 32 letters, digits, - or _.")
+        raise EncryptionError("The id of an encryption key has 1 to 32 letters, digits, - or _.")
     if len(key) != KEY_BYTES:
         raise EncryptionError(
-            f"The sealing key {name!r} has {len(key)} bytes instead of {KEY_BYTES}."
+            f"The encryption key {name!r} has {len(key)} bytes instead of {KEY_BYTES}."
         )
     if len(set(key)) < 8:
-        raise EncryptionError(f"The sealing key {name!r} is a placeholder, not a random key.")
+        raise EncryptionError(f"The encryption key {name!r} is a placeholder, not a random key.")
 
 
 def _decode_key(name: str, value: str) -> bytes:
     try:
         return base64.b64decode(value.translate(str.maketrans("-_", "+/")), validate=True)
     except (binascii.Error, ValueError):
-        sentence = f"The sealing key {name!r} is not base64."
+        sentence = f"The encryption key {name!r} is not base64."
     raise EncryptionError(sentence)
 
 
 def encrypt(plain: bytes, row: str, ring: KeyRing) -> bytes:
     """The envelope of `plain` for the row of that name, made with the ring's current key."""
     if not row:
-        raise EncryptionError("A seal is bound to a row; the row has no name yet.")
+        raise EncryptionError("The row of an encrypted value needs a name.")
     head = _build_header(ring.current_key_id)
     nonce = secrets.token_bytes(NONCE_BYTES)
     ciphertext = AESGCM(ring.keys[ring.current_key_id]).encrypt(nonce, plain, head + row.encode())
@@ -112,13 +114,15 @@ def decrypt(blob: bytes, row: str, ring: KeyRing) -> bytes:
     else."""
     name, start = _parse_header(blob)
     if name not in ring.keys:
-        raise DecryptionFailed(f"The key {name!r} that sealed this is not in the key ring.")
+        raise DecryptionFailed(
+            f"The key {name!r} that encrypted this value is not in the key ring."
+        )
     nonce, ciphertext = blob[start : start + NONCE_BYTES], blob[start + NONCE_BYTES :]
     try:
         return AESGCM(ring.keys[name]).decrypt(nonce, ciphertext, blob[:start] + row.encode())
     except InvalidTag:
         pass
-    raise DecryptionFailed("The sealed value was changed, or belongs to another row.")
+    raise DecryptionFailed("The encrypted value was changed, or belongs to another row.")
 
 
 def envelope_key_id(blob: bytes) -> str:
@@ -155,9 +159,9 @@ def _build_header(name: str) -> bytes:
 
 def _parse_header(blob: bytes) -> tuple[str, int]:
     if len(blob) < 2 or blob[0] != ENVELOPE_VERSION:
-        raise DecryptionFailed("This is no sealed value of a version that we know.")
+        raise DecryptionFailed("This is not an encrypted value of a known version.")
     start = 2 + blob[1]
     name = blob[2:start].decode("ascii", errors="replace")
     if len(blob) < start + NONCE_BYTES + TAG_BYTES or not re.fullmatch(r"[\w-]{1,32}", name):
-        raise DecryptionFailed("The sealed value is cut short.")
+        raise DecryptionFailed("The encrypted value is truncated.")
     return name, start

@@ -57,18 +57,18 @@ def audit_account(account: Account) -> LedgerAudit:
 def audit_rows(result: LedgerAudit, ledger: LedgerMirror) -> None:
     rows = LedgerEntry.objects.filter(account_id=ledger.pk)
     row_count, span = rows.count(), ledger.high - ledger.low
-    result.lines += [("rows the service has", ledger.total), ("rows mirrored", row_count)]
+    result.lines += [("rows at the service", ledger.total), ("rows mirrored", row_count)]
     result.check(not ledger.problem, ledger.problem)
-    result.check(ledger.low == 0, f"{ledger.low} older rows are still to be read.")
-    result.check(row_count == span, f"{row_count} rows are there, {span} positions are.")
-    result.check(ledger.high == ledger.total, "The mirror ends before the ledger does.")
+    result.check(ledger.low == 0, f"{ledger.low} older rows have not been read yet.")
+    result.check(row_count == span, f"There are {row_count} rows for {span} positions.")
+    result.check(ledger.high == ledger.total, "The newest ledger rows are not mirrored.")
     unreadable_count = rows.exclude(trouble="").count()
-    result.check(not unreadable_count, f"{unreadable_count} rows cannot be read.")
+    result.check(not unreadable_count, f"{unreadable_count} rows cannot be parsed.")
 
 
 def audit_balance(result: LedgerAudit, ledger: LedgerMirror) -> None:
     if ledger.balance_exact is None or ledger.anchor_balance is None:
-        result.problems.append("Its balance was never weighed.")
+        result.problems.append("No balance checkpoint has been taken.")
         return
     low, high = ledger.anchor_high or 0, ledger.checkpoint_high or 0
     balance_change = ledger.balance_exact - ledger.anchor_balance
@@ -80,10 +80,11 @@ def audit_balance(result: LedgerAudit, ledger: LedgerMirror) -> None:
     ]
     result.check(
         balance_change == entries_sum,
-        f"The balance moved by {amount_text(balance_change)} cr, the rows by {entries_sum}.",
+        f"The balance changed by {amount_text(balance_change)} cr, the rows by {entries_sum}.",
     )
     result.check(
-        entries_sum == ledger.checkpoint_sum, "The sum kept since the anchor is not that of rows."
+        entries_sum == ledger.checkpoint_sum,
+        "The stored sum since the first checkpoint differs from the rows.",
     )
 
 
@@ -111,11 +112,11 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
     result.lines += [
         ("Σ rows", total),
         ("Σ charges", charges_sum),
-        ("charges of just now, whose debit is awaited", awaited_sum),
+        ("recent charges whose debit is awaited", awaited_sum),
         ("debits matched to charges", sums["matched"]),
         ("debits outside the portal, by the API", sums["api"]),
         ("debits outside the portal, elsewhere", sums["web"]),
-        ("debits not known to be of the API or not", sums["unread"]),
+        ("debits not yet attributed to API or web", sums["unread"]),
         ("refunds", sums["refunded"]),
         ("top-ups and grants", sums["credited"]),
     ]
@@ -128,14 +129,14 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
         .exclude(amount=-F("charge__cost"))
         .count()
     ):
-        result.problems.append(f"{different_count} debits are not what their charges cost.")
+        result.problems.append(f"{different_count} debits differ from the cost of their charge.")
     for charge in reconciliation.charges_missing_debit(ledger).order_by("sent_at"):
         result.problems.append(
             f"{amount_text(charge.cost or ZERO_CREDITS)} cr were reported for {charge.operation}, "
             "but no ledger row matches."
         )
     unknown = Charge.objects.filter(account_id=ledger.pk, state=ChargeState.UNKNOWN).count()
-    result.lines.append(("charges whose outcome is not known", unknown))
+    result.lines.append(("charges with an unknown outcome", unknown))
 
 
 def audit_stored_sums(result: LedgerAudit, account: Account) -> None:
@@ -145,7 +146,7 @@ def audit_stored_sums(result: LedgerAudit, account: Account) -> None:
     for table in SUM_TABLES:
         stored, name = table._default_manager.filter(account=account), table._meta.verbose_name
         result.check(
-            sum_credit_field(stored) == total, f"The sums in “{name}” are not those of the rows."
+            sum_credit_field(stored) == total, f"The sums in “{name}” differ from the rows."
         )
         debits = stored.filter(is_matched=True, is_credit=False)
         result.check(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 READY_TIMEOUT_S, STOP_TIMEOUT_S = 120, 30
-READY_LINE = "Ctrl-C stops everything."
+READY_LINE = "Press Ctrl-C to stop."
 # What would lead the house to somebody else's servers, or to the secrets of the tests.
 OUTSIDE_VARIABLES = (
     *("DATABASE_URL", "REDIS_URL", "VIDEO_API_BASE_URL", "SECRET_KEY", "ENCRYPTION_KEYS"),

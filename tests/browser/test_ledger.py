@@ -137,7 +137,7 @@ def archived(house: LivePortal) -> DemoPerson:
     environ |= {"REELROOM_VAR": str(house.var), "VIDEO_API_BASE_URL": f"{house.sandbox}/v2"}
     done = subprocess.run(command, env=environ, check=True, capture_output=True, text=True)
     words = next(line for line in done.stdout.splitlines() if "signs in with" in line).split()
-    return DemoPerson("Ada Archer", words[-3], words[-1], "owner")
+    return DemoPerson("Ada Archer", words[-5], words[-1], "owner")
 
 
 def open_ledger(page: Page) -> Page:

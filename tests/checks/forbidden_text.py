@@ -10,7 +10,7 @@ from pathlib import Path
 FORBIDDEN = {
     "a token": r"\b(?:sbx|rr)_[A-Za-z0-9]{20,}|\bgh[p]_[A-Za-z0-9]{30,}|\bAKI[A][0-9A-Z]{16}\b",
     "a private key": r"-----BEGI[N] [A-Z ]*PRIVATE KEY-----",
-    "a sealing key": r"\bk\d+:[A-Za-z0-9+/]{43}=",
+    "an encryption key": r"\bk\d+:[A-Za-z0-9+/]{43}=",
     "a registry's host": r"\bpyp[i]\.org|pythonhoste[d]\.org|registry\.npmj[s]|deb\.debia[n]\.org",
     "a path of one machine": r"/roo[t]/|/hom[e]/[a-z]+/|/wor[k]/",
 }

@@ -70,7 +70,7 @@ def test_a_redis_that_is_away_does_not_end_it(flushed, beat, monkeypatch, caplog
         pool.reset()
         assert [beat.tick(), beat.tick()] == [REDIS_RETRY_S, REDIS_RETRY_S]
     pool.reset()
-    assert caplog.messages == ["Redis is away; the beat waits for it"]
+    assert caplog.messages == ["Redis does not respond; beat keeps retrying"]
     if flushed:
         forget(beat.app)
     assert beat.tick() >= 0

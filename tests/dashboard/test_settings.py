@@ -49,7 +49,7 @@ def test_without_the_address_of_the_service_nothing_starts(
     monkeypatch.delenv("VIDEO_API_BASE_URL")
     done = done_with(**({} if address is None else {"VIDEO_API_BASE_URL": address}))
     assert done.returncode
-    assert "VIDEO_API_BASE_URL is not set. Set the address of the video API" in done.stderr
+    assert "VIDEO_API_BASE_URL is not set. Set it to the base URL of the video API" in done.stderr
 
 
 def test_a_command_typed_beside_make_run_uses_its_address(
@@ -72,26 +72,34 @@ def test_a_command_typed_beside_make_run_uses_its_address(
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("LOG_LEVEL", "loud", "LOG_LEVEL is one of INFO, DEBUG, WARNING"),
-        ("LOG_FORMAT", "xml", "LOG_FORMAT is one of plain, json."),
-        ("TIME_ZONE", "Europe/Berln", "TIME_ZONE is a name such as Europe/Paris, or UTC."),
-        ("TRUSTED_PROXIES", "one", "TRUSTED_PROXIES is a number from 0 to 10."),
-        ("DATABASE_POOL_SIZE", "2.5", "DATABASE_POOL_SIZE is a whole number from 2 to 1000."),
-        ("DATABASE_POOL_SIZE", "1", "DATABASE_POOL_SIZE is a number from 2 to 1000."),
-        ("TIME_ZONE", "localtime", "TIME_ZONE is a name such as Europe/Paris, or UTC."),
-        ("HOLD_MARGIN", "0.1", "HOLD_MARGIN is a number from 1 to 3."),
-        ("HOLD_MARGIN", "110%", "HOLD_MARGIN is a number from 1 to 3."),
-        ("HOLD_MARGIN", "nan", "HOLD_MARGIN is a number from 1 to 3."),
-        ("REDIS_URL", "mira:canary-word@redis:6379", "REDIS_URL is redis://"),
-        ("VIDEO_API_METHODS", "canary-word", "VIDEO_API_METHODS cannot be read."),
+        ("LOG_LEVEL", "loud", "LOG_LEVEL must be one of INFO, DEBUG, WARNING"),
+        ("LOG_FORMAT", "xml", "LOG_FORMAT must be one of plain, json."),
+        (
+            "TIME_ZONE",
+            "Europe/Berln",
+            "TIME_ZONE must be a time zone such as Europe/Paris, or UTC.",
+        ),
+        ("TRUSTED_PROXIES", "one", "TRUSTED_PROXIES must be a number from 0 to 10."),
+        ("DATABASE_POOL_SIZE", "2.5", "DATABASE_POOL_SIZE must be a whole number from 2 to 1000."),
+        ("DATABASE_POOL_SIZE", "1", "DATABASE_POOL_SIZE must be a number from 2 to 1000."),
+        ("TIME_ZONE", "localtime", "TIME_ZONE must be a time zone such as Europe/Paris, or UTC."),
+        ("HOLD_MARGIN", "0.1", "HOLD_MARGIN must be a number from 1 to 3."),
+        ("HOLD_MARGIN", "110%", "HOLD_MARGIN must be a number from 1 to 3."),
+        ("HOLD_MARGIN", "nan", "HOLD_MARGIN must be a number from 1 to 3."),
+        ("REDIS_URL", "mira:canary-word@redis:6379", "REDIS_URL must be redis://"),
+        ("VIDEO_API_METHODS", "canary-word", "VIDEO_API_METHODS cannot be parsed."),
         (
             "ENCRYPTION_KEYS_FILE",
             "/nowhere/keys",
             "ENCRYPTION_KEYS_FILE cannot be read: No such file",
         ),
-        ("DATABASE_URL", "canary-word", "DATABASE_URL is postgres://"),
-        ("DATABASE_URL", "mysql://mira:canary-word@db/x", "DATABASE_URL is postgres://"),
-        ("DATABASE_URL", "postgres://mira:canary-word@db:many/x", "DATABASE_URL is postgres://"),
+        ("DATABASE_URL", "canary-word", "DATABASE_URL must be postgres://"),
+        ("DATABASE_URL", "mysql://mira:canary-word@db/x", "DATABASE_URL must be postgres://"),
+        (
+            "DATABASE_URL",
+            "postgres://mira:canary-word@db:many/x",
+            "DATABASE_URL must be postgres://",
+        ),
     ],
 )
 def test_a_wrong_setting_is_told_by_its_name(name: str, value: str, told: str) -> None:
@@ -119,14 +127,17 @@ def test_a_secret_key_of_32_characters_is_taken() -> None:
 
 @pytest.mark.parametrize("hosts", ["*", "reelroom.example, *"])
 def test_a_portal_that_answers_to_every_host_does_not_start(hosts: str) -> None:
-    assert "ALLOWED_HOSTS is * and so accepts every host" in done_with(ALLOWED_HOSTS=hosts).stderr
+    assert (
+        "ALLOWED_HOSTS must not be *, which accepts every host"
+        in done_with(ALLOWED_HOSTS=hosts).stderr
+    )
     assert done_with(ALLOWED_HOSTS=hosts, DEBUG="true").returncode == 0
 
 
 @pytest.mark.parametrize("address", ["", "http://reelroom.example"])
 def test_behind_tls_the_address_for_links_has_to_be_set(address: str) -> None:
     done = done_with(BEHIND_TLS="true", PORTAL_URL=address)
-    assert "BEHIND_TLS needs PORTAL_URL, where links in e-mails lead" in done.stderr
+    assert "BEHIND_TLS needs PORTAL_URL for links in e-mails" in done.stderr
     assert done_with(BEHIND_TLS="true", PORTAL_URL="https://reelroom.example").returncode == 0
 
 

@@ -53,8 +53,8 @@ def end_of(process: subprocess.Popen[str], until: float) -> tuple[int | None, st
     ("keys", "sentence"),
     [
         ("", "ENCRYPTION_KEYS is not set."),
-        ("k1:AAAA", "The sealing key 'k1' has 3 bytes instead of 32."),
-        (ANOTHER, "1 tokens are sealed with keys that ENCRYPTION_KEYS does not hold: {'k1'}"),
+        ("k1:AAAA", "The encryption key 'k1' has 3 bytes instead of 32."),
+        (ANOTHER, "1 tokens need keys that are missing in ENCRYPTION_KEYS: {'k1'}"),
     ],
     ids=["missing", "unusable", "another"],
 )

@@ -123,7 +123,7 @@ def report_away(
         "0, and nothing is decided",
         holds=revoked == 0 and states == kept,
     )
-    lines = said.count("1 accounts belong to another address of the service")
+    lines = said.count("1 accounts are paused because they belong to another address")
     figures.report(f"{lines} of 4 processes said so at their start", "4", holds=lines == 4)
 
 

@@ -102,8 +102,8 @@ def test_nothing_is_sealed_for_a_row_without_a_name(key_ring):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "no sealing key"),
-        (" , ", "no sealing key"),
+        ("", "no encryption key"),
+        (" , ", "no encryption key"),
         (ONE, "id:base64"),
         (f"k1:{ONE},k1:{TWO}", "twice"),
         ("k1:not base64!", "not base64"),

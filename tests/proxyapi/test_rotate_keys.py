@@ -44,7 +44,7 @@ def keys() -> set[str]:
 def test_every_token_is_sealed_with_the_first_key_and_opens_as_before(
     tokens: list[Token],
 ) -> None:
-    assert "3 tokens sealed again" in rotate()
+    assert "3 tokens encrypted again" in rotate()
     assert keys() == {"new"}
     for token in Token.objects.all():
         assert token_vault.decrypt_token(token).reveal() == f"sbx_{token.pk}"
@@ -52,7 +52,7 @@ def test_every_token_is_sealed_with_the_first_key_and_opens_as_before(
 
 def test_a_second_run_has_nothing_to_do(tokens: list[Token]) -> None:
     rotate()
-    assert "0 tokens sealed again" in rotate()
+    assert "0 tokens encrypted again" in rotate()
 
 
 def test_a_dry_run_counts_and_changes_nothing(tokens: list[Token]) -> None:
@@ -63,7 +63,7 @@ def test_a_dry_run_counts_and_changes_nothing(tokens: list[Token]) -> None:
 def test_a_run_that_was_cut_off_goes_on_where_it_stopped(tokens: list[Token]) -> None:
     token_vault.reencrypt_token(tokens[0])
     assert keys() == {"new", "old"}
-    assert "2 tokens sealed again" in rotate()
+    assert "2 tokens encrypted again" in rotate()
 
 
 def test_a_row_that_changed_meanwhile_is_not_overwritten(tokens: list[Token]) -> None:

@@ -19,7 +19,7 @@ PIP_SAYS = [
             "ERROR: Could not find a version that satisfies the requirement av==18.1.0\n"
             "ERROR: No matching distribution found for av==18.1.0"
         ),
-        "There is no ready-made package of av==18.1.0",
+        "There is no wheel of av==18.1.0",
     ),
     (
         (
@@ -28,7 +28,7 @@ PIP_SAYS = [
         ),
         "The package index does not answer",
     ),
-    ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM", "is not the one that was locked"),
+    ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM", "differs from the lock file"),
     ("ERROR: Could not install: [Errno 28] No space left on device", "The disk is full"),
     ("something\nERROR: unheard of", "The packages were not installed: ERROR: unheard of"),
     ("", "no reason was given"),

@@ -15,7 +15,7 @@ from dashboard.up.install_paths import Installation, check_port_free
 
 @pytest.mark.parametrize("text", ["http", "0", "65536", "-1", "80.5"])
 def test_a_port_is_a_number_that_can_be_one(text):
-    with pytest.raises(SetupError, match="has to be a number from 1 to 65535"):
+    with pytest.raises(SetupError, match="must be a number from 1 to 65535"):
         Installation.from_environ({"PORT": text})
 
 

@@ -30,8 +30,8 @@ def test_a_preparation_that_fails_is_told_in_sentences(tmp_path: Path) -> None:
         check=False,
     )
     told = done.stdout + done.stderr
-    assert "prepare  | TIME_ZONE is a name such as Europe/Paris, or UTC." in told
-    assert "reelroom: The preparation failed (exit code 1); its last lines say why." in told
+    assert "prepare  | TIME_ZONE must be a time zone such as Europe/Paris, or UTC." in told
+    assert "reelroom: The prepare command failed (exit code 1); see its last lines." in told
     assert "Traceback" not in told
     assert "ended" not in told
 

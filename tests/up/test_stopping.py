@@ -119,7 +119,7 @@ def test_when_one_program_dies_the_others_go_and_one_sentence_says_which(start_s
     said, _ = start_supervisor.communicate()
 
     assert start_supervisor.returncode == 1
-    assert "reelroom: The program beat ended (signal SIGKILL)" in said
+    assert "reelroom: The program beat exited (signal SIGKILL)" in said
     assert "Traceback" not in said
     assert is_gone(group)
 
@@ -150,4 +150,4 @@ def test_a_second_supervisor_in_the_same_folder_is_refused(start_supervisor, env
     second = subprocess.run(COMMAND, env=elsewhere, capture_output=True, text=True, check=False)
 
     assert second.returncode == 1
-    assert second.stderr.startswith("reelroom: Reelroom already runs in ")
+    assert second.stderr.startswith("reelroom: Reelroom is already running in ")

@@ -15,12 +15,12 @@ from dashboard.shared.text_validation import validate_line
 
 
 class Command(BaseCommand):
-    help = "Lets a person into a team; shows a new person's password once."
+    help = "Adds a person to a team. A new person's password is printed once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("team", help="what the team is called")
-        parser.add_argument("email", help="the person signs in with it")
-        parser.add_argument("name", help="the person's own name")
+        parser.add_argument("team", help="name of the team")
+        parser.add_argument("email", help="e-mail address to sign in with")
+        parser.add_argument("name", help="name of the person")
         parser.add_argument(
             "--role", choices=Role.values, default=Role.PRODUCER, help="default: producer"
         )
@@ -32,27 +32,31 @@ class Command(BaseCommand):
             User.objects.filter(email__iexact=email).first(),
         )
         if existing_user and joined_team.memberships.filter(user=existing_user).exists():
-            raise CommandError(f"{email} is in {team} already.")
+            raise CommandError(f"{email} is already a member of {team}.")
         password = secrets.token_urlsafe(15)
         user = existing_user or create_person(email, password, name)
         if not user.is_active:  # deactivated when removed from their last team
             user.is_active = True
             user.save(update_fields=["is_active"])
         Membership.objects.create(team=joined_team, user=user, role=role)
-        sign_in_text = "as before" if existing_user else f"with {user.email} and {password}"
-        self.stdout.write(f"{user.name} is in {team} as {role} and signs in {sign_in_text}")
+        sign_in_text = (
+            "as before" if existing_user else f"with {user.email} and the password {password}"
+        )
+        self.stdout.write(
+            f"{user.name} is now a member of {team} with the role {role} and signs in {sign_in_text}"
+        )
 
 
 def find_team_by_name(name: str) -> Team:
     teams = list(Team.objects.filter(name=name))
     if len(teams) != 1:
-        raise CommandError(f"There are {len(teams) or 'no'} teams with the name {name}.")
+        raise CommandError(f"Found {len(teams)} teams named {name}; exactly one is needed.")
     return teams[0]
 
 
 def create_person(email: str, password: str, name: str) -> User:
     if not name.strip():
-        raise CommandError(f"{email} needs a name: the team finds people by it.")
+        raise CommandError(f"{email} needs a name.")
     try:
         User(email=email, name=name).clean_fields(exclude=["password"])
         validate_line(name)

@@ -12,11 +12,11 @@ from dashboard.maintenance import backups
 
 
 class Command(BaseCommand):
-    help = "Writes a backup of the database to a file. The sealing keys are not in it."
+    help = "Writes a backup of the database to a file. It does not contain the encryption keys."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="where to write it, such as monday.zip")
-        parser.add_argument("--replace", action="store_true", help="write over a file of that name")
+        parser.add_argument("file", type=Path, help="file to write, such as monday.zip")
+        parser.add_argument("--replace", action="store_true", help="overwrite an existing file")
 
     def handle(self, *_: Any, file: Path, replace: bool, **__: Any) -> None:
         if file.exists() and not replace:
@@ -30,6 +30,6 @@ class Command(BaseCommand):
         if manifest.keys:
             names = ", ".join(manifest.keys)
             self.stdout.write(
-                f"Its tokens open only with the sealing keys {names}. They are not in the file: "
-                "keep ENCRYPTION_KEYS in another place."
+                f"Its tokens can be decrypted only with the encryption keys {names}, "
+                "which are not in the file. Keep ENCRYPTION_KEYS in another place."
             )

@@ -21,27 +21,26 @@ MAX_TEAM_NAME_LENGTH = Team._meta.get_field("name").max_length or 0
 
 
 class Command(BaseCommand):
-    help = "Makes a team and its owner; shows the owner's password once."
+    help = "Creates a team and its owner. The owner's password is printed once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("team", help="what the team is called")
-        parser.add_argument("email", help="the owner signs in with it")
-        parser.add_argument("name", help="the owner's own name")
+        parser.add_argument("team", help="name of the team")
+        parser.add_argument("email", help="e-mail address of the owner, to sign in with")
+        parser.add_argument("name", help="name of the owner")
 
     @transaction.atomic
     def handle(self, *_: Any, team: str, email: str, name: str, **__: Any) -> None:
         is_taken = Team.objects.filter(name=team).exists()
         if not team.strip() or len(team) > MAX_TEAM_NAME_LENGTH or is_taken:
             raise CommandError(
-                f"The team needs a name that no other has, of at most {MAX_TEAM_NAME_LENGTH} "
-                "characters."
+                f"The team needs a unique name of at most {MAX_TEAM_NAME_LENGTH} characters."
             )
         try:
             validate_line(team)
         except ValidationError as error:
             raise CommandError(f"{team!a}: {error.messages[0]}") from error
         if User.objects.filter(email__iexact=email).exists():
-            raise CommandError(f"{email} has an account already.")
+            raise CommandError(f"{email} already has a user account.")
         password = secrets.token_urlsafe(15)
         owner = create_person(email, password, name)
         new_team = Team.objects.create(
@@ -49,4 +48,6 @@ class Command(BaseCommand):
         )
         default_rules.create_default_rules(new_team)
         Membership.objects.create(team=new_team, user=owner, role=Role.OWNER)
-        self.stdout.write(f"{name} owns {team} and signs in with {owner.email} and {password}")
+        self.stdout.write(
+            f"{name} owns {team} and signs in with {owner.email} and the password {password}"
+        )

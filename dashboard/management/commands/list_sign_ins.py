@@ -13,10 +13,10 @@ MAX_EVENTS_SHOWN = 200
 
 
 class Command(BaseCommand):
-    help = f"Shows the last {MAX_EVENTS_SHOWN} sign-ins, refused ones and changes of passwords."
+    help = f"Lists the last {MAX_EVENTS_SHOWN} sign-ins, refused sign-ins and password changes."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("address", nargs="?", help="of this e-mail address alone")
+        parser.add_argument("address", nargs="?", help="only events of this e-mail address")
 
     def handle(self, *_: Any, address: str | None, **__: Any) -> None:
         events = SignInEvent.objects.order_by("-happened_at", "-pk")

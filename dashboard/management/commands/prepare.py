@@ -21,7 +21,7 @@ from proxyapi.charges import recovery
 
 
 class Command(BaseCommand):
-    help = "Migrates, collects static files and, with the sandbox, makes the demo team."
+    help = "Migrates, collects static files and, with the sandbox, creates the demo team."
     requires_system_checks: list[str] = []
 
     def handle(self, *_: Any, **__: Any) -> None:
@@ -42,14 +42,14 @@ class Command(BaseCommand):
             migration_executor.migrate_with_retries()
         except migration_executor.MigrationBlockedError:
             raise CommandError(
-                "A table to be changed was in use all the time, by a backup for example. "
-                "What was migrated until then stays. Start again when it is over."
+                "A table to be migrated stayed locked, by a backup for example. "
+                "Completed migrations are kept. Start again when the table is free."
             ) from None
         except migration_executor.UnreleasedSchemaError:
             raise CommandError(
                 f"The database {connection.settings_dict['NAME']} was made by a version of "
                 "Reelroom before its first release, and cannot be migrated to this version. "
-                "Nothing was changed. Move it away, or set DATABASE_URL to an empty one, and "
+                "Nothing was changed. Move it away, or set DATABASE_URL to an empty database, and "
                 "start again."
             ) from None
         except OperationalError as error:

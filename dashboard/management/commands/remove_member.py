@@ -17,17 +17,17 @@ MAX_TITLES_SHOWN = 5
 
 
 class Command(BaseCommand):
-    help = "Ends a membership, and removes the person's tokens in that team."
+    help = "Removes a person from a team, and their tokens in that team."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("team", help="what the team is called")
-        parser.add_argument("email", help="the person signs in with it")
+        parser.add_argument("team", help="name of the team")
+        parser.add_argument("email", help="e-mail address of the person")
 
     def handle(self, *_: Any, team: str, email: str, **__: Any) -> None:
         memberships = find_team_by_name(team).memberships.select_related("user", "team")
         member = memberships.filter(user__email__iexact=email).first()
         if member is None:
-            self.stdout.write(f"{email} is not in {team}. Nothing was changed.")
+            self.stdout.write(f"{email} is not a member of {team}. Nothing was changed.")
             return
         try:
             # In a restored database, held charges may have been sent already.
@@ -45,23 +45,24 @@ class Command(BaseCommand):
 
 def member_removal_report(who: str, team: str, removal: MemberRemoval) -> list[str]:
     """Sentences on what was ended and what continues."""
-    access = "keeps their other teams" if removal.has_other_team else "cannot sign in any more"
-    sentences = [f"{who} is no longer in {team} and {access}."]
+    access = "stays in their other teams" if removal.has_other_team else "can no longer sign in"
+    sentences = [f"{who} is no longer a member of {team} and {access}."]
     counts = {
         "tokens removed": removal.tokens,
-        "requests for approval withdrawn": removal.requests,
-        "charges not sent, nothing charged": removal.cancelled,
-        "drafts that go on with a colleague's token": removal.moved_drafts,
+        "approval requests withdrawn": removal.requests,
+        "unsent charges cancelled, nothing charged": removal.cancelled,
+        "drafts moved to a colleague's token": removal.moved_drafts,
     }
     sentences += [f"{label.capitalize()}: {count}." for label, count in counts.items() if count]
     if removal.unsettled:
         sentences.append(
-            f"Charges sent, outcome not known yet: {removal.unsettled}. They are settled."
+            "Charges sent whose outcome is still unknown: "
+            f"{removal.unsettled}. They will be settled."
         )
     if removal.rendering:
         shown = ", ".join(f"“{title}”" for title in removal.rendering[:MAX_TITLES_SHOWN])
         hidden_count = len(removal.rendering) - MAX_TITLES_SHOWN
         more_text = f" and {hidden_count} more" if hidden_count > 0 else ""
-        rendering_text = "Still rendering at the service, not checked any more without their token"
+        rendering_text = "Still rendering at the service, no longer polled without their token"
         sentences.append(f"{rendering_text}: {shown}{more_text}.")
     return sentences

@@ -14,14 +14,14 @@ from dashboard.maintenance import backups, migration_executor
 
 class Command(BaseCommand):
     help = (
-        "Restores the database from a backup, migrates it, and looks up what was sent since the "
-        "backup, so that nothing is sent twice. Stop Reelroom first."
+        "Restores the database from a backup, migrates it, and recovers the charges sent since the "
+        "backup, so that none is sent twice. Stop Reelroom first."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="what `manage.py backup` wrote")
+        parser.add_argument("file", type=Path, help="file written by `manage.py backup`")
         parser.add_argument(
-            "--replace", action="store_true", help="replace a database that has teams"
+            "--replace", action="store_true", help="replace a database that contains teams"
         )
 
     def handle(self, *_: Any, file: Path, replace: bool, **__: Any) -> None:
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             backups.check_not_in_use()
             if not backups.is_database_empty() and not replace:
                 raise CommandError(
-                    "The database has teams. Add --replace to put the backup in its place."
+                    "The database contains teams. Add --replace to replace it with the backup."
                 )
             previous_file = backups.restore_backup(file.absolute())
         except backups.BackupError as error:

@@ -26,7 +26,7 @@ class Command(rotate_keys.Command):
         if remaining and not options["dry_run"]:
             names = ", ".join(str(pk) for pk in remaining[:5])
             raise CommandError(
-                f"The secrets of {len(remaining)} webhooks could not be sealed again: {names}"
+                f"The secrets of {len(remaining)} webhooks could not be encrypted again: {names}"
             )
 
     def reencrypt_webhooks(self) -> None:

@@ -15,13 +15,13 @@ from proxyapi.refusals import Refusal
 
 
 class Command(BaseCommand):
-    help = "Makes the demo team Northlight, once; only with the sandbox."
+    help = "Creates the demo team Northlight once. Works only with the sandbox."
     requires_system_checks: list[str] = []
 
     def handle(self, *_: Any, **__: Any) -> None:
         if not settings.VIDEO_API_IS_SANDBOX:
             raise CommandError(
-                "The demo lives on the sandbox; VIDEO_API_BASE_URL names the service."
+                "The demo team needs the sandbox, but VIDEO_API_BASE_URL is another service."
             )
         sandbox = SandboxAdmin(settings.VIDEO_API_BASE_URL)
         if Team.objects.exists():
@@ -35,8 +35,10 @@ class Command(BaseCommand):
                 f"The sandbox at {sandbox.address} does not answer: {error}"
             ) from None
         except Refusal as refusal:
-            raise CommandError(f"The sandbox's token was not taken: {refusal.sentence}") from None
-        self.stdout.write(f"The demo team is there; {demo_file} says how to sign in.")
+            raise CommandError(
+                f"The sandbox's token was not accepted: {refusal.sentence}"
+            ) from None
+        self.stdout.write(f"Created the demo team. {demo_file} has the sign-ins.")
 
 
 def portal_address() -> str:

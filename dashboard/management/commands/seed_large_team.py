@@ -15,24 +15,28 @@ from dashboard.models import User
 
 
 class Command(BaseCommand):
-    help = "Adds a made-up team with years of ledger, jobs and members. Only with the sandbox."
+    help = (
+        "Adds a generated team with years of ledger rows, jobs and members. Only with the sandbox."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         for name, number in SeedSize()._asdict().items():
             parser.add_argument(f"--{name}", type=int, default=number, help=f"default {number:,}")
-        parser.add_argument("--seed", type=int, default=7, help="of the random")
-        parser.add_argument("--owner", default="", help="e-mail of a person here who shall own it")
+        parser.add_argument("--seed", type=int, default=7, help="random seed, default 7")
+        parser.add_argument(
+            "--owner", default="", help="e-mail address of an existing person who becomes the owner"
+        )
 
     def handle(self, *_: Any, seed: int, owner: str, **options: Any) -> None:
         if not settings.VIDEO_API_IS_SANDBOX:
-            raise CommandError("This writes made-up books. It runs only with the sandbox.")
+            raise CommandError("This writes generated ledger rows and runs only with the sandbox.")
         size = SeedSize(**{name: options[name] for name in SeedSize._fields})
         if min(size) < 1:
-            raise CommandError("Every number is at least 1.")
+            raise CommandError("Every number must be at least 1.")
         self.stdout.write(
             f"Adding the team {ARCHIVE_TEAM_NAME} with {size.entries:,} ledger rows, "
             f"{size.jobs:,} jobs and "
-            f"{size.members:,} members over {size.days:,} days. No other team is touched."
+            f"{size.members:,} members over {size.days:,} days. Other teams are not changed."
         )
         started = time.monotonic()
         seed_team(size, self.find_or_create_owner(owner), seed)
@@ -42,11 +46,13 @@ class Command(BaseCommand):
         if email:
             existing_user = User.objects.filter(email__iexact=email).first()
             if existing_user is None:
-                raise CommandError(f"Nobody here signs in with {email}.")
+                raise CommandError(f"There is no person with the e-mail address {email}.")
             return existing_user
         password, number = secrets.token_urlsafe(12), secrets.token_hex(4)
         user = User.objects.create_user(
             f"ada.{number}@archive.example", password, name="Ada Archer"
         )
-        self.stdout.write(f"{user.name} owns it and signs in with {user.email} and {password}")
+        self.stdout.write(
+            f"{user.name} owns it and signs in with {user.email} and the password {password}"
+        )
         return user

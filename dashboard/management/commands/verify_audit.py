@@ -10,13 +10,13 @@ from dashboard.maintenance.audit_chain import verify_audit_chains
 
 
 class Command(BaseCommand):
-    help = "Checks the chain of each team's audit rows; ends with status 1 at a broken row."
+    help = "Verifies the hash chain of each team's audit log. Exit status 1 if a chain is broken."
 
     def handle(self, *_: Any, **__: Any) -> None:
         reports = verify_audit_chains()
         for report in reports:
-            state = report.problem or f"{report.rows} rows, unbroken."
+            state = report.problem or f"{report.rows} rows, valid."
             self.stdout.write(f"Team {report.team_id}: {state}")
         if broken := [report for report in reports if report.problem]:
             raise CommandError(f"The audit log of {len(broken)} of {len(reports)} teams is broken.")
-        self.stdout.write(f"The audit log is unbroken ({len(reports)} teams).")
+        self.stdout.write(f"The audit log is valid ({len(reports)} teams).")

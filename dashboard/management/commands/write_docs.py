@@ -12,12 +12,12 @@ from dashboard.management.reference_docs import build_reference_pages
 
 
 class Command(BaseCommand):
-    help = "Writes the pages of docs/reference that are read off the code."
+    help = "Writes the pages of docs/reference, which are generated from the code."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--check", action="store_true", help="Write nothing, fail on a difference."
+            "--check", action="store_true", help="write nothing; fail if a page is out of date"
         )
 
     def handle(self, *_: Any, check: bool, **__: Any) -> None:
@@ -26,7 +26,7 @@ class Command(BaseCommand):
             if path.is_file() and path.read_text() == text:
                 continue
             if check:
-                raise CommandError(f"{name} is not what the code says. Run: make fix")
+                raise CommandError(f"{name} is out of date. Run: make fix")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
             self.stdout.write(f"{name} written")

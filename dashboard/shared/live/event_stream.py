@@ -211,7 +211,7 @@ class LiveHub:
                     self._end_expired_streams(),
                 )
         except (RedisError, OSError):
-            log.warning("live: Redis is away, pages look by themselves")
+            log.warning("event streams: Redis does not respond; pages poll instead")
         finally:
             self._ready.clear()
             for listener in self.listeners:
@@ -262,7 +262,7 @@ class LiveHub:
             message = format_event("refetch", "many", at)
         except Exception:
             # A change that cannot be rendered must not stop the others.
-            log.exception("live: a change was not rendered")
+            log.exception("event streams: a change could not be rendered")
             message = format_event("refetch", "unrendered", at)
         await offer_to_all(listeners, message, expired)
 
@@ -293,7 +293,7 @@ class LiveHub:
                     expired_sessions, {page.session for page in self.listeners}
                 )
             except Exception:
-                log.exception("live: members were not checked")
+                log.exception("event streams: memberships could not be checked")
                 continue
             for listener in self.listeners:
                 if listener.session in expired:

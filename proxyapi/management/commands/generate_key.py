@@ -11,7 +11,8 @@ from proxyapi.credentials import encryption
 
 class Command(BaseCommand):
     help = (
-        "Print a new sealing key as `name:key`. Put it first in ENCRYPTION_KEYS, keep the old ones."
+        "Prints a new encryption key as `name:key`. Put it first in ENCRYPTION_KEYS and keep the "
+        "old ones."
     )
     requires_system_checks: list[str] = []  # it is the remedy for the check that fails
 

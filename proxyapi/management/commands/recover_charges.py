@@ -13,16 +13,16 @@ from proxyapi.rate_limiter import RateLimiterUnavailable
 
 class Command(BaseCommand):
     help = (
-        "Compares the database with the charge log and restores the charges that it lost. Each "
-        "start does the same by itself; it may run twice."
+        "Compares the database with the charge log and restores missing charges. Each "
+        "start does the same; running it again is safe."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--doubt-all",
             action="store_true",
-            help="the charge log went back in time, too (a snapshot of the whole machine): "
-            "read back all that waits to be sent before anything is sent",
+            help="the charge log was reset as well (a snapshot of the whole machine): "
+            "check every pending charge with the service before anything is sent",
         )
 
     def handle(self, *_: Any, doubt_all: bool, **__: Any) -> None:
@@ -34,10 +34,10 @@ class Command(BaseCommand):
             )
         except RateLimiterUnavailable:
             self.stdout.write(
-                "Redis does not answer. What was sent since the backup is looked up at the next "
+                "Redis does not answer. Charges sent since the backup are recovered at the next "
                 "start."
             )
             return
-        sentences = report.sentences() if report else ["The database has every charge of the log."]
+        sentences = report.sentences() if report else ["The database has every charge in the log."]
         for sentence in sentences:
             self.stdout.write(sentence)

@@ -12,10 +12,10 @@ from proxyapi.polling.poller import poll_soon
 
 
 class Command(BaseCommand):
-    help = "Polls running jobs again, whatever stopped or slowed their polling."
+    help = "Polls running jobs again after their polling was stopped or slowed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("job", nargs="+", type=UUID, help="As in the address of its page.")
+        parser.add_argument("job", nargs="+", type=UUID, help="job id, as in the URL of its page")
 
     def handle(self, *args: Any, job: list[UUID], **options: Any) -> None:
         jobs = Job.objects.in_bulk(job)
@@ -23,4 +23,6 @@ class Command(BaseCommand):
             if id not in jobs:
                 raise CommandError(f"There is no job {id}.")
             is_polled = poll_soon(jobs[id])
-            self.stdout.write(f"{id}: {'is polled within 5 s' if is_polled else 'does not run'}")
+            self.stdout.write(
+                f"{id}: {'will be polled within 5 s' if is_polled else 'is not running'}"
+            )

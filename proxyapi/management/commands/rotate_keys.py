@@ -16,13 +16,13 @@ BATCH_SIZE = 500
 
 class Command(BaseCommand):
     help = (
-        "Seal all that is sealed again with the first key of ENCRYPTION_KEYS. It can be stopped "
-        "and started again, and the portal works meanwhile. When it ends without an error, the "
-        "old keys can be taken out of ENCRYPTION_KEYS."
+        "Encrypts all stored secrets again with the first key of ENCRYPTION_KEYS. It can be "
+        "stopped and started again while the portal runs. When it ends without an error, the "
+        "old keys can be removed from ENCRYPTION_KEYS."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="count, and change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="only count, change nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         old = sum(1 for _ in tokens_under_old_keys())
@@ -32,16 +32,17 @@ class Command(BaseCommand):
         broken = [token for token in tokens_under_old_keys() if not self.try_reencrypt(token)]
         left = sum(1 for _ in tokens_under_old_keys())
         self.stdout.write(
-            f"{old - left} tokens sealed again with {encryption.load_key_ring().current_key_id!r}."
+            f"{old - left} tokens encrypted again with "
+            f"{encryption.load_key_ring().current_key_id!r}."
         )
         if broken:
             names = ", ".join(str(token.pk) for token in broken[:5])
             raise CommandError(
-                f"{len(broken)} tokens could not be opened and stay as they are: {names}"
+                f"{len(broken)} tokens could not be decrypted and were not changed: {names}"
             )
         if left:
-            raise CommandError(f"{left} tokens changed meanwhile. Run it once more.")
-        self.stdout.write("No token needs an old key any more.")
+            raise CommandError(f"{left} tokens changed during the run. Run it again.")
+        self.stdout.write("No token needs an old key.")
 
     def try_reencrypt(self, token: Token) -> bool:
         """Return False only for a row that does not decrypt; a row that changed meanwhile is read

@@ -10,7 +10,7 @@ from proxyapi.sandbox import server
 
 
 class Command(BaseCommand):
-    help = "Serve the sandbox of the upstream API, on 127.0.0.1 unless told otherwise."
+    help = "Serves the sandbox of the upstream API, by default on 127.0.0.1."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:

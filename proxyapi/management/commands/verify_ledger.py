@@ -27,17 +27,19 @@ PERMIT_TIMEOUT_S = (
 
 class Command(BaseCommand):
     help = (
-        "Read every account's ledger to its end, weigh its balance, and hold both against the "
-        "charges. Exit status 1 when anything differs."
+        "Reads every account's ledger to its end, takes a balance checkpoint, and compares both "
+        "with the charges. Exit status 1 if anything differs."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--account", help="one account, by its id here or upstream")
+        parser.add_argument("--account", help="only this account, by its id here or upstream")
         parser.add_argument(
-            "--reread", action="store_true", help="compare every row with the service's again"
+            "--reread",
+            action="store_true",
+            help="read every row from the service again and compare",
         )
         parser.add_argument(
-            "--offline", action="store_true", help="ask the service nothing; check what is stored"
+            "--offline", action="store_true", help="send no request; check only what is stored"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -58,10 +60,10 @@ class Command(BaseCommand):
             problems += result.problems
             for problem in problems:
                 self.stdout.write(f"  DIFFERS: {problem}")
-            self.stdout.write("  It differs." if problems else "  It agrees to the last credit.")
+            self.stdout.write("  Differences found." if problems else "  No differences.")
             wrong += bool(problems)
         if wrong:
-            raise CommandError(f"{wrong} of the accounts differ.", returncode=1)
+            raise CommandError(f"{wrong} accounts have differences.", returncode=1)
 
 
 def select_accounts(account_id: str | None) -> list[Account]:
@@ -83,7 +85,7 @@ def sync_account_for_audit(account: Account, *, reread: bool) -> list[str]:
     if source is None and account.pause_reason:
         return [account.pause_reason]
     if source is None:
-        return ["No token opens this account any more, so nothing could be read."]
+        return ["No working token is left for this account, so nothing could be read."]
     try:
         ledger.mirror_entries(account, patience=PERMIT_TIMEOUT_S)
         if reread:
@@ -93,8 +95,12 @@ def sync_account_for_audit(account: Account, *, reread: bool) -> list[str]:
         )
         ledger.match_entries(account)
     except (errors.UpstreamError, RateLimitExhausted) as error:
-        return [f"It could not be read: {error.user_message}"]
-    return [] if has_checkpoint else ["Its balance could not be weighed: rows come all the time."]
+        return [f"The account could not be read: {error.user_message}"]
+    return (
+        []
+        if has_checkpoint
+        else ["No balance checkpoint could be taken, because new rows kept arriving."]
+    )
 
 
 def format_audit_amount(amount: Decimal | int | None) -> str:

@@ -16,14 +16,17 @@ def started(**environ: str) -> str:
 @pytest.mark.parametrize(
     ("environ", "sentence"),
     [
-        ({"EMAIL_URL": "pigeon://mira:canary-word@mail.example"}, "EMAIL_URL cannot be read."),
-        ({"EMAIL_URL": "mira:canary-word@mail.example"}, "EMAIL_URL cannot be read."),
-        ({"EMAIL_URL": "smtp://mira:canary-word@mail.example:many"}, "EMAIL_URL cannot be read."),
-        ({"EMAIL_FROM": "nobody"}, "EMAIL_FROM is the address"),
-        ({"PORTAL_URL": "reelroom.example"}, "PORTAL_URL is where people reach the portal"),
-        ({"ALERT_RETENTION_DAYS": "34"}, "ALERT_RETENTION_DAYS is a number from 35 to 3650."),
-        ({"ALERT_RETENTION_DAYS": "3651"}, "ALERT_RETENTION_DAYS is a number from 35 to 3650."),
-        ({"PORTAL_URL": "ftp://reelroom.example"}, "PORTAL_URL is where people reach the portal"),
+        ({"EMAIL_URL": "pigeon://mira:canary-word@mail.example"}, "EMAIL_URL cannot be parsed."),
+        ({"EMAIL_URL": "mira:canary-word@mail.example"}, "EMAIL_URL cannot be parsed."),
+        ({"EMAIL_URL": "smtp://mira:canary-word@mail.example:many"}, "EMAIL_URL cannot be parsed."),
+        ({"EMAIL_FROM": "nobody"}, "EMAIL_FROM must be an e-mail address"),
+        ({"PORTAL_URL": "reelroom.example"}, "PORTAL_URL must be the address of the portal"),
+        ({"ALERT_RETENTION_DAYS": "34"}, "ALERT_RETENTION_DAYS must be a number from 35 to 3650."),
+        (
+            {"ALERT_RETENTION_DAYS": "3651"},
+            "ALERT_RETENTION_DAYS must be a number from 35 to 3650.",
+        ),
+        ({"PORTAL_URL": "ftp://reelroom.example"}, "PORTAL_URL must be the address of the portal"),
     ],
 )
 def test_a_wrong_setting_is_told_in_a_sentence(environ, sentence):

@@ -63,7 +63,7 @@ def test_one_that_does_not_open_is_named_and_keeps_no_token_from_the_new_key(
     AlertWebhook.objects.update(ciphertext=bytes([*intact, last ^ 1]))
     settings.ENCRYPTION_KEYS = f"{NEW},{OLD}"
     with pytest.raises(
-        CommandError, match=f"1 webhooks could not be sealed again: {team_webhook.pk}"
+        CommandError, match=f"1 webhooks could not be encrypted again: {team_webhook.pk}"
     ):
         rotate()
     token.refresh_from_db()
@@ -74,7 +74,7 @@ def test_the_key_of_a_webhooks_secret_cannot_be_taken_out(team_webhook, settings
     settings.ENCRYPTION_KEYS = NEW
     found = [one.msg for one in run_checks(databases=["default"]) if one.id == "proxyapi.E002"]
     assert len(found) == 1
-    assert found[0].startswith("1 alert webhooks are sealed with keys that ENCRYPTION_KEYS")
+    assert found[0].startswith("1 alert webhooks need keys that are missing in ENCRYPTION_KEYS")
 
 
 def test_a_broken_envelope_hides_no_lost_key(team_webhook, token, settings):

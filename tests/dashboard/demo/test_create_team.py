@@ -16,20 +16,20 @@ def test_the_owner_signs_in_with_what_the_command_shows(client):
     out = StringIO()
     call_command("create_team", "Northlight", "Mira@Northlight.example", "Mira Sandvik", stdout=out)
 
-    *_, email, _, password = out.getvalue().split()
+    *_, email, _, _, _, password = out.getvalue().split()
 
     assert client.login(request=None, email=email, password=password)
     assert Team.objects.get().memberships.get().role == Role.OWNER
 
 
 def test_an_address_is_taken_once(mira):
-    with pytest.raises(CommandError, match="has an account already"):
+    with pytest.raises(CommandError, match="already has a user account"):
         call_command("create_team", "Other", "MIRA@northlight.example", "Mira")
 
 
 @pytest.mark.parametrize("blank", ["", "   "])
 def test_nobody_is_without_a_name(blank):
-    with pytest.raises(CommandError, match="needs a name: the team finds people by it"):
+    with pytest.raises(CommandError, match="needs a name"):
         call_command("create_team", "Northlight", "mira@northlight.example", blank)
     assert not Team.objects.exists()
 
@@ -43,5 +43,5 @@ def test_the_owner_has_an_address_to_sign_in_with():
 @pytest.mark.parametrize("name", ["", "  ", "Northlight", "n" * 61])
 def test_a_team_is_told_from_the_others_by_its_name(name):
     call_command("create_team", "Northlight", "mira@northlight.example", "Mira", stdout=StringIO())
-    with pytest.raises(CommandError, match="a name that no other has, of at most 60"):
+    with pytest.raises(CommandError, match="a unique name of at most 60"):
         call_command("create_team", name, "jonas@northlight.example", "Jonas")

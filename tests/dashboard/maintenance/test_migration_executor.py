@@ -101,7 +101,7 @@ def test_prepare_says_what_holds_it_up(
     monkeypatch.setattr(
         migration_executor, "MIGRATION_RETRY_S", migration_executor.MIGRATION_TIMEOUT_S
     )
-    with pytest.raises(CommandError, match="was in use all the time, by a backup"):
+    with pytest.raises(CommandError, match="stayed locked, by a backup"):
         call_command("prepare")
 
 

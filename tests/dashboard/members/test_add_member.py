@@ -22,7 +22,7 @@ def added(*args: str) -> str:
 
 def test_a_new_person_signs_in_with_what_the_command_shows(mira: Membership) -> None:
     said = added(mira.team.name, "Nora@northlight.example", NAME, "--role", "treasurer")
-    *_, email, _, password = said.split()
+    *_, email, _, _, _, password = said.split()
     assert Client().login(request=None, email=email, password=password)
     assert mira.team.memberships.get(user__name=NAME).role == Role.TREASURER
 
@@ -38,11 +38,11 @@ def test_who_has_an_account_keeps_the_password(mira: Membership, otto: Membershi
 @pytest.mark.parametrize(
     ("team", "email", "says"),
     [
-        ("Nobody", "nora@northlight.example", "no teams with the name Nobody"),
-        ("Twins", "nora@northlight.example", "2 teams with the name Twins"),
+        ("Nobody", "nora@northlight.example", "0 teams named Nobody"),
+        ("Twins", "nora@northlight.example", "2 teams named Twins"),
         ("Northlight", "nora", "nora: Enter a valid email address"),
         ("Northlight", "nora@" + "n" * 300 + ".example", "Enter a valid email address"),
-        ("Northlight", "MIRA@northlight.example", "is in Northlight already"),
+        ("Northlight", "MIRA@northlight.example", "is already a member of Northlight"),
     ],
 )
 def test_what_cannot_be_is_said(team: str, email: str, says: str, mira: Membership) -> None:

@@ -76,8 +76,8 @@ def test_who_has_no_other_team_is_signed_out_and_cannot_sign_in(
 ) -> None:
     browser, other = client_of(luca), client_of(mira)
     said = leave(luca)
-    assert "Luca Moretti (luca@northlight.example) is no longer in Northlight" in said
-    assert "cannot sign in any more" in said
+    assert "Luca Moretti (luca@northlight.example) is no longer a member of Northlight" in said
+    assert "can no longer sign in" in said
     assert browser.get(reverse("overview")).status_code == 302
     assert other.get(reverse("overview")).status_code == 200
     luca.user.refresh_from_db()
@@ -90,7 +90,7 @@ def test_who_has_another_team_keeps_it(
 ) -> None:
     MembershipFactory.create(team=otto.team, user=luca.user)
     browser = client_of(luca)
-    assert "keeps their other teams" in leave(luca)
+    assert "stays in their other teams" in leave(luca)
     page = browser.get(reverse("members")).content.decode()
     assert otto.user.email in page
     assert mira.user.email not in page
@@ -121,9 +121,9 @@ def test_what_was_not_sent_is_ended_and_what_was_sent_is_left_to_its_settlement(
     asked = charged(token, ChargeState.DRAFT)
     approval = ApprovalRequest.objects.create(team=luca.team, charge=asked, member=luca.user)
     said = leave(luca)
-    assert "Charges not sent, nothing charged: 1." in said
-    assert "Requests for approval withdrawn: 1." in said
-    assert "Charges sent, outcome not known yet: 2." in said
+    assert "Unsent charges cancelled, nothing charged: 1." in said
+    assert "Approval requests withdrawn: 1." in said
+    assert "Charges sent whose outcome is still unknown: 2." in said
     for charge in (held, sending, unknown, asked, approval):
         charge.refresh_from_db()
     assert (held.state, asked.state) == (ChargeState.REFUSED, ChargeState.REFUSED)
@@ -136,7 +136,7 @@ def test_what_still_renders_is_named_and_its_page_says_so(
     running: Job, luca: Membership, mira: Membership, client_of: ClientOf
 ) -> None:
     said = leave(luca)
-    assert "not checked any more without their token: “Whales in fog”." in said
+    assert "no longer polled without their token: “Whales in fog”." in said
     page = client_of(mira).get(reverse("video", args=[running.pk])).content.decode()
     assert "Luca left the team. The render continues at the service" in page
 
@@ -148,7 +148,7 @@ def test_drafts_go_on_with_a_colleagues_token_of_the_same_account(
     elsewhere = TokenFactory.create(owner=luca.user, account__tenant=luca.team.tenant)
     draft, other = (JobFactory.create(account=it.account, token=it) for it in (token, elsewhere))
     unsettled = charged(token, ChargeState.UNKNOWN, sent_at=timezone.now()).job
-    assert "Drafts that go on with a colleague's token: 1." in leave(luca)
+    assert "Drafts moved to a colleague's token: 1." in leave(luca)
     used = dict(Job.objects.values_list("pk", "token"))
     assert used[draft.pk] == hers.pk
     assert used[other.pk] == elsewhere.pk
@@ -182,16 +182,16 @@ def test_the_last_owner_stays(mira: Membership, luca: Membership) -> None:
     with pytest.raises(CommandError, match="Mira Sandvik is the last owner of Northlight"):
         leave(mira)
     MembershipFactory.create(team=mira.team, role=Role.OWNER)
-    assert "is no longer in Northlight" in leave(mira)
+    assert "is no longer a member of Northlight" in leave(mira)
 
 
 def test_again_it_changes_nothing_and_says_so(luca: Membership, mira: Membership) -> None:
     leave(luca)
     for email in (luca.user.email, "nobody@northlight.example"):
         assert removed("Northlight", email) == (
-            f"{email} is not in Northlight. Nothing was changed.\n"
+            f"{email} is not a member of Northlight. Nothing was changed.\n"
         )
-    with pytest.raises(CommandError, match="no teams with the name Nobody"):
+    with pytest.raises(CommandError, match="0 teams named Nobody"):
         removed("Nobody", luca.user.email)
 
 

@@ -157,7 +157,7 @@ def test_a_start_with_accounts_of_another_address_says_so_and_goes_on(
     TokenFactory(account__environment=settings.VIDEO_API_BASE_URL)
     run_startup_checks()
     (line,) = [it.message for it in caplog.records if it.name == "dashboard.startup_checks"]
-    assert line.startswith("1 accounts belong to another address of the service than")
+    assert line.startswith("1 accounts are paused because they belong to another address")
     assert f"{LIVE}. Their tokens are not sent." in line
     caplog.clear()
     settings.VIDEO_API_BASE_URL = LIVE

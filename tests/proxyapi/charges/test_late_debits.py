@@ -108,7 +108,7 @@ def test_the_reconciliation_knows_of_it(
     upstream.respond(*VIDEO, make_response(video_response("rendering")))
     settled(charge)
     found = audit_account(job.account)
-    assert found.problems == ["Its balance was never weighed."]
+    assert found.problems == ["No balance checkpoint has been taken."]
     assert dict(found.lines)["Σ charges"] == 96
 
 

@@ -225,7 +225,7 @@ def test_doubting_all_is_for_a_log_that_went_back_in_time_too(sent_charge, make_
     waiting = make_held_charge()
     out = StringIO()
     call_command("recover_charges", stdout=out)
-    assert "has every charge of the log" in out.getvalue()
+    assert "has every charge in the log" in out.getvalue()
     call_command("recover_charges", "--doubt-all", stdout=out)
     assert "may have been sent after it and are not sent again: 1" in out.getvalue()
     waiting.refresh_from_db()

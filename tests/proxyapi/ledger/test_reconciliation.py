@@ -113,7 +113,7 @@ def test_a_person_may_take_the_present_balance_as_a_new_start(
     kept = build_reconciliation(account)
     assert (kept.difference, before.opening_balance, kept.opening_balance) == (0, 10_000, 10_100)
     assert (kept.entries_sum, kept.balance_exact) == (-4, 10_096)
-    assert "It agrees to the last credit." in verified()
+    assert "No differences." in verified()
 
 
 def test_what_changes_after_the_checkpoint_is_not_accepted_with_it(
@@ -169,7 +169,7 @@ def test_verify_ledger_agrees(account: Account, scripted_ledger: ScriptedLedger)
     verified()
     spend(scripted_ledger, "-96", web=True)
     out = verified("--account", str(account.upstream_id))
-    assert "It agrees to the last credit." in out
+    assert "No differences." in out
     assert "Δ balance since row 3" in out
     assert "Σ rows after it, up to row 4" in out
     assert out.count("-96") == 3  # what the balance moved by, the rows, and where they belong
@@ -217,7 +217,7 @@ def test_verify_ledger_checks_twice_before_it_reports_a_difference(
         return result
 
     monkeypatch.setattr(audit, "audit_account", look_amid_it)
-    assert "It agrees to the last credit." in verified()
+    assert "No differences." in verified()
     assert next(coming, None) is None
 
 

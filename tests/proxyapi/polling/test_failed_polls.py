@@ -354,8 +354,8 @@ def test_the_command_releases_quarantined_videos(make_running_job, capsys):
     parked.refresh_from_db()
     assert (parked.failures, parked.poll_error) == (0, "")
     said = capsys.readouterr().out
-    assert f"{parked.pk}: is polled within 5 s" in said
-    assert f"{over.pk}: does not run" in said
+    assert f"{parked.pk}: will be polled within 5 s" in said
+    assert f"{over.pk}: is not running" in said
     with pytest.raises(CommandError, match="no job"):
         call_command("resume_polling", str(over.account_id))
 
