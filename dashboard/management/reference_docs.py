@@ -21,12 +21,12 @@ from proxyapi.operations import EVIDENCE_READS, OPERATIONS, ExecutionEvidence, O
 
 GENERATED_NOTICE = "<!-- Written by `manage.py write_docs`; change the code instead. -->"
 EVIDENCE_DESCRIPTIONS = {
-    ExecutionEvidence.STATUS: "another status, or another part, than before; from a last status "
-    "on, a debit alone",
-    ExecutionEvidence.SCRIPT: "another script than before",
+    ExecutionEvidence.STATUS: "the status or a part differs from before; a debit alone if the "
+    "status was already final",
+    ExecutionEvidence.SCRIPT: "the script differs from before",
     ExecutionEvidence.LEDGER: "a debit alone",
-    ExecutionEvidence.IDEAS: "ideas that were not there; searched before, a debit alone",
-    ExecutionEvidence.SLOTS: "one free slot fewer; without one before, a debit alone",
+    ExecutionEvidence.IDEAS: "new ideas in the list; a debit alone if they were searched before",
+    ExecutionEvidence.SLOTS: "one free slot fewer; a debit alone if none was free before",
 }
 
 
@@ -56,9 +56,9 @@ def alert_kinds_page() -> str:
         )
         for spec in ALERT_KINDS.values()
     ]
-    heads = ("webhook type", "told when", "threshold", "rule from the start", "checked every")
-    lead = "Each is one module of `dashboard/alerts/kinds/` and a value of `AlertKind`."
-    return markdown_page("What alerts watch", lead, markdown_table(heads, rows))
+    heads = ("webhook type", "sent when", "threshold", "default rule", "checked every")
+    lead = "Each kind is a module of `dashboard/alerts/kinds/` and a value of `AlertKind`."
+    return markdown_page("Alert kinds", lead, markdown_table(heads, rows))
 
 
 def charge_states_page() -> str:
@@ -70,8 +70,8 @@ def charge_states_page() -> str:
     last = [f"    {state} --> [*]" for state, ends in CHARGE_TRANSITIONS.items() if not ends]
     holding = ", ".join(f"`{state}`" for state in HOLDING_STATES)
     return markdown_page(
-        "The states of a charge",
-        f"The table is `TRANSITIONS` in `proxyapi/models/charge.py`. {holding} reserve credits.",
+        "States of a charge",
+        f"`CHARGE_TRANSITIONS` in `proxyapi/models/charge.py`. {holding} reserve credits.",
         "\n".join(["```mermaid", "stateDiagram-v2", "    [*] --> draft", *arrows, *last, "```"]),
     )
 
@@ -88,10 +88,10 @@ def endpoints_page() -> str:
         )
         for row in list_operations()
     ]
-    heads = ("name", "endpoint", "charges", "repeating", "proof of a lost answer", "waits")
+    heads = ("name", "endpoint", "charges", "retry", "evidence for a lost answer", "timeout")
     return markdown_page(
-        "What is ever sent to the service",
-        f"{len(rows)} rows of `proxyapi/operations/table.py`. Nothing else leaves the portal.",
+        "Upstream endpoints",
+        f"{len(rows)} rows of `proxyapi/operations/table.py`. The portal sends no other request.",
         markdown_table(heads, rows),
     )
 
@@ -105,17 +105,17 @@ def evidence_page() -> str:
             else separate_evidence_read(row) or "itself",
             EVIDENCE_DESCRIPTIONS[row.evidence],
             "kept" if row.keeps_result else "",
-            "lost: an orphan" if row.is_charged_create else "",
+            "unidentified" if row.is_charged_create else "",
         )
         for row in list_operations()
         if row.charging
     ]
-    heads = ("operation", "read before and after", "proves it", "its answer", "its id")
+    heads = ("operation", "read before and after", "proof", "answer", "id after a lost answer")
     lead = (
-        "What becomes of a charge whose answer got lost: `proxyapi/charges/evidence.py`, and what "
-        "differs between kinds in `proxyapi/kinds/`. Its cost is always its debit's."
+        "How a charge whose answer was lost is settled (`proxyapi/charges/evidence.py`; "
+        "differences between kinds are in `proxyapi/kinds/`). Its cost is always that of its debit."
     )
-    return markdown_page("What proves a charge", lead, markdown_table(heads, rows))
+    return markdown_page("Evidence for charges", lead, markdown_table(heads, rows))
 
 
 def separate_evidence_read(row: Operation) -> str:
@@ -138,10 +138,14 @@ def roles_page() -> str:
         )
         for role, permissions in ROLE_PERMISSIONS.items()
     ]
-    heads = ("role", *(permission.value.replace("_", " ") for permission in Permission), "in words")
-    lead = "The table is `ROLE_PERMISSIONS` in `dashboard/shared/roles.py`."
+    heads = (
+        "role",
+        *(permission.value.replace("_", " ") for permission in Permission),
+        "description",
+    )
+    lead = "`ROLE_PERMISSIONS` in `dashboard/shared/roles.py`."
     return markdown_page(
-        "Who may do what", lead, f"{markdown_table(heads, rows)}\n\n{role_grants_section()}"
+        "Permissions of roles", lead, f"{markdown_table(heads, rows)}\n\n{role_grants_section()}"
     )
 
 
@@ -154,12 +158,12 @@ def role_grants_section() -> str:
         for actor in Role
         if grantable_roles(actor)
     ]
-    heads = ("", *(f"a member who is {current.value}" for current in Role))
+    heads = ("", *(f"to a member who is {current.value}" for current in Role))
     lead = (
-        "A role is given only by who has all of its permissions, and only to a member who has no "
-        "permission that the giver lacks. The last owner stays owner. The owners get a notice."
+        "A member can give a role only if they have all of its permissions, and only to a member "
+        "who has no permission that they lack. The last owner stays owner. All owners are notified."
     )
-    return f"## Who may give which role\n\n{lead}\n\n{markdown_table(heads, rows)}"
+    return f"## Roles that a role can give\n\n{lead}\n\n{markdown_table(heads, rows)}"
 
 
 def ordered_role_names(roles: frozenset[Role]) -> list[str]:

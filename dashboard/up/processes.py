@@ -77,7 +77,7 @@ class ProcessGroup:
                         f"The program {name} exited ({exit_text}); see its last lines."
                     )
             if self.reaper.poll() is not None:
-                raise SetupError("The process reaper ended.")
+                raise SetupError("The process reaper exited.")
             await asyncio.sleep(0.2)
 
     async def stop(self, *names: str) -> None:

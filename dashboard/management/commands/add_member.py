@@ -43,7 +43,8 @@ class Command(BaseCommand):
             "as before" if existing_user else f"with {user.email} and the password {password}"
         )
         self.stdout.write(
-            f"{user.name} is now a member of {team} with the role {role} and signs in {sign_in_text}"
+            f"{user.name} is now a member of {team} with the role {role} "
+            f"and signs in {sign_in_text}"
         )
 
 
