@@ -24,7 +24,7 @@ class Quota(BaseModel):
 class PlanChoices(BaseModel):
     missing_feature_closes: Literal["everything", "writes"] = Field(
         default="everything",
-        description="What FEATURE-NOT-ALLOWED closes of a feature that the plan lacks.",
+        description="What FEATURE-NOT-ALLOWED refuses of a feature missing in the plan.",
     )
     models_outside_plan: dict[str, list[str]] = Field(
         default_factory=lambda: {"Starter": ["kestrel-voice", "halden", "halden-max"]},
@@ -47,22 +47,22 @@ class PlanChoices(BaseModel):
 class ClipChoices(BaseModel):
     range_menu: Literal["options", "min_max"] = Field(
         default="options",
-        description="A range of durations in a menu: every second listed, or only its ends.",
+        description="A range of durations in a menu: every second, or only the ends.",
     )
     clip_rounding: Literal["up", "nearest"] = Field(
-        default="up", description="How rate times seconds becomes whole credits."
+        default="up", description="Rounding of rate times seconds to whole credits."
     )
     clip_seconds: float = Field(
-        default=5.0, ge=0, description="Shortest making of a clip, on the sandbox clock."
+        default=5.0, ge=0, description="Shortest render time of a clip, on the sandbox clock."
     )
     clip_seconds_per_second: float = Field(
-        default=1.0, ge=0, description="What each second of a clip adds to that."
+        default=1.0, ge=0, description="Added render time per second of the clip."
     )
     clip_refund_seconds: float = Field(
-        default=0.0, ge=0, description="How long after a failure its credits come back."
+        default=0.0, ge=0, description="Delay of the refund after a failure."
     )
     clip_failure_shape: Literal["object", "text"] = Field(
-        default="object", description="asset.failure: code and message, or only a sentence."
+        default="object", description="asset.failure: code and message, or only a text."
     )
 
 
@@ -72,29 +72,29 @@ class IdeaChoices(BaseModel):
             "youtube", "tiktok", "instagram", "facebook", "x", "linkedin", "pinterest", "google",
         ],
         min_length=1,
-        description="Networks that ideas are looked for on.",
+        description="Networks that are searched for ideas.",
     )  # fmt: skip
-    ideas_per_search: int = Field(default=20, ge=1, le=40, description="Ideas of one search.")
+    ideas_per_search: int = Field(default=20, ge=1, le=40, description="Ideas per search.")
     discovery_seconds: float = Field(
         default=2.0,
         ge=0,
         le=600,
-        description="How long a search keeps its client waiting; a frozen clock does not wait.",
+        description="Duration of a search call; a frozen clock does not wait.",
     )
     fruitless_keywords: list[str] = Field(
-        default_factory=list, description="Keywords that find nothing, besides gibberish."
+        default_factory=list, description="Keywords without results, besides random letters."
     )
     fruitless_search: Literal["empty", "not_found"] = Field(
-        default="empty", description="A search that finds nothing: 200 without ideas, or 404."
+        default="empty", description="A search without results: 200 without ideas, or 404."
     )
     cached_search_is_quick: bool = Field(
-        default=True, description="Whether a search that was made before answers at once."
+        default=True, description="Whether a repeated search answers at once."
     )
 
 
 class CharacterChoices(BaseModel):
     character_path_id: Literal["either", "integer", "uuid"] = Field(
-        default="either", description="Which id of a character goes into paths."
+        default="either", description="Which id of a character is used in paths."
     )
     character_draft_status: str = Field(
         default="draft", description="A character's status before it is trained."
@@ -102,20 +102,20 @@ class CharacterChoices(BaseModel):
     character_image_bytes: int = Field(
         default=10_000_000, ge=1, description="Largest photo of a character."
     )
-    previews_per_call: int = Field(default=3, ge=1, le=6, description="Candidates of a preview.")
-    previews_per_minute: int = Field(default=5, ge=1, description="Calls of preview a minute.")
+    previews_per_call: int = Field(default=3, ge=1, le=6, description="Candidates per preview.")
+    previews_per_minute: int = Field(default=5, ge=1, description="Preview calls per minute.")
     preview_limit_per: Literal["account", "token"] = Field(
-        default="account", description="Who shares the allowance of previews."
+        default="account", description="Whether the limit of previews is per account or per token."
     )
     preview_seconds: float = Field(
         default=1.5,
         ge=0,
         le=600,
-        description="Least that a preview keeps its client waiting; not on a frozen clock.",
+        description="Shortest duration of a preview call; a frozen clock does not wait.",
     )
-    training_seconds: float = Field(default=20.0, ge=0, description="Training of a character.")
+    training_seconds: float = Field(default=20.0, ge=0, description="Training time of a character.")
     failed_training_refunds: bool = Field(
-        default=False, description="Whether a failed training gives its credits back."
+        default=False, description="Whether a failed training is refunded."
     )
 
 
@@ -125,14 +125,16 @@ class CloneChoices(BaseModel):
         default=True, description="can_buy: whether another slot may be bought."
     )
     slots_available: Literal["count", "flag"] = Field(
-        default="count", description="`available` of the slots: how many, or whether any."
+        default="count", description="`available` of the slots: a number, or whether there are any."
     )
     form_booleans: Literal["words_and_digits", "digits"] = Field(
         default="words_and_digits",
         description="Booleans of a form: true, false, 1, 0, on, off …, or only 1 and 0.",
     )
     sample_bytes: int = Field(default=20_000_000, ge=1, description="Largest voice sample.")
-    clone_seconds: float = Field(default=15.0, ge=0, description="Making of a voice clone.")
+    clone_seconds: float = Field(
+        default=15.0, ge=0, description="Processing time of a voice clone."
+    )
 
 
 class MoreChoices(PlanChoices, ClipChoices, IdeaChoices, CharacterChoices, CloneChoices):

@@ -38,7 +38,7 @@ def _page(described: dict[str, Any]) -> Iterator[str]:
     yield f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>"
     yield "<meta name=viewport content='width=device-width'>"
     yield f"<style>{_STYLE}</style><h1>{title}</h1>"
-    yield "<p>The same for programs: <a href=openapi.json>openapi.json</a></p>"
+    yield "<p>Machine-readable: <a href=openapi.json>openapi.json</a></p>"
     groups = _groups(described)
     links = (f"<a href='#{_anchor(tag)}'>{escape(tag)}</a>" for tag in groups)
     yield f"<nav>{''.join(links)}</nav>"

@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     if wanted == text:
         return 0
     if "--check" in arguments:
-        print("docs/sandbox.md is not what the routes say. Run: make fix")
+        print("docs/sandbox.md is out of date. Run: make fix")
         return 1
     PAGE.write_text(wanted, encoding="utf-8")
     print("docs/sandbox.md written")

@@ -27,11 +27,13 @@ class SocketProtocol(H11Protocol):
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default=HOST, help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8001, help="port to listen on (8001)")
-    parser.add_argument("--public-url", help="base of media addresses, as clients reach it")
+    parser.add_argument("--public-url", help="base of media URLs, as clients reach it")
     parser.add_argument("--db", default="var/sandbox.sqlite3", help="a file, or :memory:")
-    parser.add_argument("--media-dir", default="var/sandbox-media", help="where films are kept")
+    parser.add_argument("--media-dir", default="var/sandbox-media", help="folder for videos")
     parser.add_argument("--seed", type=int, help="the same seed and calls give the same bodies")
-    parser.add_argument("--clock", help="real, frozen or xN, as in x10 (as saved, or real)")
+    parser.add_argument(
+        "--clock", help="real, frozen or xN such as x10 (default: as saved, or real)"
+    )
 
 
 def serve(

@@ -41,7 +41,7 @@ class Settings(MoreChoices, SceneChoices):
 
     # Shapes of answers
     insufficient_credits_place: Literal["error", "top_level", "both"] = Field(
-        default="error", description="Where a 402 body carries `required` and `available`."
+        default="error", description="Where a 402 body has `required` and `available`."
     )
     create_status: Literal[201, 200] = Field(
         default=201, description="Status of a create call that starts no work."
@@ -56,7 +56,7 @@ class Settings(MoreChoices, SceneChoices):
         default=True, description="Whether credits.remaining counts the extra credits."
     )
     unknown_only: Literal["ignored", "refused"] = Field(
-        default="ignored", description="An unknown group in `only`: left out, or 422."
+        default="ignored", description="An unknown group in `only`: ignored, or 422."
     )
 
     # The door
@@ -70,7 +70,7 @@ class Settings(MoreChoices, SceneChoices):
     )
     unverified_email_refuses: Literal["writes", "everything"] = Field(
         default="writes",
-        description="What EMAIL-NOT-VERIFIED (403) closes on the generative endpoints.",
+        description="What EMAIL-NOT-VERIFIED (403) refuses on the generative endpoints.",
     )
     unverified_email_account_area: Literal["top_up", "all", "never"] = Field(
         default="top_up", description="Which account endpoints answer 409 while unverified."
@@ -78,25 +78,25 @@ class Settings(MoreChoices, SceneChoices):
 
     # Videos
     patch_while_busy: Literal["allowed", "refused"] = Field(
-        default="allowed", description="PATCH of a video that is rendering: done, or 403."
+        default="allowed", description="PATCH of a rendering video: allowed, or 403."
     )
     estimate_spread_percent: int = Field(
-        default=8, ge=0, le=90, description="How far an estimate may be off the charge."
+        default=8, ge=0, le=90, description="Largest difference between estimate and charge."
     )
     films: Literal["made", "plain"] = Field(
-        default="made", description="Real films, or a silent clip of 3 s made at once."
+        default="made", description="Real videos, or a silent clip of 3 s, ready at once."
     )
     render_seconds: float = Field(
         default=6.0, ge=0, description="Shortest render, on the sandbox clock."
     )
     render_seconds_per_minute: float = Field(
-        default=4.0, ge=0, description="What each minute of film adds to a render."
+        default=4.0, ge=0, description="Added render time per minute of video."
     )
     media_url_seconds: int | None = Field(
-        default=None, ge=1, description="Life of a media URL; null: it does not expire."
+        default=None, ge=1, description="Lifetime of a media URL; null: it does not expire."
     )
     failed_render_refunds: bool = Field(
-        default=False, description="Whether a failed faceless render gives its credits back."
+        default=False, description="Whether a failed faceless render is refunded."
     )
 
     # Auto top-up
@@ -104,7 +104,7 @@ class Settings(MoreChoices, SceneChoices):
         default=False, description="Whether enabling below the threshold charges at once."
     )
     top_up_charge: Literal["succeeds", "fails"] = Field(
-        default="succeeds", description="What the saved payment method does."
+        default="succeeds", description="Result of charging the saved payment method."
     )
     credit_packs: dict[int, int] = Field(
         default_factory=lambda: {301: 500, 302: 1000, 303: 5000},
@@ -120,7 +120,7 @@ class Settings(MoreChoices, SceneChoices):
     double_charge_seconds: float = Field(
         default=3.0,
         ge=0,
-        description="Same charging request again within this time counts as a double charge.",
+        description="Repeating a charging request within this time counts as a double charge.",
     )
     same_intent_seconds: float = Field(
         default=300.0,
@@ -128,5 +128,7 @@ class Settings(MoreChoices, SceneChoices):
         description="Equal charging requests on different resources within this time are listed.",
     )
     journal_lines: int = Field(
-        default=20_000, ge=1, description="Oldest lines of the journal go beyond this number."
+        default=20_000,
+        ge=1,
+        description="Above this number the oldest lines of the journal are deleted.",
     )

@@ -29,9 +29,11 @@ from proxyapi.sandbox.control import (
 async def require_local_caller(request: Request) -> None:
     """A web page that somebody has open must not reach the control plane."""
     if "origin" in request.headers or request.headers.get("sec-fetch-site") == "cross-site":
-        raise HTTPException(403, "The control plane answers no web page.")
+        raise HTTPException(403, "The control plane refuses requests from web pages.")
     if not (has_token(request) or (is_loopback_caller(request) and has_local_host_name(request))):
-        raise HTTPException(403, "The control plane answers this machine, or its control token.")
+        raise HTTPException(
+            403, "The control plane needs its control token, or a request from this machine."
+        )
 
 
 def is_loopback_caller(request: Request) -> bool:

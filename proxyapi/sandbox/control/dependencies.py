@@ -32,7 +32,7 @@ def require_unicode(value: Any) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise HTTPException(422, "This is no Unicode: half of a surrogate pair.") from error
+        raise HTTPException(422, "Not valid Unicode: half of a surrogate pair.") from error
 
 
 async def _account(world: WorldDep, account_id: int) -> Account:

@@ -38,7 +38,7 @@ class NewFault(BaseModel):
     seed: int = 0
     code: int | None = Field(default=None, ge=200, le=599, description="status, html")
     headers: dict[str, str] | None = Field(default=None, description="status")
-    body: Any = Field(default=None, description="status: text, or what becomes JSON")
+    body: Any = Field(default=None, description="for status: text, or a value sent as JSON")
     ms: float | None = Field(default=None, ge=0, le=600_000, description="latency")
     seconds: float | None = Field(default=None, ge=0, le=7200, description="stall, late")
     retry_after: int | None = Field(default=None, ge=1, description="rate_limited")
