@@ -70,16 +70,16 @@ class _PriorityPolicy(NamedTuple):
 _PRIORITY_POLICIES = {
     Priority.PERSON: _PriorityPolicy(0, False, 0, 0, 0, 0, "Somebody is waiting."),
     Priority.GATEWAY: _PriorityPolicy(
-        4, False, 80, 12, 0, 0, "It does not lock a person out: 12 at once."
+        4, False, 80, 12, 0, 0, "At most 12 at once, so that people are not blocked."
     ),
     Priority.SETTLEMENT: _PriorityPolicy(
-        4, False, 60, 10, 0, 0, "Before any look, but 18 a minute at most."
+        4, False, 60, 10, 0, 0, "Before any poll, but 18 a minute at most."
     ),
     Priority.POLLING: _PriorityPolicy(
-        7, True, 92, 2, 0, 1500, "2 stay free, in 1.5 s a third; 27 a minute."
+        7, True, 92, 2, 0, 1500, "2 stay free, a third within 1.5 s; 27 a minute."
     ),
     Priority.LEDGER_SYNC: _PriorityPolicy(
-        60, True, 40, 3, 30, 0, "The ledger can be old; but one in 30 s goes."
+        60, True, 40, 3, 30, 0, "The ledger may be outdated, but one request each 30 s."
     ),
 }
 

@@ -71,7 +71,7 @@ class ApprovalRequest(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.member} asks for {self.charge_id}"
+        return f"{self.member} requests {self.charge_id}"
 
     @property
     def is_pending(self) -> bool:

@@ -38,7 +38,11 @@ def shorten_outage(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     error = event_error(event)
     if not (isinstance(error, BaseException) and is_outage(error)):
         return event
-    return {**event, "exc_info": None, "event": f"{event.get('event')} (away: {first_line(error)})"}
+    return {
+        **event,
+        "exc_info": None,
+        "event": f"{event.get('event')} (unavailable: {first_line(error)})",
+    }
 
 
 def drop_client_traceback(_: WrappedLogger, __: str, event: EventDict) -> EventDict:

@@ -129,7 +129,7 @@ def _add_authorization(request: httpx.Request, operation: Endpoint, token: Secre
     # h11 quotes illegal header values in its exceptions, so it must never get one. No variable
     # holds the token, because error reports quote variables; httpx masks the header in its repr.
     if not re.fullmatch(r"[\x21-\x7e]{1,512}", token.reveal()):
-        raise UnsendableRequest(operation, "the token cannot stand in a header")
+        raise UnsendableRequest(operation, "the token cannot be sent in a header")
     request.headers["Authorization"] = f"Bearer {token.reveal()}"
 
 

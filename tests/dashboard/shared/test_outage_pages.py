@@ -58,7 +58,7 @@ def test_an_outage_is_one_line_without_a_traceback() -> None:
     record = logging.LogRecord("x", logging.ERROR, __file__, 1, "It failed", (), caught)
     assert (
         log_format.build_formatter("plain").format(record)
-        == "error: It failed (away: connection refused)"
+        == "error: It failed (unavailable: connection refused)"
     )
 
 
