@@ -273,7 +273,7 @@ def _policy_numbers(lane: Priority) -> list[int]:
 
 
 def _bucket_keys(name: str) -> list[str]:
-    return ["allowance:epoch", f"allowance:{name}", f"allowance:{name}:log"]
+    return ["rate-limit:epoch", f"rate-limit:{name}", f"rate-limit:{name}:log"]
 
 
 def _run_script(

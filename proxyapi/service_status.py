@@ -34,4 +34,4 @@ def announce_reachability(tenant: UUID, token: UUID, *, answered: bool) -> None:
 
 
 def _counter_key(tenant: UUID, answered: bool) -> str:
-    return f"service:{'answers' if answered else 'silent'}:{tenant}"
+    return f"service:{'reachable' if answered else 'unreachable'}:{tenant}"

@@ -66,4 +66,4 @@ def backlogged_charges(charge: Charge) -> QuerySet[Charge]:
 
 
 def _backlog_key(charge: Charge) -> str:
-    return f"charges:unread:{charge.account.environment}"
+    return f"charges:reconcile-backlog:{charge.account.environment}"

@@ -147,7 +147,7 @@ def is_sync_urgent(ledger: LedgerMirror) -> bool:
     because the requests are taken from polling. Raises `RateLimiterUnavailable`."""
     if not has_newly_settled_charge(ledger):
         return False
-    name = f"awaited:{ledger.pk}"
+    name = f"urgent-ledger-sync:{ledger.pk}"
     return try_acquire(
         connect_redis(), name, Priority.PERSON, limit=MAX_URGENT_READS_PER_MINUTE
     ).is_granted
@@ -167,7 +167,9 @@ def is_checkpoint_overdue(ledger: LedgerMirror, now: datetime) -> bool:
         return False
     with suppress(redis.RedisError):
         return bool(
-            connect_redis().set(f"weighing-late:{ledger.pk}", 1, nx=True, ex=CHECKPOINT_INTERVAL)
+            connect_redis().set(
+                f"overdue-checkpoint:{ledger.pk}", 1, nx=True, ex=CHECKPOINT_INTERVAL
+            )
         )
     return False
 

@@ -127,4 +127,4 @@ def _half_open_key(environment: str) -> str:
 
 
 def _failure_count_key(environment: str) -> str:
-    return f"watching:unanswered:{environment}"
+    return f"polling:failures:{environment}"

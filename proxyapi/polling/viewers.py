@@ -51,8 +51,8 @@ def viewer_weights(jobs: Sequence[tuple[UUID, UUID]]) -> list[float]:
 
 
 def _team_key(tenant: UUID) -> str:
-    return f"watching:open:{tenant}"
+    return f"polling:viewers:{tenant}"
 
 
 def _video_key(tenant: UUID, job: UUID) -> str:
-    return f"watching:open:{tenant}:{job}"
+    return f"polling:viewers:{tenant}:{job}"

@@ -111,7 +111,7 @@ def test_rule_5_a_request_that_was_held_up_counts_from_when_it_left(
     """Between its turn and its sending may be a lock of the database, or its own large file."""
     upstream.respond(*ME, charged_response({"id": 5}, 0))
     grant, store = calls.acquire_permit(token, Priority.PERSON), redis_client.connect_redis()
-    log, now = f"allowance:{token.bucket}:log", time.time() * 1000
+    log, now = f"rate-limit:{token.bucket}:log", time.time() * 1000
     store.zadd(log, {str(grant.log_number): now - 20_000})
     calls.send_request(token, "me.get", grant)
     assert store.zscore(log, str(grant.log_number)) == now - 20_000

@@ -27,7 +27,7 @@ from proxyapi.rate_limiter import (
 
 TOKEN = "luca"
 TIMES = {b"probed", b"paused_at", b"people_at", b"turn:1", b"turn:3", b"turn:4"}
-BUCKET, LOG, EPOCH = f"allowance:{TOKEN}", f"allowance:{TOKEN}:log", "allowance:epoch"
+BUCKET, LOG, EPOCH = f"rate-limit:{TOKEN}", f"rate-limit:{TOKEN}:log", "rate-limit:epoch"
 
 
 def advance_redis(store: Any, seconds: float) -> None:

@@ -114,7 +114,7 @@ def test_pitfall_28_five_previews_a_minute_of_an_account(token: Token) -> None:
     """Whichever token asks; the sixth is not sent."""
     other = TokenFactory.create(account=token.account)
     old = redis_client.connect_redis()
-    old.set("allowance:epoch", 1)  # a Redis that remembers the last minute
+    old.set("rate-limit:epoch", 1)  # a Redis that remembers the last minute
     for _ in range(5):
         calls.acquire_permit(token, Priority.PERSON, 0, PREVIEW)
     with pytest.raises(RatePoolExhausted) as caught:
@@ -125,7 +125,7 @@ def test_pitfall_28_five_previews_a_minute_of_an_account(token: Token) -> None:
 
 def test_pitfall_28_a_preview_that_waits_for_its_token_uses_up_no_preview(token: Token) -> None:
     store = redis_client.connect_redis()
-    store.set("allowance:epoch", 1)
+    store.set("rate-limit:epoch", 1)
     rate_limiter.pause_bucket(store, token.bucket, 60)
     for _ in range(5):
         with pytest.raises(rate_limiter.RateLimitExhausted) as caught:
@@ -138,7 +138,7 @@ def test_pitfall_28_a_preview_that_waits_for_its_token_uses_up_no_preview(token:
 
 def test_a_preview_beyond_the_five_uses_up_no_request(token: Token) -> None:
     store = redis_client.connect_redis()
-    store.set("allowance:epoch", 1)
+    store.set("rate-limit:epoch", 1)
     for _ in range(5):
         calls.acquire_permit(token, Priority.PERSON, 0, PREVIEW)
     before = rate_limiter.peek_bucket(store, token.bucket).remaining

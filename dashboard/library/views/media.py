@@ -76,7 +76,7 @@ def claim_media_refresh(job: Job) -> bool:
     Redis."""
     try:
         return bool(
-            connect_redis().set(f"media:asked:{job.pk}", 1, nx=True, ex=MIN_REFRESH_INTERVAL)
+            connect_redis().set(f"media:refresh:{job.pk}", 1, nx=True, ex=MIN_REFRESH_INTERVAL)
         )
     except RedisError:
         return False

@@ -94,7 +94,7 @@ def test_the_first_charge_of_a_new_account_does_not_wait_for_the_schedule(
 def test_rule_5_it_goes_before_polls_a_few_times_a_minute_only(
     account: Account, scripted_ledger: ScriptedLedger, exhausted_limiter: ExhaustedRateLimiter
 ) -> None:
-    connect_redis().set("allowance:epoch", 1)  # a Redis that has remembered for long
+    connect_redis().set("rate-limit:epoch", 1)  # a Redis that has remembered for long
     for _ in range(sync_schedule.MAX_URGENT_READS_PER_MINUTE * 2):
         spend(account, scripted_ledger)
         ledger.sync_account(account.pk)

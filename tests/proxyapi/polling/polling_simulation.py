@@ -90,7 +90,7 @@ class PollingSimulation:
     def _expire(self) -> None:
         environment = self.tokens[0].account.environment
         with suppress(redis.RedisError):
-            redis_client.connect_redis().delete(f"watching:unanswered:{environment}:probe")
+            redis_client.connect_redis().delete(f"polling:failures:{environment}:probe")
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         name = request.headers["authorization"]

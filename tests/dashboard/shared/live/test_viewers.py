@@ -64,7 +64,7 @@ def test_the_video_is_the_one_whose_page_opens_the_stream(rf):
 def test_marks_go_by_themselves():
     tenant, job = uuid4(), uuid4()
     viewers.record_viewers([tenant], [(tenant, job)])
-    keys = connect_redis().keys("watching:open:*")
+    keys = connect_redis().keys("polling:viewers:*")
     assert len(keys) == 2
     assert all(0 < connect_redis().ttl(key) <= viewers.VIEWER_TTL_S for key in keys)
 
