@@ -110,7 +110,7 @@ class RateLimitExhausted(Exception):
     """Nothing was sent. `wait` is the seconds until another attempt makes sense."""
 
     def __init__(self, wait: float) -> None:
-        super().__init__(f"allowance exhausted for {wait:.1f} s")
+        super().__init__(f"rate limit exhausted for {wait:.1f} s")
         self.wait = wait
 
     @property

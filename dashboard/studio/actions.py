@@ -87,7 +87,7 @@ def save_draft_step(
         )
     # A render in progress was priced with the present settings: a change would be charged too.
     if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting_jobs().exists():
-        raise NotReady("This video is rendering. Its settings can be changed when it has finished.")
+        raise NotReady("This video was sent, or waits for an approval. Your change was not saved.")
     removed = settings_removed_by(job, changes)
     remaining = {name: value for name, value in draft.settings.items() if name not in removed}
     draft.settings = {**remaining, **changes}

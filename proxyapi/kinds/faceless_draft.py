@@ -71,7 +71,7 @@ class DraftBusy(RateLimitExhausted):
     @property
     def user_message(self) -> str:
         return (
-            "Nothing was sent yet. The draft is being created at the service; this continues "
+            "Nothing was sent yet. The draft is being sent to the service; this continues "
             "automatically."
         )
 

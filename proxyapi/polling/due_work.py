@@ -20,7 +20,7 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from proxyapi import rate_limiter, upstream_address
-from proxyapi.kinds import MAX_PRICE_AGE
+from proxyapi.kinds import KINDS, MAX_PRICE_AGE
 from proxyapi.models import Charge, ChargeState, Draft, Job, JobKind, JobState, Tenant
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.job import POLLING_STOPPED_HORIZON
@@ -227,7 +227,9 @@ def lease_due_quotes() -> Iterator[UUID]:
     """Yield drafts whose requested price did not arrive, each leased to the caller."""
     now = timezone.now()
     due = Draft.objects.filter(
-        upstream_address.current_upstream_filter("job__account__environment"), quote_due_at__lte=now
+        upstream_address.current_upstream_filter("job__account__environment"),
+        job__kind__in=[kind for kind, spec in KINDS.items() if spec.quote],
+        quote_due_at__lte=now,
     )
     waiting = due.values_list("pk", "quote_due_at")
     for id, due_at in waiting[:LEASE_BATCH_SIZE]:

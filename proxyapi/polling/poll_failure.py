@@ -1,11 +1,13 @@
 """A failed poll: what is known of the job keeps its age, and the next poll is delayed.
 
-| failure | next poll | |---|---| | no answer, or a 5xx, of this job only | after 7 s, then as long
-again as it lasts, at most 15 minutes | | the same of every poll | after 7 to 15 s; three in a row
-are an outage (`circuit_breaker`) | | 429 | when the upstream requests it | | 401, the plan lapsed |
-as soon as the token works again: other tokens' rows alone are due | | 404, 403 and other refusals |
-after 20 s, then as long again as it lasts, at most 15 minutes | | 404 and the like, or 5xx for a
-day, of a job older than 30 days | when a person requests it |
+| failure | next poll |
+|---|---|
+| no answer, or a 5xx, of this job only | after 7 s, then as long again as it lasts, up to 15 min |
+| the same of every poll | after 7 to 15 s; three in a row are an outage (`circuit_breaker`) |
+| 429 | when the upstream says |
+| 401, or the plan lapsed | as soon as the token works again |
+| 404, 403 and other refusals | after 20 s, then as long again as it lasts, at most 15 minutes |
+| 404 and the like, or 5xx for a day, of a job older than 30 days | when a person requests it |
 """
 
 from __future__ import annotations

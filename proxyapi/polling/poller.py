@@ -113,10 +113,10 @@ def apply_reading(job: Job, reading: StatusReading, requested_at: datetime) -> N
     fields |= changes_for(job, reading, requested_at, durations)
     is_new = save_if_current(job, fields)
     publish_event(job.tenant_id, EventType.JOB, job.pk)
-    if is_new and "finished_at" in fields:
-        record_run_duration(
-            job, requested_at, durations
-        )  # last: the event must be published even if this fails
+    # A failed run ends early; it does not show how long a render takes.
+    if is_new and reading.state == JobState.COMPLETED and "finished_at" in fields:
+        # Last, because the event must be published even if this fails.
+        record_run_duration(job, requested_at, durations)
 
 
 def changes_for(

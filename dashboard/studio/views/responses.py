@@ -124,5 +124,7 @@ def has_left_studio(job: Job) -> bool:
 def redirect_to_video(request: TeamRequest, job: Job, *, explain: bool = False) -> HttpResponse:
     """Redirect to the video's page. `explain` adds a message that the input was not saved."""
     if explain:
-        messages.info(request, "This video is being rendered. Its settings cannot be changed.")
+        messages.info(
+            request, "This video was sent, or waits for an approval. Your change was not saved."
+        )
     return redirect_to(request, "video", job.pk)

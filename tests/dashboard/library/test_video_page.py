@@ -109,6 +109,28 @@ def test_the_question_has_no_button_while_the_token_does_not_open(
     assert "btn--primary" not in html.partition('id="confirm"')[2]
 
 
+def test_the_question_has_no_button_while_the_token_does_not_work(
+    make_video_job, add_settled_charge, token, priya, client_of
+):
+    job = make_video_job("failed")
+    add_settled_charge(job)
+    type(token).objects.update(state="revoked")
+    html = page_of(client_of(priya), job, "retries/").content.decode()
+    assert "does not work now" in html
+    assert "btn--primary" not in html.partition('id="confirm"')[2]
+
+
+def test_the_question_has_no_button_while_a_retry_is_in_progress(
+    make_video_job, add_settled_charge, priya, client_of
+):
+    job, client = make_video_job("failed"), client_of(priya)
+    add_settled_charge(job)
+    client.post(f"/videos/{job.pk}/retries/", form(job))
+    html = page_of(client, job, "retries/").content.decode()
+    assert "It was already requested or sent" in html
+    assert "Retry<" not in html.partition('id="confirm"')[2]
+
+
 def test_without_script_the_question_is_a_page_with_the_dialog_open(
     make_video_job, priya, client_of
 ):

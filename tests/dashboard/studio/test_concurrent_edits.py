@@ -31,7 +31,7 @@ def test_settings_do_not_change_between_the_price_and_the_render(
     priya: Membership, luca: Membership, ready: Job
 ) -> None:
     actions.render_video(by=priya, job=ready, nonce=uuid.uuid4(), seen=PRICE)
-    with pytest.raises(NotReady, match="rendering"):
+    with pytest.raises(NotReady, match="was sent"):
         actions.save_draft_step(by=luca, job=ready, changes={"voice_id": 7})
     ready.refresh_from_db()
     assert ready.draft.settings["voice_id"] == 3

@@ -287,7 +287,7 @@ def test_a_draft_that_another_process_puts_upstream_says_so(
     redis_client.connect_redis().set(lock_of(job), "another's", px=5000)
     with pytest.raises(faceless_draft.DraftBusy) as busy:
         faceless_draft.sync_draft(job)
-    assert "The draft is being created" in busy.value.user_message
+    assert "The draft is being sent" in busy.value.user_message
     assert upstream.requests == []
 
 

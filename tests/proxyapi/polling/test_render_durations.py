@@ -25,10 +25,18 @@ FAILED = make_response({"id": 1, "video": {"status": "failed", "failure": {"code
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("end", [DONE, FAILED])
-def test_an_end_teaches_how_long_it_took(make_running_job, upstream, end):
+def test_a_failed_run_does_not_show_how_long_a_render_takes(make_running_job, upstream):
+    job = make_running_job(age=100, seen=10)
+    upstream.respond("GET", f"/faceless/{job.remote_id}", FAILED)
+    looking.poll_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, RenderDurations.objects.exists()) == ("failed", False)
+
+
+@pytest.mark.django_db
+def test_a_completed_run_shows_how_long_it_took(make_running_job, upstream):
     job = make_running_job(age=100, seen=10, subtype="ai-visuals", length=60)
-    upstream.respond("GET", f"/faceless/{job.remote_id}", end)
+    upstream.respond("GET", f"/faceless/{job.remote_id}", DONE)
     looking.poll_job(job.pk)
     pace = RenderDurations.objects.get()
     assert (pace.kind, pace.subtype, pace.length) == (JobKind.FACELESS, "ai-visuals", 60)
