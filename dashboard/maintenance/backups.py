@@ -49,7 +49,7 @@ class BackupManifest:
 def create_backup(path: Path) -> BackupManifest:
     """Write a consistent backup atomically while the portal runs. Raises `BackupError`."""
     manifest = BackupManifest(
-        BACKUP_FORMAT, connection.vendor, datetime.now(UTC).isoformat(), used_sealing_keys()
+        BACKUP_FORMAT, connection.vendor, datetime.now(UTC).isoformat(), used_encryption_keys()
     )
     with temporary_folder(path.parent) as folder:
         database, new_archive = folder / DATABASE_MEMBERS[connection.vendor], folder / "backup.zip"
@@ -140,7 +140,7 @@ def count_other_connections() -> int:
         return int(cursor.fetchone()[0])
 
 
-def used_sealing_keys() -> list[str]:
+def used_encryption_keys() -> list[str]:
     """The names of the keys that encrypted any value in this database."""
     blobs = [
         bytes(blob)
