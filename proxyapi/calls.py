@@ -75,11 +75,12 @@ class TokenOfOtherUpstream(TokenUnusable):
     )
 
 
+# The next call would fail in the same way.
 PERMANENT_ERRORS = (
     errors.Refused,
     errors.UnsendableRequest,
     TokenUnusable,
-)  # the next call would fail in the same way
+)
 # The request was never sent, so the error is no evidence about the upstream.
 LOCAL_ERRORS = (errors.UnsendableRequest, errors.PoolTimedOut, TokenUnusable)
 

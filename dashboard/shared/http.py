@@ -10,9 +10,8 @@ from django_htmx.middleware import HtmxDetails
 
 from dashboard.models import Membership, Team, User
 
-allow_get_or_post = require_http_methods(
-    ["GET", "HEAD", "POST"]
-)  # GET shows the question, POST executes it
+# GET shows the question, POST executes it.
+allow_get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
 class TeamRequest(HttpRequest):

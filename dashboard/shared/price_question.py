@@ -90,7 +90,7 @@ class PriceQuestion:
 class ConfirmForm(PortalForm):
     """The idempotency key, the price that was shown, and a message if approval is requested."""
 
-    hidden_field_names = {"nonce": "its own number", "price": "the price"}
+    hidden_field_names = {"nonce": "the form key", "price": "the price"}
     nonce = forms.UUIDField(widget=forms.HiddenInput)
     price = forms.DecimalField(max_digits=14)
     note = forms.CharField(

@@ -43,9 +43,8 @@ def dispatch_charge(charge_id: UUID) -> None:
         postpone_charge(charge, error)
         return
     if timezone.now() - (charge.held_at or charge.created_at) > GIVE_UP_AFTER:
-        transitions.give_up_unsent(
-            charge
-        )  # whatever delayed it, people no longer expect it to be sent
+        # Whatever delayed it, people no longer expect it to be sent.
+        transitions.give_up_unsent(charge)
         return
     if not charge.account.is_of_current_upstream:
         postpone_charge(charge, calls.TokenOfOtherUpstream())

@@ -22,9 +22,8 @@ from proxyapi.operations import SCRIPT_OPERATIONS
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 
-LATE_DEBIT_SEARCH_WINDOW = timedelta(
-    days=1
-)  # since the sending; a ledger may be unreadable for hours
+# Since the sending; a ledger may be unreadable for hours.
+LATE_DEBIT_SEARCH_WINDOW = timedelta(days=1)
 LATE_DEBIT_REASON = (
     "It was reported as not charged, but a debit of {cost} cr was recorded at {time:%H:%M} UTC. "
     "It is probably for this charge."

@@ -24,9 +24,8 @@ from proxyapi.upstream import errors
 
 PROBE_INTERVAL = timedelta(seconds=40)
 SLOW_READS_AFTER = timedelta(minutes=15)  # since the sending; then it is read every ten minutes
-MAX_BACKLOG_AGE = timedelta(
-    days=1
-)  # since the sending; a record that stays broken is not probed any more
+# Since the sending; a record that stays broken is not probed any more.
+MAX_BACKLOG_AGE = timedelta(days=1)
 BACKLOG_TTL_S = 1200  # seconds; longer than the interval between two reads
 MAX_READ_DURATION = timedelta(seconds=25)  # the lease of a worker (`polling.due_work`)
 

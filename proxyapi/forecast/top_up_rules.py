@@ -55,9 +55,8 @@ class SimulatedAccount:
     balance: Decimal
     failures: int = 0
     failed_at: datetime | None = None
-    is_switched_off: bool = (
-        False  # by the third failure; switching top-up on again does not reset the count
-    )
+    # By the third failure; switching top-up on again does not reset the count
+    is_switched_off: bool = False
     day: date | None = None
     top_ups_today: int = 0  # successful top-ups of `day`, UTC
 

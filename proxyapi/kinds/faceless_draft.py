@@ -27,19 +27,19 @@ from proxyapi.rate_limiter import Priority, RateLimiterUnavailable, RateLimitExh
 from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors, response_parsing
 
-DRAFT_LOCK_TTL_S = (
-    45.0  # seconds; longer than one request and its waits, and renewed before the next request
-)
+# Seconds; longer than one request and its waits, and renewed before the next request
+DRAFT_LOCK_TTL_S = 45.0
 DRAFT_LOCK_WAIT_S = 3.0  # seconds to wait for another process that holds the lock
 QUOTE_RETRY_S = 240.0  # seconds until a script or a new price is requested again
 CREATE_OPERATION, READ_OPERATION = "faceless.create", "faceless.get"
 MAX_PRICE_AGE = timedelta(days=1)  # an older price is requested again while approval is pending
 QUOTE_RETRY_WHILE_CHARGED_S = 10.0  # seconds until the next attempt while a charge is open
+# The draft's current settings are invalid.
 INVALID_DRAFT_ERRORS = (
     errors.NotFound,
     errors.PreconditionFailed,
     errors.ValidationFailed,
-)  # the draft's current settings are invalid
+)
 TYPES_WITH_GENRE = ("ai-visuals", "ai-clips")
 # The fields that POST /faceless is known to accept; all others are sent by PATCH.
 CREATE_FIELDS = ("type", "title", "topic")

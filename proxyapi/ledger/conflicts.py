@@ -37,9 +37,8 @@ LEDGER_POSITION_FIELDS = (
     *("anchor_balance", "anchor_high", "balance_exact", "checkpoint_high", "checkpoint_sum"),
 )
 BOOKED_AT_INDEX = ROW_FIELD_NAMES.index("booked_at")
-MAX_LISTED_MISSING_ROWS = (
-    500  # conflicts for missing rows; the text has the count, and accepting one accepts all
-)
+# Conflicts for missing rows; the text has the count, and accepting one accepts all
+MAX_LISTED_MISSING_ROWS = 500
 MIRROR_STOPPED_TEXT = "The ledger is not updated until someone has reviewed it."
 
 

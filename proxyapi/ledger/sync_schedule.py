@@ -29,13 +29,11 @@ from proxyapi.upstream import errors
 SYNC_INTERVAL = timedelta(minutes=1)
 SCHEDULE_BEAT = timedelta(seconds=5)  # between two checks for due ledgers (dashboard/celery.py)
 READ_AGE_SLACK = timedelta(seconds=10)
-MAX_URGENT_READS_PER_MINUTE = (
-    4  # reads a minute that go before polls, because people wait for their charges
-)
+# Reads a minute that go before polls, because people wait for their charges
+MAX_URGENT_READS_PER_MINUTE = 4
 FAILURE_BACKOFF = Backoff(timedelta(minutes=2), timedelta(minutes=15))
-SYNC_LEASE_DURATION = timedelta(
-    minutes=2
-)  # a sync that takes longer counts as abandoned by a dead worker
+# A sync that takes longer counts as abandoned by a dead worker.
+SYNC_LEASE_DURATION = timedelta(minutes=2)
 CHECKPOINT_INTERVAL = timedelta(minutes=10)  # while rows are added
 IDLE_CHECKPOINT_INTERVAL = timedelta(hours=1)  # while none do
 NEVER_READ_AT = datetime(1970, 1, 1, tzinfo=UTC)  # stands for the last read of an unread ledger

@@ -72,9 +72,8 @@ HOLDING_STATES = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
 UNDECIDED_STATES = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, outcome not known
 CHARGED_STATES = (ChargeState.CONFIRMED, ChargeState.MATCHED)
 NEVER_CHARGED_CODE = "NEVER-CHARGED"  # `code` of a charge without evidence, assumed uncharged
-CHARGED_LATE_CODE = (
-    "CHARGED-LATE"  # `code` of a charge assumed uncharged that cost credits after all
-)
+# `code` of a charge assumed uncharged that cost credits after all
+CHARGED_LATE_CODE = "CHARGED-LATE"
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_CHARGE_CRASHES = 5  # failures in a row
 MAX_CLOCK_SKEW = timedelta(seconds=6)  # five, plus one for the ledger's whole seconds

@@ -31,9 +31,8 @@ STUCK_AFTER_FACTOR = 4.0  # times the longest duration: such a job is stuck, and
 STUCK_POLL_INTERVAL_S = 3600.0  # seconds
 PRIOR_MEDIAN_S = 180.0  # seconds; the prior's median while no duration is recorded
 PRIOR_WEIGHT = 1.0  # the prior counts as much as this many recorded durations
-SPREAD_FACTORS = tuple(
-    exp(tenths / 10) for tenths in range(-2, 3)
-)  # each multiple of a recorded duration is as likely as the duration itself
+# Each multiple of a recorded duration is as likely as the duration itself.
+SPREAD_FACTORS = tuple(exp(tenths / 10) for tenths in range(-2, 3))
 MAX_ESTIMATE_GAP_S = 30.0  # seconds between two polls; accepted for any duration
 MIN_STALENESS_S = 0.0005  # seconds of expected staleness that are worth a request
 

@@ -29,9 +29,8 @@ from proxyapi.upstream import errors
 POLL_TIMEOUT = timedelta(seconds=35)
 MAX_WORKER_WAIT_S = 0.5  # seconds for which a worker may wait
 MIN_POLL_INTERVAL = timedelta(seconds=MIN_POLL_INTERVAL_S)
-STALE_FAILURE_WINDOW_S = (
-    60.0  # seconds for which the upstream may still show the failure before a paid retry
-)
+# Seconds for which the upstream may still show the failure before a paid retry
+STALE_FAILURE_WINDOW_S = 60.0
 POLLING_STOPPED_TEXT = (
     "Still {word} after 30 days, so status checks stopped. Use “Check again” to check it."
 )

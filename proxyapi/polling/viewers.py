@@ -13,11 +13,12 @@ import redis
 from proxyapi.redis_client import connect_redis
 
 VIEWER_TTL_S = 20  # seconds; an open page renews the mark sooner
+# Factors of a poll's expected staleness.
 UNWATCHED_WEIGHT, TEAM_WATCHED_WEIGHT, VIDEO_WATCHED_WEIGHT = (
     1.0,
     1.5,
     4.0,
-)  # factors of a poll's expected staleness
+)
 
 
 def record_viewers(tenants: Collection[UUID], videos: Collection[tuple[UUID, UUID]] = ()) -> None:

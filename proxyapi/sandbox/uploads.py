@@ -10,9 +10,8 @@ from proxyapi.sandbox.settings import Settings
 
 IMAGES = ("jpg", "png", "webp")
 MAX_SAMPLES = 3  # of a voice clone
-FORM_OVERHEAD_BYTES = (
-    1_000_000  # bytes of a form's other fields; a file a little too large is a 422
-)
+# Bytes of a form's other fields; a file a little too large is a 422
+FORM_OVERHEAD_BYTES = 1_000_000
 _SOUNDS = {b"ID3": "mp3", b"OggS": "ogg", b"fLaC": "flac", b"\x1aE\xdf\xa3": "webm"}
 
 

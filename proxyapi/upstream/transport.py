@@ -21,9 +21,8 @@ from proxyapi.upstream.errors import ErrorDetails, ResponseLost, UpstreamError
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
 
-CONNECT_GRACE_S = (
-    10.0  # seconds in addition to the read timeout, for the pool (5) and the connection (5)
-)
+# Seconds in addition to the read timeout, for the pool (5) and the connection (5)
+CONNECT_GRACE_S = 10.0
 
 
 class Exchange:

@@ -17,9 +17,8 @@ from tests.browser.update_latency import measure_update_delays
 from tests.leaks import Canaries
 
 RENDERS, DEBITS = 24, 3
-MIRROR_INTERVAL_S = (
-    60.0  # seconds between two readings of a ledger (proxyapi/ledger/sync_schedule.py)
-)
+# Seconds between two readings of a ledger (proxyapi/ledger/sync_schedule.py)
+MIRROR_INTERVAL_S = 60.0
 MAX_LATENCY_MS = 2 * MIRROR_INTERVAL_S * 1000  # milliseconds
 
 

@@ -15,9 +15,8 @@ from dashboard.shared.live.event_stream import HubUnavailable, SendMessage, get_
 from dashboard.shared.live.stream_sessions import StreamTicket
 
 STREAM_PATH_END = "/live/"
-TICKETS_KEY = (
-    "reelroom.stream_tickets"  # key in the ASGI scope: the list to which the view adds its ticket
-)
+# Key in the ASGI scope: the list to which the view adds its ticket
+TICKETS_KEY = "reelroom.stream_tickets"
 MAX_STREAMS_PER_USER = 20  # per process
 # After a restart all pages reconnect within a second. Each request takes a thread and a
 # connection: more at once took memory that the process kept, and answered no request sooner.

@@ -20,9 +20,8 @@ from proxyapi.models import Account
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 
-PERMIT_TIMEOUT_S = (
-    90.0  # seconds to wait for a permit: no page waits, and the audit must not be cut short
-)
+# Seconds to wait for a permit: no page waits, and the audit must not be cut short
+PERMIT_TIMEOUT_S = 90.0
 
 
 class Command(BaseCommand):

@@ -123,7 +123,7 @@ def test_a_retry_says_which_part_of_its_form_is_damaged(
     whole = {"nonce": "6f1d0f0a-3f0e-4b7e-9c65-2a1f6d7a1c11", "price": "96", "note": ""}
     for bad, said in (
         ({"price": "much"}, "the price in this form is missing or damaged. Reload the page"),
-        ({"nonce": ""}, "its own number in this form is missing or damaged. Reload the page"),
+        ({"nonce": ""}, "the form key in this form is missing or damaged. Reload the page"),
         ({"note": "a\0b"}, "Your message contains an invisible character."),
     ):
         assert said in html_of(client_of(priya).post(url, {**whole, **bad}, headers=HTMX))

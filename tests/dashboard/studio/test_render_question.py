@@ -143,7 +143,7 @@ def test_a_form_without_its_nonce_is_nobodys(
 ) -> None:
     answer = client_of(priya).post(job_url(ready, "renders"), form(ready, nonce))
     assert answer.status_code == 422
-    assert "its own number in this form is missing or damaged" in answer.content.decode()
+    assert "the form key in this form is missing or damaged" in answer.content.decode()
     assert not Charge.objects.exists()
 
 
