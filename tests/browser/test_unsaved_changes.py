@@ -20,6 +20,13 @@ POLLED = """() => new Promise((done) => {
     document.addEventListener("htmx:afterRequest", () => done(), { once: true });
     document.body.dispatchEvent(new CustomEvent("poll"));
 })"""
+# One of these parts is replaced, as by a push, before it has its answer.
+POLLED_AND_REPLACED = """() => new Promise((done) => {
+    const part = document.querySelector("[hx-trigger*='poll from:body']");
+    part.addEventListener("htmx:afterRequest", () => setTimeout(done, 500), { once: true });
+    document.body.dispatchEvent(new CustomEvent("poll"));
+    part.replaceWith(part.cloneNode(true));
+})"""
 ENDED = "Copy what you typed"
 REMEMBER = "window.told = document.querySelector('[data-said=ended]')"
 STILL_THERE = "[...document.querySelectorAll('[data-said=ended]')].map((one) => one === told)"
@@ -256,6 +263,18 @@ def test_in_a_dialog_the_end_of_the_session_is_told_there_and_once(
     page.evaluate(REMEMBER)
     page.evaluate(POLLED)
     assert page.evaluate(STILL_THERE) == [True]
+    expect(limit).to_have_value("9000")
+
+
+def test_a_replaced_part_whose_session_ended_does_not_leave_the_page(
+    open_member_page: Callable[..., MemberPage],
+) -> None:
+    page = open_member_page("Thea").page
+    open_budget_dialog(page, "Add budget")
+    limit = page.locator("dialog[open]").get_by_label("Limit")
+    limit.fill("9000")
+    page.context.clear_cookies()
+    page.evaluate(POLLED_AND_REPLACED)
     expect(limit).to_have_value("9000")
 
 

@@ -11,7 +11,7 @@
   }
 
   document.addEventListener("session:ended", () => tell(SAYS)); // a press found it (unsent_forms.js)
-  document.addEventListener("htmx:beforeOnLoad", (event) => {
+  function stay(event) {
     const { xhr, requestConfig } = event.detail;
     const door = xhr.getResponseHeader("HX-Redirect");
     const isPressed = ["click", "submit"].includes(requestConfig.triggeringEvent?.type);
@@ -19,6 +19,11 @@
     event.preventDefault();
     if (closed || document.querySelector("[data-said=ended]")) return; // once, however often the parts ask
     tell(door === null || door.startsWith("/accounts/") ? SAYS : LEFT);
+  }
+
+  // On the element itself: a push may replace it meanwhile, and then its events no longer reach the document.
+  document.addEventListener("htmx:beforeSend", ({ detail: { elt } }) => {
+    elt.addEventListener("htmx:beforeOnLoad", stay, { once: true });
   });
   document.addEventListener("click", ({ target }) => {
     if (target.closest("[data-said=ended] [data-close]")) closed = true;
