@@ -1,4 +1,4 @@
-"""Actions of the studio: start a draft, save a step, request a script, render, retry."""
+"""Actions of the studio: start a draft, copy one, save a step, request a script, render, retry."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ TYPE_FIXED = (
     "The type cannot be changed after the first render. Create a new draft for another type."
 )
 NO_DRAFT = "This video was not made in the studio. Its settings cannot be changed here."
+NO_SETTINGS = "This video was not made in the studio, so its settings are not known here."
 RENDER_ALREADY_SENT = "This video was already sent to render. Nothing was sent twice."
 
 
@@ -53,6 +54,23 @@ def start_draft(*, by: Membership, title: str, chosen: dict[str, Any]) -> Job:
     Draft.objects.create(job=job, settings={**chosen, "title": title})
     record_audit_event(by, AuditAction.DRAFT_START, job.pk)
     return job
+
+
+@transaction.atomic
+def copy_draft(*, by: Membership, job: Job, type_: str | None = None) -> Job:
+    """Create a draft with the title, script and settings of any video or draft of the studio, and
+    request its price.
+
+    For another type it leaves out the settings that the type does not have. Free of charge.
+    """
+    if job.draft_or_none is None:
+        raise NotReady(NO_SETTINGS)
+    chosen, type_ = job.chosen_settings, type_ or flow_of(job).type
+    left_out = {setting.name for setting in settings_put_aside(job, type_)}
+    kept = {name: value for name, value in chosen.items() if name not in left_out}
+    copy = start_draft(by=by, title=job.title, chosen={**kept, "type": type_})
+    request_draft_price(by=by, job=copy)
+    return copy
 
 
 def require_member_token(by: Membership) -> Token:

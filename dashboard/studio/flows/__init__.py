@@ -33,9 +33,9 @@ def settings_put_aside(job: Job, type_: str) -> list[OptionSetting]:
     """Return the settings of the draft that another type does not offer. Its steps would not show
     them, but they would be sent."""
     offered = FLOWS[type_].settings
-    settings = flow_of(job).settings.values()
+    known = {name: setting for flow in FLOWS.values() for name, setting in flow.settings.items()}
     return [
         setting
-        for setting in settings
-        if job.chosen_settings.get(setting.name) and setting.name not in offered
+        for name, setting in known.items()
+        if job.chosen_settings.get(name) and name not in offered
     ]
