@@ -34,6 +34,7 @@ fix: packages-dev  ## format the code, fix what tools can fix, write generated d
 	@DJANGO_SETTINGS_MODULE=tests.settings $(IN) manage.py write_docs
 	@$(IN) -m proxyapi.sandbox.document
 	@$(IN) -m tests.checks.licences
+	@$(IN) -m tests.checks.reached_operations
 
 packages: python
 	@$(PYTHON) -m dashboard.up.install $(RUN_LOCK)

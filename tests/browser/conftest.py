@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,9 +14,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from tests.browser import chromium as finder
 from tests.browser.canaries import PAGES, scan_browser_context, watch_portal
 from tests.browser.member_page import MemberPage, sign_in
+from tests.browser.operation_journal import SEEN_FILE_VARIABLE, OperationJournal
 from tests.browser.portal_process import LivePortal, running_portal
 from tests.browser.sandbox_control import SandboxControl
 from tests.browser.screenshots import ScreenshotAlbum
+from tests.checks.reached_operations import REACHED_OPERATIONS
 from tests.leaks import Canaries
 
 HERE = Path(__file__).parent
@@ -124,6 +127,27 @@ def open_member_page(
 def sandbox_control(live_portal: LivePortal, canaries: Canaries) -> Iterator[SandboxControl]:
     with SandboxControl(live_portal.sandbox, canaries) as stage:
         yield stage
+
+
+@pytest.fixture(scope="session")
+def operation_journal(live_portal: LivePortal) -> OperationJournal:
+    return OperationJournal(live_portal.sandbox)
+
+
+@pytest.fixture(autouse=True)
+def check_reached_operations(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test that docs/reference/reached-operations.md names sends the operations listed there."""
+    name = f"{request.path.relative_to(HERE).as_posix()}::{request.node.originalname}"
+    expected = {operation for operation, by in REACHED_OPERATIONS.items() if by.test == name}
+    uses_portal = "live_portal" in request.fixturenames
+    if not uses_portal or not (expected or SEEN_FILE_VARIABLE in os.environ):
+        yield
+        return
+    journal: OperationJournal = request.getfixturevalue("operation_journal")
+    journal.read_new_operations()
+    yield
+    sent = journal.read_new_operations()
+    assert expected <= sent, f"not sent: {', '.join(sorted(expected - sent))}"
 
 
 @pytest.fixture(scope="session")

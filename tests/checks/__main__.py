@@ -24,6 +24,7 @@ from tests.checks import (
     lock_files,
     names,
     operation_literals,
+    reached_operations,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,6 +95,7 @@ RULES: list[Rule] = [
     ("citations", run_own_check(citations.find_wrong_citations)),
     ("names in docstrings", run_own_check(docstring_names.find_unknown_names)),
     ("operation names", run_own_check(operation_literals.find_operation_literals)),
+    ("reached operations", run_own_check(reached_operations.find_reach_problems)),
     ("secrets, local paths", run_own_check(forbidden_text.find_forbidden_text)),
 ]
 

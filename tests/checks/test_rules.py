@@ -14,6 +14,7 @@ from tests.checks import (
     licences,
     lock_files,
     operation_literals,
+    reached_operations,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -151,6 +152,22 @@ def test_the_page_of_licences_follows_the_locks(tmp_path):
     assert len(list(licences.find_licence_problems(tmp_path))) == 2, (
         "an unknown licence, and the page is not so"
     )
+
+
+def test_a_row_of_reached_operations_names_a_test_that_exists(tmp_path, monkeypatch):
+    wrong = reached_operations.ReachedOperation("Tokens", "test_first_video.py::test_gone")
+    monkeypatch.setattr(
+        reached_operations, "REACHED_OPERATIONS", {"me.get": wrong, "me.gone": wrong}
+    )
+    missing, unknown, *_, page = reached_operations.find_reach_problems(ROOT)
+    assert "test_gone, which does not exist" in missing
+    assert "there is no operation me.gone" in unknown
+    assert page.startswith(reached_operations.REACHED_PAGE)
+
+
+def test_a_typed_shortcut_counts_by_its_generic_twin():
+    assert reached_operations.generic_twin("b_roll.render") == "faceless.render"
+    assert reached_operations.generic_twin("ai_visuals.regenerate") == "ai_visuals.regenerate"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,94 @@
+"""docs/reference/reached-operations.md: the page that sends each operation of the spec, and the
+browser test that shows it.
+
+A typed shortcut (`b_roll.render`) counts by its generic twin (`faceless.render`): the portal sends
+the twin. tests/browser/conftest.py checks the rows against the sandbox's journal.
+Written by `python -m tests.checks.reached_operations` (and by `make fix`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from proxyapi.operations import OPERATIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+BROWSER_TESTS = "tests/browser"
+REACHED_PAGE = "docs/reference/reached-operations.md"
+TYPED_SHORTCUT = re.compile(r"^(b_roll|ai_visuals|url_to_video)\.")
+
+FIRST_VIDEO = "test_first_video.py::test_a_newcomer_makes_and_plays_a_video"
+RETRY = "failures/test_renders.py::test_a_failed_render_says_why_and_offers_a_retry_at_its_price"
+B_ROLL = "test_b_roll.py::test_b_roll_from_a_topic_to_the_film"
+TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_told_without_a_reload"
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedOperation:
+    """`page` is the page whose use sends the operation; `test` a browser test, from its folder."""
+
+    page: str
+    test: str
+
+
+REACHED_OPERATIONS: Mapping[str, ReachedOperation] = {
+    "me.get": ReachedOperation("Tokens", FIRST_VIDEO),
+    "credits.costs": ReachedOperation("Costs", FIRST_VIDEO),
+    "credits.history": ReachedOperation("Ledger", FIRST_VIDEO),
+    "top_up.get": ReachedOperation("Auto top-up", TOP_UP),
+    "top_up.put": ReachedOperation("Auto top-up", TOP_UP),
+    "faceless.options": ReachedOperation("Studio, all steps", FIRST_VIDEO),
+    "faceless.create": ReachedOperation("Studio, price card", FIRST_VIDEO),
+    "faceless.patch": ReachedOperation("Studio, price card", FIRST_VIDEO),
+    "faceless.scripts": ReachedOperation("Studio, Script", B_ROLL),
+    "faceless.estimate": ReachedOperation("Studio, price card", FIRST_VIDEO),
+    "faceless.render": ReachedOperation("Studio, Render", FIRST_VIDEO),
+    "faceless.get": ReachedOperation("Video", FIRST_VIDEO),
+    "faceless.retry": ReachedOperation("Video, Retry", RETRY),
+}
+
+
+def generic_twin(name: str) -> str:
+    """Return the generic operation of a typed shortcut; the name itself if it has none."""
+    twin = TYPED_SHORTCUT.sub("faceless.", name)
+    return twin if twin in OPERATIONS else name
+
+
+def find_reach_problems(root: Path) -> Iterator[str]:
+    for name, reached in REACHED_OPERATIONS.items():
+        if name not in OPERATIONS:
+            yield f"{__name__}: there is no operation {name}"
+        file, _, test = reached.test.partition("::")
+        source = root / BROWSER_TESTS / file
+        if not source.is_file() or f"\ndef {test}(" not in source.read_text(encoding="utf-8"):
+            yield f"{__name__}: {name} names {reached.test}, which does not exist"
+    if (root / REACHED_PAGE).read_text(encoding="utf-8") != render_reached_page():
+        yield f"{REACHED_PAGE} is not what the code says. Run: make fix"
+
+
+def render_reached_page() -> str:
+    reached = {name: REACHED_OPERATIONS.get(generic_twin(name)) for name in OPERATIONS}
+    rows = ["| operation | endpoint | page | browser test |", "| --- | --- | --- | --- |"]
+    for name, by in reached.items():
+        operation, twin = OPERATIONS[name], generic_twin(name)
+        shown = f"`{by.test}`" if by else ""
+        if by and twin != name:
+            shown = f"as `{twin}`"
+        endpoint = f"{operation.method} `{operation.path}`"
+        rows.append(f"| `{name}` | {endpoint} | {by.page if by else 'none yet'} | {shown} |")
+    own = sum(1 for name, by in reached.items() if by and generic_twin(name) == name)
+    twins = sum(map(bool, reached.values())) - own
+    return (
+        "<!-- Written by `python -m tests.checks.reached_operations`; change the code instead. -->"
+        f"\n\n# Operations that pages reach\n\n{own + twins} of {len(OPERATIONS)}: {own} are sent "
+        f"by a page, and {twins} typed shortcuts have a generic twin that is sent.\n\n"
+        + "\n".join(rows)
+        + "\n"
+    )
+
+
+if __name__ == "__main__":
+    (ROOT / REACHED_PAGE).write_text(render_reached_page(), encoding="utf-8")
