@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 from factory.django import DjangoModelFactory
 
-from dashboard.models import Membership, Role, Team, User
+from dashboard.models import Membership, Preset, Role, Team, User
 from proxyapi.credentials import token_vault
 from proxyapi.models import (
     Account,
@@ -165,3 +165,13 @@ class EntryFactory(DjangoModelFactory[LedgerEntry]):
     happened_at = factory.LazyFunction(timezone.now)
     booked_at = factory.LazyAttribute(lambda entry: f"{entry.happened_at:%Y-%m-%dT%H:%M:%SZ}")
     via_api = True
+
+
+class PresetFactory(DjangoModelFactory[Preset]):
+    class Meta:
+        model = Preset
+
+    team = factory.SubFactory(TeamFactory)
+    name = factory.Sequence(lambda n: f"Sea series {n}")
+    type = "ai-visuals"
+    created_by = factory.SubFactory(UserFactory)

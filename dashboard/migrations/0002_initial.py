@@ -2,6 +2,8 @@
 
 import django.db.models.deletion
 import django.db.models.functions.text
+import django.utils.timezone
+import uuid
 from django.conf import settings
 from django.db import migrations, models
 
@@ -11,11 +13,86 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
+        ('auth', '0012_alter_user_first_name_max_length'),
         ('dashboard', '0001_initial'),
         ('proxyapi', '0001_initial'),
     ]
 
     operations = [
+        migrations.CreateModel(
+            name='DraftOrigin',
+            fields=[
+                ('job', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='draft_origin', serialize=False, to='proxyapi.job')),
+                ('script_request', models.JSONField(blank=True, default=dict)),
+                ('left_out', models.JSONField(blank=True, default=dict, help_text='Names of kept options that were not offered, by field.')),
+                ('uses_brand_kit', models.BooleanField(default=False)),
+                ('kit_values', models.JSONField(blank=True, default=dict)),
+                ('replaced_values', models.JSONField(blank=True, default=dict)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='Membership',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('role', models.CharField(choices=[('owner', 'Owner'), ('admin', 'Admin'), ('treasurer', 'Treasurer'), ('producer', 'Producer'), ('viewer', 'Viewer')], max_length=9)),
+                ('joined_at', models.DateTimeField(auto_now_add=True)),
+                ('alerts_read_at', models.DateTimeField(blank=True, help_text='Alerts up to this time are read.', null=True)),
+            ],
+            options={
+                'ordering': ('joined_at', 'pk'),
+            },
+        ),
+        migrations.CreateModel(
+            name='Preset',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('name', models.CharField(max_length=60)),
+                ('type', models.CharField(help_text='Video type, as the service names it.', max_length=20)),
+                ('options', models.JSONField(blank=True, default=dict, help_text='Kept options of the service by field name.')),
+                ('values', models.JSONField(blank=True, default=dict, help_text='Kept settings that are no options, by field name.')),
+                ('script_request', models.JSONField(blank=True, default=dict, help_text='Length, style, tone and language of a written script.')),
+                ('uses_brand_kit', models.BooleanField(default=False, help_text='Captions and watermark come from the kit as it is when used.')),
+                ('missing', models.JSONField(blank=True, default=dict)),
+                ('compared_at', models.DateTimeField(default=django.utils.timezone.now, help_text="When its options were last compared with the service's.")),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('used_count', models.PositiveIntegerField(default=0)),
+                ('last_used_at', models.DateTimeField(blank=True, null=True)),
+            ],
+            options={
+                'ordering': ('-used_count', models.OrderBy(models.F('last_used_at'), descending=True, nulls_last=True), 'name', 'pk'),
+            },
+        ),
+        migrations.CreateModel(
+            name='SignInEvent',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('address', models.EmailField(help_text='As typed, in lower case.', max_length=254)),
+                ('outcome', models.CharField(choices=[('signed_in', 'signed in'), ('wrong', 'wrong address or password'), ('limited', 'too many wrong passwords'), ('disabled', 'right password of a disabled account'), ('password_changed', 'password changed'), ('password_reset', 'password set by a link')], max_length=16)),
+                ('client_ip', models.GenericIPAddressField()),
+                ('user_agent', models.CharField(blank=True, max_length=200)),
+                ('happened_at', models.DateTimeField(auto_now_add=True, db_index=True)),
+            ],
+        ),
+        migrations.AddField(
+            model_name='user',
+            name='groups',
+            field=models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups'),
+        ),
+        migrations.AddField(
+            model_name='user',
+            name='user_permissions',
+            field=models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions'),
+        ),
+        migrations.AddField(
+            model_name='alertevent',
+            name='member',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
+            model_name='alertevent',
+            name='rule',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='dashboard.alertrule'),
+        ),
         migrations.AddField(
             model_name='approvalrequest',
             name='charge',
@@ -43,50 +120,19 @@ class Migration(migrations.Migration):
             model_name='auditevent',
             constraint=models.CheckConstraint(condition=models.Q(('actor_kind__in', ['person', 'api_key', 'system'])), name='audit_actor_kind_known'),
         ),
-        migrations.AddField(
-            model_name='budget',
-            name='member',
-            field=models.ForeignKey(blank=True, help_text='Null means the whole team.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='budgets', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='budgetchange',
-            name='budget',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='dashboard.budget'),
-        ),
-        migrations.AddField(
-            model_name='budgetchange',
-            name='changed_by',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='delivery',
-            name='event',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='dashboard.alertevent'),
-        ),
-        migrations.AddField(
-            model_name='membership',
-            name='user',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='signinevent',
-            name='user',
-            field=models.ForeignKey(db_index=False, help_text='Null if no user has this address.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='sign_in_events', to=settings.AUTH_USER_MODEL),
+        migrations.CreateModel(
+            name='BrandKit',
+            fields=[
+                ('team', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='brand_kit', serialize=False, to='dashboard.team')),
+                ('options', models.JSONField(blank=True, default=dict, help_text="In the format of a preset's.")),
+                ('applies_to_new_drafts', models.BooleanField(default=True)),
+                ('changed_at', models.DateTimeField(default=django.utils.timezone.now)),
+            ],
         ),
         migrations.AddField(
             model_name='team',
             name='tenant',
             field=models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='team', to='proxyapi.tenant'),
-        ),
-        migrations.AddField(
-            model_name='membership',
-            name='team',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='dashboard.team'),
-        ),
-        migrations.AddField(
-            model_name='budget',
-            name='team',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='budgets', to='dashboard.team'),
         ),
         migrations.AddField(
             model_name='approvalrequest',
@@ -108,77 +154,79 @@ class Migration(migrations.Migration):
             name='team',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='alert_events', to='dashboard.team'),
         ),
+        migrations.AddField(
+            model_name='budget',
+            name='member',
+            field=models.ForeignKey(blank=True, help_text='Null means the whole team.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='budgets', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
+            model_name='budget',
+            name='team',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='budgets', to='dashboard.team'),
+        ),
+        migrations.AddField(
+            model_name='budgetchange',
+            name='budget',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='dashboard.budget'),
+        ),
+        migrations.AddField(
+            model_name='budgetchange',
+            name='changed_by',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
+            model_name='delivery',
+            name='event',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='dashboard.alertevent'),
+        ),
+        migrations.AddField(
+            model_name='membership',
+            name='team',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='dashboard.team'),
+        ),
+        migrations.AddField(
+            model_name='membership',
+            name='user',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
+            model_name='preset',
+            name='created_by',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
+            model_name='preset',
+            name='picture_of',
+            field=models.ForeignKey(blank=True, help_text='The video that it was saved from.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='proxyapi.job'),
+        ),
+        migrations.AddField(
+            model_name='preset',
+            name='team',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='presets', to='dashboard.team'),
+        ),
+        migrations.AddField(
+            model_name='membership',
+            name='default_preset',
+            field=models.ForeignKey(blank=True, help_text='New drafts of the member start with it.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='default_of', to='dashboard.preset'),
+        ),
+        migrations.AddField(
+            model_name='draftorigin',
+            name='preset',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='origins', to='dashboard.preset'),
+        ),
+        migrations.AddField(
+            model_name='signinevent',
+            name='user',
+            field=models.ForeignKey(db_index=False, help_text='Null if no user has this address.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='sign_in_events', to=settings.AUTH_USER_MODEL),
+        ),
         migrations.AddConstraint(
             model_name='user',
             constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_any_case'),
         ),
-        migrations.AddConstraint(
-            model_name='budgetchange',
-            constraint=models.CheckConstraint(condition=models.Q(('soft_before__isnull', False), ('hard_before__isnull', False), ('soft_after__isnull', False), ('hard_after__isnull', False), _connector='OR'), name='budget_change_has_a_limit'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(condition=models.Q(('state', 'due')), fields=['due_at'], name='delivery_due'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['event', 'created_at'], name='delivery_of_event'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.UniqueConstraint(fields=('event', 'channel', 'address'), name='delivery_once_per_address'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.CheckConstraint(condition=models.Q(('channel__in', ['email', 'webhook'])), name='delivery_channel_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['due', 'delivered', 'failed'])), name='delivery_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='delivery',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'delivered'), _negated=True), ('delivered_at__isnull', False), _connector='OR'), name='delivery_delivered_has_time'),
-        ),
-        migrations.AddIndex(
-            model_name='signinevent',
-            index=models.Index(fields=['user', '-happened_at'], name='sign_ins_of_user'),
-        ),
-        migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('team', 'user'), name='membership_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'admin', 'treasurer', 'producer', 'viewer'])), name='membership_role_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.UniqueConstraint(condition=models.Q(('member__isnull', False)), fields=('team', 'member', 'period'), name='budget_once_per_member_period'),
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.UniqueConstraint(condition=models.Q(('member__isnull', True)), fields=('team', 'period'), name='budget_once_per_team_period'),
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(('period__in', ['day', 'week', 'month'])), name='budget_period_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(('soft__isnull', False), ('hard__isnull', False), _connector='OR'), name='budget_has_a_limit'),
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(('soft__isnull', True), ('soft__gt', 0), _connector='OR'), name='budget_soft_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(('hard__isnull', True), ('hard__gt', 0), _connector='OR'), name='budget_hard_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(('soft__isnull', True), ('hard__isnull', True), ('hard__gte', models.F('soft')), _connector='OR'), name='budget_hard_not_below_soft'),
+        migrations.AddField(
+            model_name='brandkit',
+            name='changed_by',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddIndex(
             model_name='approvalrequest',
@@ -215,5 +263,85 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='alertevent',
             constraint=models.UniqueConstraint(fields=('rule', 'subject', 'threshold', 'period'), name='alert_once_a_period'),
+        ),
+        migrations.AddConstraint(
+            model_name='budget',
+            constraint=models.UniqueConstraint(condition=models.Q(('member__isnull', False)), fields=('team', 'member', 'period'), name='budget_once_per_member_period'),
+        ),
+        migrations.AddConstraint(
+            model_name='budget',
+            constraint=models.UniqueConstraint(condition=models.Q(('member__isnull', True)), fields=('team', 'period'), name='budget_once_per_team_period'),
+        ),
+        migrations.AddConstraint(
+            model_name='budget',
+            constraint=models.CheckConstraint(condition=models.Q(('period__in', ['day', 'week', 'month'])), name='budget_period_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='budget',
+            constraint=models.CheckConstraint(condition=models.Q(('soft__isnull', False), ('hard__isnull', False), _connector='OR'), name='budget_has_a_limit'),
+        ),
+        migrations.AddConstraint(
+            model_name='budget',
+            constraint=models.CheckConstraint(condition=models.Q(('soft__isnull', True), ('soft__gt', 0), _connector='OR'), name='budget_soft_positive'),
+        ),
+        migrations.AddConstraint(
+            model_name='budget',
+            constraint=models.CheckConstraint(condition=models.Q(('hard__isnull', True), ('hard__gt', 0), _connector='OR'), name='budget_hard_positive'),
+        ),
+        migrations.AddConstraint(
+            model_name='budget',
+            constraint=models.CheckConstraint(condition=models.Q(('soft__isnull', True), ('hard__isnull', True), ('hard__gte', models.F('soft')), _connector='OR'), name='budget_hard_not_below_soft'),
+        ),
+        migrations.AddConstraint(
+            model_name='budgetchange',
+            constraint=models.CheckConstraint(condition=models.Q(('soft_before__isnull', False), ('hard_before__isnull', False), ('soft_after__isnull', False), ('hard_after__isnull', False), _connector='OR'), name='budget_change_has_a_limit'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(condition=models.Q(('state', 'due')), fields=['due_at'], name='delivery_due'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(fields=['event', 'created_at'], name='delivery_of_event'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.UniqueConstraint(fields=('event', 'channel', 'address'), name='delivery_once_per_address'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.CheckConstraint(condition=models.Q(('channel__in', ['email', 'webhook'])), name='delivery_channel_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['due', 'delivered', 'failed'])), name='delivery_state_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'delivered'), _negated=True), ('delivered_at__isnull', False), _connector='OR'), name='delivery_delivered_has_time'),
+        ),
+        migrations.AddConstraint(
+            model_name='preset',
+            constraint=models.UniqueConstraint(models.F('team'), django.db.models.functions.text.Lower('name'), name='preset_name_once_per_team'),
+        ),
+        migrations.AddConstraint(
+            model_name='preset',
+            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='preset_has_a_name'),
+        ),
+        migrations.AddConstraint(
+            model_name='preset',
+            constraint=models.CheckConstraint(condition=models.Q(('type', ''), _negated=True), name='preset_has_a_type'),
+        ),
+        migrations.AddConstraint(
+            model_name='membership',
+            constraint=models.UniqueConstraint(fields=('team', 'user'), name='membership_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='membership',
+            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'admin', 'treasurer', 'producer', 'viewer'])), name='membership_role_known'),
+        ),
+        migrations.AddIndex(
+            model_name='signinevent',
+            index=models.Index(fields=['user', '-happened_at'], name='sign_ins_of_user'),
         ),
     ]

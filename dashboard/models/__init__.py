@@ -21,5 +21,6 @@ from dashboard.models.audit_event import (
 )
 from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod
 from dashboard.models.membership import Membership, Role, Team
+from dashboard.models.preset import MAX_PRESET_NAME_CHARS, BrandKit, DraftOrigin, Preset
 from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
 from dashboard.models.user import User

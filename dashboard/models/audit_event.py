@@ -42,6 +42,7 @@ class AuditAction(models.TextChoices):
     APPROVAL_REQUEST_DECLINE = "approval_request.decline"
     APPROVAL_REQUEST_EXPIRE = "approval_request.expire"
     APPROVAL_REQUEST_WITHDRAW = "approval_request.withdraw"
+    BRAND_KIT_CHANGE = "brand_kit.change"
     BUDGET_ADD = "budget.add"
     BUDGET_CHANGE = "budget.change"
     BUDGET_END = "budget.end"
@@ -58,6 +59,9 @@ class AuditAction(models.TextChoices):
     LEDGER_REBASE = "ledger.rebase"
     MEMBER_REMOVE = "member.remove"
     MEMBER_ROLE = "member.role"
+    PRESET_ADD = "preset.add"
+    PRESET_CHANGE = "preset.change"
+    PRESET_REMOVE = "preset.remove"
     TEAM_TIME_ZONE = "team.time_zone"
     TOKEN_ADD = "token.add"  # noqa: S105  # an action's name
     TOKEN_REMOVE = "token.remove"  # noqa: S105

@@ -37,6 +37,14 @@ class Membership(models.Model):
     alerts_read_at = models.DateTimeField(
         null=True, blank=True, help_text="Alerts up to this time are read."
     )
+    default_preset = models.ForeignKey(
+        "dashboard.Preset",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="default_of",
+        help_text="New drafts of the member start with it.",
+    )
 
     class Meta:
         ordering = ("joined_at", "pk")

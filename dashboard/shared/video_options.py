@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.text import slugify
+
 # Draft field: its option group, and the key of an item that is sent (spec, Faceless option
 # groups).
 OPTION_FIELDS: dict[str, tuple[str, str]] = {
@@ -129,6 +131,28 @@ class FacelessOptions:
         for item in self.groups.get(group, []):
             if isinstance(item.get(key), int | str) and str(item[key]):
                 yield item
+
+    def find_option(self, field: str, value: object) -> dict[str, Any] | None:
+        """Return the item that has this value; None if the service does not offer it."""
+        group, key = OPTION_FIELDS[field]
+        items = self.usable_items(group, key)
+        return next((item for item in items if str(item[key]) == str(value)), None)
+
+    def options_with_slug(self, field: str, slug: str) -> list[dict[str, Any]]:
+        """Return the items with this slug; several if the service shows no slugs (voices) and two
+        have the same name."""
+        group, key = OPTION_FIELDS[field]
+        return [item for item in self.usable_items(group, key) if option_slug(item) == slug]
+
+
+def option_slug(item: dict[str, Any]) -> str:
+    """Return what an item is called on every upstream: its slug, else one from its name (a voice
+    has none). Empty if it has neither, because ids differ between upstreams."""
+    slug = item.get("slug")
+    if isinstance(slug, str) and slug.strip():
+        return slug.strip()[:100]
+    name = clean_option_text(item.get("name") or item.get("label"))
+    return slugify(name, allow_unicode=True) or name.lower()
 
 
 def parse_faceless_options(data: Any) -> FacelessOptions:

@@ -128,7 +128,12 @@ def still_url(job: Job, state: DisplayState) -> str:
     is_hidden = job.hidden_at is not None or KINDS[job.kind].is_audio
     if state.name != "completed" or not job.media_url or is_hidden:
         return ""
-    return f"{reverse('video-media', args=[job.pk])}?still=1#t=1.2"
+    return film_still_url(job.pk)
+
+
+def film_still_url(job_id: UUID) -> str:
+    """Return the URL of a frame of a finished video, for `data-still`."""
+    return f"{reverse('video-media', args=[job_id])}?still=1#t=1.2"
 
 
 def is_portrait_ratio(ratio: str) -> bool:
