@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from proxyapi import calls
 from proxyapi.charges.idea_search import IdeaSearchEvidence
@@ -39,7 +40,10 @@ def fetch_evidence(charge: Charge, lane: Priority) -> UpstreamRecord:
     if (read := source.evidence_read(charge)) is None:
         return {}
     name, parameters = read
+    requested_at = timezone.now()
     reply = calls.call_upstream(charge.token, name, lane, patience=PERMIT_TIMEOUT_S, **parameters)
+    if charge.job and name == KINDS[charge.job.kind].read_operation:
+        KINDS[charge.job.kind].store_parts(charge.job, reply.data, requested_at)
     return source.resource_in(reply.data)
 
 

@@ -68,6 +68,7 @@ def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> No
         return
     charge.applied_at, charge.unidentified_at, charge.result = now, None, result
     if job is not None:
+        KINDS[job.kind].store_parts(job, record, now)
         advance_job(job, charge, record, now)
         publish_event(job.tenant_id, EventType.JOB, job.pk)
 

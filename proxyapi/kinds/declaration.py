@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from proxyapi.kinds import job_parts
 from proxyapi.models import Charge, Job, JobState
 from proxyapi.operations import ExecutionEvidence, JobKind, Operation, get_operation, status_read_of
 from proxyapi.rate_limiter import Priority
@@ -46,6 +48,7 @@ class KindSpec:
     quote: Callable[[Job], None] | None = None
     preconditions: Callable[[UpstreamRecord], list[str]] = lambda settings: []
     shows_start: bool = True  # its status shows whether it was started
+    part_lists: tuple[str, ...] = ()  # lists of its record that are stored as `JobPart`
 
     @property
     def is_audio(self) -> bool:
@@ -87,6 +90,11 @@ class KindSpec:
     def resource_in(self, data: Any) -> UpstreamRecord:
         """The resource in an answer."""
         return dict(response_parsing.as_mapping(data))
+
+    def store_parts(self, job: Job, data: Any, requested_at: datetime | None = None) -> None:
+        """Store the lists in an answer as parts of the job; see `job_parts.store_parts`."""
+        if self.part_lists:
+            job_parts.store_parts(job, self.resource_in(data), self.part_lists, requested_at)
 
     def created_id(self, record: UpstreamRecord) -> str:
         """The id of the created resource; empty if the record has none."""

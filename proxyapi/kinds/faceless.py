@@ -44,4 +44,5 @@ FACELESS = FacelessKind(
     prepare=faceless_draft.sync_draft,
     quote=faceless_draft.quote_draft,
     preconditions=faceless_draft.missing_render_fields,
+    part_lists=faceless_draft.PART_LISTS,
 )

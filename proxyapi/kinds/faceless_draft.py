@@ -20,8 +20,10 @@ from redis.lock import Lock
 
 from proxyapi import calls
 from proxyapi.events import EventType, publish_event
+from proxyapi.kinds.job_parts import store_parts
 from proxyapi.models import ChargeState, Draft, Job, JobState
 from proxyapi.models.draft import UNCONFIRMED_SETTING
+from proxyapi.models.job_part import ASSETS, EXPORTS
 from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import Priority, RateLimiterUnavailable, RateLimitExhausted
 from proxyapi.redis_client import connect_redis
@@ -40,6 +42,7 @@ INVALID_DRAFT_ERRORS = (
     errors.PreconditionFailed,
     errors.ValidationFailed,
 )
+PART_LISTS = (ASSETS, EXPORTS)
 TYPES_WITH_GENRE = ("ai-visuals", "ai-clips")
 # The fields that POST /faceless is known to accept; all others are sent by PATCH.
 CREATE_FIELDS = ("type", "title", "topic")
@@ -138,20 +141,26 @@ def push_draft_changes(job: Job, lane: Priority, patience: float, held: Lock) ->
     unconfirmed = dict.fromkeys(changes, UNCONFIRMED_SETTING)
     draft.sent_settings = {**draft.sent_settings, **unconfirmed}
     draft.save(update_fields=["sent_settings"])
-    path = {"faceless": str(job.remote_id)}
+    path, requested_at = {"faceless": str(job.remote_id)}, timezone.now()
     reply = calls.call_upstream(
         job.token, "faceless.patch", lane, patience=patience, path=path, json=changes
     )
     draft.sent_settings = {**draft.sent_settings, **changes}
     draft.save(update_fields=["sent_settings"])
-    return faceless_record(reply.data)
+    return read_record(job, reply.data, requested_at)
 
 
 def fetch_draft(job: Job, lane: Priority, patience: float) -> dict[str, Any]:
-    path = {"id": str(job.remote_id)}
-    return faceless_record(
-        calls.call_upstream(job.token, READ_OPERATION, lane, patience=patience, path=path).data
-    )
+    path, requested_at = {"id": str(job.remote_id)}, timezone.now()
+    reply = calls.call_upstream(job.token, READ_OPERATION, lane, patience=patience, path=path)
+    return read_record(job, reply.data, requested_at)
+
+
+def read_record(job: Job, data: Any, requested_at: datetime) -> dict[str, Any]:
+    """The faceless record in an answer, whose lists are stored as parts of the job."""
+    record = faceless_record(data)
+    store_parts(job, record, PART_LISTS, requested_at)
+    return record
 
 
 def create_upstream_draft(job: Job, lane: Priority, patience: float) -> None:

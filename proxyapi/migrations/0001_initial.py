@@ -380,6 +380,27 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='JobPart',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('list_name', models.CharField(help_text='As in `Operation.part_list`.', max_length=30)),
+                ('remote_id', models.CharField(help_text='Upstream id within its job.', max_length=64)),
+                ('position', models.PositiveSmallIntegerField(help_text='Place in the list, from 1.')),
+                ('status', models.CharField(blank=True, help_text='Upstream status, as last read.', max_length=60)),
+                ('media_url', models.TextField(blank=True)),
+                ('source', models.CharField(blank=True, choices=[('scraped', 'Scraped'), ('uploaded', 'Uploaded'), ('generated', 'Generated')], max_length=9)),
+                ('text', models.TextField(blank=True, help_text='Words of a scene, or what a picture shows.')),
+                ('failure_message', models.TextField(blank=True)),
+                ('details', models.JSONField(blank=True, default=dict, help_text='What else the record says of it.')),
+                ('read_at', models.DateTimeField(help_text='When the record was requested.')),
+                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='parts', to='proxyapi.job')),
+            ],
+            options={
+                'ordering': ['list_name', 'position', 'pk'],
+                'constraints': [models.UniqueConstraint(fields=('job', 'list_name', 'remote_id'), name='job_part_once_per_item'), models.CheckConstraint(condition=models.Q(('source__in', ['', 'scraped', 'uploaded', 'generated'])), name='job_part_source_known')],
+            },
+        ),
+        migrations.CreateModel(
             name='LedgerConflict',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

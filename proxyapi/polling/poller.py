@@ -97,6 +97,7 @@ def fetch_and_apply(job: Job, lane: Priority) -> None:
         record_poll_failure(job, error)
     else:
         circuit_breaker.close_circuit(job.account.environment)
+        KINDS[job.kind].store_parts(job, reply.data, requested_at)
         apply_reading(job, KINDS[job.kind].read_status(reply.data), requested_at)
 
 
@@ -220,6 +221,7 @@ def poll_soon(job: Job) -> bool:
 def refresh_media_url(job: Job) -> bool:
     """Read the media URL of a finished job again, after the old one expired. True if it is a new
     one."""
+    requested_at = timezone.now()
     try:
         reply = calls.call_upstream(
             job.token,
@@ -230,6 +232,7 @@ def refresh_media_url(job: Job) -> bool:
         )
     except (errors.UpstreamError, RateLimitExhausted):
         return False
+    KINDS[job.kind].store_parts(job, reply.data, requested_at)
     reading = KINDS[job.kind].read_status(reply.data)
     if not reading.media_url:
         return False

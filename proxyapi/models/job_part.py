@@ -1,0 +1,64 @@
+"""A part of a job: one item of a list in its upstream record, such as a scene image or an export.
+
+The record is the only source: parts are stored whenever it is read (`proxyapi.kinds.job_parts`),
+and one that the record no longer has is deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from urllib.parse import urlsplit
+
+from django.db import models
+from django.db.models import Q
+
+from proxyapi.models.job import Job
+
+ASSETS, EXPORTS = "assets", "exports"  # lists of a faceless record, as `Operation.part_list`
+MEDIA_VERSION_LENGTH = 10  # characters
+
+
+class PartSource(models.TextChoices):
+    """Where a picture comes from; empty if the record does not say."""
+
+    SCRAPED = "scraped"
+    UPLOADED = "uploaded"
+    GENERATED = "generated"
+
+
+class JobPart(models.Model):
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    job = models.ForeignKey(Job, models.CASCADE, related_name="parts")
+    list_name = models.CharField(max_length=30, help_text="As in `Operation.part_list`.")
+    remote_id = models.CharField(max_length=64, help_text="Upstream id within its job.")
+    position = models.PositiveSmallIntegerField(help_text="Place in the list, from 1.")
+    status = models.CharField(max_length=60, blank=True, help_text="Upstream status, as last read.")
+    media_url = models.TextField(blank=True)
+    source = models.CharField(max_length=9, blank=True, choices=PartSource)
+    text = models.TextField(blank=True, help_text="Words of a scene, or what a picture shows.")
+    failure_message = models.TextField(blank=True)
+    details = models.JSONField(
+        default=dict, blank=True, help_text="What else the record says of it."
+    )
+    read_at = models.DateTimeField(help_text="When the record was requested.")
+
+    class Meta:
+        ordering = ["list_name", "position", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["job", "list_name", "remote_id"], name="job_part_once_per_item"
+            ),
+            models.CheckConstraint(
+                condition=Q(source__in=["", *PartSource.values]), name="job_part_source_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.list_name} {self.remote_id}"
+
+    @property
+    def media_version(self) -> str:
+        """Differs for another file; equal for a new signature of the same one."""
+        path = urlsplit(self.media_url).path.encode()
+        return hashlib.sha256(path).hexdigest()[:MEDIA_VERSION_LENGTH]
