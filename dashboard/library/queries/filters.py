@@ -1,4 +1,4 @@
-"""The filters in the URL of the library: state, search, member, format, order, page."""
+"""The filters in the URL of the library: state, search, type, member, format, order, page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import ClassVar, NamedTuple
 from uuid import UUID
 
 from dashboard.shared import query_params
+from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS, JOB_KIND_LABELS
+from proxyapi.models import JobKind
 
 HIDDEN_TAB = "hidden"
 LIBRARY_TABS = {  # slug in the URL: label, glyph
@@ -23,6 +25,14 @@ LIBRARY_TABS = {  # slug in the URL: label, glyph
 }
 ACTIVE_TABS = ("rendering", "unknown", "waiting")
 SORT_LABELS = {"": "Newest first", "oldest": "Oldest first"}
+# Slug in the URL: the type of a faceless video, or the kind of any other job. "faceless" is the
+# rest: videos whose type is not known, such as those that a script sent.
+TYPE_LABELS = {
+    "": "any",
+    **FACELESS_TYPE_LABELS,
+    **JOB_KIND_LABELS,
+    JobKind.FACELESS.value: "Other faceless",
+}
 FORMAT_LABELS = {"": "any", "16:9": "16:9", "9:16": "9:16", "1:1": "1:1"}
 
 
@@ -44,6 +54,7 @@ class LibraryFilters(query_params.PageFilters):
 
     state: str = ""
     search: str = ""
+    type: str = ""
     member: int | None = None
     format: str = ""
     sort: str = ""
@@ -56,13 +67,14 @@ class LibraryFilters(query_params.PageFilters):
 
     @property
     def is_narrowed(self) -> bool:
-        return bool(self.search or self.member or self.format)
+        return bool(self.search or self.type or self.member or self.format)
 
 
 def parse_library_filters(query: Mapping[str, str]) -> LibraryFilters:
     return LibraryFilters(
         state=query_params.allowed_or_empty(query.get("state", ""), LIBRARY_TABS),
         search=query_params.parse_search_text(query),
+        type=query_params.allowed_or_empty(query.get("type", ""), TYPE_LABELS),
         member=query_params.parse_small_int(query.get("member", "")),
         format=query_params.allowed_or_empty(query.get("format", ""), FORMAT_LABELS),
         sort=query_params.allowed_or_empty(query.get("sort", ""), SORT_LABELS),

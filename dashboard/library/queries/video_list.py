@@ -18,6 +18,7 @@ from dashboard.library.queries.filters import (
     HIDDEN_TAB,
     LIBRARY_TABS,
     SORT_LABELS,
+    TYPE_LABELS,
     LibraryCursor,
     LibraryFilters,
 )
@@ -36,7 +37,8 @@ from dashboard.shared.videos.cards import (
     build_video_context,
     with_card_relations,
 )
-from proxyapi.models import Charge, ChargeState, Job, JobState
+from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS
+from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
 from proxyapi.polling.duration_history import DurationHistory
 
 if TYPE_CHECKING:
@@ -109,6 +111,7 @@ def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPag
         )
     has_more = len(page) > LIBRARY_PAGE_SIZE
     chips = (
+        build_filter_chip("type", "Type", TYPE_LABELS, filters),
         member_chip(reader, filters),
         build_filter_chip("format", "Format", FORMAT_LABELS, filters),
     )
@@ -138,11 +141,22 @@ def apply_library_filters(jobs: QuerySet[Job], filters: LibraryFilters) -> Query
     if filters.search:
         text = filters.search
         jobs = jobs.filter(Q(title__icontains=text) | Q(draft__settings__script__icontains=text))
+    if filters.type:
+        jobs = jobs.filter(type_q(filters.type))
     if filters.member:
         jobs = jobs.filter(member_id=filters.member)
     if filters.format:
         jobs = jobs.filter(draft__settings__aspect_ratio=filters.format)
     return jobs
+
+
+def type_q(slug: str) -> Q:
+    """Return the condition for a slug of `TYPE_LABELS`, which matches `job_type_label`."""
+    if slug in FACELESS_TYPE_LABELS:
+        return Q(kind=JobKind.FACELESS, draft__settings__type=slug)
+    if slug != JobKind.FACELESS:
+        return Q(kind=slug)
+    return Q(kind=slug) & ~Q(draft__settings__type__in=list(FACELESS_TYPE_LABELS))
 
 
 def annotate_tabs(jobs: QuerySet[Job]) -> QuerySet[JobWithTab]:

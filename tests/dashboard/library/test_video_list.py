@@ -10,7 +10,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from dashboard.library.queries.filters import parse_library_filters
+from dashboard.library.queries.filters import TYPE_LABELS, parse_library_filters
 from dashboard.library.queries.video_list import LIBRARY_PAGE_SIZE, LibraryPage, load_library_page
 from dashboard.models import Membership
 
@@ -90,6 +90,41 @@ def test_filters_take_member_and_format(make_video_job, luca, priya, vera):
     make_video_job(title="Wide of Luca", member=luca.user)
     assert titles(library(vera, member=str(luca.user_id))) == ["Wide of Luca"]
     assert titles(library(vera, format="9:16")) == ["Tall"]
+
+
+@pytest.fixture
+def one_of_each_type(make_video_job):
+    for type_ in ("ai-visuals", "ai-clips", "b-roll", "url-based", "a-later-type"):
+        make_video_job(title=type_, draft__settings={"type": type_})
+    for kind in ("faceless", "clip", "storyboard", "clone", "character"):
+        make_video_job(title=f"{kind} without a draft", kind=kind, draft=None)
+
+
+@pytest.mark.parametrize(
+    ("slug", "found"),
+    [
+        *((type_, {type_}) for type_ in ("ai-visuals", "ai-clips", "b-roll", "url-based")),
+        *((kind, {f"{kind} without a draft"}) for kind in ("clip", "storyboard", "clone")),
+        ("character", {"character without a draft"}),
+        ("faceless", {"a-later-type", "faceless without a draft"}),
+    ],
+)
+def test_the_type_filter_finds_each_kind_of_job(slug, found, one_of_each_type, vera):
+    page = library(vera, type=slug)
+    assert set(titles(page)) == found
+    assert {tab.label: tab.count for tab in page.tabs}["All"] == len(found)
+
+
+def test_every_video_has_exactly_one_type(one_of_each_type, vera):
+    counts = [len(titles(library(vera, type=slug))) for slug in TYPE_LABELS if slug]
+    assert sum(counts) == len(titles(library(vera))) == 10
+
+
+def test_the_type_is_a_chip_that_can_be_cleared(one_of_each_type, vera, client_of):
+    page = client_of(vera).get("/library/?type=b-roll&state=drafts").content.decode()
+    assert re.search(r'<option value="b-roll"[^>]* selected', page)
+    assert 'href="/library/?state=drafts" aria-label="Type: clear filter"' in page
+    assert titles(library(vera, type="no such type")) == titles(library(vera))
 
 
 def test_a_filter_keeps_the_others_in_its_address(vera):
