@@ -148,7 +148,7 @@ class SandboxFrontend:
         if not faults.does_work(fault):
             return FaultedAnswer(500, [], b"")
         try:
-            answer = await _capture(self._app, scope, body)
+            answer = await capture_answer(self._app, scope, body)
         except Exception:
             log.exception("%s %s", scope["method"], scope["path"])
             return _refusal_answer(ApiError(), self._world)
@@ -252,7 +252,7 @@ def _replay_body(body: bytes) -> Receive:
     return receive
 
 
-async def _capture(app: ASGIApp, scope: Scope, body: bytes) -> FaultedAnswer:
+async def capture_answer(app: ASGIApp, scope: Scope, body: bytes) -> FaultedAnswer:
     """Run the routes on a body already read, and keep what they answer."""
     kept: dict[str, Any] = {"status": 500, "headers": []}
     parts: list[bytes] = []

@@ -6,7 +6,8 @@ only itself. What a killed server left unmade is made after the next start.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from heapq import heappop
 from pathlib import Path
@@ -42,6 +43,7 @@ class JobRunner:
         self.media_dir = media_dir
         self._maker = maker
         self._making: set[str] = set()
+        self._promises_films = False
         self.pictures = PictureStore(world, media_dir, maker)
         media_dir.mkdir(parents=True, exist_ok=True)
         self._remove_files()
@@ -72,7 +74,8 @@ class JobRunner:
         name = str(job.file)
         path = self.media_dir / name
         self._making.add(name)
-        if path.exists():  # made just before the server was killed; films appear whole
+        # Made just before the server was killed (films appear whole), or when it is asked for.
+        if self._promises_films or path.exists():
             self._on_media_made(name, None)
         else:
             plain = self.world.settings.films == "plain"
@@ -94,6 +97,15 @@ class JobRunner:
         self.world.jobs.put(job)
         self.world.schedule_job(job.id)
         self.save()
+
+    @contextmanager
+    def promised_films(self) -> Iterator[None]:
+        """Films that begin within are made when somebody asks for them (`PictureStore`)."""
+        self._promises_films = True
+        try:
+            yield
+        finally:
+            self._promises_films = False
 
     def empty(self, seed: int | None) -> None:
         """Empty the world; its files leave with it."""

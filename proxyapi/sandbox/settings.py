@@ -103,8 +103,9 @@ class Settings(MoreChoices, SceneChoices):
     top_up_on_enabling: bool = Field(
         default=False, description="Whether enabling below the threshold charges at once."
     )
-    top_up_charge: Literal["succeeds", "fails"] = Field(
-        default="succeeds", description="Result of charging the saved payment method."
+    top_up_charge: Literal["succeeds", "fails", "fails_once"] = Field(
+        default="succeeds",
+        description="Result of charging the saved payment method; fails_once: then succeeds.",
     )
     credit_packs: dict[int, int] = Field(
         default_factory=lambda: {301: 500, 302: 1000, 303: 5000},

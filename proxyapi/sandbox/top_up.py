@@ -66,3 +66,5 @@ def _fail(world: World, chosen: TopUp) -> None:
     if chosen.consecutive_failures >= MAX_FAILURES:
         chosen.enabled = False
     world.top_ups.put(chosen)
+    if world.settings.top_up_charge == "fails_once":
+        world.store_settings(world.settings.model_copy(update={"top_up_charge": "succeeds"}))

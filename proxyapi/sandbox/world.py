@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from heapq import heappush
 from random import Random
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -90,6 +91,7 @@ class World:
         self.settings = Settings()
         self._dirty: dict[Address, Row | None] = {}
         self._emptied = False  # since the last commit
+        self._commits_held = False
         self._create_tables()
         self._set_seed(seed)
         if store is not None:
@@ -184,6 +186,8 @@ class World:
 
         A row that cannot become JSON raises ValueError, once: the others are saved before.
         """
+        if self._commits_held:
+            return
         bodies: dict[Address, str | None] = {}
         broken: ValueError | None = None
         for at, row in self._dirty.items():
@@ -197,6 +201,15 @@ class World:
         self._emptied = False
         if broken is not None:
             raise broken
+
+    @contextmanager
+    def held_commits(self) -> Iterator[None]:
+        """Save nothing within: what is put is saved by the next commit after it, or not at all."""
+        self._commits_held = True
+        try:
+            yield
+        finally:
+            self._commits_held = False
 
     def empty(self, seed: int | None = None) -> None:
         """Start again with nothing: no accounts, settings at their defaults.

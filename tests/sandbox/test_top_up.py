@@ -130,3 +130,13 @@ def test_enabling_below_the_threshold_charges_at_once_only_where_it_is_set(
     sandbox.set(top_up_on_enabling=True)
     sandbox.put(PATH, {"enabled": True, "type": "extra-credits", "plan_id": 302})
     assert sandbox.money()["balance"] == 1099
+
+
+def test_a_charge_that_fails_once_succeeds_a_day_later(sandbox, spend_below_threshold):
+    sandbox.put(PATH, UNITS)
+    sandbox.set(top_up_charge="fails_once")
+    assert spend_below_threshold() == 99
+    assert sandbox.get(PATH).json()["data"]["consecutive_failures"] == 1
+    sandbox.advance(DAY)
+    assert spend_below_threshold() == 599
+    assert sandbox.get(PATH).json()["data"]["consecutive_failures"] == 0

@@ -20,6 +20,7 @@ from proxyapi.sandbox.control import (
     faults,
     journal,
     outcomes,
+    replay,
     settings,
     shapes,
     world,
@@ -69,6 +70,6 @@ def router() -> APIRouter:
         dependencies=[Depends(require_local_caller)],
         responses=shapes.REFUSALS,
     )
-    for part in (world, accounts, clock, settings, faults, outcomes, journal):
+    for part in (world, accounts, clock, settings, faults, outcomes, journal, replay):
         whole.include_router(part.router)
     return whole
