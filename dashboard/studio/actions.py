@@ -24,7 +24,7 @@ from dashboard.studio.flows import flow_of, settings_put_aside
 from proxyapi import pricing, tasks
 from proxyapi.credentials import token_vault
 from proxyapi.kinds import KINDS, awaits_approval, has_unread_script
-from proxyapi.models import Charge, Draft, Job, JobKind, JobState, Token, lock_draft
+from proxyapi.models import Charge, Draft, Job, JobKind, JobState, ScriptVersion, Token, lock_draft
 from proxyapi.refusals import NotReady, StaleData, TokenRefused
 
 ADD_ONE_FIRST = "You have no token yet. Add yours; everything you create uses it."
@@ -116,6 +116,17 @@ def save_draft_step(
     record_audit_event(by, AuditAction.DRAFT_SAVE, job.pk, fields=sorted(changes))
     request_draft_price(by=by, job=job)
     return job
+
+
+@transaction.atomic
+def restore_script(*, by: Membership, job: Job, version: ScriptVersion) -> Job:
+    """Make an earlier script the draft's script again; free. The text that it replaces is kept, so
+    that it can be restored in turn."""
+    check_permission(by, Permission.RENDER)
+    job = Job.objects.select_for_update().get(pk=job.pk)
+    if draft := lock_draft(job):
+        ScriptVersion.objects.keep_current_script(draft)
+    return save_draft_step(by=by, job=job, changes={"script": version.text})
 
 
 def settings_removed_by(job: Job, changes: dict[str, Any]) -> set[str]:

@@ -11,6 +11,11 @@ urlpatterns = [
     path("studio/drafts/", views.create_draft, name="drafts"),
     path("studio/<uuid:job_id>/", views.open_draft, name="studio-draft"),
     path("studio/<uuid:job_id>/scripts/", views.request_script, name="studio-scripts"),
+    path(
+        "studio/<uuid:job_id>/scripts/<int:version_id>/restorations/",
+        views.restore_script_version,
+        name="studio-script-restorations",
+    ),
     path("studio/<uuid:job_id>/price/", views.draft_price, name="studio-price"),
     path("studio/<uuid:job_id>/renders/", views.render_draft, name="studio-renders"),
     path("studio/<uuid:job_id>/<slug:step>/", views.draft_step, name="studio-step"),

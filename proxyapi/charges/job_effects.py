@@ -13,7 +13,7 @@ from django.utils import timezone
 from proxyapi.charges import evidence
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS, StatusReading, UpstreamRecord, script_digest, unread_script_marker
-from proxyapi.models import Charge, ChargeState, Job, JobState, lock_draft
+from proxyapi.models import Charge, ChargeState, Job, JobState, ScriptVersion, lock_draft
 from proxyapi.models.duration_class import duration_class_of
 from proxyapi.operations import (
     CHARGED_CREATE_OPERATIONS,
@@ -109,6 +109,8 @@ def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime)
     elif charge.operation in RENDER_OPERATIONS and job.state != JobState.RUNNING:
         start_job(job, charge, now)
     elif draft and charge.operation in SCRIPT_OPERATIONS and (script := script_text(record)):
+        ScriptVersion.objects.keep_current_script(draft)
+        ScriptVersion.objects.keep_paid_script(job, charge, script)
         draft.settings = {**draft.settings, "script": script}
         draft.sent_settings = {**draft.sent_settings, "script": script}
         draft.estimate, draft.edited_at = None, now

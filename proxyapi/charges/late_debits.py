@@ -16,7 +16,7 @@ from django.utils import timezone
 from proxyapi import ledger
 from proxyapi.charges import evidence, job_effects, transitions
 from proxyapi.kinds import UpstreamRecord, script_digest
-from proxyapi.models import Charge, Draft
+from proxyapi.models import Charge, Draft, ScriptVersion
 from proxyapi.models.account import amount_text
 from proxyapi.operations import SCRIPT_OPERATIONS
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
@@ -78,13 +78,15 @@ def match_late_debit(charge: Charge, record: UpstreamRecord | None) -> None:
 
 def apply_late_result(charge: Charge, record: UpstreamRecord) -> None:
     """Apply the result, except a script if the draft has another one by now: the draft's script
-    stays and is sent again before the render; the late script is kept with the charge."""
+    stays and is sent again before the render; the late script is kept as a version."""
     if not (charge.operation in SCRIPT_OPERATIONS and has_newer_script(charge)):
         job_effects.apply_result(charge, record)
         return
     job_effects.apply_result(charge, {})
     job_effects.mark_script_unread(charge)
-    Charge.objects.filter(pk=charge.pk).update(result={"script": job_effects.script_text(record)})
+    script, draft = job_effects.script_text(record), Draft.objects.get(job__charges=charge.pk)
+    if script and script != draft.settings["script"]:
+        ScriptVersion.objects.keep_paid_script(draft.job, charge, script)
 
 
 def has_newer_script(charge: Charge) -> bool:

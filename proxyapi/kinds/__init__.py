@@ -12,11 +12,12 @@ from types import MappingProxyType
 from proxyapi.kinds.character import CHARACTER
 from proxyapi.kinds.clip import CLIP
 from proxyapi.kinds.declaration import KindSpec, StatusReading, UpstreamRecord
-from proxyapi.kinds.faceless import FACELESS, script_digest
+from proxyapi.kinds.faceless import FACELESS
 from proxyapi.kinds.faceless_draft import (
     MAX_PRICE_AGE,
     awaits_approval,
     has_unread_script,
+    script_digest,
     unread_script_marker,
 )
 from proxyapi.kinds.storyboard import STORYBOARD

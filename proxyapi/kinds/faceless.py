@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from proxyapi.kinds import faceless_draft
 from proxyapi.kinds.declaration import KindSpec, UpstreamRecord
+from proxyapi.kinds.faceless_draft import script_digest
 from proxyapi.operations import JobKind, Operation
 
 
@@ -30,10 +30,6 @@ class FacelessKind(KindSpec):
 
     def is_debit_enough(self, operation: Operation, before: UpstreamRecord) -> bool:
         return not operation.writes_script and super().is_debit_enough(operation, before)
-
-
-def script_digest(script: object) -> str:
-    return hashlib.sha256(str(script or "").encode()).hexdigest()
 
 
 FACELESS = FacelessKind(

@@ -6,6 +6,7 @@ until all required settings are chosen.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -21,10 +22,10 @@ from redis.lock import Lock
 from proxyapi import calls
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds.job_parts import store_parts
-from proxyapi.models import ChargeState, Draft, Job, JobState
+from proxyapi.models import ChargeState, Draft, Job, JobState, ScriptVersion
 from proxyapi.models.draft import UNCONFIRMED_SETTING
 from proxyapi.models.job_part import ASSETS, EXPORTS
-from proxyapi.operations import get_operation
+from proxyapi.operations import SCRIPT_OPERATIONS, get_operation
 from proxyapi.rate_limiter import Priority, RateLimiterUnavailable, RateLimitExhausted
 from proxyapi.redis_client import connect_redis
 from proxyapi.upstream import errors, response_parsing
@@ -248,12 +249,26 @@ def fetch_script(job: Job) -> None:
     chosen, sent = draft.settings, draft.sent_settings
     sent = {name: value for name, value in sent.items() if name != "script"}
     if isinstance(script := record["script"], str) and script:
+        keep_fetched_script(job, script)
         chosen, sent = {**chosen, "script": script}, {**sent, "script": script}
     fields = {"settings": chosen, "sent_settings": sent, "edited_at": now, "quote_due_at": now}
     # A script that a person changed meanwhile is kept.
     unedited = Draft.objects.filter(pk=draft.pk, edited_at=draft.edited_at)
     unedited.update(quote_error="", **fields)
     publish_event(job.tenant_id, EventType.JOB, job.pk)
+
+
+def keep_fetched_script(job: Job, script: str) -> None:
+    """Keep a script that was read back, and the text that it replaces in the draft."""
+    charges = job.charges.filter(operation__in=SCRIPT_OPERATIONS, sent_at__isnull=False)
+    charge = charges.filter(script_version=None).order_by("-sent_at").first()
+    if charge and script_digest(script) != charge.before.get("script"):
+        ScriptVersion.objects.keep_current_script(job.draft)
+        ScriptVersion.objects.keep_paid_script(job, charge, script)
+
+
+def script_digest(script: object) -> str:
+    return hashlib.sha256(str(script or "").encode()).hexdigest()
 
 
 def quote_draft(job: Job) -> None:

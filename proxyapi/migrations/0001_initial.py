@@ -479,6 +479,21 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ScriptVersion',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('origin', models.CharField(choices=[('service', 'Service'), ('page', 'Page'), ('member', 'Member')], max_length=7)),
+                ('text', models.TextField()),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('charge', models.OneToOneField(blank=True, help_text='The charge that paid for it; null for the text of a member.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='script_version', to='proxyapi.charge')),
+                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='script_versions', to='proxyapi.job')),
+                ('member', models.ForeignKey(blank=True, help_text='Who requested it; unknown for the text of a member.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('origin__in', ['service', 'page', 'member'])), name='script_origin_known'), models.CheckConstraint(condition=models.Q(models.Q(('origin', 'member'), _negated=True), ('charge', None), _connector='OR'), name='script_of_member_is_free'), models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='script_not_empty')],
+            },
+        ),
+        migrations.CreateModel(
             name='StaleLedgerDay',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

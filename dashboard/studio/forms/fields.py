@@ -15,7 +15,8 @@ from dashboard.studio.queries.script import MAX_SCRIPT_WORDS, script_length
 MAX_TITLE_LENGTH = 200
 MAX_TOPIC_LENGTH = 500
 MAX_SCRIPT_LENGTH = 30_000  # the spec has no limit; more exceeds 20 minutes in any language
-SCRIPT_COUNTER_ATTRS = {
+SCRIPT_ATTRS = {
+    "dir": "auto",
     "data-count": str(MAX_SCRIPT_WORDS),
     "data-characters": str(MAX_SCRIPT_LENGTH),
 }
@@ -52,7 +53,7 @@ class TopicField(MultilineTextField):
         super().__init__(
             required=required,
             max_length=MAX_TOPIC_LENGTH,
-            widget=forms.Textarea(attrs={"rows": 3}),
+            widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
             error_messages={"required": TOPIC_REQUIRED},
         )
 
@@ -66,7 +67,7 @@ class ScriptField(MultilineTextField):
         super().__init__(
             required=required,
             max_length=MAX_SCRIPT_LENGTH,
-            widget=forms.Textarea(attrs={"rows": rows, **SCRIPT_COUNTER_ATTRS}),
+            widget=forms.Textarea(attrs={"rows": rows, **SCRIPT_ATTRS}),
             error_messages={"required": SCRIPT_REQUIRED},
         )
 

@@ -29,6 +29,7 @@ from dashboard.studio.queries.script import (
     script_length,
     script_request_status,
 )
+from dashboard.studio.queries.script_versions import EarlierScript, load_earlier_scripts
 from dashboard.studio.queries.steps import (
     ReviewFact,
     StepProgress,
@@ -57,6 +58,7 @@ class StudioPage:
     writing: ScriptRequestStatus
     last_script_request: dict[str, Any]
     script_question: PriceQuestion
+    script_versions: tuple[EarlierScript, ...]
 
     @property
     def step(self) -> str:
@@ -76,7 +78,8 @@ class StudioPage:
 
 
 def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage:
-    """Three queries besides the job with its account and token: charges, holds, past prices."""
+    """Three queries besides the job with its account and token: charges, holds, past prices; a
+    fourth, earlier scripts, in the step of the script."""
     options = parse_faceless_options(job.account.options)
     draft, price = job.draft, build_draft_price(job)
     may_edit, need = has_permission(reader, Permission.RENDER), token_requirement(job)
@@ -101,4 +104,5 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
             job.account,
             f"Available when {need.label[:1].lower()}{need.label[1:]}." if need else "",
         ),
+        script_versions=load_earlier_scripts(job) if step == StepSlug.SCRIPT else (),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from dashboard.shared.videos.charge_status import open_charge_texts
 from dashboard.studio.flows import flow_of
 from proxyapi import pricing
 from proxyapi.models import Account, Charge, ChargeState, Job
-from proxyapi.models.duration_class import WORDS_PER_SECOND
+from proxyapi.models.duration_class import WORDS_PER_SECOND, count_words
 
 # The longest script that the service writes is 1,200 s (spec, Script durations). It documents no
 # limit for own scripts; longer ones are refused here, before a member pays for a failure.
@@ -56,7 +55,7 @@ class ScriptRequestStatus:
 
 
 def script_length(script: object) -> ScriptLength:
-    return ScriptLength(len(re.findall(r"\S+", str(script or ""))))
+    return ScriptLength(count_words(str(script or "")))
 
 
 def spoken_duration_text(seconds: int) -> str:

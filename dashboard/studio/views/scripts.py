@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
 
 from dashboard.shared.budget_usage import BudgetExceeded
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
 from dashboard.studio.forms import StepForm, WriteScriptForm, build_step_form
-from dashboard.studio.queries import FacelessOptions, StepSlug, parse_faceless_options
+from dashboard.studio.queries import (
+    FacelessOptions,
+    StepSlug,
+    parse_faceless_options,
+    script_request_status,
+)
 from dashboard.studio.views.responses import (
     fetch_studio_job,
     has_left_studio,
@@ -19,8 +26,13 @@ from dashboard.studio.views.responses import (
     render_script_part,
     render_step_page,
 )
-from proxyapi.models import Job
+from proxyapi.models import Job, ScriptVersion
 from proxyapi.refusals import Refusal
+
+UNSAVED_TEXT = (
+    "Not restored. Your text below is not saved, so it would be lost. Correct it, or remove it."
+)
+SCRIPT_IN_PROGRESS = "Not restored. A script is being written and would replace it."
 
 
 @allow_get_or_post
@@ -51,6 +63,39 @@ def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return render_step_page(
         request, job, StepSlug.SCRIPT, own_script, refusal, write=write, over=over
     )
+
+
+@require_POST
+def restore_script_version(request: TeamRequest, job_id: UUID, version_id: int) -> HttpResponse:
+    """Make an earlier script the current one, unless the page has text that is not saved."""
+    job = fetch_studio_job(request, job_id, Permission.RENDER)
+    version = fetch_script_version(job, version_id)
+    if has_left_studio(job):
+        return redirect_to_video(request, job, explain=True)
+    own_script = unsaved_script_form(request, job, parse_faceless_options(job.account.options))
+    refusal = UNSAVED_TEXT if own_script else ""
+    if script_request_status(job).blocks_new_script:
+        refusal = SCRIPT_IN_PROGRESS
+    if not refusal:
+        try:
+            actions.restore_script(by=request.membership, job=job, version=version)
+        except Refusal as refused:
+            refusal = refused.sentence
+    job = fetch_studio_job(request, job_id)
+    if request.htmx:
+        return render_script_part(
+            request, job, form=own_script, restored=not refusal, not_restored=refusal
+        )
+    if not refusal:
+        return redirect("studio-step", job.pk, StepSlug.SCRIPT)
+    return render_step_page(request, job, StepSlug.SCRIPT, own_script, refusal)
+
+
+def fetch_script_version(job: Job, version_id: int) -> ScriptVersion:
+    version = job.script_versions.filter(pk=version_id).first()
+    if version is None:
+        raise Http404("This draft has no such script.")
+    return version
 
 
 def unsaved_script_form(

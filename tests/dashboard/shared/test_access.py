@@ -59,6 +59,8 @@ ROUTES = {
     "studio-draft": Route(EVERYBODY, of="job"),
     "studio-step": Route(EVERYBODY, MAKERS, of="job"),
     "studio-scripts": Route(None, MAKERS, of="job"),
+    # An earlier script: tests/dashboard/studio/test_script_versions.py.
+    "studio-script-restorations": Route(None),
     "studio-price": Route(EVERYBODY, MAKERS, of="job"),
     "studio-renders": Route(MAKERS, MAKERS, of="job"),
     "budgets": Route(EVERYBODY),

@@ -11,6 +11,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership
+from dashboard.studio.queries.script import script_length
 from proxyapi.models import Charge, ChargeState, Draft, Job, Token
 from tests.dashboard.studio.conftest import SCRIPT, Browser, get_page, job_url, step_url
 from tests.factories import ChargeFactory
@@ -309,3 +310,21 @@ def test_what_the_service_says_of_a_field_stands_at_that_field_until_it_is_chang
     assert 'aria-invalid="true"' in html
     browser.post(step_url(ready, "script"), {"script": "Ice moves."})
     assert said not in get_page(browser, step_url(ready, "script"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Ice moves — slowly.", 3),
+        ("冰川每年移动几厘米。", 5),
+        ("氷河は動く。 Ice moves.", 5),
+        ("ธารน้ำแข็งเคลื่อนที่", 4),
+        ("الجليد يتحرك ببطء.", 3),
+        ("הקרח נע לאט", 3),
+        ("빙하는 움직인다", 2),
+        (" \n ", 0),
+    ],
+    ids=["dash", "Chinese", "Japanese", "Thai", "Arabic", "Hebrew", "Korean", "nothing"],
+)
+def test_words_are_counted_in_every_script(text: str, words: int) -> None:
+    assert script_length(text).words == words

@@ -14,7 +14,16 @@ from django.utils import timezone
 from proxyapi import ledger, tasks
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge
 from proxyapi.ledger.audit import audit_account
-from proxyapi.models import Charge, ChargeState, Draft, Job, JobState, LedgerEntry, MatchConfidence
+from proxyapi.models import (
+    Charge,
+    ChargeState,
+    Draft,
+    Job,
+    JobState,
+    LedgerEntry,
+    MatchConfidence,
+    ScriptVersion,
+)
 from proxyapi.models.charge import CHARGED_LATE_CODE, NEVER_CHARGED_CODE
 from proxyapi.rate_limiter import Priority
 from tests.proxyapi.charges.conftest import video_response
@@ -210,7 +219,8 @@ def test_a_script_that_was_written_late_is_there_unless_the_page_has_another_one
     assert settled(charge).state == ChargeState.MATCHED
     job.refresh_from_db()
     assert job.draft.settings["script"] == (page or "Ice flows.")
-    assert charge.result == ({"script": "Ice flows."} if page else None)
+    version = ScriptVersion.objects.get(charge=charge)
+    assert (version.job, version.text, version.member) == (job, "Ice flows.", charge.member)
     assert ("script" in job.draft.sent_settings) == (
         not page
     )  # else the page's own goes there again
