@@ -47,6 +47,7 @@ class OptionChoice:
     upstream_value: int | str
     name: str
     note: str = ""
+    slug: str = ""
 
     @property
     def value(self) -> str:
@@ -55,12 +56,7 @@ class OptionChoice:
     @property
     def shape(self) -> tuple[float, float] | None:
         """Return width and height in px of a drawn format; None if the slug contains no ratio."""
-        ratio = ASPECT_RATIO_RE.match(self.value)
-        if not ratio or "0" in ratio.groups():
-            return None
-        wide, high = int(ratio[1]), int(ratio[2])
-        longest = max(wide, high)
-        return round(FORMAT_ICON_PX * wide / longest, 1), round(FORMAT_ICON_PX * high / longest, 1)
+        return ratio_shape(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +100,7 @@ class FacelessOptions:
     def choices(self, field: str) -> tuple[OptionChoice, ...]:
         group, key = OPTION_FIELDS[field]
         return tuple(
-            OptionChoice(item[key], option_label(item), option_note(group, item))
+            OptionChoice(item[key], option_label(item), option_note(group, item), option_slug(item))
             for item in self.usable_items(group, key)
         )
 
@@ -122,6 +118,11 @@ class FacelessOptions:
     def languages(self) -> tuple[str, ...]:
         return tuple(sorted({language for voice in self.voices() for language in voice.languages}))
 
+    def unready_characters(self) -> tuple[str, ...]:
+        """Return the names of the characters that cannot be used yet, such as those in training."""
+        items = self.groups.get("characters", [])
+        return tuple(option_label(item) for item in items if not is_usable("characters", item))
+
     def selected_choice(self, field: str, chosen: dict[str, Any]) -> OptionChoice | None:
         """Return the draft's choice; None if it has none or the service no longer offers it."""
         value = str(chosen.get(field) or "")
@@ -129,7 +130,8 @@ class FacelessOptions:
 
     def usable_items(self, group: str, key: str) -> Iterable[dict[str, Any]]:
         for item in self.groups.get(group, []):
-            if isinstance(item.get(key), int | str) and str(item[key]):
+            has_value = isinstance(item.get(key), int | str) and str(item[key])
+            if has_value and is_usable(group, item):
                 yield item
 
     def find_option(self, field: str, value: object) -> dict[str, Any] | None:
@@ -143,6 +145,21 @@ class FacelessOptions:
         have the same name."""
         group, key = OPTION_FIELDS[field]
         return [item for item in self.usable_items(group, key) if option_slug(item) == slug]
+
+
+def is_usable(group: str, item: dict[str, Any]) -> bool:
+    """False for a character that is not trained yet (spec, States and transitions)."""
+    return group != "characters" or item.get("status", "ready") == "ready"
+
+
+def ratio_shape(ratio: str) -> tuple[float, float] | None:
+    """Return width and height in px of a drawn ratio such as `16:9`; None if it is no ratio."""
+    found = ASPECT_RATIO_RE.match(ratio)
+    if not found or "0" in found.groups():
+        return None
+    wide, high = int(found[1]), int(found[2])
+    longest = max(wide, high)
+    return round(FORMAT_ICON_PX * wide / longest, 1), round(FORMAT_ICON_PX * high / longest, 1)
 
 
 def option_slug(item: dict[str, Any]) -> str:
@@ -177,7 +194,10 @@ def option_note(group: str, item: dict[str, Any]) -> str:
         return clean_option_text(item.get("slug"))
     cost = item.get("cost")
     if group == "image_engines" and isinstance(cost, int):
-        return "Base price" if cost == 1 else f"{cost} times the base price"
+        return "Standard price" if cost == 1 else f"{cost} times the standard price"
+    if group == "characters":
+        gender = clean_option_text(item.get("gender"))
+        return "" if gender == "unknown" else gender
     return ""
 
 

@@ -16,6 +16,8 @@ from dashboard.studio.flows.declaration import (
     FlowStep,
     OptionSetting,
     Precondition,
+    SettingControl,
+    SettingSection,
     StepSlug,
 )
 from proxyapi.models import Job

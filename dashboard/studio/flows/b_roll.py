@@ -1,8 +1,8 @@
-"""B-roll: stock footage matched to the script. It takes neither a genre nor an image engine."""
+"""B-roll: stock footage matched to the script. It takes neither a genre nor an engine."""
 
 from __future__ import annotations
 
-from dashboard.studio.flows.declaration import Flow, FlowStep, OptionSetting, StepSlug
+from dashboard.studio.flows.declaration import Flow
 from dashboard.studio.flows.faceless_steps import (
     CAPTIONS_STEP,
     REVIEW_STEP,
@@ -12,21 +12,12 @@ from dashboard.studio.flows.faceless_steps import (
     VOICE_CHOSEN,
     VOICE_OFFERED,
     VOICE_STEP,
+    visuals_step,
 )
 
-VISUALS_STEP = FlowStep(
-    StepSlug.VISUALS,
-    "Visuals",
-    heading="Captions and sound",
-    settings=(
-        OptionSetting("overlay", "Overlay"),
-        OptionSetting("animation", "Motion"),
-        OptionSetting("watermark_position", "Watermark"),
-    ),
-)
 B_ROLL = Flow(
     type="b-roll",
-    note="Stock footage matched to the script, with a voice-over.",
-    steps=(TYPE_STEP, SCRIPT_STEP, VOICE_STEP, VISUALS_STEP, CAPTIONS_STEP, REVIEW_STEP),
+    note="Stock footage cut to the words, read by a voice.",
+    steps=(TYPE_STEP, SCRIPT_STEP, VOICE_STEP, visuals_step(), CAPTIONS_STEP, REVIEW_STEP),
     preconditions=(SCRIPT_SET, VOICE_CHOSEN, VOICE_OFFERED),
 )

@@ -19,13 +19,33 @@ class StepSlug(StrEnum):
     REVIEW = "review"
 
 
+class SettingControl(StrEnum):
+    """How a setting is shown: by the template of this name in `studio/steps/options`."""
+
+    LIST = "list"  # a select list
+    CARDS = "cards"  # radio buttons as cards, here and below
+    STILLS = "stills"  # with a picture
+    SWATCHES = "swatches"  # small, with a drawing
+    PEOPLE = "people"
+    CORNERS = "corners"  # placed in the corners of a picture
+
+
+@dataclass(frozen=True, slots=True)
+class SettingSection:
+    """A card of a step with several settings."""
+
+    heading: str
+    note: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class OptionSetting:
     """A setting that is chosen among the values that the service offers.
 
     `name` is the service's field (`OPTION_FIELDS` has its group). With a `required_error` the form
     requires a choice; without one the service's default may stay. `is_needed`: the step is
-    incomplete without it. `starts_with_first`: the first value is preselected.
+    incomplete without it. `starts_with_first`: the first value is preselected. Without a `section`
+    it is shown under the heading of its step.
     """
 
     name: str
@@ -33,7 +53,8 @@ class OptionSetting:
     required_error: str = ""
     is_needed: bool = False
     starts_with_first: bool = False
-    as_cards: bool = False  # radio buttons as cards; otherwise a select list
+    control: SettingControl = SettingControl.LIST
+    section: SettingSection | None = None
 
     @property
     def is_optional(self) -> bool:

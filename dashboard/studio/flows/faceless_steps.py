@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from dashboard.studio.flows.declaration import FlowStep, OptionSetting, Precondition, StepSlug
+from dashboard.studio.flows.declaration import (
+    FlowStep,
+    OptionSetting,
+    Precondition,
+    SettingControl,
+    SettingSection,
+    StepSlug,
+)
 
 TYPE_STEP = FlowStep(
     StepSlug.TYPE,
@@ -15,7 +22,7 @@ TYPE_STEP = FlowStep(
             required_error="Choose a format.",
             is_needed=True,
             starts_with_first=True,
-            as_cards=True,
+            control=SettingControl.CARDS,
         ),
     ),
     template="studio/steps/type.html",
@@ -32,6 +39,35 @@ VOICE_STEP = FlowStep(
     ),
     template="studio/steps/voice.html",
 )
+GENRE = OptionSetting(
+    "genre_id",
+    "Genre",
+    required_error="Choose a genre. This type cannot be rendered without one.",
+    is_needed=True,
+    control=SettingControl.STILLS,
+    section=SettingSection("Genre", "the same scene in each"),
+)
+CHARACTER = OptionSetting("character_id", "Character", control=SettingControl.PEOPLE)
+BACKGROUND = OptionSetting("background_id", "Background", control=SettingControl.SWATCHES)
+OVERLAY = OptionSetting("overlay", "Overlay")
+MOTION = OptionSetting("animation", "Motion")
+WATERMARK = OptionSetting("watermark_position", "Watermark", control=SettingControl.CORNERS)
+
+
+def visuals_step(*settings: OptionSetting, needs: str = "") -> FlowStep:
+    """Return the step of the pictures: own settings of a type first, then the optional ones."""
+    heading = "Character, background and overlays" if CHARACTER in settings else "Overlays"
+    if BACKGROUND in settings and CHARACTER not in settings:
+        heading = "Background and overlays"
+    return FlowStep(
+        StepSlug.VISUALS,
+        "Visuals",
+        heading=heading,
+        needs=needs,
+        settings=(*settings, OVERLAY, MOTION, WATERMARK),
+    )
+
+
 CAPTIONS_STEP = FlowStep(
     StepSlug.CAPTIONS,
     "Captions and sound",
@@ -42,6 +78,7 @@ CAPTIONS_STEP = FlowStep(
         OptionSetting("caption_position", "Caption position"),
         OptionSetting("transition", "Transition"),
         OptionSetting("volume", "Music"),
+        OptionSetting("sfx", "Sound effects"),
     ),
 )
 REVIEW_STEP = FlowStep(StepSlug.REVIEW, "Review", template="studio/steps/review.html")
@@ -50,4 +87,7 @@ SCRIPT_SET = Precondition("script", "script", "Script is set", StepSlug.SCRIPT, 
 VOICE_CHOSEN = Precondition("voice_id", "voice", "Voice is chosen", StepSlug.VOICE)
 VOICE_OFFERED = Precondition(
     "voice_id", "voice", "Voice is available at the service", StepSlug.VOICE, must_be_offered=True
+)
+GENRE_SET = Precondition(
+    "genre_id", "genre", "Genre is set", StepSlug.VISUALS, must_be_offered=True
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ TOPIC_REQUIRED = "Enter a topic."
 SCRIPT_REQUIRED = "Enter a script, or have the service write one."
 OPTION_NOT_OFFERED = "The service no longer offers this. Choose another one."
 LEFT_TO_SERVICE_LABEL = "Standard"
+NOT_OFFERED_LABEL = "{} (no longer offered)"
 
 
 class MultilineTextField(forms.CharField):
@@ -87,10 +89,16 @@ class ScriptField(MultilineTextField):
 
 @dataclass(frozen=True, slots=True)
 class OptionCard:
-    """A value as a card: a radio button with text, a format with its drawing."""
+    """A value as a radio button with text: a format with its drawing, a genre with a still.
+
+    `film_url`: a frame of the team's newest film with this value; `drawing`: the name of a drawing
+    in `static/stills` or of a symbol.
+    """
 
     choice: OptionChoice
     chosen: bool
+    film_url: str = ""
+    drawing: str = ""
 
     @property
     def inset(self) -> tuple[float, float]:
@@ -98,24 +106,43 @@ class OptionCard:
         wide, high = self.choice.shape or (FORMAT_ICON_PX, FORMAT_ICON_PX)
         return (FORMAT_ICON_PX - wide) / 2, (FORMAT_ICON_PX - high) / 2
 
+    @property
+    def corner(self) -> str:
+        """Return the corner of a watermark position such as `bottom-right`; empty if the value
+        names none."""
+        words = set(re.findall("[a-z]+", f"{self.choice.slug} {self.choice.name}".lower()))
+        corners = (f"{high}-{side}" for high in ("top", "bottom") for side in ("left", "right"))
+        return next((corner for corner in corners if words.issuperset(corner.split("-"))), "")
+
 
 class OptionField(forms.ChoiceField):
     """A choice among the values that the service offers for a setting.
 
-    An optional setting offers "no choice" only until a value is chosen: a choice can be changed but
-    not removed, because the service keeps the last value.
+    An optional setting also offers "no choice". If the service has a value, it is told so by null;
+    the spec does not say that it accepts null, so a refusal is shown at the field. A chosen value
+    that is no longer offered stays until another one is chosen; `choices_without_value` has these
+    two.
     """
 
-    def __init__(self, setting: OptionSetting, options: FacelessOptions, *, chosen: Any) -> None:
-        self.setting = setting
+    def __init__(
+        self,
+        setting: OptionSetting,
+        options: FacelessOptions,
+        chosen: Any = None,
+        *,
+        is_partial: bool = False,
+    ) -> None:
+        self.setting, self.chosen = setting, chosen
         self.offered = {choice.value: choice for choice in options.choices(setting.name)}
-        choices = [(value, choice.name) for value, choice in self.offered.items()]
-        if setting.is_optional and not chosen:
-            choices.insert(0, ("", LEFT_TO_SERVICE_LABEL))
+        self.choices_without_value = [("", LEFT_TO_SERVICE_LABEL)] if setting.is_optional else []
+        if setting.is_optional and chosen and str(chosen) not in self.offered:
+            gone = (str(chosen), NOT_OFFERED_LABEL.format(chosen))
+            self.choices_without_value.append(gone)
+        offered = [(value, choice.name) for value, choice in self.offered.items()]
         super().__init__(
             label=setting.label,
-            choices=choices,
-            required=bool(self.offered) and not setting.is_optional,
+            choices=[*self.choices_without_value, *offered],
+            required=bool(self.offered) and not is_partial and not setting.is_optional,
             error_messages={
                 "required": setting.required_error,
                 "invalid_choice": OPTION_NOT_OFFERED,
@@ -124,5 +151,6 @@ class OptionField(forms.ChoiceField):
 
     def clean(self, value: Any) -> Any:
         """Return the value in the type of the service (an id stays a number), or ""."""
-        choice = self.offered.get(super().clean(value))
-        return choice.upstream_value if choice else ""
+        text = super().clean(value)
+        choice = self.offered.get(text)
+        return choice.upstream_value if choice else text and self.chosen

@@ -18,32 +18,74 @@ from django.forms.boundfield import BoundField
 
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
 from dashboard.shared.video_options import FacelessOptions
-from dashboard.studio.flows import FLOWS, Flow, FlowStep, StepSlug, flow_of
+from dashboard.studio.flows import (
+    FLOWS,
+    Flow,
+    FlowStep,
+    SettingControl,
+    SettingSection,
+    StepSlug,
+    flow_of,
+)
 from dashboard.studio.forms.fields import OptionCard, OptionField, ScriptField, TitleField
+from dashboard.studio.forms.stills import shipped_still
 from proxyapi.models import Job
 
 SERVICE_ERROR = "The service does not accept it: “{}”"
+MIN_SEARCHED_CARDS = 24
 VERSION_FIELDS = ("edited_at", "seen")
 
 
 @dataclass(frozen=True, slots=True)
-class CardGroup:
-    """A setting whose choices are shown as cards."""
+class SettingField:
+    """The field of a setting, shown by the template of its control."""
 
     field: BoundField
+    control: SettingControl
     cards: tuple[OptionCard, ...]
+
+    @property
+    def template(self) -> str:
+        return f"studio/steps/options/{self.control}.html"
+
+    @property
+    def value(self) -> str:
+        return str(self.field.value() or "")
+
+    @property
+    def has_search(self) -> bool:
+        return len(self.cards) >= MIN_SEARCHED_CARDS
+
+
+@dataclass(frozen=True, slots=True)
+class FormSection:
+    """The fields of a step that are shown in one card."""
+
+    section: SettingSection
+    fields: tuple[SettingField, ...]
 
 
 class StepForm(PortalForm):
-    """The settings of a step of a draft; a subclass declares other fields of the step."""
+    """The settings of a step of a draft; a subclass declares other fields of the step.
+
+    `is_partial`: a single field is saved, so others may still be missing. `stills`: a frame of a
+    film for each value of a field.
+    """
 
     edited_at = forms.CharField(required=False, widget=forms.HiddenInput, label=VERSION_LABEL)
     seen = forms.CharField(required=False, widget=forms.HiddenInput, label=VERSION_LABEL)
 
     def __init__(
-        self, job: Job, step: FlowStep, options: FacelessOptions, data: Any = None
+        self,
+        job: Job,
+        step: FlowStep,
+        options: FacelessOptions,
+        data: Any = None,
+        *,
+        is_partial: bool = False,
     ) -> None:
-        self.job, self.step, self.options = job, step, options
+        self.job, self.step, self.options, self.is_partial = job, step, options, is_partial
+        self.stills: Mapping[tuple[str, str], str] = {}
         declared = [name for name in self.base_fields if name not in VERSION_FIELDS]
         self.saved_fields = (*declared, *(setting.name for setting in step.settings))
         super().__init__(data, initial=self.initial_from_draft(), use_required_attribute=False)
@@ -56,10 +98,10 @@ class StepForm(PortalForm):
         return {**values, "edited_at": draft.edited_at.isoformat(), "seen": step_digest(values)}
 
     def add_setting_fields(self) -> None:
-        """Add a field per setting, except for optional settings without values at the service."""
+        """Add a field per setting, except for optional ones without values at the service."""
         for setting in self.step.settings:
             chosen = self.job.draft.settings.get(setting.name)
-            field = OptionField(setting, self.options, chosen=chosen)
+            field = OptionField(setting, self.options, chosen, is_partial=self.is_partial)
             if setting.is_optional and not field.offered:
                 continue
             if setting.starts_with_first and not chosen and field.offered:
@@ -67,25 +109,34 @@ class StepForm(PortalForm):
             self.fields[setting.name] = field
 
     @property
-    def card_groups(self) -> tuple[CardGroup, ...]:
-        """Return the settings shown as cards, with the choice made in this form."""
-        groups = []
+    def sections(self) -> tuple[FormSection, ...]:
+        """Return the settings in the cards of the page, with the choices made in this form."""
+        own = SettingSection(self.step.heading, "optional" if self.step.is_optional else "")
+        sections: dict[SettingSection, list[SettingField]] = {}
         for name, field in self.fields.items():
-            if isinstance(field, OptionField) and field.setting.as_cards:
-                value = str(self[name].value() or "")
-                offered = field.offered.values()
-                cards = tuple(OptionCard(choice, choice.value == value) for choice in offered)
-                groups.append(CardGroup(self[name], cards))
-        return tuple(groups)
+            if isinstance(field, OptionField) and field.offered:
+                section = field.setting.section or own
+                sections.setdefault(section, []).append(self.setting_field(name, field))
+        return tuple(FormSection(section, tuple(found)) for section, found in sections.items())
 
-    @property
-    def list_fields(self) -> list[BoundField]:
-        """Return the settings shown as select lists."""
-        return [
-            self[name]
-            for name, field in self.fields.items()
-            if isinstance(field, OptionField) and not field.setting.as_cards
-        ]
+    def setting_field(self, name: str, field: OptionField) -> SettingField:
+        value = str(self[name].value() or "")
+        cards = tuple(
+            OptionCard(
+                choice,
+                choice.value == value,
+                self.stills.get((name, choice.value), ""),
+                shipped_still(name, choice.slug),
+            )
+            for choice in field.offered.values()
+        )
+        control = field.setting.control
+        corners = [card.corner for card in cards]
+        if control == SettingControl.CORNERS and (
+            not all(corners) or len(set(corners)) < len(corners)
+        ):
+            control = SettingControl.LIST
+        return SettingField(self[name], control, cards)
 
     def with_service_errors(self) -> Self:
         """Add the service's errors of the last price request to their fields."""
@@ -97,12 +148,23 @@ class StepForm(PortalForm):
 
     def changes(self) -> dict[str, Any]:
         """Return the values that differ from the draft. The form must be valid."""
-        chosen = {name: self.cleaned_data.get(name) for name in self.saved_fields}
-        return {
-            name: value
-            for name, value in chosen.items()
-            if value not in (None, "") and value != self.job.draft.settings.get(name)
-        }
+        before = self.job.draft.settings
+        changes: dict[str, Any] = {}
+        for name in self.saved_fields:
+            value = self.cleaned_data.get(name)
+            value = None if value == "" else value
+            if value is None and not self.is_cleared(name):
+                continue
+            if value != before.get(name):
+                changes[name] = value
+        return changes
+
+    def is_cleared(self, name: str) -> bool:
+        """True if an optional setting was left to the service; a field that was not sent was
+        not."""
+        field = self.fields.get(name)
+        is_optional = isinstance(field, OptionField) and field.setting.is_optional
+        return is_optional and name in self.data
 
     def base_edited_at(self) -> str:
         """Return the edit of the draft that this form builds on: the last one, unless this step
@@ -115,7 +177,7 @@ class StepForm(PortalForm):
         """Return the same input on top of the current draft, so that a second save overwrites
         it."""
         current = type(self)(job, self.step, self.options).initial_from_draft()
-        data = {name: self.data.get(name, "") for name in self.fields}
+        data = {name: self.data[name] for name in self.data}
         versions = {name: current[name] for name in VERSION_FIELDS}
         return type(self)(job, self.step, self.options, {**data, **versions})
 
@@ -146,12 +208,17 @@ FORM_OVERRIDES: Mapping[StepSlug, type[StepForm]] = {
 
 
 def build_step_form(
-    job: Job, slug: StepSlug, options: FacelessOptions, data: Any = None
+    job: Job,
+    slug: StepSlug,
+    options: FacelessOptions,
+    data: Any = None,
+    *,
+    is_partial: bool = False,
 ) -> StepForm:
     """Return the form of a step of the draft's flow; raise `KeyError` if the flow has no such
     step."""
     step = flow_of(job).steps_by_slug[slug]
-    return FORM_OVERRIDES.get(slug, StepForm)(job, step, options, data)
+    return FORM_OVERRIDES.get(slug, StepForm)(job, step, options, data, is_partial=is_partial)
 
 
 def step_digest(values: dict[str, Any]) -> str:

@@ -147,11 +147,27 @@ def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequi
         is_linked = any(not earlier.done and earlier.step == need.step for earlier in needs)
         step = "" if is_linked else need.step
         needs.append(RenderRequirement(need.label, done, step, need.action_label))
+    needs += vanished_requirements(job, options)
     needs.append(RenderRequirement("No render is running", not has_active_render(job)))
     if stopped := token_requirement(job):
         needs.append(stopped)
     needs.append(credits_requirement(job))
     return tuple(needs)
+
+
+def vanished_requirements(job: Job, options: FacelessOptions) -> list[RenderRequirement]:
+    """Return a line for each chosen value, other than those of preconditions, that the service no
+    longer offers."""
+    flow, chosen = flow_of(job), job.draft.settings
+    covered = {need.field for need in flow.preconditions}
+    lines = []
+    for step in flow.steps:
+        for setting in step.settings:
+            if setting.name not in covered and chosen.get(setting.name):
+                done, note = setting_state(setting, chosen, options)
+                if not done:
+                    lines.append(RenderRequirement(note, False, step.slug, "Choose"))
+    return lines
 
 
 def is_precondition_met(need: Precondition, job: Job, options: FacelessOptions) -> bool:

@@ -118,18 +118,11 @@ def setting_state(
     choice = options.selected_choice(setting.name, chosen)
     if choice is not None:
         return True, choice.name
-    if not setting.is_needed:
-        return True, ""
     if not chosen.get(setting.name):
-        return False, f"No {setting.noun} yet"
-    return (
-        (False, f"The {setting.noun} is no longer available")
-        if options.choices(setting.name)
-        else (
-            True,
-            "Chosen",
-        )
-    )
+        return not setting.is_needed, f"No {setting.noun} yet" if setting.is_needed else ""
+    if options.choices(setting.name):
+        return False, f"The {setting.noun} is no longer available"
+    return True, "Chosen" if setting.is_needed else ""
 
 
 def script_length_note(chosen: dict[str, Any]) -> str:

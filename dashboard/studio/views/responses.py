@@ -22,6 +22,7 @@ from dashboard.studio.queries import (
     StudioPage,
     VoiceFilter,
     has_active_render,
+    load_option_stills,
     load_studio_page,
     load_voice_list,
 )
@@ -57,6 +58,8 @@ def render_step_page(
         context["form"] = build_step_form(job, slug, page.options).with_service_errors()
     if slug == StepSlug.SCRIPT:
         context.setdefault("write", build_write_form(page, job))
+    if slug == StepSlug.VISUALS:
+        context["form"].stills = load_option_stills(job)
     if slug == StepSlug.VOICE:
         chosen = request.GET.get("voice_id") or context["form"]["voice_id"].value()
         context["voices"] = load_voice_list(

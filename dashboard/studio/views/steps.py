@@ -38,7 +38,9 @@ def draft_step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
         return redirect_to_video(request, job, explain=posted)
     if not posted or slug == StepSlug.REVIEW:
         return render_step_page(request, job, slug)
-    form = build_step_form(job, slug, parse_faceless_options(job.account.options), request.POST)
+    options = parse_faceless_options(job.account.options)
+    is_field = bool(request.htmx)
+    form = build_step_form(job, slug, options, request.POST, is_partial=is_field)
     if not form.is_valid():
         if request.htmx:
             return render_saved_field(request, job, form, slug, form.first_error())

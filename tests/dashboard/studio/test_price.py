@@ -50,7 +50,7 @@ def test_without_a_script_there_is_no_price_and_each_need_leads_to_its_step(draf
         "Script is set": "script",
         "Voice is chosen": "voice",
         "Voice is available at the service": "",
-        "Genre is set for AI visuals": "visuals",
+        "Genre is set": "visuals",
     }
 
 

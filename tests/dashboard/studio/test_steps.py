@@ -99,12 +99,48 @@ def test_captions_can_all_stay_standard(priya: Membership, draft: Job, client_of
     assert "font" not in draft.draft.settings
 
 
-def test_a_choice_that_was_made_cannot_become_none(
+def test_a_choice_can_be_left_to_the_service_again_and_the_service_is_told(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    chosen = {**draft.draft.settings, "volume": "v-low"}
+    Draft.objects.update(settings=chosen, sent_settings=chosen)
+    html = get_page(client_of(priya), step_url(draft, "captions"))
+    assert html.count(">Standard</option>") == 3
+    client_of(priya).post(step_url(draft, "captions"), {"volume": "", "font": ""})
+    draft.refresh_from_db()
+    assert draft.draft.unsent_settings() == {"volume": None}
+
+
+def test_an_optional_setting_that_was_not_sent_stays(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     Draft.objects.update(settings={**draft.draft.settings, "volume": "v-low"})
-    html = get_page(client_of(priya), step_url(draft, "captions"))
-    assert html.count(">Standard</option>") == 2  # font and effect
+    client_of(priya).post(step_url(draft, "captions"), {"font": "f-1"}, headers=HTMX)
+    draft.refresh_from_db()
+    assert (draft.draft.settings["volume"], draft.draft.settings["font"]) == ("v-low", "f-1")
+
+
+def test_a_value_that_is_no_longer_offered_stays_until_another_is_chosen(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    Draft.objects.update(settings={**draft.draft.settings, "font": "f-gone"})
+    browser = client_of(priya)
+    html = get_page(browser, step_url(draft, "captions"))
+    assert re.search(r'value="f-gone"\s+selected\s*>f-gone \(no longer offered\)', html)
+    browser.post(step_url(draft, "captions"), {"font": "f-gone", "volume": "v-low"}, headers=HTMX)
+    draft.refresh_from_db()
+    assert (draft.draft.settings["volume"], draft.draft.settings["font"]) == ("v-low", "f-gone")
+    assert "The font is no longer available" in get_page(browser, step_url(draft, "review"))
+
+
+def test_a_single_field_is_saved_while_another_is_missing(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    browser, url = client_of(priya), step_url(draft, "visuals")
+    assert browser.post(url, {"image_engine_id": "72"}, headers=HTMX).status_code == 200
+    draft.refresh_from_db()
+    assert draft.draft.settings["image_engine_id"] == 72
+    assert "Choose a genre." in browser.post(url, {"image_engine_id": "72"}).content.decode()
 
 
 def test_only_what_changed_is_saved(priya: Membership, ready: Job, client_of: Browser) -> None:
@@ -146,7 +182,7 @@ def test_pitfall_56_a_cost_that_is_a_list_is_no_multiplier() -> None:
         one.note
         for one in parse_faceless_options({"image_engines": engines}).choices("image_engine_id")
     ]
-    assert notes == ["", "3 times the base price"]
+    assert notes == ["", "3 times the standard price"]
 
 
 def test_without_options_the_page_says_so_and_refetches(

@@ -19,7 +19,7 @@ from tests.dashboard.studio.conftest import OPTIONS, Browser, get_page, job_url,
 HTMX = {"HX-Request": "true"}
 TO_B_ROLL = {"title": "How to read a glacier", "type": "b-roll", "aspect_ratio": "16:9"}
 TO_AI_VISUALS = {**TO_B_ROLL, "type": "ai-visuals"}
-REMOVED = "Removed because B-roll does not use it: genre, image engine."
+REMOVED = "Removed because B-roll does not use it: image engine, genre."
 
 
 def offer_overlays(job: Job) -> None:
@@ -76,7 +76,7 @@ def test_b_roll_shows_its_own_visuals_and_nothing_of_ai_visuals(
     assert (ready.draft.settings["overlay"], "genre_id" in ready.draft.settings) == ("o-1", False)
     browser.post(step_url(ready, "type"), TO_AI_VISUALS)
     ready.refresh_from_db()
-    assert "overlay" not in ready.draft.settings
+    assert ready.draft.settings["overlay"] == "o-1"
 
 
 def test_b_roll_needs_a_script_and_a_voice_and_no_genre(draft: Job) -> None:
