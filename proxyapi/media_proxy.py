@@ -34,7 +34,12 @@ FORWARDED_RESPONSE_HEADERS = (
     "last-modified",
 )
 # Content types that are forwarded, with their file extensions; otherwise the job's kind decides.
+# No SVG: it can contain scripts.
 MEDIA_EXTENSIONS = {
+    "image/gif": "gif",
+    "image/jpeg": "jpg",
+    "image/png": "png",
+    "image/webp": "webp",
     "video/mp4": "mp4",
     "video/quicktime": "mov",
     "video/webm": "webm",
@@ -207,7 +212,7 @@ def check_response_headers(response: httpx.Response) -> dict[str, str]:
 
 
 def known_media_type(response: httpx.Response) -> str:
-    """The content type of the host; empty if it is not a known video or audio type."""
+    """The content type of the host; empty if it is not a known type of picture, video or audio."""
     media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     return media_type if media_type in MEDIA_EXTENSIONS else ""
 

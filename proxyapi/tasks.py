@@ -29,6 +29,7 @@ from proxyapi.models import Account, Charge, ChargeState, Job, TopUpChange
 from proxyapi.operations import get_operation
 from proxyapi.polling import due_work
 from proxyapi.polling.job_quarantine import quarantine_failing_job
+from proxyapi.polling.part_reads import read_job_parts
 from proxyapi.polling.poller import poll_job
 from proxyapi.rate_limiter import RateLimitExhausted
 from proxyapi.redis_client import connect_redis
@@ -69,6 +70,8 @@ def tick() -> None:
     connect_redis().set(SLOW_PING_KEY, now, nx=True)
     for job_id, until in due_work.lease_due_jobs():
         poll_job_task.delay(str(job_id), until.isoformat())
+    for job_id, until in due_work.lease_due_part_reads():
+        read_job_parts_task.delay(str(job_id), until.isoformat())
     for job_id in due_work.lease_due_quotes():
         quote_draft_task.delay(str(job_id))
     for charge_id, state in due_work.lease_due_charges():
@@ -109,6 +112,11 @@ def reconcile_charge_task(charge_id: str) -> None:
 @shared_task
 def poll_job_task(job_id: str, until: str) -> None:
     poll_job(UUID(job_id), datetime.fromisoformat(until))
+
+
+@shared_task
+def read_job_parts_task(job_id: str, until: str) -> None:
+    read_job_parts(UUID(job_id), datetime.fromisoformat(until))
 
 
 @shared_task

@@ -18,6 +18,7 @@ from proxyapi.models import (
     ChargeState,
     CreditPack,
     Job,
+    JobPart,
     LedgerConflict,
     LedgerEntry,
     Token,
@@ -62,6 +63,17 @@ def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permi
         raise Http404("This video does not exist in this team.")
     check_permission(request.membership, permission)
     return job
+
+
+def fetch_part(
+    request: TeamRequest, job_id: UUID, part_id: UUID, permission: Permission = Permission.VIEW
+) -> tuple[Job, JobPart]:
+    """Return a video and one of its scene images or exports."""
+    job = fetch_job(request, job_id, permission)
+    part = JobPart.objects.filter(job=job, pk=part_id).first()
+    if part is None:
+        raise Http404("The service no longer has this part of the video.")
+    return job, part
 
 
 def fetch_hidden_job(request: TeamRequest, job_id: UUID) -> Job:

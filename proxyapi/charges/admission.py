@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from proxyapi import failpoints, pricing
@@ -21,7 +22,7 @@ from proxyapi.charges import transitions
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, Charge, ChargeState, Draft, Job, Token, Upload, lock_draft
 from proxyapi.models.charge import HOLDING_STATES
-from proxyapi.operations import JOB_STARTING_OPERATIONS, get_operation
+from proxyapi.operations import JOB_STARTING_OPERATIONS, PART_OPERATIONS, get_operation
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 from proxyapi.refusals import (
     AlreadyInProgress,
@@ -225,7 +226,11 @@ def check_none_in_progress(intent: ChargeIntent) -> Job | None:
         return None
     job = Job.objects.select_for_update().get(pk=intent.job.pk)
     check_job_unchanged(job, intent)
-    if job.charges.open().exists():
+    in_progress = job.charges.open()
+    if get_operation(intent.operation).changes_part:
+        is_same = Q(operation=intent.operation, path=intent.path)
+        in_progress = in_progress.filter(~Q(operation__in=PART_OPERATIONS) | is_same)
+    if in_progress.exists():
         raise AlreadyInProgress(JOB_IN_PROGRESS)
     return job
 

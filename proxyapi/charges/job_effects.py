@@ -22,7 +22,7 @@ from proxyapi.operations import (
     ExecutionEvidence,
     get_operation,
 )
-from proxyapi.polling import FIRST_POLL_DELAY
+from proxyapi.polling import FIRST_POLL_DELAY, part_reads
 from proxyapi.upstream import errors
 
 MAYBE_LOST_RENDER_SENTENCE = (
@@ -68,7 +68,7 @@ def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> No
         return
     charge.applied_at, charge.unidentified_at, charge.result = now, None, result
     if job is not None:
-        KINDS[job.kind].store_parts(job, record, now)
+        apply_to_parts(job, charge, record, now)
         advance_job(job, charge, record, now)
         publish_event(job.tenant_id, EventType.JOB, job.pk)
 
@@ -94,6 +94,22 @@ def build_kept_result(charge: Charge, record: UpstreamRecord, data: Any) -> Any:
         rows = record.get("ideas", [])
         data = [row for row in rows if str(row.get("id")) not in known_ids] or rows
     return None if data is None else json.loads(json.dumps(data, default=str))
+
+
+def apply_to_parts(job: Job, charge: Charge, record: UpstreamRecord, now: datetime) -> None:
+    """Store the record's parts, link the one that the charge added, and have them read again if the
+    answer does not show them, or if they are in progress."""
+    KINDS[job.kind].store_parts(job, record, now)
+    row = get_operation(charge.operation)
+    if not row.changes_part:
+        return
+    if row.part_list:
+        known_ids = {entry.partition(" ")[0] for entry in charge.before.get("part") or ()}
+        added = job.parts.filter(list_name=row.part_list, charge=None)
+        new_ids = list(added.exclude(remote_id__in=known_ids).values_list("pk", flat=True))
+        if len(new_ids) == 1:
+            job.parts.filter(pk=new_ids[0]).update(charge=charge)
+    part_reads.read_parts_soon(job, FIRST_POLL_DELAY)
 
 
 def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -16,11 +16,12 @@ from django.utils import timezone
 
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Job, JobPart
-from proxyapi.models.job_part import PartSource
+from proxyapi.models.job_part import PartSource, PartState
 from proxyapi.upstream import response_parsing
 
 MAX_PARTS_PER_LIST = 500
 MAX_POSITION = 32_767
+MAX_CLOCK_AHEAD = timedelta(minutes=1)
 TEXT_KEYS = ("text", "words", "script", "narration", "caption")
 URL_KEYS = ("url", "media_url", "image_url", "video_url")
 CONTENT_FIELDS = (
@@ -51,7 +52,9 @@ def store_parts(
     with transaction.atomic():
         Job.objects.select_for_update(of=("self",)).filter(pk=job.pk).first()
         known = list(JobPart.objects.filter(job=job, list_name__in=wanted))
-        newer = {part.list_name for part in known if part.read_at > read_at}
+        # A time in the future was recorded before the clock was set back.
+        latest = timezone.now() + MAX_CLOCK_AHEAD
+        newer = {part.list_name for part in known if read_at < part.read_at <= latest}
         current = {name: rows for name, rows in wanted.items() if name not in newer}
         if replace_parts(job, current, known, read_at):
             publish_event(job.tenant_id, EventType.JOB, job.pk)
@@ -70,6 +73,11 @@ def replace_parts(
         for name, rows in wanted.items()
         for id, fields in rows.items()
     ]
+    for part in parts:
+        known_part = before.get((part.list_name, part.remote_id))
+        was_finished = known_part is not None and known_part.state == part.state
+        ended_at = known_part.finished_at if known_part and was_finished else read_at
+        part.finished_at = None if part.state == PartState.RUNNING else ended_at
     after = {(part.list_name, part.remote_id): part for part in parts}
     gone = [part.pk for key, part in before.items() if key not in after]
     if gone:
@@ -78,7 +86,7 @@ def replace_parts(
         parts,
         update_conflicts=True,
         unique_fields=["job", "list_name", "remote_id"],
-        update_fields=[*CONTENT_FIELDS, "read_at"],
+        update_fields=[*CONTENT_FIELDS, "finished_at", "read_at"],
     )
     return before.keys() != after.keys() or any(
         shown_content(part) != shown_content(before[key]) for key, part in after.items()

@@ -132,6 +132,7 @@ class Migration(migrations.Migration):
                 ('finished_at', models.DateTimeField(blank=True, null=True)),
                 ('polled_at', models.DateTimeField(blank=True, null=True)),
                 ('next_poll_at', models.DateTimeField(blank=True, null=True)),
+                ('parts_due_at', models.DateTimeField(blank=True, help_text='When to read its parts, if no poll does.', null=True)),
                 ('poll_error', models.TextField(blank=True, help_text='Why the last poll failed; shown to users.')),
                 ('poll_failing_since', models.DateTimeField(blank=True, null=True)),
                 ('failures', models.PositiveSmallIntegerField(default=0, help_text='Consecutive exceptions; quarantined after five.')),
@@ -392,7 +393,10 @@ class Migration(migrations.Migration):
                 ('text', models.TextField(blank=True, help_text='Words of a scene, or what a picture shows.')),
                 ('failure_message', models.TextField(blank=True)),
                 ('details', models.JSONField(blank=True, default=dict, help_text='What else the record says of it.')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When it was first read.')),
+                ('finished_at', models.DateTimeField(blank=True, help_text='When it was first read as finished.', null=True)),
                 ('read_at', models.DateTimeField(help_text='When the record was requested.')),
+                ('charge', models.ForeignKey(blank=True, help_text='The charge that added it, if the portal sent one.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='parts', to='proxyapi.charge')),
                 ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='parts', to='proxyapi.job')),
             ],
             options={
@@ -567,6 +571,10 @@ class Migration(migrations.Migration):
             model_name='job',
             index=models.Index(condition=models.Q(('state', 'running')), fields=['next_poll_at'], name='job_due'),
         ),
+        migrations.AddIndex(
+            model_name='job',
+            index=models.Index(condition=models.Q(('parts_due_at__isnull', False)), fields=['parts_due_at'], name='job_parts_due'),
+        ),
         migrations.AddConstraint(
             model_name='job',
             constraint=models.UniqueConstraint(condition=models.Q(('remote_id__isnull', False)), fields=('account', 'kind', 'remote_id'), name='job_once_per_resource'),
@@ -657,7 +665,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='charge',
-            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['draft', 'held', 'sending', 'unknown'])), fields=('job', 'operation'), name='charge_one_open_per_job_operation'),
+            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['draft', 'held', 'sending', 'unknown'])), fields=('job', 'operation', 'path'), name='charge_one_open_per_job_operation'),
         ),
         migrations.AddIndex(
             model_name='apicall',

@@ -272,9 +272,10 @@ class Charge(models.Model):
                 condition=~Q(state="written_off") | Q(decided_by__isnull=False),
                 name="charge_written_off_by_a_person",
             ),
-            # One open charge for each job and operation: a second tab cannot start a second render.
+            # One open charge for each job, operation and part: a second tab cannot start a second
+            # render.
             models.UniqueConstraint(
-                fields=["job", "operation"],
+                fields=["job", "operation", "path"],
                 condition=Q(state__in=["draft", "held", "sending", "unknown"]),
                 name="charge_one_open_per_job_operation",
             ),

@@ -54,6 +54,15 @@ class JobQuerySet(models.QuerySet["Job"]):
         )
         return self.filter(stopped, state=JobState.RUNNING)
 
+    def due_part_reads(self, now: datetime) -> Self:
+        """Jobs whose parts are to be read, on working tokens of the upstream in use."""
+        return self.filter(
+            upstream_address.current_upstream_filter("account__environment"),
+            parts_due_at__lte=now,
+            remote_id__isnull=False,
+            token__state=TokenState.WORKING,
+        )
+
     def due(self, now: datetime) -> Self:
         """Jobs whose next poll is due, on working tokens of the upstream in use, without
         quarantined ones."""
@@ -96,6 +105,9 @@ class Job(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
     polled_at = models.DateTimeField(null=True, blank=True)
     next_poll_at = models.DateTimeField(null=True, blank=True)
+    parts_due_at = models.DateTimeField(
+        null=True, blank=True, help_text="When to read its parts, if no poll does."
+    )
     poll_error = models.TextField(blank=True, help_text="Why the last poll failed; shown to users.")
     poll_failing_since = models.DateTimeField(null=True, blank=True)
     failures = models.PositiveSmallIntegerField(
@@ -131,6 +143,11 @@ class Job(models.Model):
             models.Index(fields=["tenant", "-created_at", "-id", "title"], name="job_titles"),
             models.Index(fields=["tenant", "state", "finished_at"], name="job_state_since"),
             models.Index(fields=["next_poll_at"], condition=Q(state="running"), name="job_due"),
+            models.Index(
+                fields=["parts_due_at"],
+                condition=Q(parts_due_at__isnull=False),
+                name="job_parts_due",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -12,11 +12,15 @@ from urllib.parse import urlsplit
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
+from proxyapi.models.charge import Charge
 from proxyapi.models.job import Job
 
 ASSETS, EXPORTS = "assets", "exports"  # lists of a faceless record, as `Operation.part_list`
 MEDIA_VERSION_LENGTH = 10  # characters
+COMPLETED_WORDS = frozenset({"completed", "success", "ready"})
+FAILED_WORDS = frozenset({"failed", "error"})
 
 
 class PartSource(models.TextChoices):
@@ -25,6 +29,12 @@ class PartSource(models.TextChoices):
     SCRAPED = "scraped"
     UPLOADED = "uploaded"
     GENERATED = "generated"
+
+
+class PartState(models.TextChoices):
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
 
 
 class JobPart(models.Model):
@@ -41,6 +51,18 @@ class JobPart(models.Model):
     details = models.JSONField(
         default=dict, blank=True, help_text="What else the record says of it."
     )
+    charge = models.ForeignKey(
+        Charge,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="parts",
+        help_text="The charge that added it, if the portal sent one.",
+    )
+    created_at = models.DateTimeField(default=timezone.now, help_text="When it was first read.")
+    finished_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it was first read as finished."
+    )
     read_at = models.DateTimeField(help_text="When the record was requested.")
 
     class Meta:
@@ -56,6 +78,15 @@ class JobPart(models.Model):
 
     def __str__(self) -> str:
         return f"{self.list_name} {self.remote_id}"
+
+    @property
+    def state(self) -> PartState:
+        """An unknown word is in progress, and so is a finished part without its file (rule 6).
+        Without a status, the file decides."""
+        if self.status in FAILED_WORDS or self.failure_message:
+            return PartState.FAILED
+        is_complete = self.media_url and (not self.status or self.status in COMPLETED_WORDS)
+        return PartState.COMPLETED if is_complete else PartState.RUNNING
 
     @property
     def media_version(self) -> str:

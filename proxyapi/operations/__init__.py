@@ -33,6 +33,7 @@ FACELESS_RENDER_OPERATIONS = _names(
 )
 JOB_STARTING_OPERATIONS = _names(lambda row: row.starts_job)
 REFUNDABLE_OPERATIONS = _names(lambda row: row.refundable)
+PART_OPERATIONS = _names(lambda row: row.changes_part)
 SCRIPT_OPERATIONS = _names(lambda row: row.writes_script)
 ESTIMATED_RENDER_OPERATIONS = _names(
     lambda row: row.starts_rendering and row.price.rule is PriceRule.ESTIMATE

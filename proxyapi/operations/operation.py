@@ -95,6 +95,9 @@ class Operation(Endpoint):
     # The list in the resource that grows. It is not documented: a record without it proves nothing,
     # and the ledger decides.
     part_list: str = ""
+    # It adds or changes one part of a video, whose own state stays: several may be open at once,
+    # one for each part.
+    changes_part: bool = False
     label: str = ""  # a heading: "Render, B-roll"
     noun: str = "request"  # in a sentence: "the render was sent"
     request_text: str = "make a request"  # in an approval request, before the title

@@ -223,6 +223,16 @@ def lease_jobs(now: datetime, ids: list[UUID]) -> list[JobLease]:
     return [JobLease(id, until) for id in ids if id in leased_ids]
 
 
+def lease_due_part_reads() -> Iterator[JobLease]:
+    """Yield jobs whose parts are to be read, each leased to the caller."""
+    now = timezone.now()
+    until = now + PICKUP_TIMEOUT + timedelta(microseconds=randrange(1_000_000))  # noqa: S311
+    waiting = Job.objects.due_part_reads(now).order_by("parts_due_at")
+    for id, due_at in waiting.values_list("pk", "parts_due_at")[:LEASE_BATCH_SIZE]:
+        if Job.objects.filter(pk=id, parts_due_at=due_at).update(parts_due_at=until):
+            yield JobLease(id, until)
+
+
 def lease_due_quotes() -> Iterator[UUID]:
     """Yield drafts whose requested price did not arrive, each leased to the caller."""
     now = timezone.now()

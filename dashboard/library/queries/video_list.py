@@ -39,6 +39,7 @@ from dashboard.shared.videos.cards import (
 )
 from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
+from proxyapi.operations import PART_OPERATIONS
 from proxyapi.polling.duration_history import DurationHistory
 
 if TYPE_CHECKING:
@@ -164,7 +165,8 @@ def annotate_tabs(jobs: QuerySet[Job]) -> QuerySet[JobWithTab]:
     them."""
 
     def charging(*states: ChargeState) -> Exists:
-        return Exists(Charge.objects.filter(job=OuterRef("pk"), state__in=states))
+        charges = Charge.objects.filter(job=OuterRef("pk"), state__in=states)
+        return Exists(charges.exclude(operation__in=PART_OPERATIONS))
 
     tab = Case(
         When(hidden_at__isnull=False, then=Value(HIDDEN_TAB)),

@@ -114,7 +114,7 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
         script_note=f"{words:,} words" if words else "",
         facts=build_video_settings(job, options),
         history_steps=build_video_history(context),
-        spent=video_cost(context.charges, context.open_charge),
+        spent=video_cost(context.charges),
         media_url=media_url,
         is_audio=KINDS[job.kind].is_audio,
         media_version=f"film {job.finished_at:%H%M%S%f}"

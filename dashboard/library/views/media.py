@@ -1,7 +1,9 @@
-"""Stream a finished video through the portal: ranges for seeking, one refresh of an expired URL."""
+"""Stream a finished video or one of its parts through the portal: ranges for seeking, one refresh
+of an expired URL."""
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from uuid import UUID
 
@@ -13,7 +15,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 from redis import RedisError
 
-from dashboard.shared.access import fetch_job
+from dashboard.shared.access import fetch_job, fetch_part
 from dashboard.shared.connections import release_connections
 from dashboard.shared.http import TeamRequest
 from proxyapi.kinds import KINDS
@@ -24,11 +26,13 @@ from proxyapi.media_proxy import (
     MediaStream,
     open_media_stream,
 )
-from proxyapi.models import Job, JobState
+from proxyapi.models import Job, JobPart, JobState
+from proxyapi.models.job_part import EXPORTS
 from proxyapi.polling.poller import refresh_media_url
 from proxyapi.redis_client import connect_redis
 
 MIN_REFRESH_INTERVAL = timedelta(seconds=60)  # between two refreshes of a video's URL
+RENEWAL_CHECKS, RENEWAL_CHECK_INTERVAL_S = 4, 0.4
 FILM_UNAVAILABLE_TEXT = (
     "The service is not providing the video right now. It is not lost. Try again in a minute."
 )
@@ -40,8 +44,28 @@ async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
     job = await sync_to_async(fetch_job)(request, job_id)
     if job.state != JobState.COMPLETED or not job.media_url:
         raise Http404("There is no video file yet.")
+    default_type, name = KINDS[job.kind].media_type, slugify(job.title)[:80]
+    return await stream_media(request, job, job, default_type, name)
+
+
+@require_safe
+async def part_media(request: TeamRequest, job_id: UUID, part_id: UUID) -> HttpResponseBase:
+    """Stream the picture of a scene, or the film of an export."""
+    job, part = await sync_to_async(fetch_part)(request, job_id, part_id)
+    if not part.media_url:
+        raise Http404("There is no file yet.")
+    is_film = part.list_name == EXPORTS or part.details.get("type") == "video"
+    default_type = "video/mp4" if is_film else "image/jpeg"
+    name = f"{slugify(job.title)[:60]}-{part.list_name}-{part.position}"
+    return await stream_media(request, job, part, default_type, name)
+
+
+async def stream_media(
+    request: TeamRequest, job: Job, holder: Job | JobPart, default_type: str, name: str
+) -> HttpResponseBase:
+    """Stream the file at `holder.media_url`, which is read again once if it has expired."""
     try:
-        film = await open_job_film(request, job, renew="still" not in request.GET)
+        film = await open_media(request, job, holder, renew="still" not in request.GET)
     except MediaError:
         return HttpResponse(
             FILM_UNAVAILABLE_TEXT, status=502, content_type="text/plain; charset=utf-8"
@@ -49,18 +73,35 @@ async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
     finally:
         # A video can play for an hour and must not hold a database connection.
         await sync_to_async(release_connections)()
-    return film_response(request, job, film)
+    return media_response(request, film, default_type, name)
 
 
-async def open_job_film(request: TeamRequest, job: Job, *, renew: bool) -> MediaStream:
+async def open_media(
+    request: TeamRequest, job: Job, holder: Job | JobPart, *, renew: bool
+) -> MediaStream:
     headers = {name.lower(): value for name, value in request.headers.items()}
     head = request.method == "HEAD"
     try:
-        return await open_media_stream(job.media_url, headers, head=head)
+        return await open_media_stream(holder.media_url, headers, head=head)
     except MediaGone:
-        if not renew or not await sync_to_async(renew_media_url)(job):
+        if not renew:
             raise
-    return await open_media_stream(job.media_url, headers, head=head)
+        if not await sync_to_async(renew_media_url)(job) and not await has_new_url(holder):
+            raise
+    await sync_to_async(holder.refresh_from_db)(fields=["media_url"])
+    return await open_media_stream(holder.media_url, headers, head=head)
+
+
+async def has_new_url(holder: Job | JobPart) -> bool:
+    """Whether another request renews the URL within a moment: all pictures of a video expire
+    together."""
+    expired = holder.media_url
+    for _ in range(RENEWAL_CHECKS):
+        await sync_to_async(holder.refresh_from_db)(fields=["media_url"])
+        if holder.media_url != expired:
+            return True
+        await asyncio.sleep(RENEWAL_CHECK_INTERVAL_S)
+    return False
 
 
 def renew_media_url(job: Job) -> bool:
@@ -82,8 +123,10 @@ def claim_media_refresh(job: Job) -> bool:
         return False
 
 
-def film_response(request: TeamRequest, job: Job, film: MediaStream) -> HttpResponseBase:
-    type_ = film.content_type or KINDS[job.kind].media_type
+def media_response(
+    request: TeamRequest, film: MediaStream, default_type: str, name: str
+) -> HttpResponseBase:
+    type_ = film.content_type or default_type
     response = StreamingHttpResponse(film.body, status=film.status, content_type=type_)
     for name, value in film.headers.items():
         response[name] = value
@@ -95,6 +138,8 @@ def film_response(request: TeamRequest, job: Job, film: MediaStream) -> HttpResp
         "identity"  # ranges count these bytes, so nothing may compress them
     )
     if "download" in request.GET:
-        name = f"{slugify(job.title)[:80] or 'video'}.{MEDIA_EXTENSIONS[type_]}"
-        response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+        file_name = f"{name or 'video'}.{MEDIA_EXTENSIONS[type_]}"
+        response["Content-Disposition"] = (
+            content_disposition_header(True, file_name) or "attachment"
+        )
     return response

@@ -103,7 +103,7 @@ def build_video_card(context: VideoContext, durations: DurationHistory) -> Video
         title=job.title,
         state=context.state,
         subtitle=f"{job_type_label(job)}, {job.member.first_name}",
-        cost=video_cost(context.charges, context.open_charge),
+        cost=video_cost(context.charges),
         status_text=video_status_texts(context).summary,
         bar=build_progress_bar(job, context.state, durations.usual_for(job), context.now),
         freshness=build_freshness(job, context.state, context.open_charge, context.now),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from proxyapi.models import Charge, ChargeState
+from proxyapi.models.charge import HOLDING_STATES
 
 ZERO_CREDITS = Decimal(0)
 
@@ -30,15 +31,18 @@ def spent_credits(charges: Sequence[Charge]) -> Decimal:
     )
 
 
-def video_cost(charges: Sequence[Charge], open_charge: Charge | None) -> CreditAmount:
-    """Return the total of a video: spent credits plus what the open charge holds or may have
+def video_cost(charges: Sequence[Charge]) -> CreditAmount:
+    """Return the total of a video: spent credits plus what its open charges hold or may have
     spent."""
     spent = spent_credits(charges)
-    if open_charge is None or open_charge.state == ChargeState.DRAFT:
+    holding = [charge for charge in charges if charge.state in HOLDING_STATES and charge.hold]
+    if not holding:
         return CreditAmount(spent) if any(charge.is_charged for charge in charges) else FREE_AMOUNT
-    if open_charge.state == ChargeState.UNKNOWN:
-        return CreditAmount(spent + open_charge.price, "unknown", spent)
-    return CreditAmount(spent + open_charge.hold, "held")
+    amounts = [charge_amount(charge) for charge in holding]
+    total = spent + sum((amount.value for amount in amounts), ZERO_CREDITS)
+    if any(amount.kind == "unknown" for amount in amounts):
+        return CreditAmount(total, "unknown", spent)
+    return CreditAmount(total, "held")
 
 
 def charge_amount(charge: Charge) -> CreditAmount:
