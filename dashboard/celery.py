@@ -47,6 +47,7 @@ app.conf.update(
     task_default_queue="work",
     task_routes={
         "proxyapi.tasks.dispatch_slow_charge_task": SLOW_QUEUE,
+        "proxyapi.tasks.read_page_task": SLOW_QUEUE,
         "proxyapi.tasks.refresh_account_task": SLOW_QUEUE,
         "proxyapi.tasks.refresh_top_up_task": SLOW_QUEUE,
         "proxyapi.tasks.sync_ledger_task": SLOW_QUEUE,

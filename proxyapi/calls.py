@@ -24,7 +24,7 @@ from proxyapi import failpoints, rate_limiter, redis_client
 from proxyapi.credentials import encryption, token_vault
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import AccountPlan, ApiCall, CallOutcome, Token, TokenState
-from proxyapi.operations import OPERATIONS, get_operation
+from proxyapi.operations import OPERATIONS, RatePool, get_operation
 from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable
 from proxyapi.service_status import announce_reachability
 from proxyapi.token_failover import STOPPED_TOKEN_STATES, fail_over_token
@@ -43,6 +43,7 @@ TOKEN_TRANSITIONS = {
     TokenState.REMOVED: (TokenState.WORKING, TokenState.PAUSED, TokenState.REVOKED),
 }
 TOKEN_WINDOW_S = 60.0  # seconds; the window of a token's rate limit
+SCRAPING_PAUSE_S = 15.0  # seconds; of the scraping pool, if its 429 has no Retry-After
 PLAN_ERRORS = (errors.SubscriptionRequired, errors.PaidSubscriptionRequired)
 CALL_OUTCOMES = {
     errors.ErrorOutcome.NOT_SENT: CallOutcome.NOT_SENT,
@@ -256,8 +257,10 @@ def pause_after_rate_limit(token: Token, error: errors.RateLimited) -> None:
     If none are left it may be either: Retry-After then applies to the operation, and the token's
     own window is over within a minute.
     """
-    pause_s, store = error.retry_delay_s(TOKEN_WINDOW_S), redis_client.connect_redis()
     pool = get_operation(error.operation.name).rate_pool if error.operation else None
+    is_scraping_alone = pool is RatePool.SCRAPING and not error.is_token_wide
+    pause_s = error.retry_delay_s(SCRAPING_PAUSE_S if is_scraping_alone else TOKEN_WINDOW_S)
+    store = redis_client.connect_redis()
     with suppress(RateLimiterUnavailable):
         if pool:
             rate_limiter.pause_bucket(store, pool.bucket_name(token.account.bucket), pause_s)

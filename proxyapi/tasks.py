@@ -25,6 +25,7 @@ from proxyapi import (
 )
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge, recovery
 from proxyapi.kinds import KINDS
+from proxyapi.kinds.page_reading import read_page
 from proxyapi.models import Account, Charge, ChargeState, Job, TopUpChange
 from proxyapi.operations import get_operation
 from proxyapi.polling import due_work
@@ -74,6 +75,8 @@ def tick() -> None:
         read_job_parts_task.delay(str(job_id), until.isoformat())
     for job_id in due_work.lease_due_quotes():
         quote_draft_task.delay(str(job_id))
+    for job_id in due_work.lease_due_page_reads():
+        read_page_task.delay(str(job_id))
     for charge_id, state in due_work.lease_due_charges():
         held = state == ChargeState.HELD
         task = choose_send_task(Charge.objects.get(pk=charge_id)) if held else reconcile_charge_task
@@ -125,6 +128,11 @@ def quote_draft_task(job_id: str) -> None:
     with quarantine_failing_job(job):
         if quote := KINDS[job.kind].quote:
             quote(job)
+
+
+@shared_task(expires=60)
+def read_page_task(job_id: str) -> None:
+    read_page(Job.objects.select_related("token__account", "account", "draft").get(pk=job_id))
 
 
 @shared_task(expires=60)

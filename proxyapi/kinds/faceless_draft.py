@@ -57,6 +57,8 @@ def missing_render_fields(chosen: dict[str, Any]) -> list[str]:
     needs = ["script", "voice_id"]
     if chosen.get("type") in TYPES_WITH_GENRE:
         needs.append("genre_id")
+    if chosen.get("type") == "url-based":
+        needs.append("assets")  # its images, as PATCH takes them in the sandbox
     return [name for name in needs if not chosen.get(name)]
 
 

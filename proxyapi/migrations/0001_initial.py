@@ -381,6 +381,27 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='PageRead',
+            fields=[
+                ('job', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='page_read', serialize=False, to='proxyapi.job')),
+                ('url', models.TextField(help_text='The address that was requested last.')),
+                ('state', models.CharField(choices=[('reading', 'Reading'), ('waiting', 'Waiting'), ('done', 'Done'), ('failed', 'Failed'), ('stopped', 'Stopped')], default='reading', max_length=7)),
+                ('requested_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('due_at', models.DateTimeField(blank=True, help_text='When to send the request; null if none is to be sent.', null=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='Attempts that the service could not serve.')),
+                ('message', models.TextField(blank=True, help_text='Why it waits or failed; shown to users.')),
+                ('ended_at', models.DateTimeField(blank=True, null=True)),
+                ('read_url', models.TextField(blank=True)),
+                ('read_at', models.DateTimeField(blank=True, null=True)),
+                ('image_ids', models.JSONField(blank=True, default=list, help_text='Upstream ids in the order of the page.')),
+                ('takes_order', models.BooleanField(default=False, help_text='Whether the service shows which images it uses.')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='page_read_due')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['reading', 'waiting', 'done', 'failed', 'stopped'])), name='page_read_state_known'), models.CheckConstraint(condition=models.Q(models.Q(('due_at__isnull', False), ('state__in', ('reading', 'waiting'))), models.Q(models.Q(('state__in', ('reading', 'waiting')), _negated=True), ('due_at__isnull', True)), _connector='OR'), name='page_read_active_is_due')],
+            },
+        ),
+        migrations.CreateModel(
             name='JobPart',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),

@@ -26,6 +26,7 @@ from proxyapi.models.ledger_sums import (
     StaleLedgerDay,
 )
 from proxyapi.models.monthly_price_count import MonthlyPriceCount
+from proxyapi.models.page_read import PageRead, PageReadState
 from proxyapi.models.render_durations import RenderDurations
 from proxyapi.models.script_version import ScriptOrigin, ScriptVersion
 from proxyapi.models.tenant import Tenant

@@ -19,6 +19,7 @@ from proxyapi.models import (
     Draft,
     Job,
     LedgerMirror,
+    PageRead,
     TopUpChange,
     TopUpChangeState,
 )
@@ -55,6 +56,7 @@ TIMESTAMP_CLAMPS = (
     TimestampClamp(_CHARGES, ("due_at",), MAX_LONG_DELAY),
     TimestampClamp(Draft.objects.all(), ("quote_due_at",), MAX_SHORT_DELAY),
     TimestampClamp(Job.objects.all(), ("parts_due_at",), MAX_LONG_DELAY),
+    TimestampClamp(PageRead.objects.all(), ("due_at",), MAX_SHORT_DELAY),
     TimestampClamp(LedgerMirror.objects.all(), _LEDGER_READINGS, *_READINGS),
     TimestampClamp(LedgerMirror.objects.all(), ("due_at",), MAX_LONG_DELAY),
     TimestampClamp(LedgerMirror.objects.all(), ("lease_expires_at",), MAX_SHORT_DELAY),

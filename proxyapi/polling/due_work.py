@@ -21,7 +21,17 @@ from django.utils import timezone
 
 from proxyapi import rate_limiter, upstream_address
 from proxyapi.kinds import KINDS, MAX_PRICE_AGE
-from proxyapi.models import Charge, ChargeState, Draft, Job, JobKind, JobState, Tenant
+from proxyapi.models import (
+    Charge,
+    ChargeState,
+    Draft,
+    Job,
+    JobKind,
+    JobState,
+    PageRead,
+    PageReadState,
+    Tenant,
+)
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.job import POLLING_STOPPED_HORIZON
 from proxyapi.operations import ESTIMATED_RENDER_OPERATIONS, REFUNDABLE_OPERATIONS
@@ -35,6 +45,8 @@ from proxyapi.redis_client import connect_redis
 
 # The longest time that settling takes; then another worker may lease the row.
 LEASE_DURATION = timedelta(seconds=25)
+# As long for a page, whose reading may take a minute; its task expires before.
+PAGE_READ_LEASE = timedelta(seconds=75)
 # A queued task not started within this time was lost, or its worker died.
 PICKUP_TIMEOUT = timedelta(seconds=15)
 # A poll due this soon is leased now and sent at its due time.
@@ -245,6 +257,16 @@ def lease_due_quotes() -> Iterator[UUID]:
     for id, due_at in waiting[:LEASE_BATCH_SIZE]:
         draft = Draft.objects.filter(pk=id, quote_due_at=due_at)
         if draft.update(quote_due_at=now + LEASE_DURATION):
+            yield id
+
+
+def lease_due_page_reads() -> Iterator[UUID]:
+    """Yield drafts whose web page is to be read, each leased to the caller."""
+    now = timezone.now()
+    rows = PageRead.objects.due(now).values_list("pk", "due_at")[:LEASE_BATCH_SIZE]
+    for id, due_at in rows:
+        row = PageRead.objects.filter(pk=id, due_at=due_at)
+        if row.update(due_at=now + PAGE_READ_LEASE, state=PageReadState.READING):
             yield id
 
 

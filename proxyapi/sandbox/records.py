@@ -104,7 +104,8 @@ class Charge(Row):
 
 
 class Asset(BaseModel):
-    """A picture or film of a video. `text` says what it shows; `roll` counts its re-rolls."""
+    """A picture or film of a video. `text` says what it shows; `roll` counts its re-rolls; `used`
+    is false for one that a PATCH left out of the video."""
 
     id: int
     type: Literal["image", "video"] = "image"
@@ -113,6 +114,7 @@ class Asset(BaseModel):
     text: str = ""
     file: str
     roll: int = 0
+    used: bool = True
 
 
 class Still(Row):

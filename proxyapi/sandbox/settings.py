@@ -80,6 +80,10 @@ class Settings(MoreChoices, SceneChoices):
     patch_while_busy: Literal["allowed", "refused"] = Field(
         default="allowed", description="PATCH of a rendering video: allowed, or 403."
     )
+    asset_order: Literal["taken", "ignored"] = Field(
+        default="taken",
+        description="`assets` in a PATCH: the order of those shown as `used`, or ignored.",
+    )
     estimate_spread_percent: int = Field(
         default=8, ge=0, le=90, description="Largest difference between estimate and charge."
     )

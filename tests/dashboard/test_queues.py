@@ -37,6 +37,7 @@ WAYS = {
         "prune_calls",
         "prune_charge_log",
         "prune_sign_ins",
+        "read_page_task",
         "recount_days_task",
         "refresh_account_task",
         "refresh_top_up_task",

@@ -35,13 +35,11 @@ def error_response(status: int, code: str, message: str = "no", **more: Any) -> 
     return httpx.Response(status, json=body, headers=RATE_LIMIT_HEADERS)
 
 
-def rate_limited_response(left: int, seconds: int = 40) -> httpx.Response:
-    """429, as of so many requests that are left, for so many seconds."""
-    headers = {
-        "X-RateLimit-Limit": "30",
-        "X-RateLimit-Remaining": str(left),
-        "Retry-After": str(seconds),
-    }
+def rate_limited_response(left: int, seconds: int | None = 40) -> httpx.Response:
+    """429, as of so many requests that are left, for so many seconds; None: it does not say."""
+    headers = {"X-RateLimit-Limit": "30", "X-RateLimit-Remaining": str(left)}
+    if seconds is not None:
+        headers["Retry-After"] = str(seconds)
     return httpx.Response(429, json={"message": "Too many", "status": 429}, headers=headers)
 
 

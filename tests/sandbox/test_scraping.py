@@ -274,3 +274,41 @@ def test_a_busy_video_is_scraped_or_refused_as_the_setting_says(sandbox, draft_p
     assert sandbox.post(f"{draft_path}/scrape-images", {"url": BEES}).status_code == 403
     sent = {"url": BEES, "duration": 30}
     assert sandbox.post(f"{draft_path}/scrape-script", sent).status_code == 403
+
+
+def test_pictures_are_put_in_the_order_of_a_patch_and_others_are_left_out(sandbox, draft_path):
+    assets = sandbox.post(f"{draft_path}/scrape-images", {"url": BEES}).json()["data"]["assets"]
+    first, second, third = (it["id"] for it in assets)
+    answer = sandbox.patch(draft_path, {"assets": [third, first]})
+    shown = answer.json()["data"]["assets"]
+    assert [(it["id"], it["used"], it["position"]) for it in shown] == [
+        (third, True, 1),
+        (first, True, 2),
+        (second, False, 3),
+    ]
+
+
+@pytest.mark.parametrize("wrong", [[1], ["x"], "x"])
+def test_pictures_that_the_video_lacks_are_refused(sandbox, draft_path, wrong):
+    sandbox.post(f"{draft_path}/scrape-images", {"url": BEES})
+    answer = sandbox.patch(draft_path, {"assets": wrong})
+    assert answer.status_code == 422
+    assert next(iter(answer.json()["errors"])).startswith("assets")
+
+
+def test_a_page_without_a_used_picture_is_not_rendered(sandbox, draft_path):
+    sandbox.post(f"{draft_path}/scrape-images", {"url": BEES})
+    voice = sandbox.get("/v2/faceless/options").json()["data"]["mandatory"]["voices"][0]["id"]
+    sandbox.patch(draft_path, {"script": "Bees dance.", "voice_id": voice, "assets": []})
+    answer = sandbox.post(f"{draft_path}/render")
+    assert answer.status_code == 422
+    assert list(answer.json()["errors"]) == ["assets"]
+
+
+def test_a_service_that_takes_no_order_shows_none(sandbox, draft_path):
+    sandbox.set(asset_order="ignored")
+    assets = sandbox.post(f"{draft_path}/scrape-images", {"url": BEES}).json()["data"]["assets"]
+    ids = [it["id"] for it in assets]
+    shown = sandbox.patch(draft_path, {"assets": ids[::-1]}).json()["data"]["assets"]
+    assert [it["id"] for it in shown] == ids
+    assert all("used" not in it for it in shown)

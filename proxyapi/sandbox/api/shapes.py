@@ -141,6 +141,7 @@ class AssetShape(BaseModel):
     source_url: str | None
     text: str
     url: str
+    used: bool | None = None  # left out while the order is ignored
 
 
 class FacelessShape(BaseModel):

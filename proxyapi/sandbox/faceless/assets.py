@@ -141,7 +141,7 @@ def _redraw_outdated(world: World, kept: PictureStore, video: Video, drawn: list
 
 def film_assets(world: World, video: Video) -> list[dict[str, Any]]:
     """The assets as the maker of the film takes them."""
-    return [_film_asset(world, asset) for asset in video.assets]
+    return [_film_asset(world, asset) for asset in video.assets if asset.used]
 
 
 def _film_asset(world: World, asset: Asset) -> dict[str, Any]:

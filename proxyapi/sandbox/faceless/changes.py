@@ -77,6 +77,10 @@ class FacelessChanges(ExportStyle):
     character_id: str | None = None
     resolution: str | None = Field(default=None, description="ai-clips: a clip engine's.")
     audio: str | None = Field(default=None, description="ai-clips: on or off.")
+    assets: list[int] | None = Field(
+        default=None,
+        description="url-based: ids of the pictures in the order of the video; others are unused.",
+    )
 
     @field_validator("type", mode="after")
     @classmethod
@@ -97,6 +101,7 @@ class FacelessChanges(ExportStyle):
                 {"type": ["The type cannot be changed once a video was rendered."]}
             )
         _require_character(call, chosen.get("character_id"))
+        _arrange_assets(call, video, chosen.pop("assets", None))
         for name, value in chosen.items():
             if name in COLUMNS:
                 setattr(video, name, value)
@@ -105,6 +110,20 @@ class FacelessChanges(ExportStyle):
         video.updated_at = world.now
         world.videos.put(video)
         return self
+
+
+def _arrange_assets(call: ApiCall, video: Video, wanted: list[int] | None) -> None:
+    """Put these pictures of a page first, in this order, and use no others; 422 for one that the
+    video lacks."""
+    takes_order = video.type == "url-based" and call.world.settings.asset_order == "taken"
+    if wanted is None or not takes_order:
+        return
+    place = {id: index for index, id in enumerate(wanted)}
+    if len(place) < len(wanted) or not place.keys() <= {it.id for it in video.assets}:
+        raise ValidationError({"assets": ["The selected assets are invalid."]})
+    for asset in video.assets:
+        asset.used = asset.id in place
+    video.assets.sort(key=lambda it: place.get(it.id, len(place)))
 
 
 def _require_character(call: ApiCall, uuid: str | None) -> None:

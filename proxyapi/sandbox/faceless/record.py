@@ -60,7 +60,8 @@ def show_video(call: ApiCall, video: Video) -> dict[str, Any]:
 
 
 def _asset(call: ApiCall, asset: Asset, position: int) -> dict[str, Any]:
-    shown = asset.model_dump(exclude={"file", "roll"})
+    takes_order = call.world.settings.asset_order == "taken"
+    shown = asset.model_dump(exclude={"file", "roll"} if takes_order else {"file", "roll", "used"})
     return {**shown, "position": position, "url": media_url.build_media_url(call, asset.file)}
 
 

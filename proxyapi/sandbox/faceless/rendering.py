@@ -58,7 +58,7 @@ def check_preconditions(call: ApiCall, video: Video, use: FeatureUse) -> None:
         raise ValidationError({"clip_engine_id": ["A clip engine is required for AI clips."]})
     plans.require_render(call)
     billing.require_credits(call, use)
-    if video.type == "url-based" and not video.assets:
+    if video.type == "url-based" and not any(it.used for it in video.assets):
         raise ValidationError({"assets": ["Scrape the images of the page before rendering."]})
     if video.status in BUSY:
         raise Forbidden("The video is processing currently. Try again once finished.")
