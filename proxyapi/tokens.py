@@ -182,7 +182,7 @@ def refresh_account_profile(account: Account) -> None:
     )
     if token is None or not claim_refresh(account):
         return
-    # The first time a person waits for the voices. Later nobody waits, but the three requests in
+    # The first time a person waits for the voices. Later nobody waits, but the few requests in
     # ten minutes go before polls: behind them, on a busy token, the last would never be sent.
     lane = Priority.SETTLEMENT if account.options else Priority.PERSON
     grant = calls.acquire_permit(token, lane, PERMIT_TIMEOUT_S)
@@ -202,7 +202,26 @@ def refresh_account_profile(account: Account) -> None:
         account.options = fetch_mapping(token, "faceless.options", lane) or account.options
         account.options_as_of = timezone.now()
         account.save(update_fields=["options", "options_as_of"])
+        refresh_clip_models(account, token, lane)
     publish_event(account.tenant_id, EventType.ACCOUNT, account.pk)
+
+
+def refresh_clip_models(account: Account, token: Token, lane: Priority) -> None:
+    """Read the menus of the clip engines, if the options have any. Without an answer the stored
+    ones stay: they only narrow what the options offer."""
+    layers = (account.options, *map(account.options.get, ("mandatory", "optional")))
+    if not any(response_parsing.as_mapping(layer).get("clip_engines") for layer in layers):
+        return
+    try:
+        answer = calls.call_upstream(token, "text_to_video.models", lane, patience=PERMIT_TIMEOUT_S)
+    except (errors.UpstreamError, rate_limiter.RateLimitExhausted):
+        return
+    rows = answer.data
+    if isinstance(rows, dict):  # the spec does not show the body
+        rows = next((value for value in rows.values() if isinstance(value, list)), None)
+    if isinstance(rows, list) and rows:
+        account.clip_models = [row for row in rows if isinstance(row, dict)]
+        account.save(update_fields=["clip_models"])
 
 
 def is_profile_of_other_account(profile: dict[str, Any], account: Account) -> bool:

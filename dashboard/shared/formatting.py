@@ -20,6 +20,13 @@ def credits(value: Decimal | float | str | None) -> str:
     return text.replace("-", "\N{MINUS SIGN}") if text not in ("-0", "") else "0"
 
 
+def credit_rate(value: Decimal) -> str:
+    """Format credits per second, with at least two decimal places."""
+    text = credits(value)
+    decimals = len(text.partition(".")[2])
+    return text if decimals >= 2 else f"{value:,.2f}"
+
+
 def seconds(value: timedelta | float | None) -> int:
     """Return whole seconds, at least 0."""
     if value is None:

@@ -15,6 +15,11 @@ from typing import Any
 
 from django.utils.text import slugify
 
+from dashboard.shared.clip_engines import ClipEngine, parse_clip_engines, sound_label
+from proxyapi.models import Account
+
+# Groups that are not in the answer, but read from its clip engines.
+RESOLUTION_GROUP, SOUND_GROUP = "clip resolutions", "clip sounds"
 # Draft field: its option group, and the key of an item that is sent (spec, Faceless option
 # groups).
 OPTION_FIELDS: dict[str, tuple[str, str]] = {
@@ -34,6 +39,9 @@ OPTION_FIELDS: dict[str, tuple[str, str]] = {
     "background_id": ("backgrounds", "id"),
     "clip_engine_id": ("clip_engines", "id"),
     "character_id": ("characters", "uuid"),
+    # Of the clip engine; the values of all engines, of which not every one fits every engine.
+    "resolution": (RESOLUTION_GROUP, "slug"),
+    "audio": (SOUND_GROUP, "slug"),
 }
 ASPECT_RATIO_RE = re.compile(r"^(\d{1,3})[:x/_-](\d{1,3})$")
 FORMAT_ICON_PX = 22  # the longer side of a drawn format
@@ -93,6 +101,7 @@ class FacelessOptions:
     """The option groups of an account; empty until they were read."""
 
     groups: dict[str, list[dict[str, Any]]]
+    clip_engines: tuple[ClipEngine, ...] = ()
 
     def __bool__(self) -> bool:
         return any(self.groups.values())
@@ -122,6 +131,10 @@ class FacelessOptions:
         """Return the names of the characters that cannot be used yet, such as those in training."""
         items = self.groups.get("characters", [])
         return tuple(option_label(item) for item in items if not is_usable("characters", item))
+
+    def clip_engine(self, value: object) -> ClipEngine | None:
+        """Return the clip engine with this id; None if the service does not offer it."""
+        return next((one for one in self.clip_engines if one.value == str(value)), None)
 
     def selected_choice(self, field: str, chosen: dict[str, Any]) -> OptionChoice | None:
         """Return the draft's choice; None if it has none or the service no longer offers it."""
@@ -172,15 +185,27 @@ def option_slug(item: dict[str, Any]) -> str:
     return slugify(name, allow_unicode=True) or name.lower()
 
 
-def parse_faceless_options(data: Any) -> FacelessOptions:
-    """Read the stored answer; a group may be in either layer."""
+def account_options(account: Account) -> FacelessOptions:
+    """Return the options of an account, with the menus of its clip engines."""
+    return parse_faceless_options(account.options, account.clip_models)
+
+
+def parse_faceless_options(data: Any, clip_models: Any = ()) -> FacelessOptions:
+    """Read the stored answers; a group may be in either layer."""
     groups: dict[str, list[dict[str, Any]]] = {}
     layers = [data, data.get("mandatory"), data.get("optional")] if isinstance(data, dict) else []
     for layer in layers:
         for name, items in layer.items() if isinstance(layer, dict) else ():
             if isinstance(items, list):
                 groups[name] = [item for item in items if isinstance(item, dict)]
-    return FacelessOptions(groups)
+    known = FacelessOptions(groups)
+    engines = parse_clip_engines(known.usable_items("clip_engines", "id"), clip_models)
+    if engines:
+        resolutions = dict.fromkeys(value for one in engines for value in one.resolutions)
+        sounds = dict.fromkeys(value for one in engines for value in one.sounds)
+        groups[RESOLUTION_GROUP] = [{"slug": value} for value in resolutions]
+        groups[SOUND_GROUP] = [{"slug": value, "name": sound_label(value)} for value in sounds]
+    return FacelessOptions(groups, engines)
 
 
 def option_label(item: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ from dashboard.shared.charging import (
     submit_charge,
 )
 from dashboard.shared.roles import Permission
+from dashboard.shared.video_options import account_options
 from dashboard.studio.flows import flow_of, settings_put_aside
 from proxyapi import pricing, tasks
 from proxyapi.credentials import token_vault
@@ -212,9 +213,10 @@ def render_video(
 
 def quote_render(job: Job, seen: Decimal) -> Decimal:
     require_job_state(job, JobState.DRAFT, RENDER_ALREADY_SENT)
+    options = account_options(job.account)
     for need in flow_of(job).preconditions:
-        if not job.draft.settings.get(need.field):
-            raise NotReady(need.refusal)
+        if refusal := need.find_refusal(job.draft.settings, options):
+            raise NotReady(refusal)
     draft = job.draft
     if not draft.has_current_estimate or draft.estimate is None:
         raise NotReady(PRICE_MISSING)

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from dashboard.shared.filter_chips import ChipOption, FilterChip
 from dashboard.shared.formatting import (
     clock,
+    credit_rate,
     credits,
     day,
     duration,
@@ -24,7 +25,7 @@ from dashboard.shared.formatting import (
 from dashboard.static_files.bundles import SCRIPT_BUNDLE, STYLE_BUNDLE, files_to_link
 
 register = template.Library()
-for formatter in (clock, credits, day, duration, percent, seconds, share_of):
+for formatter in (clock, credit_rate, credits, day, duration, percent, seconds, share_of):
     register.filter(formatter)
 
 CREDITS_UNIT_HTML = mark_safe('<abbr title="credits">cr</abbr>')

@@ -35,6 +35,7 @@ class Migration(migrations.Migration):
                 ('balance_as_of', models.DateTimeField(blank=True, null=True)),
                 ('costs', models.JSONField(blank=True, default=dict, encoder=django.core.serializers.json.DjangoJSONEncoder, help_text='Credit cost map, as last read.')),
                 ('options', models.JSONField(blank=True, default=dict, encoder=django.core.serializers.json.DjangoJSONEncoder, help_text='Faceless option groups, as last read.')),
+                ('clip_models', models.JSONField(blank=True, default=list, encoder=django.core.serializers.json.DjangoJSONEncoder, help_text='Text-to-video models, as last read; empty until they were read.')),
                 ('options_as_of', models.DateTimeField(blank=True, null=True)),
                 ('refreshed_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

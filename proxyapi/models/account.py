@@ -146,6 +146,12 @@ class Account(models.Model):
         encoder=DjangoJSONEncoder,
         help_text="Faceless option groups, as last read.",
     )
+    clip_models = models.JSONField(
+        default=list,
+        blank=True,
+        encoder=DjangoJSONEncoder,
+        help_text="Text-to-video models, as last read; empty until they were read.",
+    )
     options_as_of = models.DateTimeField(null=True, blank=True)
     refreshed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

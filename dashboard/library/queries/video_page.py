@@ -12,7 +12,7 @@ from dashboard.library.queries.buttons import ActionButton, video_card_actions, 
 from dashboard.library.queries.lineage import HistoryStep, build_video_history
 from dashboard.models import Membership
 from dashboard.shared.formatting import day
-from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
+from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.shared.videos.cards import (
     VideoCard,
     build_video_card,
@@ -93,7 +93,7 @@ def load_video_context(job: Job) -> tuple[VideoContext, DurationHistory]:
 
 
 def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage:
-    job, options = context.job, parse_faceless_options(context.job.account.options)
+    job, options = context.job, account_options(context.job.account)
     script = str(job.chosen_settings.get("script") or "")
     words = len(script.split())
     card = build_video_card(context, usual)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dashboard.studio.flows.ai_clips import AI_CLIPS, chosen_combination, find_clip_problem
 from dashboard.studio.flows.ai_visuals import AI_VISUALS
 from dashboard.studio.flows.b_roll import B_ROLL
 from dashboard.studio.flows.declaration import (
@@ -22,7 +23,7 @@ from dashboard.studio.flows.declaration import (
 )
 from proxyapi.models import Job
 
-FLOWS: Mapping[str, Flow] = {flow.type: flow for flow in (AI_VISUALS, B_ROLL)}
+FLOWS: Mapping[str, Flow] = {flow.type: flow for flow in (AI_VISUALS, AI_CLIPS, B_ROLL)}
 DEFAULT_FLOW = AI_VISUALS
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
+from dashboard.shared.video_options import FacelessOptions
 from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS
 from proxyapi.models import JobKind
 
@@ -28,6 +31,8 @@ class SettingControl(StrEnum):
     SWATCHES = "swatches"  # small, with a drawing
     PEOPLE = "people"
     CORNERS = "corners"  # placed in the corners of a picture
+    ENGINES = "engines"  # with the prices of the clip engines
+    WITH_ENGINE = "with engine"  # chosen inside the control of the clip engines
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,9 @@ class FlowStep:
 class Precondition:
     """What a draft needs for a render (spec, Faceless render preconditions).
 
-    `must_be_offered`: the service must still offer the chosen value.
+    `must_be_offered`: the service must still offer the chosen value. `find_problem`: returns a
+    sentence about the chosen settings, or "" if they are legal. `only_if_offered`: it applies only
+    if the service has values for the field.
     """
 
     field: str
@@ -97,10 +104,22 @@ class Precondition:
     step: StepSlug
     action_label: str = "Choose"
     must_be_offered: bool = False
+    only_if_offered: bool = False
+    find_problem: Callable[[dict[str, Any], FacelessOptions], str] | None = None
 
     @property
     def refusal(self) -> str:
         return f"A {self.noun} is required to render."
+
+    def find_refusal(self, chosen: dict[str, Any], options: FacelessOptions) -> str:
+        """Return a sentence if a render would lack it; empty if not. The service checks on its own
+        that a value is still offered."""
+        if self.only_if_offered and not options.choices(self.field):
+            return ""
+        if not chosen.get(self.field):
+            return self.refusal
+        problem = self.find_problem(chosen, options) if self.find_problem else ""
+        return f"{problem}." if problem else ""
 
 
 @dataclass(frozen=True)

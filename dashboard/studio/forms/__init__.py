@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from dashboard.studio.forms.new_draft import NewVideoForm
-from dashboard.studio.forms.steps import StepForm, build_step_form
+from dashboard.studio.forms.step_forms import build_step_form
+from dashboard.studio.forms.steps import StepForm
 from dashboard.studio.forms.write_script import WriteScriptForm

@@ -19,15 +19,11 @@ from django.forms.boundfield import BoundField
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
 from dashboard.shared.video_options import FacelessOptions
 from dashboard.studio.flows import (
-    FLOWS,
-    Flow,
     FlowStep,
     SettingControl,
     SettingSection,
-    StepSlug,
-    flow_of,
 )
-from dashboard.studio.forms.fields import OptionCard, OptionField, ScriptField, TitleField
+from dashboard.studio.forms.fields import OptionCard, OptionField
 from dashboard.studio.forms.stills import shipped_still
 from proxyapi.models import Job
 
@@ -100,6 +96,8 @@ class StepForm(PortalForm):
     def add_setting_fields(self) -> None:
         """Add a field per setting, except for optional ones without values at the service."""
         for setting in self.step.settings:
+            if setting.control == SettingControl.WITH_ENGINE:
+                continue
             chosen = self.job.draft.settings.get(setting.name)
             field = OptionField(setting, self.options, chosen, is_partial=self.is_partial)
             if setting.is_optional and not field.offered:
@@ -180,45 +178,6 @@ class StepForm(PortalForm):
         data = {name: self.data[name] for name in self.data}
         versions = {name: current[name] for name in VERSION_FIELDS}
         return type(self)(job, self.step, self.options, {**data, **versions})
-
-
-class TypeForm(StepForm):
-    title = TitleField()
-    type = forms.ChoiceField(
-        choices=[(flow.type, flow.label) for flow in FLOWS.values()],
-        error_messages={"required": "Choose a type.", "invalid_choice": "Choose a type."},
-    )
-
-    @property
-    def type_cards(self) -> tuple[tuple[Flow, bool], ...]:
-        """Return every flow, and whether it is chosen."""
-        chosen = self["type"].value()
-        return tuple((flow, flow.type == chosen) for flow in FLOWS.values())
-
-
-class ScriptForm(StepForm):
-    script = ScriptField(required=True, rows=14)
-
-
-# Steps with other fields than settings.
-FORM_OVERRIDES: Mapping[StepSlug, type[StepForm]] = {
-    StepSlug.TYPE: TypeForm,
-    StepSlug.SCRIPT: ScriptForm,
-}
-
-
-def build_step_form(
-    job: Job,
-    slug: StepSlug,
-    options: FacelessOptions,
-    data: Any = None,
-    *,
-    is_partial: bool = False,
-) -> StepForm:
-    """Return the form of a step of the draft's flow; raise `KeyError` if the flow has no such
-    step."""
-    step = flow_of(job).steps_by_slug[slug]
-    return FORM_OVERRIDES.get(slug, StepForm)(job, step, options, data, is_partial=is_partial)
 
 
 def step_digest(values: dict[str, Any]) -> str:

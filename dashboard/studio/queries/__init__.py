@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
+from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.studio.flows import StepSlug
 from dashboard.studio.queries.drafts import DraftList, first_open_step, load_draft_list
 from dashboard.studio.queries.page import StudioPage, load_studio_page

@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
-from dashboard.shared.video_options import parse_faceless_options
+from dashboard.shared.video_options import account_options
 from dashboard.studio.flows import FlowStep, StepSlug, flow_of
 from dashboard.studio.queries.notices import DraftNotice, account_notice
 from dashboard.studio.queries.steps import step_state
@@ -82,7 +82,7 @@ def load_draft_list(reader: Membership) -> DraftList:
 
 def first_open_step(job: Job) -> FlowStep:
     """Return the first incomplete step, or the review if all are complete."""
-    options = parse_faceless_options(job.account.options)
+    options = account_options(job.account)
     steps, settings = flow_of(job).steps, job.draft.settings
     return next(step for step in steps if not step_state(step, settings, options)[0])
 

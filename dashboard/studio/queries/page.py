@@ -11,7 +11,7 @@ from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
-from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
+from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.studio.flows import FlowStep, StepSlug, flow_of
 from dashboard.studio.queries.notices import DraftNotice, draft_notices
 from dashboard.studio.queries.price import (
@@ -80,7 +80,7 @@ class StudioPage:
 def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage:
     """Three queries besides the job with its account and token: charges, holds, past prices; a
     fourth, earlier scripts, in the step of the script."""
-    options = parse_faceless_options(job.account.options)
+    options = account_options(job.account)
     draft, price = job.draft, build_draft_price(job)
     may_edit, need = has_permission(reader, Permission.RENDER), token_requirement(job)
     return StudioPage(

@@ -17,8 +17,8 @@ from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.shared.team_balance import credit_shortfall_text
-from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
-from dashboard.studio.flows import Precondition, flow_of
+from dashboard.shared.video_options import FacelessOptions, account_options
+from dashboard.studio.flows import Precondition, SettingControl, chosen_combination, flow_of
 from dashboard.studio.queries.script import draft_charges, script_length
 from dashboard.studio.queries.steps import setting_state
 from proxyapi import pricing
@@ -42,6 +42,15 @@ class RenderRequirement:
     done: bool
     step: str = ""
     action_label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClipRate:
+    """What the chosen clip engine takes a second, and for how many seconds."""
+
+    name: str
+    credits_per_second: Decimal
+    length: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +82,7 @@ class DraftPrice:
     can_request_again: bool
     requirements: tuple[RenderRequirement, ...]
     past_prices: PastPrices
+    clip_rate: ClipRate | None = None
 
     @property
     def ready(self) -> bool:
@@ -97,7 +107,7 @@ class RenderButton:
 
 def build_draft_price(job: Job) -> DraftPrice:
     """Three queries besides the job with its account and token."""
-    options = parse_faceless_options(job.account.options)
+    options = account_options(job.account)
     state, reason = price_state_and_reason(job)
     return DraftPrice(
         job_id=job.pk,
@@ -108,7 +118,23 @@ def build_draft_price(job: Job) -> DraftPrice:
         can_request_again=can_request_price_again(job, state),
         requirements=render_requirements(job, options),
         past_prices=load_past_prices(job),
+        clip_rate=build_clip_rate(job, options),
     )
+
+
+def build_clip_rate(job: Job, options: FacelessOptions) -> ClipRate | None:
+    """Return the rate of the chosen clip engine; None if the type has none or it has no price."""
+    chosen = job.draft.settings
+    if "clip_engine_id" not in flow_of(job).settings:
+        return None
+    engine = options.clip_engine(chosen.get("clip_engine_id"))
+    combination = chosen_combination(chosen)
+    offered = engine.offered.get(combination.value) if engine else None
+    if engine is None or offered is None or offered.credits_per_second is None:
+        return None
+    name = ", ".join(filter(None, (engine.name, offered.name)))
+    length = script_length(chosen.get("script"))
+    return ClipRate(name, offered.credits_per_second, length.duration_text if length.words else "")
 
 
 def build_render_button(price: DraftPrice, reader: Membership) -> RenderButton:
@@ -142,11 +168,13 @@ def can_request_price_again(job: Job, state: str) -> bool:
 def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequirement, ...]:
     needs: list[RenderRequirement] = []
     for need in flow_of(job).preconditions:
-        done = is_precondition_met(need, job, options)
+        if need.only_if_offered and not options.choices(need.field):
+            continue
+        done, label = precondition_state(need, job, options)
         # Each step is linked once.
         is_linked = any(not earlier.done and earlier.step == need.step for earlier in needs)
         step = "" if is_linked else need.step
-        needs.append(RenderRequirement(need.label, done, step, need.action_label))
+        needs.append(RenderRequirement(label, done, step, need.action_label))
     needs += vanished_requirements(job, options)
     needs.append(RenderRequirement("No render is running", not has_active_render(job)))
     if stopped := token_requirement(job):
@@ -163,17 +191,27 @@ def vanished_requirements(job: Job, options: FacelessOptions) -> list[RenderRequ
     lines = []
     for step in flow.steps:
         for setting in step.settings:
-            if setting.name not in covered and chosen.get(setting.name):
+            is_checked_here = setting.control != SettingControl.WITH_ENGINE
+            if is_checked_here and setting.name not in covered and chosen.get(setting.name):
                 done, note = setting_state(setting, chosen, options)
                 if not done:
                     lines.append(RenderRequirement(note, False, step.slug, "Choose"))
     return lines
 
 
-def is_precondition_met(need: Precondition, job: Job, options: FacelessOptions) -> bool:
-    if not need.must_be_offered:
-        return bool(job.draft.settings.get(need.field))
-    return setting_state(flow_of(job).settings[need.field], job.draft.settings, options)[0]
+def precondition_state(need: Precondition, job: Job, options: FacelessOptions) -> tuple[bool, str]:
+    """Return whether a precondition is met, and its line, which names a problem if there is one."""
+    chosen = job.draft.settings
+    if not chosen.get(need.field):
+        return False, need.label
+    problem = need.find_problem(chosen, options) if need.find_problem else ""
+    if problem:
+        return False, problem
+    is_met = (
+        not need.must_be_offered
+        or setting_state(flow_of(job).settings[need.field], chosen, options)[0]
+    )
+    return is_met, need.label
 
 
 def token_requirement(job: Job) -> RenderRequirement | None:

@@ -12,7 +12,7 @@ from dashboard.shared.budget_impact import build_budget_impact
 from dashboard.shared.charts.price_range import build_price_range
 from dashboard.shared.formatting import credits
 from dashboard.shared.price_question import PriceQuestion
-from dashboard.shared.video_options import parse_faceless_options
+from dashboard.shared.video_options import account_options
 from dashboard.studio.flows import StepSlug
 from dashboard.studio.queries.price import build_draft_price, has_active_render
 from dashboard.studio.queries.steps import draft_summary
@@ -36,7 +36,7 @@ def build_render_question(
     return PriceQuestion(
         label="Render",
         title=job.title,
-        summary=draft_summary(job, parse_faceless_options(job.account.options)),
+        summary=draft_summary(job, account_options(job.account)),
         price=price.estimate,
         price_note="Approximate, according to the service",
         hold=hold,

@@ -16,7 +16,7 @@ from dashboard.studio.forms import StepForm, WriteScriptForm, build_step_form
 from dashboard.studio.queries import (
     FacelessOptions,
     StepSlug,
-    parse_faceless_options,
+    account_options,
     script_request_status,
 )
 from dashboard.studio.views.responses import (
@@ -44,7 +44,7 @@ def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
         return redirect_to_video(request, job, explain=posted)
     if not posted:
         return render_script_part(request, job)
-    options = parse_faceless_options(job.account.options)
+    options = account_options(job.account)
     write = WriteScriptForm(options, request.POST)
     refusal, over = write.form_error(), False
     if write.is_valid():
@@ -72,7 +72,7 @@ def restore_script_version(request: TeamRequest, job_id: UUID, version_id: int) 
     version = fetch_script_version(job, version_id)
     if has_left_studio(job):
         return redirect_to_video(request, job, explain=True)
-    own_script = unsaved_script_form(request, job, parse_faceless_options(job.account.options))
+    own_script = unsaved_script_form(request, job, account_options(job.account))
     refusal = UNSAVED_TEXT if own_script else ""
     if script_request_status(job).blocks_new_script:
         refusal = SCRIPT_IN_PROGRESS

@@ -13,7 +13,7 @@ from dashboard.shared.roles import Permission
 from dashboard.studio import actions
 from dashboard.studio.flows import FLOWS, StepSlug, flow_of, settings_put_aside
 from dashboard.studio.forms import StepForm, build_step_form
-from dashboard.studio.queries import parse_faceless_options, script_request_status
+from dashboard.studio.queries import account_options, script_request_status
 from dashboard.studio.views.responses import (
     fetch_studio_job,
     has_left_studio,
@@ -38,7 +38,7 @@ def draft_step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
         return redirect_to_video(request, job, explain=posted)
     if not posted or slug == StepSlug.REVIEW:
         return render_step_page(request, job, slug)
-    options = parse_faceless_options(job.account.options)
+    options = account_options(job.account)
     is_field = bool(request.htmx)
     form = build_step_form(job, slug, options, request.POST, is_partial=is_field)
     if not form.is_valid():

@@ -58,7 +58,7 @@ def test_ids_stay_the_numbers_the_service_gave(
         ("voice", {}, "Choose a voice."),
         ("voice", {"voice_id": "999"}, "no longer offers this"),
         ("visuals", {"image_engine_id": "71"}, "Choose a genre."),
-        ("type", {"title": "A", "type": "ai-clips", "aspect_ratio": "16:9"}, "Choose a type."),
+        ("type", {"title": "A", "type": "ai-dreams", "aspect_ratio": "16:9"}, "Choose a type."),
         ("type", {"title": "A", "type": "ai-visuals", "aspect_ratio": "2:1"}, "no longer offers"),
         ("script", {"script": " \n "}, "Enter a script"),
         ("captions", {"font": "Comic"}, "no longer offers this"),

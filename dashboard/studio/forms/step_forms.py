@@ -1,0 +1,56 @@
+"""The forms of single steps, and the choice of a step's form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from dashboard.shared.video_options import FacelessOptions
+from dashboard.studio.flows import FLOWS, Flow, SettingControl, StepSlug, flow_of
+from dashboard.studio.forms.clip_engines import ClipEngineForm
+from dashboard.studio.forms.fields import ScriptField, TitleField
+from dashboard.studio.forms.steps import StepForm
+from proxyapi.models import Job
+
+
+class TypeForm(StepForm):
+    title = TitleField()
+    type = forms.ChoiceField(
+        choices=[(flow.type, flow.label) for flow in FLOWS.values()],
+        error_messages={"required": "Choose a type.", "invalid_choice": "Choose a type."},
+    )
+
+    @property
+    def type_cards(self) -> tuple[tuple[Flow, bool], ...]:
+        """Return every flow, and whether it is chosen."""
+        chosen = self["type"].value()
+        return tuple((flow, flow.type == chosen) for flow in FLOWS.values())
+
+
+class ScriptForm(StepForm):
+    script = ScriptField(required=True, rows=14)
+
+
+# Steps with other fields than settings.
+FORM_OVERRIDES: Mapping[StepSlug, type[StepForm]] = {
+    StepSlug.TYPE: TypeForm,
+    StepSlug.SCRIPT: ScriptForm,
+}
+
+
+def build_step_form(
+    job: Job,
+    slug: StepSlug,
+    options: FacelessOptions,
+    data: Any = None,
+    *,
+    is_partial: bool = False,
+) -> StepForm:
+    """Return the form of a step of the draft's flow; raise `KeyError` if the flow has no such
+    step."""
+    step = flow_of(job).steps_by_slug[slug]
+    has_engines = any(setting.control == SettingControl.ENGINES for setting in step.settings)
+    form = ClipEngineForm if has_engines else FORM_OVERRIDES.get(slug, StepForm)
+    return form(job, step, options, data, is_partial=is_partial)
