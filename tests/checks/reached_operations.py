@@ -23,6 +23,7 @@ TYPED_SHORTCUT = re.compile(r"^(b_roll|ai_visuals|url_to_video)\.")
 FIRST_VIDEO = "test_first_video.py::test_a_newcomer_makes_and_plays_a_video"
 RETRY = "failures/test_renders.py::test_a_failed_render_says_why_and_offers_a_retry_at_its_price"
 B_ROLL = "test_b_roll.py::test_b_roll_from_a_topic_to_the_film"
+AI_CLIPS = "test_ai_clips.py::test_ai_clips_from_a_draft_to_the_film"
 TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_told_without_a_reload"
 
 
@@ -41,6 +42,7 @@ REACHED_OPERATIONS: Mapping[str, ReachedOperation] = {
     "top_up.get": ReachedOperation("Auto top-up", TOP_UP),
     "top_up.put": ReachedOperation("Auto top-up", TOP_UP),
     "faceless.options": ReachedOperation("Studio, all steps", FIRST_VIDEO),
+    "text_to_video.models": ReachedOperation("Studio, Visuals", AI_CLIPS),
     "faceless.create": ReachedOperation("Studio, price card", FIRST_VIDEO),
     "faceless.patch": ReachedOperation("Studio, price card", FIRST_VIDEO),
     "faceless.scripts": ReachedOperation("Studio, Script", B_ROLL),

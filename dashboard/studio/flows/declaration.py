@@ -84,10 +84,6 @@ class FlowStep:
     settings: tuple[OptionSetting, ...] = ()
     template: str = "studio/steps/settings.html"
 
-    @property
-    def is_optional(self) -> bool:
-        return all(setting.is_optional for setting in self.settings)
-
 
 @dataclass(frozen=True, slots=True)
 class Precondition:

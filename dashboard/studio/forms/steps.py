@@ -109,7 +109,10 @@ class StepForm(PortalForm):
     @property
     def sections(self) -> tuple[FormSection, ...]:
         """Return the settings in the cards of the page, with the choices made in this form."""
-        own = SettingSection(self.step.heading, "optional" if self.step.is_optional else "")
+        optional = all(
+            setting.is_optional for setting in self.step.settings if setting.section is None
+        )
+        own = SettingSection(self.step.heading, "optional" if optional else "")
         sections: dict[SettingSection, list[SettingField]] = {}
         for name, field in self.fields.items():
             if isinstance(field, OptionField) and field.offered:
