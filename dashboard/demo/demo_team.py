@@ -10,12 +10,14 @@ import json
 import secrets
 from pathlib import Path
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db import transaction
 
 from dashboard import private_file
 from dashboard.alerts import default_rules
+from dashboard.demo.history import build as history
 from dashboard.demo.sandbox_admin import SandboxAdmin
 from dashboard.models import Membership, Role, Team, User
 from dashboard.tokens.actions import add_member_token
@@ -44,6 +46,7 @@ DEMO_PEOPLE = (
     DemoPerson("Luca Moretti", Role.PRODUCER, has_token=True),
     DemoPerson("Vera Costa", Role.VIEWER, has_token=False),
 )
+TOKEN_OWNERS = [person.name.split()[0] for person in DEMO_PEOPLE if person.has_token]
 SHARED_ACCOUNT = {
     "name": "Northlight Studio",
     "email": f"studio@{DEMO_EMAIL_DOMAIN}",
@@ -63,24 +66,39 @@ TRIAL_ACCOUNT = {
 }
 
 
-def create_demo(portal: str, sandbox: SandboxAdmin) -> Path:
+def create_demo(portal: str, sandbox: SandboxAdmin, *, with_past: bool) -> Path:
     """Create the demo in one transaction and return the path of the file with the sign-ins.
 
-    Raises `Refusal` if the sandbox rejects a token, `OSError` if it does not answer.
+    Without a past the team has an unused account. What the sandbox made for a start that was killed
+    stays there unused. Raises `Refusal` if the sandbox rejects a token, `OSError` if it does not
+    answer, and what `store_past` raises.
     """
-    shared, spare, trial = (
-        sandbox.create_account(account)
-        for account in (SHARED_ACCOUNT, SPARE_ACCOUNT, TRIAL_ACCOUNT)
-    )
+    past = None
+    if with_past:
+        zone = ZoneInfo(settings.TIME_ZONE)
+        past = history.replay_past(sandbox, SHARED_ACCOUNT, TOKEN_OWNERS, zone)
+    shared = past.account.account if past else sandbox.create_account(SHARED_ACCOUNT)
+    spare, trial = (sandbox.create_account(account) for account in (SPARE_ACCOUNT, TRIAL_ACCOUNT))
     with transaction.atomic():
         team = Team.objects.create(
             name=DEMO_TEAM_NAME, tenant=Tenant.objects.create(time_zone=settings.TIME_ZONE)
         )
         default_rules.create_default_rules(team)
         people = [add_demo_member(team, person) for person in DEMO_PEOPLE]
-        for membership, person in zip(team.memberships.all(), DEMO_PEOPLE, strict=True):
-            if person.has_token:
-                add_member_token(by=membership, pasted=Secret(sandbox.create_token(shared)))
+        issued = (
+            past.account.tokens if past else [sandbox.create_token(shared) for _ in TOKEN_OWNERS]
+        )
+        owners = [
+            membership
+            for membership, person in zip(team.memberships.all(), DEMO_PEOPLE, strict=True)
+            if person.has_token
+        ]
+        stored = [
+            add_member_token(by=membership, pasted=Secret(token))
+            for membership, token in zip(owners, issued, strict=True)
+        ]
+        if past:
+            history.store_past(team, past, stored)
         demo_data = {
             "portal": portal,
             "sandbox": sandbox.address,

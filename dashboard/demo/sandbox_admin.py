@@ -10,10 +10,12 @@ import json
 import os
 import socket
 import time
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 READY_TIMEOUT_S = 30
+REQUEST_TIMEOUT_S = 60  # a replay handles hundreds of calls
 
 
 class SandboxAdmin:
@@ -45,9 +47,15 @@ class SandboxAdmin:
         path = f"/_sandbox/accounts/{account['account_id']}/tokens"
         return str(self._request("POST", path, {})["token"])
 
+    def replay(self, calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The answers to calls of the past, each with `status`, and `body` if the call is named."""
+        answer = self._request("POST", "/_sandbox/replay", {"calls": list(calls)})
+        answers: list[dict[str, Any]] = answer["answers"]
+        return answers
+
     def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         # No proxy of the environment: the sandbox is on the local network.
-        connection = http.client.HTTPConnection(self.host, timeout=10)
+        connection = http.client.HTTPConnection(self.host, timeout=REQUEST_TIMEOUT_S)
         try:
             headers = {"Content-Type": "application/json"}
             if token := os.environ.get("SANDBOX_CONTROL_TOKEN"):

@@ -67,17 +67,23 @@ def find_low_balances(
                 now if period != current_period else now - MIN_SHORTAGE_DURATION,
             )
             if available < rule.threshold:
-                yield AlertFinding(
-                    rule,
-                    str(account.pk),
-                    f"{credits(max(available, ZERO))} cr are free, "
-                    f"less than {credits(rule.threshold)}",
-                    f"On {account.label}: {credits(account.balance)} cr as of "
-                    f"{clock(account.balance_as_of)}, {credits(account.held_now)} held.",
-                    "failed" if available <= 0 else "late",
-                    account_page_url("top-up", account.pk),
-                    period,
-                )
+                yield low_balance_finding(rule, account, account.held_now, period)
+
+
+def low_balance_finding(
+    rule: AlertRule, account: Account, held: Decimal, period: str
+) -> AlertFinding:
+    available = account.balance - quantize_credits(held)
+    return AlertFinding(
+        rule,
+        str(account.pk),
+        f"{credits(max(available, ZERO))} cr are free, less than {credits(rule.threshold)}",
+        f"On {account.label}: {credits(account.balance)} cr as of "
+        f"{clock(account.balance_as_of)}, {credits(held)} held.",
+        "failed" if available <= 0 else "late",
+        account_page_url("top-up", account.pk),
+        period,
+    )
 
 
 def alerted_period(rule: AlertRule, account: Any, now: datetime) -> str | None:

@@ -32,16 +32,23 @@ def find_failed_top_ups(
             continue  # switched off here; the service keeps the count until a top-up succeeds
         count = row.consecutive_failures
         for rule in [rule for rule in rules if count >= rule.threshold][:1]:
-            yield AlertFinding(
-                rule,
-                str(row.pk),
-                "A top-up failed" if count == 1 else f"{count} top-ups failed in a row",
-                f"On {row.account.label}. After the third the service switches automatic top-up "
-                "off. It gives no reason. Check the payment method there.",
-                "failed",
-                account_page_url("top-up", row.account_id),
-                f"{weekly_period(team, now)}, {top_up_failure_key(row)}",
+            yield failed_top_up_finding(
+                rule, row, f"{weekly_period(team, now)}, {top_up_failure_key(row)}"
             )
+
+
+def failed_top_up_finding(rule: AlertRule, row: AutoTopUp, period: str) -> AlertFinding:
+    count = row.consecutive_failures
+    return AlertFinding(
+        rule,
+        str(row.pk),
+        "A top-up failed" if count == 1 else f"{count} top-ups failed in a row",
+        f"On {row.account.label}. After the third the service switches automatic top-up "
+        "off. It gives no reason. Check the payment method there.",
+        "failed",
+        account_page_url("top-up", row.account_id),
+        period,
+    )
 
 
 def top_up_failure_key(row: AutoTopUp) -> str:

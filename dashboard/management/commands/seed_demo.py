@@ -11,7 +11,9 @@ from django.core.management.base import BaseCommand, CommandError
 from dashboard.demo import demo_team
 from dashboard.demo.sandbox_admin import SandboxAdmin
 from dashboard.models import Team
+from proxyapi.rate_limiter import RateLimitExhausted
 from proxyapi.refusals import Refusal
+from proxyapi.upstream.errors import UpstreamError
 
 
 class Command(BaseCommand):
@@ -29,10 +31,17 @@ class Command(BaseCommand):
             return
         try:
             sandbox.wait_until_ready()
-            demo_file = demo_team.create_demo(portal_address(), sandbox)
+            demo_file = demo_team.create_demo(
+                portal_address(), sandbox, with_past=settings.DEMO == "full"
+            )
         except OSError as error:
             raise CommandError(
                 f"The sandbox at {sandbox.address} does not answer: {error}"
+            ) from None
+        except (UpstreamError, RateLimitExhausted) as trouble:
+            raise CommandError(
+                f"The demo's past could not be read from the sandbox. {trouble.user_message} Start "
+                "again, or start with DEMO=empty."
             ) from None
         except Refusal as refusal:
             raise CommandError(

@@ -1,0 +1,182 @@
+"""The demo's past: the books agree to the credit, a second start changes nothing, and none on
+demand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from django.apps import apps
+from django.core.management import CommandError, call_command
+from django.db.models import Sum
+from django.utils import timezone
+
+from dashboard.alerts.evaluate import evaluate_team
+from dashboard.demo.history import build
+from dashboard.demo.history.account import OPENING_CREDITS, OUTSIDE_SPENDS
+from dashboard.demo.history.plan import PAST_DAYS, OptionPool, plan_videos
+from dashboard.demo.sandbox_admin import SandboxAdmin
+from dashboard.models import AlertEvent, AlertKind, ApprovalRequest, Team
+from dashboard.studio.flows import FLOWS
+from proxyapi import calls
+from proxyapi.ledger.reconciliation import balance_difference
+from proxyapi.models import (
+    Account,
+    AutoTopUp,
+    Charge,
+    ChargeState,
+    Job,
+    JobState,
+    LedgerEntry,
+    MonthlyPriceCount,
+    RenderDurations,
+)
+from proxyapi.models.charge import CHARGED_STATES
+from proxyapi.operations import OPERATIONS
+from proxyapi.upstream.client import UpstreamClient
+from proxyapi.upstream.errors import ConnectionRefused
+from tests.proxyapi.money.in_process_sandbox import ADDRESS, InProcessSandbox
+
+OFFERED = OptionPool([2114, 2117], [41, 42], [11, 12, 14, 17], [811])
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The portal and its seed command talk to a sandbox in this process, on the machine's clock."""
+    settings.VIDEO_API_BASE_URL, settings.VIDEO_API_IS_SANDBOX = f"{ADDRESS}/v2", True
+    settings.VAR, settings.DEMO = tmp_path, "full"
+    with asyncio.Runner() as loop:
+        made = InProcessSandbox(tmp_path / "media", loop)
+        made.clock.set_mode("real", now=timezone.now().timestamp())
+
+        def send(_: SandboxAdmin, method: str, path: str, body: Any = None) -> Any:
+            with httpx.Client(transport=made, base_url=ADDRESS) as client:
+                return client.request(method, path, json=body).raise_for_status().json()
+
+        monkeypatch.setattr(SandboxAdmin, "_request", send)
+        with UpstreamClient(f"{ADDRESS}/v2", OPERATIONS, transport=made) as client:
+            monkeypatch.setattr(calls, "upstream_client", lambda: client)
+            yield made
+
+
+def row_counts() -> Counter[str]:
+    models = [*apps.get_app_config("proxyapi").get_models()]
+    models += apps.get_app_config("dashboard").get_models()
+    return Counter({model.__name__: model._default_manager.count() for model in models})
+
+
+@pytest.mark.django_db
+def test_the_books_agree_to_the_credit(sandbox):
+    call_command("seed_demo", verbosity=0)
+
+    account = Account.objects.select_related("ledger").get()
+    upstream = next(it for it in sandbox.world.accounts if it.id == account.upstream_id)
+    entries = LedgerEntry.objects.filter(account=account)
+    assert entries.aggregate(sum=Sum("amount"))["sum"] + OPENING_CREDITS == upstream.balance
+    assert (account.balance, account.ledger.balance_exact) == (upstream.balance,) * 2
+    assert balance_difference(account.ledger) == Decimal(0)
+    ledger = sandbox.world.ledgers[upstream.id]
+    assert (account.ledger.low, account.ledger.high) == (0, len(ledger))
+    assert not entries.filter(via_api=None).exists()
+
+    spent = Charge.objects.filter(state__in=CHARGED_STATES)
+    debits = entries.filter(charge__isnull=False, amount__lt=0)
+    assert not Charge.objects.without_debit().exists()
+    assert spent.aggregate(sum=Sum("cost"))["sum"] == -debits.aggregate(sum=Sum("amount"))["sum"]
+    assert set(debits.values_list("confidence", flat=True)) == {"certain"}
+    outside = entries.filter(charge=None, amount__lt=0)
+    assert {row.label for row in outside.filter(via_api=False)} == {
+        spend.label for spend in OUTSIDE_SPENDS
+    }
+    assert outside.filter(via_api=True).count() == 2, "a script of another program, and its render"
+
+
+@pytest.mark.django_db
+def test_the_past_has_everything_that_a_team_meets(sandbox):
+    call_command("seed_demo", verbosity=0)
+
+    team = Team.objects.get()
+    jobs, now = Job.objects.all(), timezone.now()
+    done = jobs.filter(state=JobState.COMPLETED)
+    assert set(done.values_list("draft__settings__type", flat=True)) == set(FLOWS)
+    assert {member.first_name for member in {job.member for job in done}} == {
+        "Mira",
+        "Priya",
+        "Luca",
+    }
+    assert jobs.filter(state=JobState.FAILED).count() == 2
+    assert Charge.objects.filter(state=ChargeState.MATCHED).count() == 1
+    assert ApprovalRequest.objects.filter(decision="").count() == 1
+    kinds = set(AlertEvent.objects.values_list("rule__kind", flat=True))
+    assert kinds >= {AlertKind.BALANCE, AlertKind.TOP_UP_FAILED, AlertKind.APPROVAL_REQUEST}
+    top_ups = LedgerEntry.objects.filter(content_type="top-up")
+    assert top_ups.count() >= 2
+    assert AutoTopUp.objects.get().enabled
+    assert {row.subtype for row in RenderDurations.objects.all()} == set(FLOWS)
+    assert MonthlyPriceCount.objects.filter(operation="faceless.render").exists()
+    latest = max(job.finished_at or job.created_at for job in jobs)
+    first = min(job.created_at for job in jobs)
+    assert latest < now
+    assert now - first < timedelta(days=PAST_DAYS + 1)
+    assert not evaluate_team(team.pk), "the alerts that hold now were reported at their time"
+
+
+@pytest.mark.django_db
+def test_a_second_start_changes_nothing(sandbox):
+    call_command("seed_demo", verbosity=0)
+    rows, world = row_counts(), sandbox.world.snapshot()
+
+    call_command("seed_demo", verbosity=0)
+
+    assert row_counts() == rows
+    assert {**sandbox.world.snapshot(), "note": []} == {**world, "note": []}
+
+
+@pytest.mark.django_db
+def test_an_empty_demo_has_no_past(sandbox, settings):
+    settings.DEMO = "empty"
+    call_command("seed_demo", verbosity=0)
+
+    assert row_counts()["Token"] == 3
+    assert not Job.objects.exists()
+    assert not LedgerEntry.objects.exists()
+    assert Account.objects.get().monthly_credits == 12_000
+
+
+@pytest.mark.django_db
+def test_after_a_start_that_failed_half_way_the_next_one_is_whole(sandbox, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(build, "read_top_up", refuse_connection)
+        with pytest.raises(CommandError, match=r"Start again, or start with DEMO=empty\."):
+            call_command("seed_demo", verbosity=0)
+    assert row_counts()["Job"] == row_counts()["User"] == 0
+
+    call_command("seed_demo", verbosity=0)
+
+    assert Job.objects.exists()
+    assert balance_difference(Account.objects.select_related("ledger").get().ledger) == 0
+
+
+def refuse_connection(*_: Any) -> None:
+    raise ConnectionRefused(OPERATIONS["top_up.get"])
+
+
+@pytest.mark.parametrize("hour", [0, 9, 23])
+def test_the_plan_is_the_same_each_time_and_ends_before_the_present(hour):
+    now = datetime(2026, 11, 24, hour, 5, tzinfo=UTC)
+    first = now.date() - timedelta(days=PAST_DAYS)
+    videos = plan_videos(first, now, OFFERED, {"ai-visuals", "b-roll"})
+
+    assert videos == plan_videos(first, now, OFFERED, {"ai-visuals", "b-roll"})
+    assert all(video.at < now for video in videos)
+    assert [video.at for video in videos] == sorted(video.at for video in videos)
+    by_day = Counter(video.at.weekday() for video in videos)
+    assert max(by_day[day] for day in (5, 6)) < min(by_day[day] for day in range(5))
+    assert len({video.title for video in videos}) == len(videos)
