@@ -20,6 +20,7 @@ FORM_PAGES = {
     "credit-pack-removals": "top-up",
     "credit-packs": "top-up",
     "drafts": "studio",
+    "studio-reading": "studio",
     "member-roles": "members",
     "alerts-read": "alerts-unread",
     "session": "overview",

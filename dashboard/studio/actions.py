@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.models import AuditAction, Membership
+from dashboard.models import AuditAction, DraftOrigin, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import (
@@ -39,9 +39,18 @@ RENDER_ALREADY_SENT = "This video was already sent to render. Nothing was sent t
 
 
 @transaction.atomic
-def start_draft(*, by: Membership, title: str, chosen: dict[str, Any]) -> Job:
+def start_draft(
+    *,
+    by: Membership,
+    title: str,
+    chosen: dict[str, Any],
+    script_request: dict[str, Any] | None = None,
+) -> Job:
     """Create a draft on the member's own token. It costs nothing and exists only here until it is
-    priced."""
+    priced.
+
+    `script_request` has the length, style, tone and language that the form of a script starts with.
+    """
     check_permission(by, Permission.RENDER)
     token = require_member_token(by)
     job = Job.objects.create(
@@ -53,7 +62,10 @@ def start_draft(*, by: Membership, title: str, chosen: dict[str, Any]) -> Job:
         title=title,
     )
     Draft.objects.create(job=job, settings={**chosen, "title": title})
+    if script_request:
+        DraftOrigin.objects.create(job=job, script_request=script_request)
     record_audit_event(by, AuditAction.DRAFT_START, job.pk)
+    request_draft_price(by=by, job=job)
     return job
 
 
@@ -69,9 +81,7 @@ def copy_draft(*, by: Membership, job: Job, type_: str | None = None) -> Job:
     chosen, type_ = job.chosen_settings, type_ or flow_of(job).type
     left_out = {setting.name for setting in settings_put_aside(job, type_)}
     kept = {name: value for name, value in chosen.items() if name not in left_out}
-    copy = start_draft(by=by, title=job.title, chosen={**kept, "type": type_})
-    request_draft_price(by=by, job=copy)
-    return copy
+    return start_draft(by=by, title=job.title, chosen={**kept, "type": type_})
 
 
 def require_member_token(by: Membership) -> Token:

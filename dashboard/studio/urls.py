@@ -9,6 +9,7 @@ from dashboard.studio import views
 urlpatterns = [
     path("studio/", views.studio, name="studio"),
     path("studio/drafts/", views.create_draft, name="drafts"),
+    path("studio/reading/", views.read_start, name="studio-reading"),
     path("studio/<uuid:job_id>/", views.open_draft, name="studio-draft"),
     path("studio/<uuid:job_id>/scripts/", views.request_script, name="studio-scripts"),
     path(

@@ -53,19 +53,17 @@ class MemberPage:
 
     # Drafts
 
-    def begin_draft(self, title: str, *, topic: str = "", script: str = "") -> None:
-        """Fill the form of a new video and press its button."""
-        self.page.get_by_label("Title").fill(title)
-        self.page.get_by_role("radio", name="My own script" if script else "From a topic").check()
-        words = self.page.locator(f"textarea[name={'script' if script else 'topic'}]")
-        words.fill(script or topic)
-        self.page.get_by_role("button", name="Create draft").click()
+    def begin_draft(self, text: str) -> None:
+        """Fill the field of a new video and press its button."""
+        self.page.locator("textarea[name=start]").fill(text)
+        self.page.get_by_role("button", name="Continue").click()
 
     def create_draft(self, title: str, script: str = SCRIPT_TEXT) -> str:
         """The id of a new draft that has all that a render needs; without words it has a topic."""
-        source = {"source": "script", "script": script} if script else {"source": "topic"}
-        begun = self.post_form("/studio/drafts/", title=title, topic="Glaciers", **source)
+        begun = self.post_form("/studio/drafts/", start=title, read_as="topic", type="ai-visuals")
         job = begun.url.split("/")[-3]
+        if script:
+            assert self.post_form(f"/studio/{job}/script/", script=script).ok
         for step in ("voice", "visuals"):
             wait_until(lambda step=step: self.offered_choices(job, step))  # type: ignore[misc]
             saved = self.post_form(f"/studio/{job}/{step}/", **self.offered_choices(job, step))

@@ -17,9 +17,8 @@ def test_b_roll_from_a_topic_to_the_film(
     luca.use_token_of(sandbox_control.create_account())
     page = luca.page
     page.goto("/studio/")
-    luca.begin_draft("How a river bends", topic="How a river bends")
-    page.get_by_role("radio", name="B-roll").check(timeout=RENDERED_TIMEOUT_MS)  # its options
-    continue_to(page, "Script")
+    page.get_by_label("Type").select_option(label="B-roll")
+    luca.begin_draft("How a river bends")
     page.get_by_role("button", name="Write the script").click()
     expect(page.locator("textarea[name=script]")).not_to_have_value("", timeout=PRICED_TIMEOUT_MS)
     continue_to(page, "Voice")

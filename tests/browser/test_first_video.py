@@ -83,7 +83,7 @@ def spare_token(house: LivePortal) -> str:
 def add_token(page: Page, token: str) -> None:
     """Without a token the studio says where to get one; the token is shown never again."""
     page.get_by_role("link", name="Studio").first.click()
-    page.get_by_role("link", name="Add your token").first.click()
+    page.get_by_role("link", name="Add a token").first.click()
     page.get_by_label("Token").fill(token)
     page.get_by_role("button", name="Add").click()
     expect(page.get_by_text(f"…{token[-4:]}").first).to_be_visible()
@@ -92,10 +92,11 @@ def add_token(page: Page, token: str) -> None:
 
 def create_video(page: Page, album: ScreenshotAlbum) -> None:
     page.get_by_role("link", name="Studio").first.click()
+    page.locator("textarea[name=start]").fill(" ".join(WORDS.split()))
+    expect(page.locator("#id_start_help")).to_contain_text("Reads as a script")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("link", name="Type").first.click()
     page.get_by_label("Title").fill("How to read a glacier")
-    page.get_by_text("My own script").click()
-    page.locator("textarea[name=script]").fill(" ".join(WORDS.split()))
-    page.get_by_role("button", name="Create draft").click()
     step(page, "Script")
     step(page, "Voice")
     pick(page, "Marcus Reed")

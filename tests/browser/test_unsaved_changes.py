@@ -201,7 +201,7 @@ def test_typed_words_outlive_the_session(luca: MemberPage, typed: str) -> None:
     """A part that fetches itself would take the window to the door, and the words along."""
     page = luca.page
     page.goto("/studio/")
-    topic = page.locator("textarea[name=topic]")
+    topic = page.locator("textarea[name=start]")
     if typed:
         topic.fill(typed)
     page.context.clear_cookies()
@@ -226,10 +226,10 @@ def test_typed_words_outlive_a_press_that_comes_too_late(luca: MemberPage, gone:
     """Signed out, or signed in anew, in another tab: the press would show the door instead."""
     page = luca.page
     page.goto("/studio/")
-    topic = page.locator("textarea[name=topic]")
+    topic = page.locator("textarea[name=start]")
     topic.fill("How glaciers move")
     page.context.clear_cookies(name=re.compile(gone))
-    press_too_late(page.get_by_role("button", name="Create draft"))
+    press_too_late(page.get_by_role("button", name="Continue"))
     expect(topic).to_have_value("How glaciers move")
     assert page.url.endswith("/studio/")
 
@@ -303,21 +303,21 @@ def test_who_leaves_typed_words_is_asked_and_who_sends_them_is_not(luca: MemberP
 
     page.on("dialog", stay)
     page.goto("/studio/")
-    page.locator("textarea[name=topic]").press_sequentially("Glaciers")
+    page.locator("textarea[name=start]").press_sequentially("Glaciers")
     page.evaluate("location.assign('/tokens/')")
-    expect(page.locator("textarea[name=topic]")).to_have_value("Glaciers")
+    expect(page.locator("textarea[name=start]")).to_have_value("Glaciers")
     wait_until(lambda: asked == ["beforeunload"])
-    luca.begin_draft("Asked once", topic="Glaciers")
-    expect(page).to_have_url(re.compile("/studio/.+/type/$"))
+    luca.begin_draft("Glaciers")
+    expect(page).to_have_url(re.compile("/studio/.+/script/$"))
     assert asked == ["beforeunload"]
 
 
 def test_words_that_came_back_refused_are_not_left_unasked(luca: MemberPage) -> None:
     page, words = luca.page, "word " * 3001
     page.goto("/studio/")
-    luca.begin_draft("Far too long", script=words)
+    luca.begin_draft(words)
     expect(page).to_have_url(re.compile("/studio/drafts/$"))
     page.on("dialog", lambda dialog: dialog.dismiss())
     with page.expect_event("dialog"):
         page.locator("a[href='/library/']:visible").first.click()
-    expect(page.locator("textarea[name=script]")).to_have_value(words)
+    expect(page.locator("textarea[name=start]")).to_have_value(words)

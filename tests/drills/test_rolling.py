@@ -92,7 +92,7 @@ class BusyMember(threading.Thread):
             self.ask("file", other, "GET", link, 200)
 
     def write_draft(self) -> None:
-        form = {"title": "While it changes", "source": "topic", "topic": "Glaciers"}
+        form = {"start": "While it changes"}
         self.ask("draft", self.server(), "POST", "/studio/drafts/", 302, form)
 
     def order_render(self, intent: ChargeIntent) -> None:

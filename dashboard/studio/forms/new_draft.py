@@ -1,41 +1,133 @@
-"""The form of a new video: a title, and a topic or an own script."""
+"""The quick start: one text, which is read as a topic, a script or a link, and a few choices."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
 
 from dashboard.shared.forms import PortalForm
-from dashboard.studio.flows import DEFAULT_FLOW
-from dashboard.studio.forms.fields import SCRIPT_REQUIRED, ScriptField, TitleField, TopicField
+from dashboard.shared.video_options import FacelessOptions
+from dashboard.studio.flows import FLOWS, Flow
+from dashboard.studio.forms.fields import MultilineTextField, OptionCard, ScriptField
+from dashboard.studio.queries.defaults import FORMAT_FIELD, StartChoices
+from dashboard.studio.queries.script import SCRIPT_DURATIONS_S, spoken_duration_text
+from dashboard.studio.queries.start_text import StartKind, StartText, read_start_text
 
-SOURCE_CHOICES = [("topic", "From a topic"), ("script", "My own script")]
+LINK_TYPE = "url-based"
+NOTHING_ENTERED = "Enter a topic, a script or a link, or choose a type below."
+SEVERAL_LINKS = "Enter one link. A video is made from a single page."
+UNTITLED = "Untitled video"
 
 
-class NewVideoForm(PortalForm):
-    title = TitleField()
-    source = forms.ChoiceField(
-        choices=SOURCE_CHOICES,
-        widget=forms.RadioSelect,
-        error_messages={"required": "Choose what to start from."},
+class QuickStartForm(PortalForm):
+    """`flow` is the type of a card that was pressed: it needs no text, and overrides `type`."""
+
+    start = MultilineTextField(
+        required=False,
+        label="Topic, script or link",
+        widget=forms.Textarea(
+            attrs={
+                "rows": 1,
+                "class": "input--lead",
+                "placeholder": "Why lakes freeze from the top",
+                "aria-describedby": "id_start_help",
+            }
+        ),
     )
-    topic = TopicField(required=False)
-    script = ScriptField(required=False, rows=8)
+    read_as = forms.ChoiceField(
+        choices=[(kind.value, kind.value) for kind in StartKind],
+        required=False,
+        widget=forms.HiddenInput,
+        label="the reading of the text",
+    )
+    type = forms.ChoiceField(required=False)
+    duration = forms.TypedChoiceField(
+        required=False,
+        label="Length",
+        coerce=int,
+        empty_value=None,
+        choices=[(seconds, spoken_duration_text(seconds)) for seconds in SCRIPT_DURATIONS_S],
+    )
+    flow = forms.ChoiceField(
+        required=False, choices=[(flow.type, flow.label) for flow in FLOWS.values()]
+    )
 
-    def __init__(self, data: Any = None) -> None:
-        super().__init__(data, initial={"source": "topic"}, use_required_attribute=False)
+    def __init__(self, choices: StartChoices, options: FacelessOptions, data: Any = None) -> None:
+        super().__init__(data, initial=asdict(choices), use_required_attribute=False)
+        text, read_as = (str((data or {}).get(name, "")) for name in ("start", "read_as"))
+        self.reading: StartText = read_start_text(text, read_as, takes_links=LINK_TYPE in FLOWS)
+        self.formats = options.choices(FORMAT_FIELD)
+        self.fields["type"] = forms.ChoiceField(required=False, choices=self.type_choices())
+        offered = [(choice.value, choice.name) for choice in self.formats]
+        self.fields[FORMAT_FIELD] = forms.ChoiceField(
+            required=False, label="Format", choices=offered
+        )
+
+    def type_choices(self) -> list[tuple[str, str]]:
+        """Return the types for this text: a link has a type of its own."""
+        is_link = self.reading.kind == StartKind.LINK
+        return [
+            (flow.type, flow.label)
+            for flow in FLOWS.values()
+            if (flow.type == LINK_TYPE) == is_link
+        ]
+
+    @property
+    def chosen_flow(self) -> Flow:
+        """Return the type that a draft would have; of an unbound form, the preselected one."""
+        pressed = str(self.data.get("flow", ""))
+        offered = dict(self.type_choices())
+        chosen = str(self["type"].value() or "")
+        return FLOWS.get(pressed) or FLOWS[chosen if chosen in offered else next(iter(offered))]
+
+    @property
+    def chosen_duration(self) -> int:
+        """Return the length in seconds that is chosen now."""
+        value = self["duration"].value()
+        return next((s for s in SCRIPT_DURATIONS_S if str(s) == str(value)), SCRIPT_DURATIONS_S[1])
+
+    @property
+    def format_cards(self) -> tuple[OptionCard, ...]:
+        """Return the formats, the first one chosen unless the form has another choice."""
+        value = str(self[FORMAT_FIELD].value() or "")
+        if value not in {choice.value for choice in self.formats}:
+            value = self.formats[0].value if self.formats else ""
+        return tuple(OptionCard(choice, choice.value == value) for choice in self.formats)
 
     def clean(self) -> dict[str, Any]:
-        uses_script = self.cleaned_data.get("source") == "script"
-        self.errors.pop("topic" if uses_script else "script", None)  # the other field is not used
-        if uses_script and not self.cleaned_data.get("script") and "script" not in self.errors:
-            self.add_error("script", SCRIPT_REQUIRED)
+        reading = self.reading
+        for name in self.errors.keys() & {"type", "duration", FORMAT_FIELD, "flow"}:
+            self.add_error(None, f"{self.fields[name].label or 'Type'}: {self.errors.pop(name)[0]}")
+        if "start" in self.errors:
+            return self.cleaned_data
+        if not reading.text and not self.cleaned_data.get("flow"):
+            self.add_error("start", NOTHING_ENTERED)
+        if len(reading.urls) > 1 and "".join(reading.urls) == "".join(reading.text.split()):
+            self.add_error("start", SEVERAL_LINKS)
+        if reading.kind == StartKind.SCRIPT:
+            try:
+                ScriptField(required=True, rows=1).clean(reading.text)
+            except forms.ValidationError as error:
+                self.add_error("start", error)
         return self.cleaned_data
 
+    @property
+    def title(self) -> str:
+        return self.reading.title or UNTITLED
+
     def draft_settings(self) -> dict[str, Any]:
-        """Return the settings that the draft starts with, without the source that was not
-        chosen."""
-        source = self.cleaned_data["source"]
-        content = self.cleaned_data.get(source)
-        return {"type": DEFAULT_FLOW.type, **({source: content} if content else {})}
+        """Return the settings that were chosen here; the others are the defaults of the type."""
+        reading, cleaned = self.reading, self.cleaned_data
+        chosen: dict[str, Any] = {"type": self.chosen_flow.type}
+        if reading.text and self.chosen_flow.type != LINK_TYPE:
+            chosen[reading.kind.value] = reading.text
+        ratio = next((c for c in self.formats if c.value == cleaned.get(FORMAT_FIELD)), None)
+        return {**chosen, **({FORMAT_FIELD: ratio.upstream_value} if ratio else {})}
+
+    def script_request(self) -> dict[str, Any]:
+        """Return what the form of a script starts with; an own script needs none."""
+        if self.reading.kind == StartKind.SCRIPT:
+            return {}
+        return {"duration": self.cleaned_data["duration"] or self.chosen_duration}

@@ -23,6 +23,7 @@ from dashboard.studio.queries import (
     VoiceFilter,
     has_active_render,
     load_option_stills,
+    load_script_defaults,
     load_studio_page,
     load_voice_list,
 )
@@ -106,6 +107,7 @@ def build_write_form(page: StudioPage, job: Job) -> WriteScriptForm:
         page.options,
         initial={
             **defaults,
+            **load_script_defaults(job),
             **page.last_script_request,
             "nonce": page.script_question.idempotency_key,
         },

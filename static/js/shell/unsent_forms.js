@@ -41,7 +41,8 @@
   });
   window.addEventListener("submit", press, true);
   document.addEventListener("htmx:afterRequest", ({ target, detail: { successful, requestConfig } }) => {
-    if (successful && requestConfig.verb !== "get") free(target.closest("form")); // who only asks has not sent them
+    // Who only asks has not sent them.
+    if (successful && requestConfig.verb !== "get" && !target.closest("[data-keeps-typed]")) free(target.closest("form"));
   });
   window.addEventListener("beforeunload", (event) => {
     if (document.querySelector("form[data-typed]")) event.preventDefault();

@@ -76,7 +76,7 @@ def seconds(ask: Callable[[], Any], *statuses: int) -> float:
 
 
 def post_draft(browser: Client) -> Any:
-    form = {"title": "While Redis hangs", "source": "topic", "topic": "Ice"}
+    form = {"start": "While Redis hangs"}
     return browser.post(reverse("drafts"), form)
 
 

@@ -57,6 +57,7 @@ ROUTES = {
     "video-retries": Route(MAKERS, MAKERS, of="job"),
     "studio": Route(EVERYBODY),
     "drafts": Route(None, MAKERS),
+    "studio-reading": Route(None, MAKERS),
     "studio-draft": Route(EVERYBODY, of="job"),
     "studio-step": Route(EVERYBODY, MAKERS, of="job"),
     "studio-scripts": Route(None, MAKERS, of="job"),

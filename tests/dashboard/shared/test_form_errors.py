@@ -95,7 +95,7 @@ def html_of(answer: Any) -> str:
 def test_a_foreign_choice_is_not_repeated(
     priya: Membership, draft: Job, client_of: Browser, headers: dict[str, str]
 ) -> None:
-    form = {"source": "foreign" * 10_000, "title": "Ice"}
+    form = {"type": "foreign" * 10_000, "start": "Ice"}
     html = html_of(client_of(priya).post(reverse("drafts"), form, headers=headers))
     assert "Choose one from the list." in html
     assert "is not one of the available choices" not in html

@@ -61,17 +61,16 @@ def test_a_note_is_refused_with_its_field() -> None:
 @pytest.mark.parametrize(
     "turned",
     [
-        {"title": TURNED},
-        {"topic": TURNED},
-        {"source": "script", "script": f"One line.\n{TURNED}"},
-        {"title": "Be\x1bes"},
+        {"start": TURNED},
+        {"read_as": "script", "start": f"One line.\n{TURNED}"},
+        {"start": "Be\x1bes"},
     ],
 )
 def test_a_new_video_is_not_made_of_it(
     turned: dict[str, str], priya: Membership, client_of: ClientOf
 ) -> None:
     TokenFactory.create(owner=priya.user, account__tenant=priya.team.tenant)
-    new = {"title": "Bees", "source": "topic", "topic": "How bees vote", **turned}
+    new = {"start": "How bees vote", **turned}
     page = client_of(priya).post(reverse("drafts"), new)
     assert page.status_code == 422
     assert page.content.decode().count(INVISIBLE_CHARACTER) == 1
@@ -80,7 +79,7 @@ def test_a_new_video_is_not_made_of_it(
 
 def test_a_script_of_several_lines_is_kept(priya: Membership, client_of: ClientOf) -> None:
     TokenFactory.create(owner=priya.user, account__tenant=priya.team.tenant)
-    new = {"title": "Bees", "source": "script", "script": "One.\r\n\tTwo."}
+    new = {"read_as": "script", "start": "One.\r\n\tTwo."}
     assert client_of(priya).post(reverse("drafts"), new).status_code == 302
     assert Job.objects.get().draft.settings["script"] == "One.\n\tTwo."
 

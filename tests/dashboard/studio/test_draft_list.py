@@ -2,69 +2,153 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
+import pytest
 from django.urls import reverse
 
 from dashboard.models import AuditEvent, Membership
 from proxyapi.models import AccountPlan, Draft, Job, JobState, Token, TokenState
 from proxyapi.models.charge import ChargeState
-from tests.dashboard.studio.conftest import Browser, get_page
-from tests.factories import AccountFactory, ChargeFactory, TokenFactory
+from tests.dashboard.studio.conftest import WANTED, Browser, get_page
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
 LIST = reverse("studio")
 NEW = reverse("drafts")
-TOPIC = {"title": "Bees", "source": "topic", "topic": "How bees vote"}
+TOPIC = {"start": "How bees vote"}
+FIRST_VALUES = {"aspect_ratio": "16:9", "voice_id": 3, "genre_id": 941, "image_engine_id": 71}
 
 
-def test_a_draft_starts_from_a_topic(priya: Membership, token: Token, client_of: Browser) -> None:
+def test_a_draft_starts_from_a_topic_with_the_first_values_offered(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
     answer = client_of(priya).post(NEW, TOPIC)
-    job = Job.objects.get(title="Bees")
-    assert answer.url == reverse("studio-step", args=[job.pk, "type"])
-    assert job.draft.settings == {"type": "ai-visuals", "title": "Bees", "topic": "How bees vote"}
+    job = Job.objects.get(title="How bees vote")
+    assert answer.url == reverse("studio-step", args=[job.pk, "script"])
+    assert job.draft.settings == {
+        "type": "ai-visuals",
+        "title": "How bees vote",
+        "topic": "How bees vote",
+        **FIRST_VALUES,
+    }
     assert (job.token, job.member) == (token, priya.user)
     assert AuditEvent.objects.get().action == "draft.start"
 
 
-def test_a_draft_starts_from_an_own_script(
+def test_a_draft_starts_from_an_own_script_and_is_ready(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
-    client_of(priya).post(NEW, {"title": "Bees", "source": "script", "script": "They\r\ndance."})
-    assert Job.objects.get().draft.settings["script"] == "They\ndance."
+    answer = client_of(priya).post(NEW, {"start": "They\r\ndance.", "read_as": "script"})
+    job = Job.objects.get()
+    assert job.draft.settings["script"] == "They\ndance."
+    assert answer.url == reverse("studio-step", args=[job.pk, "review"])
+    assert job.draft.quote_due_at is not None
 
 
-def test_an_own_script_that_is_empty_is_a_sentence_and_starts_nothing(
-    priya: Membership, token: Token, client_of: Browser
+@pytest.mark.parametrize("text", ["", "  ", "\u200b"])
+def test_an_empty_field_is_a_sentence_and_starts_nothing(
+    text: str, priya: Membership, token: Token, client_of: Browser
 ) -> None:
-    answer = client_of(priya).post(NEW, {"title": "Bees", "source": "script", "script": "  "})
+    answer = client_of(priya).post(NEW, {"start": text})
     assert answer.status_code == 422
-    assert "Enter a script" in answer.content.decode()
+    assert "Enter a topic, a script or a link" in answer.content.decode()
     assert not Job.objects.exists()
 
 
-def test_a_title_is_needed_and_has_an_end(
+def test_a_type_starts_a_draft_without_a_text(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    answer = client_of(priya).post(NEW, {"start": "", "type": "ai-visuals", "flow": "b-roll"})
+    job = Job.objects.get(title="Untitled video")
+    assert answer.url == reverse("studio-step", args=[job.pk, "type"])
+    assert job.draft.settings["type"] == "b-roll"
+    assert "genre_id" not in job.draft.settings
+
+
+def test_a_type_that_is_pressed_takes_the_text_along(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    client_of(priya).post(NEW, {**TOPIC, "type": "ai-visuals", "flow": "b-roll"})
+    chosen = Job.objects.get().draft.settings
+    assert (chosen["type"], chosen["topic"]) == ("b-roll", "How bees vote")
+
+
+def test_a_script_that_is_too_long_is_kept(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    page = client_of(priya).post(NEW, {"start": "word " * 3001})
+    assert page.status_code == 422
+    assert "3,001 words are too many" in page.content.decode()
+    assert page.content.decode().count("word word") > 1000
+    assert not Job.objects.exists()
+
+
+def test_the_chosen_length_and_format_are_kept(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
     browser = client_of(priya)
-    assert "Enter a title" in browser.post(NEW, {**TOPIC, "title": " "}).content.decode()
-    long = browser.post(NEW, {**TOPIC, "title": "x" * 201}).content.decode()
-    assert "At most 200 characters are allowed (now 201)." in long
-    assert "How bees vote" in long
+    browser.post(NEW, {**TOPIC, "duration": "180", "aspect_ratio": "tall-one"})
+    job = Job.objects.get()
+    assert job.draft.settings["aspect_ratio"] == "tall-one"
+    step = get_page(browser, reverse("studio-step", args=[job.pk, "script"]))
+    assert re.search(r'<option value="180"\s+selected', step)
+    assert re.search(r'<option value="180" selected', get_page(browser, LIST))
+
+
+def test_a_draft_starts_with_the_last_settings_of_its_type(
+    priya: Membership, jonas: Membership, token: Token, ready: Job, client_of: Browser
+) -> None:
+    """First the member's own, then the team's; never what the service no longer offers."""
+    chosen = {**WANTED, "voice_id": 7, "genre_id": 942, "image_engine_id": 999, "font": "f-1"}
+    Draft.objects.filter(pk=ready.pk).update(settings=chosen)
+    TokenFactory.create(account=token.account, owner=jonas.user)
+    own = {**WANTED, "voice_id": 11, "type": "b-roll"}
+    JobFactory.create(account=token.account, token=token, member=jonas.user, draft__settings=own)
+    client_of(jonas).post(NEW, {**TOPIC, "type": "ai-visuals"})
+    kept = Job.objects.latest("created_at").draft.settings
+    assert (kept["voice_id"], kept["genre_id"], kept["font"]) == (7, 942, "f-1")
+    assert kept["image_engine_id"] == 71
+    assert "script" not in kept
+    client_of(jonas).post(NEW, {**TOPIC, "type": "b-roll"})
+    assert Job.objects.latest("created_at").draft.settings["voice_id"] == 11
+
+
+def test_reading_shows_how_the_text_is_read_and_stores_nothing(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    browser, reading = client_of(priya), reverse("studio-reading")
+    part = {"HX-Request": "true"}
+    html = browser.post(reading, {**TOPIC, "duration": "180"}, headers=part).content.decode()
+    assert "Reads as a topic" in html
+    assert "about 450 words" in html
+    assert "for 4 cr" in " ".join(html.split())
+    page = browser.post(reading, {**TOPIC, "read_as": "script"}).content.decode()
+    assert "Reads as a script" in page
+    assert "How bees vote</textarea>" in page
     assert not Job.objects.exists()
 
 
-def test_a_script_that_was_not_chosen_does_no_harm(
+def test_an_unchanged_reading_is_not_announced_again(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
-    answer = client_of(priya).post(NEW, {**TOPIC, "script": "word " * 4000})
-    assert answer.status_code == 302
+    browser, reading = client_of(priya), reverse("studio-reading")
+    part = {"HX-Request": "true"}
+    first = browser.post(reading, TOPIC, headers=part).content.decode()
+    shown = re.search(r'name="shown" value="([^"]+)"', first)
+    assert shown
+    more = {"start": "How bees vote in May", "shown": shown[1]}
+    again = browser.post(reading, more, headers=part).content.decode()
+    assert "Reads as" not in again
+    assert "20 of 500 characters" in again
 
 
 def test_who_has_no_token_is_sent_for_one(priya: Membership, client_of: Browser) -> None:
     html = get_page(client_of(priya), LIST)
-    assert "Add your token" in html
+    assert "Add your API token" in html
     assert reverse("tokens") in html
-    assert "Create draft" not in html
+    assert re.search(r'type="submit" disabled aria-describedby="quick-why"', html)
+    assert 'name="flow"' not in html
 
 
 def test_who_had_a_token_is_told_that_it_stopped(
@@ -127,7 +211,8 @@ def test_looking_roles_see_drafts_and_no_form(
     for member in (vera, thea):
         html = get_page(client_of(member), LIST)
         assert draft.title in html
-        assert "New video" not in html
+        assert "You can read drafts here" in html
+        assert 'id="quick"' not in html
         assert client_of(member).post(NEW, TOPIC).status_code == 403
 
 

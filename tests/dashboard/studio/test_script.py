@@ -152,7 +152,7 @@ def test_what_was_asked_for_stands_in_the_form_for_the_next_one(
 def test_a_character_nobody_sees_is_refused_in_our_words(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
-    new = {"title": "Be\x00es", "source": "topic", "topic": "How\x00 bees vote"}
+    new = {"start": "How\x00 bees vote"}
     pages = [
         client_of(priya).post("/studio/drafts/", new).content.decode(),
         client_of(priya).post("/tokens/", {"token": "sbx_\x00"}).content.decode(),

@@ -1,0 +1,94 @@
+"""The studio's first page, the reading of its field, and the draft that is made of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.shared.access import check_permission
+from dashboard.shared.http import TeamRequest
+from dashboard.shared.roles import Permission
+from dashboard.studio import actions
+from dashboard.studio.forms import QuickStartForm
+from dashboard.studio.queries import (
+    StepSlug,
+    StudioHome,
+    build_quick_start,
+    first_open_step,
+    load_default_settings,
+    load_draft_list,
+    load_studio_home,
+)
+from dashboard.studio.views.responses import INVALID_FORM_STATUS
+from proxyapi.refusals import Refusal
+
+HOME_TEMPLATE, READING_TEMPLATE = "studio/home.html", "studio/_reading.html"
+
+
+@require_safe
+def studio(request: TeamRequest) -> HttpResponse:
+    home = load_studio_home(request.membership)
+    return render(request, HOME_TEMPLATE, home_context(request, home))
+
+
+@require_POST
+def read_start(request: TeamRequest) -> HttpResponse:
+    """Render how the typed text is read; without htmx, on the whole page. Nothing is stored."""
+    check_permission(request.membership, Permission.RENDER)
+    home = load_studio_home(request.membership)
+    if not request.htmx:
+        return render(request, HOME_TEMPLATE, home_context(request, home, request.POST))
+    form = QuickStartForm(home.choices, home.start.options, request.POST)
+    if not form.reading.text:
+        form.errors.pop("start", None)  # an empty field is an error only when it is sent
+    context = {**quick_context(form, home), "shown": request.POST.get("shown", "")}
+    return render(request, READING_TEMPLATE, context)
+
+
+@require_POST
+def create_draft(request: TeamRequest) -> HttpResponse:
+    check_permission(request.membership, Permission.RENDER)
+    home = load_studio_home(request.membership)
+    form = QuickStartForm(home.choices, home.start.options, request.POST)
+    if form.is_valid():
+        try:
+            job = actions.start_draft(
+                by=request.membership,
+                title=form.title,
+                chosen=complete_settings(request, home, form),
+                script_request=form.script_request(),
+            )
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            step = first_open_step(job).slug if form.reading.text else StepSlug.TYPE
+            return redirect("studio-step", job.pk, step)
+    context = home_context(request, home, request.POST, form=form)
+    return render(request, HOME_TEMPLATE, context, status=INVALID_FORM_STATUS)
+
+
+def complete_settings(
+    request: TeamRequest, home: StudioHome, form: QuickStartForm
+) -> dict[str, Any]:
+    """Return what was chosen, completed with the defaults of the type."""
+    chosen, start = form.draft_settings(), home.start
+    if start.account is None:
+        return chosen
+    return load_default_settings(
+        request.membership, start.account, start.options, form.chosen_flow, chosen
+    )
+
+
+def home_context(
+    request: TeamRequest, home: StudioHome, data: Any = None, form: QuickStartForm | None = None
+) -> dict[str, Any]:
+    form = form or QuickStartForm(home.choices, home.start.options, data)
+    return {**quick_context(form, home), "list": load_draft_list(request.membership)}
+
+
+def quick_context(form: QuickStartForm, home: StudioHome) -> dict[str, Any]:
+    quick = build_quick_start(form.reading, form.chosen_flow, form.chosen_duration, home)
+    return {"form": form, "home": home, "quick": quick}

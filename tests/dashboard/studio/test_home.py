@@ -1,0 +1,111 @@
+"""The studio's first page: the types and what they cost this team, the budget, the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.models import Budget, Membership
+from proxyapi.models import ChargeState, Job, JobState, Token
+from tests.dashboard.studio.conftest import WANTED, Browser, get_page
+from tests.factories import ChargeFactory, JobFactory
+
+HOME = reverse("studio")
+
+
+@pytest.fixture
+def render_for(token: Token) -> Callable[..., Job]:
+    """A render that was charged; `words` sets its length."""
+
+    def make(cost: int, type_: str = "ai-visuals", words: int = 150, **charge: Any) -> Job:
+        chosen = {**WANTED, "type": type_, "script": "ice " * words}
+        job = JobFactory.create(
+            account=token.account,
+            token=token,
+            draft__settings=chosen,
+            subtype=type_,
+            length=60 if words <= 150 else 180,
+            state=JobState.COMPLETED,
+            remote_id=str(Job.objects.count() + 1),
+        )
+        ended = {"state": ChargeState.CONFIRMED, "cost": Decimal(cost), "sent_at": timezone.now()}
+        ChargeFactory.create(job=job, operation="faceless.render", **{**ended, **charge})
+        return job
+
+    return make
+
+
+def text_of(html: str) -> str:
+    return " ".join(html.split())
+
+
+def test_a_type_costs_what_the_team_paid_for_its_last_renders(
+    priya: Membership, render_for: Callable[..., Job], client_of: Browser
+) -> None:
+    render_for(42, "b-roll", words=400)
+    for cost in (88, 96, 104):
+        render_for(cost)
+    html = text_of(get_page(client_of(priya), HOME))
+    assert "for 60 s, your last 3: 88 to 104" in html
+    assert "for 3 min, once" in html
+    assert html.count('value="96"') == 2  # the card, and beside Continue
+
+
+def test_a_type_without_a_render_is_the_first_of_its_kind(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    html = get_page(client_of(priya), HOME)
+    assert html.count("First of its kind here.") == html.count('class="card flow"')
+    assert "to render</span>" not in html
+
+
+def test_a_type_that_the_plan_refused_says_so(
+    priya: Membership, render_for: Callable[..., Job], client_of: Browser
+) -> None:
+    render_for(96)
+    refused = {
+        "state": ChargeState.REFUSED,
+        "code": "FEATURE-NOT-ALLOWED",
+        "settled_at": timezone.now(),
+    }
+    render_for(0, "b-roll", **refused)
+    html = text_of(get_page(client_of(priya), HOME))
+    assert html.count("flow--off") == 1
+    assert "not in the Studio plan" in html
+
+
+@pytest.mark.parametrize(("hard", "is_told"), [(90, True), (200, False)])
+def test_a_budget_with_less_than_a_usual_video_is_told(
+    hard: int,
+    is_told: bool,
+    priya: Membership,
+    render_for: Callable[..., Job],
+    client_of: Browser,
+) -> None:
+    render_for(96, created_at=timezone.now() - timedelta(days=90))
+    Budget.objects.create(team=priya.team, member=priya.user, period="month", hard=hard)
+    html = get_page(client_of(priya), HOME)
+    assert (f"{hard} of your {hard} left until" in html) == is_told
+
+
+def test_the_page_takes_twelve_queries(
+    priya: Membership,
+    ready: Job,
+    draft: Job,
+    render_for: Callable[..., Job],
+    client_of: Browser,
+    django_assert_max_num_queries: Any,
+) -> None:
+    for cost in range(80, 100):
+        render_for(cost)
+    Budget.objects.create(team=priya.team, member=priya.user, period="month", hard=9000)
+    browser = client_of(priya)
+    browser.get(HOME)
+    with django_assert_max_num_queries(12):
+        browser.get(HOME)
