@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.library.views import media, videos
+from dashboard.library.views import labels, media, selection, videos
 
 urlpatterns = [
     path("library/", videos.library, name="library"),
+    path("library/labels/", labels.labels, name="labels"),
+    path("library/labels/new/", labels.add_label, name="label-new"),
+    path("library/labels/<uuid:label_id>/name/", labels.rename_label, name="label-name"),
+    path("library/labels/<uuid:label_id>/removals/", labels.delete_label, name="label-removals"),
+    path("library/selection/labels/", selection.label_videos, name="selection-labels"),
+    path("library/selection/hide/", selection.hide_videos, name="selection-hide"),
+    path(
+        "library/selection/restorations/", selection.restore_videos, name="selection-restorations"
+    ),
+    path("library/undo/<uuid:change_id>/", selection.undo_change, name="library-undo"),
     path("videos/<uuid:job_id>/", videos.video, name="video"),
     path("videos/<uuid:job_id>/actions/", videos.video_actions, name="video-actions"),
+    path("videos/<uuid:job_id>/menu/", videos.video_menu, name="video-menu"),
     path("videos/<uuid:job_id>/hide/", videos.hide_video, name="video-hide"),
     path("videos/<uuid:job_id>/checks/", videos.check_video_now, name="video-checks"),
     path("videos/<uuid:job_id>/media/", media.media, name="video-media"),

@@ -31,6 +31,18 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='Label',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('name', models.CharField(max_length=40)),
+                ('key', models.CharField(editable=False, max_length=120)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+            options={
+                'ordering': ('key',),
+            },
+        ),
+        migrations.CreateModel(
             name='Membership',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -72,6 +84,32 @@ class Migration(migrations.Migration):
                 ('user_agent', models.CharField(blank=True, max_length=200)),
                 ('happened_at', models.DateTimeField(auto_now_add=True, db_index=True)),
             ],
+        ),
+        migrations.CreateModel(
+            name='VersionGroup',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('difference', models.CharField(choices=[('none', 'Nothing'), ('genre_id', 'Genre'), ('voice_id', 'Voice')], max_length=20)),
+                ('size', models.PositiveSmallIntegerField()),
+                ('nonce', models.UUIDField(help_text='Of the form that created it: sent twice, it creates one.')),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='VideoLabel',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+            ],
+        ),
+        migrations.CreateModel(
+            name='VideoVersion',
+            fields=[
+                ('job', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='version', serialize=False, to='proxyapi.job')),
+                ('number', models.PositiveSmallIntegerField(help_text='From 1.')),
+            ],
+            options={
+                'ordering': ('number',),
+            },
         ),
         migrations.AddField(
             model_name='user',
@@ -180,6 +218,16 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='dashboard.alertevent'),
         ),
         migrations.AddField(
+            model_name='label',
+            name='created_by',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
+            model_name='label',
+            name='team',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='labels', to='dashboard.team'),
+        ),
+        migrations.AddField(
             model_name='membership',
             name='team',
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='dashboard.team'),
@@ -218,6 +266,36 @@ class Migration(migrations.Migration):
             model_name='signinevent',
             name='user',
             field=models.ForeignKey(db_index=False, help_text='Null if no user has this address.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='sign_in_events', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
+            model_name='versiongroup',
+            name='created_by',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.AddField(
+            model_name='versiongroup',
+            name='team',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='version_groups', to='dashboard.team'),
+        ),
+        migrations.AddField(
+            model_name='videolabel',
+            name='job',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='video_labels', to='proxyapi.job'),
+        ),
+        migrations.AddField(
+            model_name='videolabel',
+            name='label',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='video_labels', to='dashboard.label'),
+        ),
+        migrations.AddField(
+            model_name='label',
+            name='jobs',
+            field=models.ManyToManyField(related_name='labels', through='dashboard.VideoLabel', to='proxyapi.job'),
+        ),
+        migrations.AddField(
+            model_name='videoversion',
+            name='group',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='dashboard.versiongroup'),
         ),
         migrations.AddConstraint(
             model_name='user',
@@ -343,5 +421,37 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='signinevent',
             index=models.Index(fields=['user', '-happened_at'], name='sign_ins_of_user'),
+        ),
+        migrations.AddConstraint(
+            model_name='versiongroup',
+            constraint=models.UniqueConstraint(fields=('team', 'nonce'), name='version_group_once_per_form'),
+        ),
+        migrations.AddConstraint(
+            model_name='versiongroup',
+            constraint=models.CheckConstraint(condition=models.Q(('difference__in', ['none', 'genre_id', 'voice_id'])), name='version_difference_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='versiongroup',
+            constraint=models.CheckConstraint(condition=models.Q(('size__gte', 2), ('size__lte', 4)), name='version_group_size_limited'),
+        ),
+        migrations.AddConstraint(
+            model_name='videolabel',
+            constraint=models.UniqueConstraint(fields=('label', 'job'), name='label_once_per_video'),
+        ),
+        migrations.AddConstraint(
+            model_name='label',
+            constraint=models.UniqueConstraint(fields=('team', 'key'), name='label_name_once_per_team'),
+        ),
+        migrations.AddConstraint(
+            model_name='label',
+            constraint=models.CheckConstraint(condition=models.Q(('key', ''), _negated=True), name='label_has_a_name'),
+        ),
+        migrations.AddConstraint(
+            model_name='videoversion',
+            constraint=models.UniqueConstraint(fields=('group', 'number'), name='version_number_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='videoversion',
+            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1), ('number__lte', 4)), name='version_number_limited'),
         ),
     ]

@@ -54,6 +54,9 @@ class AuditAction(models.TextChoices):
     CREDIT_PACK_REMOVE = "credit_pack.remove"
     DRAFT_SAVE = "draft.save"
     DRAFT_START = "draft.start"
+    LABEL_ADD = "label.add"
+    LABEL_CHANGE = "label.change"
+    LABEL_REMOVE = "label.remove"
     LEDGER_ACCEPT = "ledger.accept"
     LEDGER_ACCEPT_ALL = "ledger.accept_all"
     LEDGER_REBASE = "ledger.rebase"
@@ -67,7 +70,9 @@ class AuditAction(models.TextChoices):
     TOKEN_REMOVE = "token.remove"  # noqa: S105
     TOKEN_UNDECRYPTABLE = "token.undecryptable"  # noqa: S105
     TOP_UP_CHANGE = "top_up.change"
+    VERSIONS_CREATE = "versions.create"
     VIDEO_HIDE = "video.hide"
+    VIDEO_LABEL = "video.label"
     VIDEO_RECHECK = "video.recheck"
     VIDEO_UNHIDE = "video.unhide"
     WEBHOOK_REMOVE = "webhook.remove"

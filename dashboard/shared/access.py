@@ -3,13 +3,14 @@ the reader may see but not change raises `PermissionDenied`. Nothing else decide
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef
 from django.http import Http404
 
-from dashboard.models import ApprovalRequest, Budget, Membership
+from dashboard.models import ApprovalRequest, Budget, Label, Membership
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission, assignable_roles, grantable_roles, role_allows
 from proxyapi.models import (
@@ -74,6 +75,34 @@ def fetch_part(
     if part is None:
         raise Http404("The service no longer has this part of the video.")
     return job, part
+
+
+def fetch_selected_jobs(request: TeamRequest, job_ids: Collection[UUID]) -> list[Job]:
+    """Return several videos to change, hidden ones too, newest first."""
+    jobs = list(
+        Job.objects.filter(tenant=request.team.tenant, pk__in=job_ids)
+        .select_related("version")
+        .order_by("-created_at", "-pk")
+    )
+    if len(jobs) != len(set(job_ids)):
+        raise Http404("One of these videos does not exist in this team.")
+    check_permission(request.membership, Permission.RENDER)
+    return jobs
+
+
+def fetch_label(request: TeamRequest, label_id: UUID) -> Label:
+    """Return a label of the team to change."""
+    label = request.team.labels.filter(pk=label_id).first()
+    if label is None:
+        raise Http404("This label does not exist in this team.")
+    check_permission(request.membership, Permission.RENDER)
+    return label
+
+
+def require_team_labels(request: TeamRequest, label_ids: Collection[UUID]) -> None:
+    """Raise `Http404` unless all of them are labels of the team."""
+    if request.team.labels.filter(pk__in=label_ids).count() != len(set(label_ids)):
+        raise Http404("One of these labels does not exist in this team.")
 
 
 def fetch_hidden_job(request: TeamRequest, job_id: UUID) -> Job:

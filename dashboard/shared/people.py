@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from uuid import UUID
 
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import JSONObject
 
-from dashboard.models import Membership, Team, User
+from dashboard.models import Label, Membership, Team, User
+from dashboard.models.label import JsonList
 from proxyapi.models import Token
 
 
@@ -25,12 +28,29 @@ class TeamPerson(NamedTuple):
 def load_team_people(team: Team) -> tuple[TeamPerson, ...]:
     """Return the members in the order of joining, then former members who had a token. One
     query."""
+    rows = team_users(team).values_list("pk", "name", "email")
+    return tuple(TeamPerson(pk, name if name.strip() else email) for pk, name, email in rows)
+
+
+def load_people_and_labels(reader: Membership) -> tuple[tuple[TeamPerson, ...], dict[str, str]]:
+    """Return the people as `load_team_people`, and the names of the team's labels by id. One query:
+    the labels are a column of the reader's own row."""
+    names = JsonList(JSONObject(id="id", name="name", key="key"))
+    labels = Label.objects.filter(team=reader.team_id).order_by().values("team")
+    column = When(pk=reader.user_id, then=Subquery(labels.annotate(names=names).values("names")))
+    users = team_users(reader.team).annotate(label_names=Case(column))
+    rows = list(users.values_list("pk", "name", "email", "label_names"))
+    people = (TeamPerson(pk, name if name.strip() else email) for pk, name, email, _ in rows)
+    found = next((labels for *_, labels in rows if labels), [])
+    found.sort(key=lambda label: str(label["key"]))
+    return tuple(people), {str(UUID(label["id"])): label["name"] for label in found}
+
+
+def team_users(team: Team) -> QuerySet[User]:
     member = Membership.objects.filter(team=team, user=OuterRef("pk"))
     had_token = Token.objects.filter(tenant=team.tenant_id).values("owner")
     users = User.objects.filter(Q(pk__in=team.memberships.values("user")) | Q(pk__in=had_token))
     users = users.annotate(
         member_since=Subquery(member.values("joined_at")), membership=Subquery(member.values("pk"))
     )
-    users = users.order_by(F("member_since").asc(nulls_last=True), "membership", "pk")
-    rows = users.values_list("pk", "name", "email")
-    return tuple(TeamPerson(pk, name if name.strip() else email) for pk, name, email in rows)
+    return users.order_by(F("member_since").asc(nulls_last=True), "membership", "pk")

@@ -11,6 +11,7 @@ urlpatterns = [
     path("studio/drafts/", views.create_draft, name="drafts"),
     path("studio/reading/", views.read_start, name="studio-reading"),
     path("studio/<uuid:job_id>/", views.open_draft, name="studio-draft"),
+    path("studio/<uuid:job_id>/copies/", views.copy_video, name="studio-copies"),
     path("studio/<uuid:job_id>/scripts/", views.request_script, name="studio-scripts"),
     path(
         "studio/<uuid:job_id>/scripts/<int:version_id>/restorations/",

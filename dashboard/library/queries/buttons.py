@@ -6,7 +6,7 @@ This is the only part that depends on the reader: it is never pushed, only fetch
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from django.urls import reverse
@@ -80,11 +80,26 @@ def video_page_actions(
             and job.member_id == reader.user_id
         ):
             buttons.append(ActionButton("Add a new token", reverse("tokens"), "key", "primary"))
-        hide_url = reverse("video-hide", args=[job.pk])
-        buttons.append(
-            ActionButton("Hide from the library", hide_url, "eye-slash", "square", dialog=True)
-        )
+        buttons += [
+            replace(button, kind="fold" if button.post else "square")
+            for button in video_menu_actions(job)
+        ]
     return tuple(buttons)
+
+
+def video_menu_actions(job: Job) -> list[ActionButton]:
+    """Return what can be done with every video, for a reader who may create videos."""
+    labels_url = f"{reverse('selection-labels')}?video={job.pk}"
+    buttons = [
+        ActionButton("Labels", labels_url, "tag", dialog=True),
+        ActionButton(
+            "Hide from the library", reverse("video-hide", args=[job.pk]), "eye-slash", dialog=True
+        ),
+    ]
+    if not is_made_in_studio(job):
+        return buttons
+    copy_url = reverse("studio-copies", args=[job.pk])
+    return [ActionButton("New from this", copy_url, "document-duplicate", post=True), *buttons]
 
 
 def needs_manual_check(job: Job, charges: Sequence[Charge], state: str) -> bool:

@@ -1,4 +1,5 @@
-"""The filters in the URL of the library: state, search, type, member, format, order, page."""
+"""The filters in the URL of the library: state, search, type, label, member, format, order, page,
+and whether cards are selected."""
 
 from __future__ import annotations
 
@@ -33,6 +34,7 @@ TYPE_LABELS = {
     **JOB_KIND_LABELS,
     JobKind.FACELESS.value: "Other faceless",
 }
+SELECT_VALUES = ("on", "all")  # cards with a checkbox; "all": checked
 FORMAT_LABELS = {"": "any", "16:9": "16:9", "9:16": "9:16", "1:1": "1:1"}
 
 
@@ -55,9 +57,11 @@ class LibraryFilters(query_params.PageFilters):
     state: str = ""
     search: str = ""
     type: str = ""
+    label: UUID | None = None
     member: int | None = None
     format: str = ""
     sort: str = ""
+    select: str = ""
     before: LibraryCursor | None = None
 
     @property
@@ -67,7 +71,7 @@ class LibraryFilters(query_params.PageFilters):
 
     @property
     def is_narrowed(self) -> bool:
-        return bool(self.search or self.type or self.member or self.format)
+        return bool(self.search or self.type or self.label or self.member or self.format)
 
 
 def parse_library_filters(query: Mapping[str, str]) -> LibraryFilters:
@@ -75,9 +79,11 @@ def parse_library_filters(query: Mapping[str, str]) -> LibraryFilters:
         state=query_params.allowed_or_empty(query.get("state", ""), LIBRARY_TABS),
         search=query_params.parse_search_text(query),
         type=query_params.allowed_or_empty(query.get("type", ""), TYPE_LABELS),
+        label=query_params.parse_uuid(query.get("label", "")),
         member=query_params.parse_small_int(query.get("member", "")),
         format=query_params.allowed_or_empty(query.get("format", ""), FORMAT_LABELS),
         sort=query_params.allowed_or_empty(query.get("sort", ""), SORT_LABELS),
+        select=query_params.allowed_or_empty(query.get("select", ""), SELECT_VALUES),
         before=parse_library_cursor(query.get("before", "")),
     )
 

@@ -24,13 +24,15 @@ from dashboard.library.queries.filters import (
 )
 from dashboard.library.queries.video_page import actions_for_reader
 from dashboard.models import Membership
+from dashboard.shared.access import has_permission
 from dashboard.shared.filter_chips import (
     FilterChip,
     FilterSheet,
     build_filter_chip,
     build_filter_sheet,
 )
-from dashboard.shared.people import load_team_people
+from dashboard.shared.people import load_people_and_labels
+from dashboard.shared.roles import Permission
 from dashboard.shared.videos.cards import (
     VideoCard,
     build_video_card,
@@ -93,6 +95,28 @@ class LibraryPage:
     clear_url: str
     is_empty: bool  # the team has no video that is not hidden
     hidden_url: str  # the list of hidden videos, if all videos are hidden
+    may_change: bool
+
+    @property
+    def is_selecting(self) -> bool:
+        """True if the cards have checkboxes."""
+        return self.may_change and bool(self.filters.select)
+
+    @property
+    def card_count(self) -> int:
+        return sum(len(group.cards) for group in self.groups)
+
+    @property
+    def select_url(self) -> str:
+        return self.filters.url(before=self.filters.before, select="on")
+
+    @property
+    def select_all_url(self) -> str:
+        return self.filters.url(before=self.filters.before, select="all")
+
+    @property
+    def end_selection_url(self) -> str:
+        return self.filters.url(before=self.filters.before, select="")
 
 
 def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPage:
@@ -113,7 +137,7 @@ def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPag
     has_more = len(page) > LIBRARY_PAGE_SIZE
     chips = (
         build_filter_chip("type", "Type", TYPE_LABELS, filters),
-        member_chip(reader, filters),
+        *label_and_member_chips(reader, filters),
         build_filter_chip("format", "Format", FORMAT_LABELS, filters),
     )
     sort = build_filter_chip("sort", "", SORT_LABELS, filters)
@@ -135,6 +159,7 @@ def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPag
         clear_url=LibraryFilters().url(),
         is_empty=is_empty,
         hidden_url=filters.url(state=HIDDEN_TAB) if is_empty and counts.get(HIDDEN_TAB) else "",
+        may_change=has_permission(reader, Permission.RENDER),
     )
 
 
@@ -144,6 +169,8 @@ def apply_library_filters(jobs: QuerySet[Job], filters: LibraryFilters) -> Query
         jobs = jobs.filter(Q(title__icontains=text) | Q(draft__settings__script__icontains=text))
     if filters.type:
         jobs = jobs.filter(type_q(filters.type))
+    if filters.label:
+        jobs = jobs.filter(labels=filters.label)
     if filters.member:
         jobs = jobs.filter(member_id=filters.member)
     if filters.format:
@@ -229,10 +256,16 @@ def visible_video_count(counts: Mapping[str, int]) -> int:
     return sum(counts.values()) - counts.get(HIDDEN_TAB, 0)
 
 
-def member_chip(reader: Membership, filters: LibraryFilters) -> FilterChip:
-    people = {"": "everyone"}
-    people |= {str(person.id): person.first_name for person in load_team_people(reader.team)}
-    return build_filter_chip("member", "Member", people, filters)
+def label_and_member_chips(reader: Membership, filters: LibraryFilters) -> list[FilterChip]:
+    """Return the filters by label, if the team has any, and by member; one query."""
+    people, label_names = load_people_and_labels(reader)
+    if filters.label:
+        label_names.setdefault(str(filters.label), "deleted")
+    member_names = {"": "everyone"} | {str(person.id): person.first_name for person in people}
+    chips = [build_filter_chip("member", "Member", member_names, filters)]
+    if label_names:
+        chips.insert(0, build_filter_chip("label", "Label", {"": "any", **label_names}, filters))
+    return chips
 
 
 def group_by_recency(cards: Iterable[CardWithActions], now: datetime) -> tuple[VideoCardGroup, ...]:

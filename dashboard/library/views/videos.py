@@ -14,6 +14,7 @@ from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import push_url
 
 from dashboard.library import actions
+from dashboard.library.queries.buttons import video_menu_actions
 from dashboard.library.queries.filters import parse_library_filters
 from dashboard.library.queries.retry_question import build_retry_question
 from dashboard.library.queries.video_list import load_library_page
@@ -31,6 +32,7 @@ from proxyapi.refusals import Refusal
 LIST_TEMPLATE, PAGE_TEMPLATE = "library/list.html", "library/video/page.html"
 DIALOG_PAGE_TEMPLATE = "library/video/dialog_page.html"
 QUESTION_TEMPLATE, HIDING_TEMPLATE = "components/price_question.html", "library/video/_hide.html"
+MENU_TEMPLATE = "library/video/_menu.html"
 FILTER_FORM_ID = "library-filters"
 VIDEO_HIDDEN_TEXT = "“{title}” is hidden."
 CHECK_QUEUED_TEXT = (
@@ -70,6 +72,13 @@ def video_actions(request: TeamRequest, job_id: UUID) -> HttpResponse:
     context = {"video": video, "card": video.card, "acts": buttons}
     name = "library/video/_head_actions.html" if head else "library/_card_actions.html"
     return render(request, name, context)
+
+
+@require_safe
+def video_menu(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Render what can be done with the video of a card."""
+    job = fetch_job(request, job_id, Permission.RENDER)
+    return render_video_dialog(request, job, MENU_TEMPLATE, {"items": video_menu_actions(job)})
 
 
 @allow_get_or_post
@@ -136,11 +145,11 @@ def render_video_dialog(
 ) -> HttpResponse:
     """Render the dialog alone for htmx; without scripts, the page with the dialog open."""
     if request.htmx:
-        return render(request, dialog, {**context, "fragment": True})
+        return render(request, dialog, {"job": job, **context, "fragment": True})
     return render(
         request,
         DIALOG_PAGE_TEMPLATE,
-        {**video_page_context(request, job), **context, "dialog": dialog},
+        {**video_page_context(request, job), "job": job, **context, "dialog": dialog},
     )
 
 

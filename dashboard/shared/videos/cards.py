@@ -7,10 +7,19 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import (
+    Exists,
+    OuterRef,
+    Prefetch,
+    QuerySet,
+    Subquery,
+)
+from django.db.models.functions import JSONObject
 from django.urls import reverse
 
-from dashboard.models import Membership
+from dashboard.models import Membership, VideoLabel, VideoVersion
+from dashboard.models.label import JsonList
+from dashboard.shared.query_params import build_page_url
 from dashboard.shared.videos.charge_status import select_open_charge
 from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.display_state import DisplayState, display_state
@@ -33,7 +42,23 @@ from proxyapi.models import Charge, Job, JobState
 from proxyapi.operations import retry_operation_of
 from proxyapi.polling.duration_history import DurationHistory
 
+# One column instead of a query for each page that shows cards.
+LABELS_OF_JOB = Subquery(
+    VideoLabel.objects.filter(job=OuterRef("pk"))
+    .values("job")
+    .annotate(names=JsonList(JSONObject(id="label_id", name="label__name", key="label__key")))
+    .values("names")
+)
+
 JobT = TypeVar("JobT", bound=Job)
+
+
+@dataclass(frozen=True, slots=True)
+class CardLink:
+    """A label of the video, or its version: its text, and the library page with all of them."""
+
+    text: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +80,12 @@ class VideoCard:
     actionable: bool
     announcement: str
     created_at: datetime
+    labels: tuple[CardLink, ...]
+    version: CardLink | None
+
+    @property
+    def menu_url(self) -> str:
+        return reverse("video-menu", args=[self.id])
 
     @property
     def actions_url(self) -> str:
@@ -68,8 +99,8 @@ def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
         team__tenant=OuterRef("tenant"), user=OuterRef("token__owner")
     )
     return (
-        jobs.select_related("member", "account", "token__owner", "draft")  # type: ignore[return-value]
-        .annotate(token_owner_left=~Exists(owner))
+        jobs.select_related("member", "account", "token__owner", "draft", "version__group")  # type: ignore[return-value]
+        .annotate(token_owner_left=~Exists(owner), card_labels=LABELS_OF_JOB)
         .defer("account__costs", "token__ciphertext")
         .prefetch_related(Prefetch("charges", queryset=charges))
     )
@@ -112,7 +143,27 @@ def build_video_card(context: VideoContext, durations: DurationHistory) -> Video
         actionable=is_actionable(job, context.state),
         announcement=completion_announcement(context),
         created_at=job.created_at,
+        labels=label_links(job),
+        version=version_link(job),
     )
+
+
+def label_links(job: Job) -> tuple[CardLink, ...]:
+    """Return the labels of a job of `with_card_relations`, by name."""
+    labels: list[dict[str, str]] = job.card_labels or []  # type: ignore[attr-defined]  # annotated
+    return tuple(
+        CardLink(label["name"], build_page_url("library", {"label": UUID(label["id"])}))
+        for label in sorted(labels, key=lambda label: label["key"])
+    )
+
+
+def version_link(job: Job) -> CardLink | None:
+    """Return such as "Version 2 of 3", with the page that compares them."""
+    version: VideoVersion | None = getattr(job, "version", None)
+    if version is None:
+        return None
+    url = reverse("video-versions", args=[version.group_id])
+    return CardLink(f"Version {version.number} of {version.group.size}", url)
 
 
 def is_actionable(job: Job, state: DisplayState) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dashboard.studio.views.copies import copy_video
 from dashboard.studio.views.drafts import open_draft
 from dashboard.studio.views.home import create_draft, read_start, studio
 from dashboard.studio.views.renders import draft_price, render_draft

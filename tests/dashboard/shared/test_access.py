@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from dashboard.models import ApprovalRequest, Budget, Membership, Role
+from dashboard.models import ApprovalRequest, Budget, Label, Membership, Role
 from dashboard.shared.safe_redirect import FORM_PAGES
 from proxyapi import calls
 from proxyapi.models import ChargeState, CreditPack, Job, LedgerConflict, LedgerMirror, Token
@@ -47,7 +47,16 @@ ROUTES = {
     "team": Route(None, EVERYBODY),
     "session": Route(None, EVERYBODY),
     "service": Route(EVERYBODY),
+    "labels": Route(EVERYBODY),
+    "label-new": Route(MAKERS, MAKERS),
+    "label-name": Route(MAKERS, MAKERS, of="label"),
+    "label-removals": Route(MAKERS, MAKERS, of="label"),
+    "selection-labels": Route(MAKERS, MAKERS),
+    "selection-hide": Route(None, MAKERS),
+    "selection-restorations": Route(None, MAKERS),
+    "library-undo": Route(None, MAKERS, of="change"),
     "video": Route(EVERYBODY, of="job"),
+    "video-menu": Route(MAKERS, of="job"),
     "video-actions": Route(EVERYBODY, of="job"),
     "video-hide": Route(MAKERS, MAKERS, of="job"),
     "video-checks": Route(None, KEEPERS, of="job"),
@@ -59,6 +68,7 @@ ROUTES = {
     "drafts": Route(None, MAKERS),
     "studio-reading": Route(None, MAKERS),
     "studio-draft": Route(EVERYBODY, of="job"),
+    "studio-copies": Route(None, MAKERS, of="job"),
     "studio-step": Route(EVERYBODY, MAKERS, of="job"),
     "studio-scripts": Route(None, MAKERS, of="job"),
     # An earlier script: tests/dashboard/studio/test_script_versions.py.
@@ -119,11 +129,13 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "approval": lambda job: job.charges.get().approval_request.pk,
     "pack": lambda job: job.tenant.credit_packs.get().pk,
     "charge": lambda job: job.account.charges.get(state=ChargeState.UNKNOWN).pk,
+    "label": lambda job: job.labels.get().pk,
+    "change": lambda job: uuid.uuid4(),  # of the reader's own session
     "rewrite": lambda job: job.account.ledger_conflicts.get().pk,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
-WITH_OBJECT = [(name, method) for name, method in METHODS if ROUTES[name].of]
+WITH_OBJECT = [(name, method) for name, method in METHODS if ROUTES[name].of not in ("", "change")]
 
 
 @pytest.fixture
@@ -151,6 +163,8 @@ def job(priya: Membership) -> Job:
     LedgerMirror.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
     words = {"label": "Whales in fog", "credit_spend": "-96"}
     LedgerConflict.objects.create(account=account, position=0, before=words, after=words)
+    label = Label.objects.create(team=priya.team, name="Whales", created_by=priya.user)
+    label.jobs.add(job)
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
     return job
 

@@ -1,0 +1,60 @@
+"""Forms of the library: which videos are selected, and what is done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.http import Http404, QueryDict
+
+from dashboard.shared.query_params import parse_uuid
+
+MAX_SELECTED_VIDEOS = 100  # two pages of the library
+CHOICE_PREFIX = "choice-"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelChoices:
+    """The labels that a form adds and removes. A label that its member left as it was is in
+    neither, so that a change by another member meanwhile stays."""
+
+    add: frozenset[UUID]
+    remove: frozenset[UUID]
+    new_name: str
+
+
+def parse_selected_ids(data: QueryDict) -> list[UUID]:
+    """Return the ids of the selected videos. Raises `Http404` for what is no id."""
+    ids = [parse_uuid(text) for text in dict.fromkeys(data.getlist("video"))]
+    if None in ids or len(ids) > MAX_SELECTED_VIDEOS:
+        raise Http404("One of these videos does not exist.")
+    return [id for id in ids if id is not None]
+
+
+def parse_label_choices(data: QueryDict) -> LabelChoices:
+    """Read the dialog: a checked box is in `label`, and was checked before if it is in `was`; a
+    label of some of the videos has `choice-<id>`, which is "all", "none" or empty."""
+    checked, was = (set(parse_ids(data.getlist(name))) for name in ("label", "was"))
+    some = {
+        name.removeprefix(CHOICE_PREFIX): value
+        for name, value in data.items()
+        if name.startswith(CHOICE_PREFIX)
+    }
+    to_all, to_none = (
+        set(parse_ids(name for name, value in some.items() if value == wanted))
+        for wanted in ("all", "none")
+    )
+    return LabelChoices(
+        frozenset((checked - was) | to_all),
+        frozenset((was - checked) | to_none),
+        " ".join(data.get("new", "").split()),
+    )
+
+
+def parse_ids(texts: Iterator[str] | list[str]) -> Iterator[UUID]:
+    """Raises `Http404` for what is no id."""
+    for text in texts:
+        if (id := parse_uuid(text)) is None:
+            raise Http404("This label does not exist.")
+        yield id

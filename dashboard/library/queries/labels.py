@@ -1,0 +1,101 @@
+"""The team's labels: the page that lists them, and the dialog that sets those of videos."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count, Q
+
+from dashboard.models import Label, Membership
+from dashboard.models.label import MAX_LABEL_NAME_CHARS, MAX_LABELS_PER_TEAM
+from dashboard.shared.access import has_permission
+from dashboard.shared.query_params import build_page_url
+from dashboard.shared.roles import Permission
+from proxyapi.models import Job
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    id: UUID
+    name: str
+    video_count: int
+    hidden_count: int
+    url: str  # the library, filtered by it
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsPage:
+    rows: tuple[LabelRow, ...]
+    may_change: bool
+
+    @property
+    def note(self) -> str:
+        if not self.rows:
+            return "Labels group the videos of the team."
+        return f"{len(self.rows)} of {MAX_LABELS_PER_TEAM} labels."
+
+
+@dataclass(frozen=True, slots=True)
+class LabelChoice:
+    """A label in the dialog; `count` of the selected videos have it."""
+
+    id: UUID
+    name: str
+    count: int
+    selected_count: int
+
+    @property
+    def is_on_all(self) -> bool:
+        return self.count == self.selected_count
+
+    @property
+    def is_on_some(self) -> bool:
+        return 0 < self.count < self.selected_count
+
+
+@dataclass(frozen=True, slots=True)
+class LabelDialog:
+    """The labels of the selected videos. `title` is set if there is only one."""
+
+    job_ids: tuple[UUID, ...]
+    title: str
+    choices: tuple[LabelChoice, ...]
+    max_name_chars: int = MAX_LABEL_NAME_CHARS
+
+
+def load_labels_page(reader: Membership) -> LabelsPage:
+    """One query."""
+    hidden = Count("jobs", filter=Q(jobs__hidden_at__isnull=False))
+    labels = reader.team.labels.annotate(video_count=Count("jobs"), hidden_count=hidden)
+    rows = (
+        LabelRow(
+            label.pk,
+            label.name,
+            label.video_count,
+            label.hidden_count,
+            build_page_url("library", {"label": label.pk}),
+        )
+        for label in labels
+    )
+    return LabelsPage(tuple(rows), has_permission(reader, Permission.RENDER))
+
+
+def load_label_dialog(reader: Membership, jobs: Sequence[Job]) -> LabelDialog:
+    """One query besides the jobs."""
+    job_ids = tuple(job.pk for job in jobs)
+    selected = Count("jobs", filter=Q(jobs__in=job_ids))
+    labels = reader.team.labels.annotate(selected_count=selected)
+    choices = (
+        LabelChoice(label.pk, label.name, label.selected_count, len(jobs)) for label in labels
+    )
+    return LabelDialog(job_ids, jobs[0].title if len(jobs) == 1 else "", tuple(choices))
+
+
+def label_video_count(label: Label) -> int:
+    return label.video_labels.count()
+
+
+def video_count_text(count: int) -> str:
+    return f"{count} video{'' if count == 1 else 's'}"

@@ -1,0 +1,86 @@
+"""The list of labels, and its changes."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from dashboard.library import actions
+from dashboard.library.queries.labels import (
+    label_video_count,
+    load_labels_page,
+    video_count_text,
+)
+from dashboard.models.label import MAX_LABEL_NAME_CHARS
+from dashboard.shared.access import check_permission, fetch_label
+from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.roles import Permission
+from proxyapi.refusals import Refusal
+
+PAGE_TEMPLATE, NAME_TEMPLATE = "library/labels/page.html", "library/labels/_name.html"
+REMOVAL_TEMPLATE = "library/labels/_remove.html"
+INVALID_FORM_STATUS = 422
+
+
+@require_safe
+def labels(request: TeamRequest) -> HttpResponse:
+    return render(request, PAGE_TEMPLATE, {"page": load_labels_page(request.membership)})
+
+
+@allow_get_or_post
+def add_label(request: TeamRequest) -> HttpResponse:
+    check_permission(request.membership, Permission.RENDER)
+    name, refusal = request.POST.get("name", ""), ""
+    if request.method == "POST":
+        try:
+            label = actions.find_or_create_label(by=request.membership, name=name)
+        except Refusal as refused:
+            refusal = refused.sentence
+        else:
+            messages.success(request, f"Label “{label.name}” added.")
+            return redirect_to(request, "labels")
+    return render_label_dialog(request, NAME_TEMPLATE, {"name": name, "refusal": refusal})
+
+
+@allow_get_or_post
+def rename_label(request: TeamRequest, label_id: UUID) -> HttpResponse:
+    label, refusal = fetch_label(request, label_id), ""
+    name = label.name
+    if request.method == "POST":
+        name = request.POST.get("name", "")
+        try:
+            actions.rename_label(by=request.membership, label=label, name=name)
+        except Refusal as refused:
+            label, refusal = fetch_label(request, label_id), refused.sentence
+        else:
+            return redirect_to(request, "labels")
+    context = {"label": label, "name": name, "refusal": refusal}
+    return render_label_dialog(request, NAME_TEMPLATE, context)
+
+
+@allow_get_or_post
+def delete_label(request: TeamRequest, label_id: UUID) -> HttpResponse:
+    """Ask first, because it cannot be undone; the videos stay."""
+    label = fetch_label(request, label_id)
+    if request.method != "POST":
+        context = {"label": label, "video_count": label_video_count(label)}
+        return render_label_dialog(request, REMOVAL_TEMPLATE, context)
+    count = actions.delete_label(by=request.membership, label=label)
+    stay = f" {video_count_text(count)} had it and are kept." if count else ""
+    messages.info(request, f"Label “{label.name}” deleted.{stay}")
+    return redirect("labels")
+
+
+def render_label_dialog(request: TeamRequest, dialog: str, context: dict[str, Any]) -> HttpResponse:
+    """Render the dialog alone for htmx; without scripts, the page with the dialog open."""
+    context = {**context, "max_name_chars": MAX_LABEL_NAME_CHARS}
+    if request.htmx:
+        return render(request, dialog, {**context, "fragment": True})
+    page = {"page": load_labels_page(request.membership), "dialog": dialog}
+    status = INVALID_FORM_STATUS if context.get("refusal") else 200
+    return render(request, PAGE_TEMPLATE, {**page, **context}, status=status)
