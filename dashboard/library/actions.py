@@ -160,8 +160,8 @@ def delete_label(*, by: Membership, label: Label) -> int:
     job_ids = list(label.video_labels.values_list("job", flat=True))
     label_id = label.pk
     label.delete()
-    values = {"before": {"name": label.name}, "videos": len(job_ids)}
-    record_audit_event(by, AuditAction.LABEL_REMOVE, label_id, **values)
+    before = {"name": label.name}
+    record_audit_event(by, AuditAction.LABEL_REMOVE, label_id, before=before, videos=len(job_ids))
     publish_label_events(by, job_ids)
     return len(job_ids)
 
@@ -209,11 +209,13 @@ def set_video_labels(
         links.filter(label=label, job__in=[job for one, job in removed if one == label]).delete()
     require_few_labels({job for _, job in added})
     for pk in sorted({label for label, _ in added | removed}):
-        of_label = {
-            name: [str(job) for label, job in sorted(changed) if label == pk]
-            for name, changed in (("added", added), ("removed", removed))
-        }
-        record_audit_event(by, AuditAction.VIDEO_LABEL, pk, label=names[pk], **of_label)
+        to_label, from_label = (
+            [str(job) for label, job in sorted(changed) if label == pk]
+            for changed in (added, removed)
+        )
+        record_audit_event(
+            by, AuditAction.VIDEO_LABEL, pk, label=names[pk], added=to_label, removed=from_label
+        )
     publish_label_events(by, {job for _, job in added | removed})
     return LabelChange(tuple(sorted(added)), tuple(sorted(removed)))
 

@@ -74,5 +74,5 @@ class VideoLabel(models.Model):
 
 
 def label_key(name: str) -> str:
-    """Return the name as it is compared, for example `straße` and `STRASSE` as `strasse`."""
+    """Return the name as it is compared, so that "Straße" and "STRASSE" are one."""
     return unicodedata.normalize("NFKC", name).casefold()

@@ -41,8 +41,8 @@ def load_people_and_labels(reader: Membership) -> tuple[tuple[TeamPerson, ...], 
     users = team_users(reader.team).annotate(label_names=Case(column))
     rows = list(users.values_list("pk", "name", "email", "label_names"))
     people = (TeamPerson(pk, name if name.strip() else email) for pk, name, email, _ in rows)
-    found = next((labels for *_, labels in rows if labels), [])
-    found.sort(key=lambda label: str(label["key"]))
+    found: list[dict[str, str]] = next((labels for *_, labels in rows if labels), [])
+    found.sort(key=lambda label: label["key"])
     return tuple(people), {str(UUID(label["id"])): label["name"] for label in found}
 
 

@@ -93,8 +93,11 @@ def load_label_dialog(reader: Membership, jobs: Sequence[Job]) -> LabelDialog:
     return LabelDialog(job_ids, jobs[0].title if len(jobs) == 1 else "", tuple(choices))
 
 
-def label_video_count(label: Label) -> int:
-    return label.video_labels.count()
+def label_removal_text(label: Label) -> str:
+    """Return how many videos are kept without the label; one query."""
+    count = label.video_labels.count()
+    have = "has it and is" if count == 1 else "have it and are"
+    return f"{video_count_text(count)} {have} kept without it." if count else "No video has it."
 
 
 def video_count_text(count: int) -> str:

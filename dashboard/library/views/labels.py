@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.library import actions
 from dashboard.library.queries.labels import (
-    label_video_count,
+    label_removal_text,
     load_labels_page,
     video_count_text,
 )
@@ -68,7 +68,7 @@ def delete_label(request: TeamRequest, label_id: UUID) -> HttpResponse:
     """Ask first, because it cannot be undone; the videos stay."""
     label = fetch_label(request, label_id)
     if request.method != "POST":
-        context = {"label": label, "video_count": label_video_count(label)}
+        context = {"label": label, "sentence": label_removal_text(label)}
         return render_label_dialog(request, REMOVAL_TEMPLATE, context)
     count = actions.delete_label(by=request.membership, label=label)
     stay = f" {video_count_text(count)} had it and are kept." if count else ""

@@ -55,7 +55,7 @@ def label_videos(request: TeamRequest) -> HttpResponse:
         except Refusal as refused:
             refusal = refused.sentence
         else:
-            tell_label_change(request, change, jobs)
+            report_label_change(request, change, jobs)
             return redirect_to(request, return_path(request))
     context = {
         "labels": load_label_dialog(request.membership, jobs),
@@ -121,7 +121,7 @@ def change_hidden(request: TeamRequest, *, is_hidden: bool) -> HttpResponse:
     return redirect(return_path(request))
 
 
-def tell_label_change(
+def report_label_change(
     request: TeamRequest, change: actions.LabelChange, jobs: Collection[Job]
 ) -> None:
     """Add the message with the undo button; nothing is said if nothing changed."""
