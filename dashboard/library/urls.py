@@ -25,6 +25,7 @@ urlpatterns = [
     path("videos/<uuid:job_id>/checks/", videos.check_video_now, name="video-checks"),
     path("videos/<uuid:job_id>/media/", media.media, name="video-media"),
     path("videos/<uuid:job_id>/parts/<uuid:part_id>/media/", media.part_media, name="part-media"),
+    path("videos/<uuid:job_id>/poster/", media.poster, name="video-poster"),
     path("videos/<uuid:job_id>/restorations/", videos.restore_video, name="video-restorations"),
     path("videos/<uuid:job_id>/retries/", videos.retry_video, name="video-retries"),
 ]

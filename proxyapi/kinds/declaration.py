@@ -17,6 +17,8 @@ from proxyapi.upstream import response_parsing
 
 UpstreamRecord = dict[str, Any]
 
+# Not in the spec, which names no poster.
+POSTER_URL_KEYS = ("thumbnail_url", "poster_url", "thumbnail", "poster")
 IN_PROGRESS_STATUSES = frozenset({"rendering", "syncing"})  # spec, States and transitions
 
 
@@ -29,6 +31,7 @@ class StatusReading:
     media_url: str = ""
     failure_code: str = ""
     failure_message: str = ""
+    poster_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,10 +85,15 @@ class KindSpec:
             is_hidden = self.may_hide_media_url and self.media_url_key not in holder
             is_complete = media_url or not self.media_url_key or is_hidden
             state = JobState.COMPLETED if is_complete else JobState.RUNNING
-            return StatusReading(state, raw, media_url)
+            poster_url = job_parts.first_text(holder, POSTER_URL_KEYS) or self.picture_url_in(data)
+            return StatusReading(state, raw, media_url, poster_url=poster_url)
         if raw in self.failed_statuses:
             return StatusReading(JobState.FAILED, raw, "", *parse_failure(holder.get("failure")))
         return StatusReading(JobState.RUNNING, raw)
+
+    def picture_url_in(self, data: Any) -> str:
+        """The address of a picture that stands for the whole, in an answer without a poster."""
+        return ""
 
     def resource_in(self, data: Any) -> UpstreamRecord:
         """The resource in an answer."""

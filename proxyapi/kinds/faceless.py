@@ -7,12 +7,20 @@ from typing import Any
 from proxyapi.kinds import faceless_draft
 from proxyapi.kinds.declaration import KindSpec, UpstreamRecord
 from proxyapi.kinds.faceless_draft import script_digest
+from proxyapi.kinds.job_parts import parse_part_list
+from proxyapi.models.job_part import ASSETS
 from proxyapi.operations import JobKind, Operation
 
 
 class FacelessKind(KindSpec):
     def resource_in(self, data: Any) -> UpstreamRecord:
         return faceless_draft.faceless_record(data)
+
+    def picture_url_in(self, data: Any) -> str:
+        """The first picture of the assets: a scene's, or the page's."""
+        parts = (parse_part_list(self.resource_in(data), ASSETS) or {}).values()
+        pictures = (part for part in parts if part["details"].get("type") != "video")
+        return next((part["media_url"] for part in pictures if part["media_url"]), "")
 
     def snapshot(self, operation: Operation, record: UpstreamRecord) -> UpstreamRecord:
         stored = super().snapshot(operation, record)

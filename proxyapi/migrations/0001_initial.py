@@ -124,6 +124,7 @@ class Migration(migrations.Migration):
                 ('raw_status', models.CharField(blank=True, help_text='Upstream status, as last read.', max_length=60)),
                 ('title', models.CharField(max_length=200)),
                 ('media_url', models.TextField(blank=True)),
+                ('poster_url', models.TextField(blank=True, help_text='A picture of the video; empty if the service shows none.')),
                 ('media_as_of', models.DateTimeField(blank=True, null=True)),
                 ('failure_code', models.CharField(blank=True, max_length=100)),
                 ('failure_message', models.TextField(blank=True)),

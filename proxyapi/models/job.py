@@ -92,6 +92,9 @@ class Job(models.Model):
     )
     title = models.CharField(max_length=200)
     media_url = models.TextField(blank=True)
+    poster_url = models.TextField(
+        blank=True, help_text="A picture of the video; empty if the service shows none."
+    )
     media_as_of = models.DateTimeField(null=True, blank=True)
     failure_code = models.CharField(max_length=100, blank=True)
     failure_message = models.TextField(blank=True)
@@ -165,7 +168,7 @@ class Job(models.Model):
         self.raw_status = status
         self.subtype, self.length = duration_class
         self.started_at, self.finished_at = now, None
-        self.failure_code = self.failure_message = self.media_url = ""
+        self.failure_code = self.failure_message = self.media_url = self.poster_url = ""
         self.poll_error, self.poll_failing_since = "", None
         self.polled_at, self.next_poll_at, self.failures = now, now + first_poll_delay, 0
         self.save()

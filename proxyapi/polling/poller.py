@@ -167,7 +167,8 @@ def final_changes(reading: StatusReading) -> dict[str, object]:
     now = timezone.now()
     fields: dict[str, object] = {"state": reading.state, "finished_at": now}
     if reading.state == JobState.COMPLETED:
-        return fields | {"media_url": reading.media_url, "media_as_of": now}
+        urls = {"media_url": reading.media_url, "poster_url": reading.poster_url}
+        return fields | urls | {"media_as_of": now}
     code, message = reading.failure_code, reading.failure_message
     return fields | {"failure_code": code, "failure_message": message}
 
@@ -236,6 +237,7 @@ def refresh_media_url(job: Job) -> bool:
     reading = KINDS[job.kind].read_status(reply.data)
     if not reading.media_url:
         return False
-    job.media_url, job.media_as_of = reading.media_url, timezone.now()
-    job.save(update_fields=["media_url", "media_as_of"])
+    job.media_url, job.poster_url = reading.media_url, reading.poster_url
+    job.media_as_of = timezone.now()
+    job.save(update_fields=["media_url", "poster_url", "media_as_of"])
     return True

@@ -140,6 +140,7 @@ class Video(Row):
     status: str | None = None
     file: str | None = None
     file_since: float = 0.0
+    poster: str | None = None  # the file of a still
     failure: dict[str, str] | None = None
     job_id: int | None = None
     exports: list[dict[str, Any]] = Field(default_factory=list)

@@ -1,4 +1,5 @@
-// Loads the poster of a card, a frame of its film, once the card comes near the viewport.
+// Loads the poster of a card once the card comes near the viewport: the service's picture of the video, beside the
+// film's address, or without one a frame of the film.
 (() => {
   const near = new IntersectionObserver(show, { rootMargin: "400px" });
 
@@ -6,10 +7,22 @@
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       near.unobserve(target);
-      target.addEventListener("loadedmetadata", () => measure(target), { once: true });
-      target.preload = "metadata";
-      target.src = target.dataset.still;
+      showPicture(target);
     }
+  }
+
+  function showPicture(film) {
+    const picture = new Image();
+    picture.alt = "";
+    picture.addEventListener("load", () => film.replaceWith(picture), { once: true });
+    picture.addEventListener("error", () => showFrame(film), { once: true });
+    picture.src = new URL("../poster/", new URL(film.dataset.still, location.href)).pathname;
+  }
+
+  function showFrame(film) {
+    film.addEventListener("loadedmetadata", () => measure(film), { once: true });
+    film.preload = "metadata";
+    film.src = film.dataset.still;
   }
 
   function measure(film) {

@@ -207,3 +207,21 @@ def test_plain_films_are_short_and_made_at_once(sandbox):
     film = sandbox.get(sandbox.video(number)["url"])
     assert (film.content[4:8], sandbox.maker.films) == (b"ftyp", [])
     assert len(film.content) < 100_000
+
+
+@pytest.mark.parametrize("kind", ["b-roll", "ai-clips"])
+def test_a_video_without_pictures_of_its_own_has_a_thumbnail(sandbox, kind):
+    number = sandbox.draft(**READY_SETTINGS, type=kind)
+    sandbox.post(f"/v2/faceless/{number}/render")
+    assert "thumbnail_url" not in sandbox.video(number)
+    sandbox.advance(60)
+    url = sandbox.video(number)["thumbnail_url"]
+    assert sandbox.get(url).status_code == 200
+    sandbox.post(f"/v2/faceless/{number}/render")
+    sandbox.advance(60)
+    assert sandbox.video(number)["thumbnail_url"] != url
+    assert sandbox.get(url).status_code == 404
+
+
+def test_a_videos_first_scene_stands_for_it(sandbox):
+    assert "thumbnail_url" not in sandbox.video(sandbox.rendered())

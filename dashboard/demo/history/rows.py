@@ -198,7 +198,7 @@ class PastRows:
         job.subtype, job.length = duration_class_of(self.drafts[-1].settings)
         job.polled_at = job.finished_at = ended_at
         job.failure_code, job.failure_message = reading.failure_code, reading.failure_message
-        job.media_url = reading.media_url
+        job.media_url, job.poster_url = reading.media_url, reading.poster_url
         job.media_as_of = ended_at if reading.media_url else None
         for list_name in KINDS[job.kind].part_lists:
             for id_, fields in (parse_part_list(record, list_name) or {}).items():

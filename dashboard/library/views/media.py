@@ -49,6 +49,23 @@ async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
 
 
 @require_safe
+async def poster(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
+    """Stream the picture of a completed video. 204 without one: the card then shows a frame of the
+    video (static/js/posters.js). An expired URL is not refreshed."""
+    job = await sync_to_async(fetch_job)(request, job_id)
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    try:
+        if job.state != JobState.COMPLETED or not job.poster_url:
+            return HttpResponse(status=204)
+        picture = await open_media_stream(job.poster_url, headers, head=request.method == "HEAD")
+    except MediaError:
+        return HttpResponse(status=204)
+    finally:
+        await sync_to_async(release_connections)()
+    return media_response(request, picture, "image/jpeg", slugify(job.title)[:80])
+
+
+@require_safe
 async def part_media(request: TeamRequest, job_id: UUID, part_id: UUID) -> HttpResponseBase:
     """Stream the picture of a scene, or the film of an export."""
     job, part = await sync_to_async(fetch_part)(request, job_id, part_id)

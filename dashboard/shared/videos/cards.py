@@ -174,8 +174,8 @@ def is_actionable(job: Job, state: DisplayState) -> bool:
 
 
 def still_url(job: Job, state: DisplayState) -> str:
-    """Return the URL of the card's picture, which is a frame of the video, because the service has
-    no posters. Audio has none."""
+    """Return the URL of the card's picture, a frame of the video; static/js/posters.js prefers the
+    service's own picture, if there is one. Audio has none."""
     is_hidden = job.hidden_at is not None or KINDS[job.kind].is_audio
     if state.name != "completed" or not job.media_url or is_hidden:
         return ""

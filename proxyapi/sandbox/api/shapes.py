@@ -129,6 +129,10 @@ class VideoShape(BaseModel):
     failure: FailureShape | None
 
 
+class FilmShape(VideoShape):
+    thumbnail_url: str | None = None
+
+
 class ExportShape(VideoShape):
     id: int
 
@@ -171,7 +175,7 @@ class FacelessShape(BaseModel):
     sfx: str | None
     volume: str | None
     assets: list[AssetShape]
-    video: VideoShape
+    video: FilmShape
     exports: list[ExportShape]
     created_at: str
     updated_at: str

@@ -139,6 +139,19 @@ def _redraw_outdated(world: World, kept: PictureStore, video: Video, drawn: list
             _mark_changed(world, video)
 
 
+def promise_poster(world: World, video: Video) -> None:
+    """The picture that stands for the video: its first one, or one drawn of its first words."""
+    if video.poster is not None and world.stills.get(video.poster) is not None:
+        world.stills.drop(video.poster)
+        world.remove_file_later(video.poster)
+    video.poster = None
+    pictures = [it.file for it in video.assets if it.type == "image"]
+    if video.type not in ("ai-visuals", "url-based") or not pictures:
+        words = next(iter(_script_parts(video.script or "")), video.title or "")
+        scene = _scene(world, video, words, video.id, 0)
+        video.poster = promise_picture(world, **scene, photographic=video.type == "b-roll")
+
+
 def film_assets(world: World, video: Video) -> list[dict[str, Any]]:
     """The assets as the maker of the film takes them."""
     return [_film_asset(world, asset) for asset in video.assets if asset.used]

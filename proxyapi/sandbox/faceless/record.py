@@ -52,11 +52,19 @@ def show_video(call: ApiCall, video: Video) -> dict[str, Any]:
             "status": video.status or call.world.settings.draft_status,
             "url": media_url.build_media_url(call, str(video.file)) if ready else None,
             "failure": video.failure,
+            **(_thumbnail(call, video) if ready else {}),
         },
         "exports": [_export(call, export) for export in video.exports],
         "created_at": format_iso(video.created_at),
         "updated_at": format_iso(video.updated_at),
     }
+
+
+def _thumbnail(call: ApiCall, video: Video) -> dict[str, str]:
+    """A field that the spec does not name, and only for a video without pictures of its own."""
+    if video.poster is None:
+        return {}
+    return {"thumbnail_url": media_url.build_media_url(call, video.poster)}
 
 
 def _asset(call: ApiCall, asset: Asset, position: int) -> dict[str, Any]:

@@ -178,6 +178,7 @@ def advance_render(world: World, job: Job) -> None:
 def _finish(world: World, video: Video, job: Job) -> None:
     if video.status == "completed":
         video.file = job.file
+        assets.promise_poster(world, video)
     if video.status == "failed":
         video.failure = job.failure or jobs.RENDER_FAILURE
         charge = billing.last_charge(world, f"faceless:{video.id}", FEATURE)

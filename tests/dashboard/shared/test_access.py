@@ -61,6 +61,7 @@ ROUTES = {
     "video-hide": Route(MAKERS, MAKERS, of="job"),
     "video-checks": Route(None, KEEPERS, of="job"),
     "video-media": Route(None, of="job"),  # a film: tests/dashboard/library/test_media.py
+    "video-poster": Route(None, of="job"),  # a picture: tests/dashboard/library/test_poster.py
     "part-media": Route(None, of="job"),  # a picture: tests/dashboard/library/test_part_media.py
     "video-restorations": Route(None, MAKERS, of="job"),
     "video-retries": Route(MAKERS, MAKERS, of="job"),
