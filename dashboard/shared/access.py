@@ -59,7 +59,8 @@ def has_permission(membership: Membership, permission: Permission) -> bool:
 
 def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW) -> Job:
     jobs = Job.objects.visible().filter(tenant=request.team.tenant)
-    job = jobs.select_related("member", "account", "token", "draft").filter(pk=job_id).first()
+    related = ("member", "account", "token", "draft", "draft_origin")
+    job = jobs.select_related(*related).filter(pk=job_id).first()
     if job is None:
         raise Http404("This video does not exist in this team.")
     check_permission(request.membership, permission)

@@ -8,8 +8,8 @@ and compared by their exact spelling.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -137,12 +137,22 @@ def find_nearest_lower(
     return min(own or others, key=price_of, default=None)
 
 
-def parse_clip_engines(items: Iterable[dict[str, Any]], models: Any) -> tuple[ClipEngine, ...]:
-    """Return the engines of the options. `models`: the stored text-to-video models, empty if they
-    are not known; an engine without a model is then taken from its prices alone."""
+def parse_clip_engines(
+    items: Iterable[dict[str, Any]], models: Any, formats: Set[str] | None = None
+) -> tuple[ClipEngine, ...]:
+    """Return the engines of the options.
+
+    `models`: the stored text-to-video models, empty if they are not known; an engine without a
+    model is then taken from its prices alone. `formats`: the values that a draft's format can have;
+    if no engine names one of them, they cannot be compared and count as not known.
+    """
     rows = [row for row in models if isinstance(row, dict)] if isinstance(models, list) else []
     by_slug = {str(row.get("slug") or ""): row for row in rows}
-    return tuple(parse_clip_engine(item, by_slug, bool(rows)) for item in items)
+    engines = tuple(parse_clip_engine(item, by_slug, bool(rows)) for item in items)
+    named = {ratio for engine in engines for ratio in engine.aspect_ratios}
+    if formats is not None and not named & formats:
+        return tuple(replace(engine, aspect_ratios=()) for engine in engines)
+    return engines
 
 
 def parse_clip_engine(

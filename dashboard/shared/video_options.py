@@ -199,7 +199,10 @@ def parse_faceless_options(data: Any, clip_models: Any = ()) -> FacelessOptions:
             if isinstance(items, list):
                 groups[name] = [item for item in items if isinstance(item, dict)]
     known = FacelessOptions(groups)
-    engines = parse_clip_engines(known.usable_items("clip_engines", "id"), clip_models)
+    formats = {choice.value for choice in known.choices("aspect_ratio")}
+    engines = parse_clip_engines(
+        known.usable_items("clip_engines", "id"), clip_models, formats or None
+    )
     if engines:
         resolutions = dict.fromkeys(value for one in engines for value in one.resolutions)
         sounds = dict.fromkeys(value for one in engines for value in one.sounds)

@@ -21,7 +21,7 @@ from dashboard.shared.charging import (
 )
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import account_options
-from dashboard.studio.flows import flow_of, settings_put_aside
+from dashboard.studio.flows import flow_of, settings_put_aside, type_refusal
 from proxyapi import pricing, tasks
 from proxyapi.credentials import token_vault
 from proxyapi.kinds import KINDS, awaits_approval, has_unread_script
@@ -144,11 +144,13 @@ def settings_removed_by(job: Job, changes: dict[str, Any]) -> set[str]:
     """Return the names of the settings that a change of the type removes.
 
     Raises `NotReady` after a render: the service accepts another type only before (spec, What the
-    service does).
+    service does), and never to or from a web page.
     """
     if "type" not in changes:
         return set()
     require_job_state(job, JobState.DRAFT, TYPE_FIXED)
+    if refusal := type_refusal(job, changes["type"]):
+        raise NotReady(refusal)
     return {setting.name for setting in settings_put_aside(job, changes["type"])}
 
 

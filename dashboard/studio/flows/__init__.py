@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dashboard.shared.video_options import account_options
 from dashboard.studio.flows.ai_clips import AI_CLIPS, chosen_combination, find_clip_problem
 from dashboard.studio.flows.ai_visuals import AI_VISUALS
 from dashboard.studio.flows.b_roll import B_ROLL
@@ -21,6 +22,8 @@ from dashboard.studio.flows.declaration import (
     SettingSection,
     StepSlug,
 )
+from dashboard.studio.flows.faceless_steps import FORMAT
+from proxyapi.kinds.page_reading import URL_BASED
 from proxyapi.models import Job
 
 FLOWS: Mapping[str, Flow] = {flow.type: flow for flow in (AI_VISUALS, AI_CLIPS, B_ROLL)}
@@ -33,12 +36,27 @@ def flow_of(job: Job) -> Flow:
 
 
 def settings_put_aside(job: Job, type_: str) -> list[OptionSetting]:
-    """Return the settings of the draft that another type does not offer. Its steps would not show
-    them, but they would be sent."""
-    offered = FLOWS[type_].settings
+    """Return the settings of the draft that another type does not offer, and the format if it
+    cannot make it. Its steps would not show them, but they would be sent."""
+    flow, chosen = FLOWS[type_], job.chosen_settings
     known = {name: setting for flow in FLOWS.values() for name, setting in flow.settings.items()}
+    kept = {name: value for name, value in chosen.items() if name in flow.settings}
+    ratio = str(chosen.get(FORMAT.name) or "")
+    drops_format = ratio and not flow.makes_format(ratio, kept, account_options(job.account))
     return [
         setting
         for name, setting in known.items()
-        if job.chosen_settings.get(name) and name not in offered
+        if chosen.get(name)
+        and (name not in flow.settings or (name == FORMAT.name and drops_format))
     ]
+
+
+def type_refusal(job: Job, type_: str) -> str:
+    """Return why a draft cannot become of this type; empty if it can. The service fixes at the
+    creation whether a video is made from a web page (spec, Faceless videos, rule 1)."""
+    flow = flow_of(job)
+    if job.remote_id is None or type_ == flow.type or URL_BASED not in (type_, flow.type):
+        return ""
+    if flow.type == URL_BASED:
+        return "The service fixed this type when the draft was created."
+    return f"This draft is {flow.label} at the service. Start a new draft from a page."

@@ -60,6 +60,16 @@ def chosen_combination(chosen: dict[str, Any]) -> ClipCombination:
     )
 
 
+def find_clip_formats(chosen: dict[str, Any], options: FacelessOptions) -> frozenset[str]:
+    """Return the formats of the chosen clip engine; without one those of all engines of the plan.
+    Empty if they are not known."""
+    engine = options.clip_engine(chosen.get("clip_engine_id"))
+    engines = [engine] if engine else [one for one in options.clip_engines if one.is_in_plan]
+    if not all(one.aspect_ratios for one in engines):
+        return frozenset()
+    return frozenset(ratio for one in engines for ratio in one.aspect_ratios)
+
+
 CLIP_ENGINE_SECTION = SettingSection("Clip engine", "credits a second")
 CLIP_ENGINE = OptionSetting(
     "clip_engine_id",
@@ -102,4 +112,5 @@ AI_CLIPS = Flow(
             find_problem=find_clip_problem,
         ),
     ),
+    find_formats=find_clip_formats,
 )

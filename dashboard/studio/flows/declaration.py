@@ -120,12 +120,17 @@ class Precondition:
 
 @dataclass(frozen=True)
 class Flow:
-    """A video type. The operations are named as in the API client's catalogue."""
+    """A video type. The operations are named as in the API client's catalogue.
+
+    `find_formats`: returns the formats that the type can make with the chosen settings; empty if it
+    can make every format.
+    """
 
     type: str
     note: str
     steps: tuple[FlowStep, ...]
     preconditions: tuple[Precondition, ...]
+    find_formats: Callable[[dict[str, Any], FacelessOptions], frozenset[str]] | None = None
     script_operation: str = "faceless.scripts"
     render_operation: str = "faceless.render"
     kind: JobKind = JobKind.FACELESS
@@ -142,6 +147,15 @@ class Flow:
     def settings(self) -> dict[str, OptionSetting]:
         """Return every setting of its steps, by name."""
         return {setting.name: setting for step in self.steps for setting in step.settings}
+
+    @property
+    def still(self) -> str:
+        """Return the path of its picture below `static`."""
+        return f"stills/flow-{self.type}.svg"
+
+    def makes_format(self, ratio: str, chosen: dict[str, Any], options: FacelessOptions) -> bool:
+        formats = self.find_formats(chosen, options) if self.find_formats else frozenset()
+        return not formats or ratio in formats
 
     def needed_text(self, article: str = "") -> str:
         """Return what a price and a render need: `script and voice`, with an article `a script and

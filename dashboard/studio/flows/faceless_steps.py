@@ -11,20 +11,19 @@ from dashboard.studio.flows.declaration import (
     StepSlug,
 )
 
+FORMAT = OptionSetting(
+    "aspect_ratio",
+    "Format",
+    required_error="Choose a format.",
+    is_needed=True,
+    starts_with_first=True,
+    control=SettingControl.CARDS,
+)
 TYPE_STEP = FlowStep(
     StepSlug.TYPE,
     "Type",
     needs="a format",
-    settings=(
-        OptionSetting(
-            "aspect_ratio",
-            "Format",
-            required_error="Choose a format.",
-            is_needed=True,
-            starts_with_first=True,
-            control=SettingControl.CARDS,
-        ),
-    ),
+    settings=(FORMAT,),
     template="studio/steps/type.html",
 )
 SCRIPT_STEP = FlowStep(

@@ -5,28 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django import forms
-
 from dashboard.shared.video_options import FacelessOptions
-from dashboard.studio.flows import FLOWS, Flow, SettingControl, StepSlug, flow_of
+from dashboard.studio.flows import SettingControl, StepSlug, flow_of
 from dashboard.studio.forms.clip_engines import ClipEngineForm
-from dashboard.studio.forms.fields import ScriptField, TitleField
+from dashboard.studio.forms.fields import ScriptField
 from dashboard.studio.forms.steps import StepForm
+from dashboard.studio.forms.video_type import TypeForm
 from proxyapi.models import Job
-
-
-class TypeForm(StepForm):
-    title = TitleField()
-    type = forms.ChoiceField(
-        choices=[(flow.type, flow.label) for flow in FLOWS.values()],
-        error_messages={"required": "Choose a type.", "invalid_choice": "Choose a type."},
-    )
-
-    @property
-    def type_cards(self) -> tuple[tuple[Flow, bool], ...]:
-        """Return every flow, and whether it is chosen."""
-        chosen = self["type"].value()
-        return tuple((flow, flow.type == chosen) for flow in FLOWS.values())
 
 
 class ScriptForm(StepForm):

@@ -8,6 +8,7 @@ from dashboard.studio.queries.defaults import load_default_settings, load_script
 from dashboard.studio.queries.drafts import DraftList, first_open_step, load_draft_list
 from dashboard.studio.queries.home import StudioHome, build_quick_start, load_studio_home
 from dashboard.studio.queries.page import StudioPage, load_studio_page
+from dashboard.studio.queries.past_costs import median_costs_by_type
 from dashboard.studio.queries.price import (
     DraftPrice,
     RenderButton,

@@ -63,10 +63,9 @@ def build_start_choices(
 
 
 def load_script_defaults(job: Job) -> dict[str, Any]:
-    """Return the length, style, tone and language that the form of a script starts with; one
-    query."""
-    origins = DraftOrigin.objects.filter(job=job).values_list("script_request", flat=True)
-    return dict(origins.first() or {})
+    """Return the length, style, tone and language that the form of a script starts with."""
+    origin: DraftOrigin | None = getattr(job, "draft_origin", None)
+    return dict(origin.script_request) if origin else {}
 
 
 def load_default_settings(

@@ -65,6 +65,13 @@ class PastCosts:
         return PastCost(lengths[length_s][:MAX_COMPARED_RENDERS], length_s)
 
 
+def median_costs_by_type(tenant: Tenant, seconds: int) -> dict[str, Decimal]:
+    """Return what the team's last renders of this length cost by type, in credits. One query."""
+    costs = load_past_costs(tenant)
+    known = ((type_, costs.exact_length(type_, seconds)) for type_, _ in costs.by_class)
+    return {type_: cost.median for type_, cost in known if cost}
+
+
 def load_past_costs(tenant: Tenant) -> PastCosts:
     """One query, for the team's last 300 renders."""
     renders = Charge.objects.filter(tenant=tenant, operation__in=FACELESS_RENDER_OPERATIONS)

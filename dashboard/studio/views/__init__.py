@@ -7,4 +7,4 @@ from dashboard.studio.views.drafts import open_draft
 from dashboard.studio.views.home import create_draft, read_start, studio
 from dashboard.studio.views.renders import draft_price, render_draft
 from dashboard.studio.views.scripts import request_script, restore_script_version
-from dashboard.studio.views.steps import draft_step
+from dashboard.studio.views.steps import copy_to_type, draft_step, undo_type_change

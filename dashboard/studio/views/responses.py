@@ -26,12 +26,14 @@ from dashboard.studio.queries import (
     load_script_defaults,
     load_studio_page,
     load_voice_list,
+    median_costs_by_type,
 )
 from proxyapi.models import Job, JobState
 
 STEP_TEMPLATE = "studio/step.html"
 VOICES_TEMPLATE = "studio/steps/_voices.html"
 INVALID_FORM_STATUS = 422
+TYPE_COST_LENGTH_S = 60  # seconds of the video that the costs beside the types are for
 
 
 def fetch_studio_job(
@@ -59,6 +61,10 @@ def render_step_page(
         context["form"] = build_step_form(job, slug, page.options).with_service_errors()
     if slug == StepSlug.SCRIPT:
         context.setdefault("write", build_write_form(page, job))
+    if slug == StepSlug.TYPE:
+        context["form"].past_costs = median_costs_by_type(
+            request.membership.team.tenant, TYPE_COST_LENGTH_S
+        )
     if slug == StepSlug.VISUALS:
         context["form"].stills = load_option_stills(job)
     if slug == StepSlug.VOICE:
@@ -78,12 +84,18 @@ def render_step_page(
 
 
 def render_saved_field(
-    request: TeamRequest, job: Job, form: StepForm, slug: StepSlug, refusal: str = ""
+    request: TeamRequest,
+    job: Job,
+    form: StepForm,
+    slug: StepSlug,
+    refusal: str = "",
+    *,
+    has_new_type: bool = False,
 ) -> HttpResponse:
     """Render what a saved field changes around its form: step list, price, button, version
-    fields."""
+    fields; with another type also its formats."""
     page = load_studio_page(job, request.membership, slug)
-    context = {"page": page, "form": form, "refusal": refusal}
+    context = {"page": page, "form": form, "refusal": refusal, "has_new_type": has_new_type}
     return render(request, "studio/_saved.html", context)
 
 

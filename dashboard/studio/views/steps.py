@@ -7,11 +7,19 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
 
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
-from dashboard.studio.flows import FLOWS, StepSlug, flow_of, settings_put_aside
+from dashboard.studio.flows import (
+    FLOWS,
+    StepSlug,
+    flow_of,
+    settings_put_aside,
+    type_refusal,
+)
 from dashboard.studio.forms import StepForm, build_step_form
 from dashboard.studio.queries import account_options, script_request_status
 from dashboard.studio.views.responses import (
@@ -24,6 +32,9 @@ from dashboard.studio.views.responses import (
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal
 
+PUT_ASIDE_KEY = "put_aside"  # in the session: what the last change of a type put aside
+PUT_ASIDE_TEXT = "Put aside because {label} does not use it: {nouns}."
+NOTHING_TO_UNDO = "There is nothing to undo."
 SCRIPT_IN_PROGRESS_TEXT = (
     "The service is writing the script. Your text is still below. Save it when the script is done."
 )
@@ -45,13 +56,15 @@ def draft_step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
         if request.htmx:
             return render_saved_field(request, job, form, slug, form.first_error())
         return render_step_page(request, job, slug, form, form.form_error())
+    old_type = flow_of(job).type
     refusal = save_changed_fields(request, job, form)
-    if not refusal and not request.htmx:
+    if not refusal and not is_field:
         return redirect("studio-step", job.pk, flow_of(job).next_slug(slug))
     job = fetch_studio_job(request, job_id)
     form = form.with_current_version(job) if refusal else build_step_form(job, slug, form.options)
-    if request.htmx:
-        return render_saved_field(request, job, form, slug, refusal)
+    if is_field:
+        has_new_type = flow_of(job).type != old_type
+        return render_saved_field(request, job, form, slug, refusal, has_new_type=has_new_type)
     return render_step_page(request, job, slug, form, refusal)
 
 
@@ -62,7 +75,9 @@ def save_changed_fields(request: TeamRequest, job: Job, form: StepForm) -> str:
         return ""
     if "script" in changes and script_request_status(job).blocks_new_script:
         return SCRIPT_IN_PROGRESS_TEXT
-    removed = settings_put_aside(job, changes["type"]) if "type" in changes else []
+    before, removed = job.draft.settings, []
+    if "type" in changes and not type_refusal(job, changes["type"]):
+        removed = settings_put_aside(job, changes["type"])
     try:
         actions.save_draft_step(
             by=request.membership, job=job, changes=changes, edited_at=form.base_edited_at()
@@ -70,10 +85,43 @@ def save_changed_fields(request: TeamRequest, job: Job, form: StepForm) -> str:
     except Refusal as refusal:
         return refusal.sentence
     if removed:
-        nouns = ", ".join(setting.noun for setting in removed)
-        label = FLOWS[changes["type"]].label
-        messages.info(request, f"Removed because {label} does not use it: {nouns}.")
+        put_aside = {name: before[name] for name in ("type", *(one.name for one in removed))}
+        request.session[PUT_ASIDE_KEY] = {"job": str(job.pk), "settings": put_aside}
+        text = PUT_ASIDE_TEXT.format(
+            label=FLOWS[changes["type"]].label, nouns=", ".join(one.noun for one in removed)
+        )
+        messages.info(request, text, extra_tags=reverse("studio-type-undo", args=[job.pk]))
     return ""
+
+
+@require_POST
+def undo_type_change(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Give the draft its former type and the settings that the change put aside."""
+    job = fetch_studio_job(request, job_id, Permission.RENDER)
+    stored = request.session.pop(PUT_ASIDE_KEY, None)
+    if not stored or stored["job"] != str(job.pk):
+        messages.info(request, NOTHING_TO_UNDO)
+        return redirect("studio-step", job.pk, StepSlug.TYPE)
+    try:
+        actions.save_draft_step(by=request.membership, job=job, changes=stored["settings"])
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    return redirect("studio-step", job.pk, StepSlug.TYPE)
+
+
+@require_POST
+def copy_to_type(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Copy a draft whose type is fixed to another type, and show the copy."""
+    job = fetch_studio_job(request, job_id, Permission.RENDER)
+    type_ = request.POST.get("type", "")
+    if type_ not in FLOWS:
+        return redirect("studio-step", job.pk, StepSlug.TYPE)
+    try:
+        copy = actions.copy_draft(by=request.membership, job=job, type_=type_)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+        return redirect("studio-step", job.pk, StepSlug.TYPE)
+    return redirect("studio-step", copy.pk, StepSlug.TYPE)
 
 
 def parse_step_slug(step: str, job: Job) -> StepSlug:
