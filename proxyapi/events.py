@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 class EventType(StrEnum):
     JOB = "job"
+    DRAFT = "draft"  # a draft was started, edited, deleted or restored; the id is the job's
     CHARGE = "charge"
     ACCOUNT = "account"
     TOKEN = "token"  # noqa: S105 - the name of an event

@@ -24,6 +24,7 @@ from dashboard.shared.video_options import account_options
 from dashboard.studio.flows import flow_of, settings_put_aside, type_refusal
 from proxyapi import pricing, tasks
 from proxyapi.credentials import token_vault
+from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS, awaits_approval, has_unread_script
 from proxyapi.models import Charge, Draft, Job, JobKind, JobState, ScriptVersion, Token, lock_draft
 from proxyapi.refusals import NotReady, StaleData, TokenRefused
@@ -35,6 +36,10 @@ TYPE_FIXED = (
 )
 NO_DRAFT = "This video was not made in the studio. Its settings cannot be changed here."
 NO_SETTINGS = "This video was not made in the studio, so its settings are not known here."
+OPEN_CHARGE = (
+    "Not deleted. A request of this draft waits for an approval or for the service. Withdraw it or "
+    "wait until it has ended."
+)
 RENDER_ALREADY_SENT = "This video was already sent to render. Nothing was sent twice."
 
 
@@ -65,6 +70,7 @@ def start_draft(
     if script_request:
         DraftOrigin.objects.create(job=job, script_request=script_request)
     record_audit_event(by, AuditAction.DRAFT_START, job.pk)
+    publish_event(job.tenant_id, EventType.DRAFT, job.pk)
     request_draft_price(by=by, job=job)
     return job
 
@@ -82,6 +88,31 @@ def copy_draft(*, by: Membership, job: Job, type_: str | None = None) -> Job:
     left_out = {setting.name for setting in settings_put_aside(job, type_)}
     kept = {name: value for name, value in chosen.items() if name not in left_out}
     return start_draft(by=by, title=job.title, chosen={**kept, "type": type_})
+
+
+@transaction.atomic
+def delete_draft(*, by: Membership, job: Job) -> None:
+    """Hide a draft from all lists but the library's hidden videos. The service cannot delete it.
+
+    Raises `NotReady` while a charge of it is open, and after a render.
+    """
+    check_permission(by, Permission.RENDER)
+    job = Job.objects.select_for_update().get(pk=job.pk)
+    require_job_state(job, JobState.DRAFT, "This video was already sent. It is in the library.")
+    if job.charges.open().exists():
+        raise NotReady(OPEN_CHARGE)
+    Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
+    record_audit_event(by, AuditAction.VIDEO_HIDE, job.pk)
+    publish_event(job.tenant_id, EventType.DRAFT, job.pk)
+
+
+@transaction.atomic
+def restore_draft(*, by: Membership, job: Job) -> None:
+    """Undo a deletion; a draft that is not deleted stays unchanged."""
+    check_permission(by, Permission.RENDER)
+    if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
+        record_audit_event(by, AuditAction.VIDEO_UNHIDE, job.pk)
+        publish_event(job.tenant_id, EventType.DRAFT, job.pk)
 
 
 def require_member_token(by: Membership) -> Token:
@@ -125,6 +156,7 @@ def save_draft_step(
     job.title = str(draft.settings.get("title") or job.title)[:200]
     job.save(update_fields=["title"])
     record_audit_event(by, AuditAction.DRAFT_SAVE, job.pk, fields=sorted(changes))
+    publish_event(job.tenant_id, EventType.DRAFT, job.pk)
     request_draft_price(by=by, job=job)
     return job
 

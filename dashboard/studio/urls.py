@@ -8,10 +8,12 @@ from dashboard.studio import views
 
 urlpatterns = [
     path("studio/", views.studio, name="studio"),
-    path("studio/drafts/", views.create_draft, name="drafts"),
+    path("studio/drafts/", views.drafts, name="drafts"),
     path("studio/reading/", views.read_start, name="studio-reading"),
     path("studio/<uuid:job_id>/", views.open_draft, name="studio-draft"),
     path("studio/<uuid:job_id>/copies/", views.copy_video, name="studio-copies"),
+    path("studio/<uuid:job_id>/deletions/", views.delete_draft, name="studio-deletions"),
+    path("studio/<uuid:job_id>/restorations/", views.restore_draft, name="studio-restorations"),
     path("studio/<uuid:job_id>/scripts/", views.request_script, name="studio-scripts"),
     path(
         "studio/<uuid:job_id>/scripts/<int:version_id>/restorations/",

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.studio.flows import StepSlug
 from dashboard.studio.queries.defaults import load_default_settings, load_script_defaults
-from dashboard.studio.queries.drafts import DraftList, first_open_step, load_draft_list
+from dashboard.studio.queries.drafts import (
+    DRAFT_PAGE_SIZE,
+    HOME_DRAFT_COUNT,
+    DraftFilters,
+    DraftTable,
+    first_open_step,
+    load_draft_table,
+    parse_draft_filters,
+)
 from dashboard.studio.queries.home import StudioHome, build_quick_start, load_studio_home
 from dashboard.studio.queries.page import StudioPage, load_studio_page
 from dashboard.studio.queries.past_costs import median_costs_by_type

@@ -2,45 +2,123 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any, ClassVar, NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.shared.video_options import account_options
-from dashboard.studio.flows import FlowStep, StepSlug, flow_of
+from dashboard.shared import query_params
+from dashboard.shared.access import has_permission
+from dashboard.shared.filter_chips import FilterChip, build_filter_chip
+from dashboard.shared.roles import Permission
+from dashboard.shared.video_options import FacelessOptions, account_options
+from dashboard.studio.flows import FLOWS, FlowStep, StepSlug, flow_of
+from dashboard.studio.queries.price import precondition_state, price_state_and_reason
 from dashboard.studio.queries.steps import step_state
-from proxyapi.models import Charge, Job, JobKind, JobState
+from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
 from proxyapi.models.charge import HOLDING_STATES
-from proxyapi.operations import FACELESS_RENDER_OPERATIONS
+from proxyapi.operations import FACELESS_RENDER_OPERATIONS, SCRIPT_OPERATIONS
 
-MAX_LISTED_DRAFTS = 50
+HOME_DRAFT_COUNT = 5
+DRAFT_PAGE_SIZE = 40
+READY_TEXT = "Nothing, ready to render"
+TYPE_LABELS = {"": "any", **{flow.type: flow.label for flow in FLOWS.values()}}
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+
+class DraftCursor(NamedTuple):
+    """The last row of a page: when it was edited, and its id."""
+
+    edited_at: datetime
+    id: UUID
+
+    def __str__(self) -> str:
+        return f"{query_params.format_cursor_time(self.edited_at)}.{self.id.hex}"
+
+
+@dataclass(frozen=True, slots=True)
+class DraftFilters(query_params.PageFilters):
+    """`whose`: "mine", or "" for everybody's."""
+
+    PAGE: ClassVar[str] = "drafts"
+    CURSOR: ClassVar[str] = "before"
+
+    search: str = ""
+    whose: str = ""
+    type: str = ""
+    before: DraftCursor | None = None
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.search or self.type)
 
 
 @dataclass(frozen=True, slots=True)
 class DraftRow:
-    """`next_step` is the first incomplete step, or the review if all are complete."""
+    """`glyph` and `missing` say what is missing, or that nothing is. `next_step` is the first
+    incomplete step, or the review if all are complete."""
 
     job_id: UUID
     title: str
+    kind_line: str
     member_name: str
-    note: str
+    initials: str
+    glyph: str
+    missing: str
     next_step: StepSlug
-    estimate: Decimal | None
+    price: Decimal | None
     edited_at: datetime
+    age: str
 
 
 @dataclass(frozen=True, slots=True)
-class DraftList:
-    drafts: tuple[DraftRow, ...]
-    has_more: bool
+class DraftTable:
+    """Rows of drafts, the last edited first; `total` counts all that the filters match."""
+
+    rows: tuple[DraftRow, ...]
+    filters: DraftFilters
+    url: str
+    total: int
+    may_change: bool
+    everyone_url: str
+    mine_url: str
+    type_chip: FilterChip
+    older_url: str
+    newest_url: str
 
 
-def load_draft_list(reader: Membership) -> DraftList:
-    """One query. A draft whose render was sent is in the library, not here."""
+def load_draft_table(reader: Membership, filters: DraftFilters, size: int) -> DraftTable:
+    """Two queries. A draft whose render was sent is in the library, not here."""
+    jobs = filter_drafts(reader, filters)
+    before = filters.before
+    page = jobs
+    if before:
+        same = Q(draft__edited_at=before.edited_at, pk__lt=before.id)
+        page = jobs.filter(Q(draft__edited_at__lt=before.edited_at) | same)
+    rows = list(annotate_open_charges(page)[: size + 1])
+    now, shown = timezone.now(), rows[:size]
+    cursor = DraftCursor(shown[-1].draft.edited_at, shown[-1].pk) if len(rows) > size else None
+    return DraftTable(
+        rows=tuple(build_draft_row(job, now) for job in shown),
+        filters=filters,
+        url=filters.url(before=before),
+        total=jobs.count() if before or len(rows) > size else len(rows),
+        may_change=has_permission(reader, Permission.RENDER),
+        everyone_url=filters.url(whose=""),
+        mine_url=filters.url(whose="mine"),
+        type_chip=build_filter_chip("type", "Type", TYPE_LABELS, filters),
+        older_url=filters.url(before=cursor) if cursor else "",
+        newest_url=filters.url() if before else "",
+    )
+
+
+def filter_drafts(reader: Membership, filters: DraftFilters) -> QuerySet[Job]:
     rendering = Charge.objects.filter(
         job=OuterRef("pk"), operation__in=FACELESS_RENDER_OPERATIONS, state__in=HOLDING_STATES
     )
@@ -50,10 +128,27 @@ def load_draft_list(reader: Membership) -> DraftList:
         .filter(draft__isnull=False)
         .filter(~Exists(rendering))
         .select_related("member", "account", "draft")
-        .order_by("-draft__edited_at")[: MAX_LISTED_DRAFTS + 1]
+        .order_by("-draft__edited_at", "-pk")
     )
-    rows = [build_draft_row(job) for job in jobs]
-    return DraftList(drafts=tuple(rows[:MAX_LISTED_DRAFTS]), has_more=len(rows) > MAX_LISTED_DRAFTS)
+    if filters.whose:
+        jobs = jobs.filter(member=reader.user_id)
+    if filters.type:
+        jobs = jobs.filter(draft__settings__type=filters.type)
+    if filters.search:
+        text = filters.search
+        jobs = jobs.filter(Q(title__icontains=text) | Q(draft__settings__script__icontains=text))
+    return jobs
+
+
+def annotate_open_charges(jobs: QuerySet[Job]) -> QuerySet[Any]:
+    """Annotate the price of a render that waits for an approval, and whether a script is being
+    written."""
+    charges = Charge.objects.filter(job=OuterRef("pk"))
+    renders = charges.filter(operation__in=FACELESS_RENDER_OPERATIONS, state=ChargeState.DRAFT)
+    scripts = charges.filter(operation__in=SCRIPT_OPERATIONS, state__in=HOLDING_STATES)
+    return jobs.annotate(
+        requested_price=Subquery(renders.values("quote")[:1]), is_writing=Exists(scripts)
+    )
 
 
 def first_open_step(job: Job) -> FlowStep:
@@ -63,14 +158,86 @@ def first_open_step(job: Job) -> FlowStep:
     return next(step for step in steps if not step_state(step, settings, options)[0])
 
 
-def build_draft_row(job: Job) -> DraftRow:
-    draft, step = job.draft, first_open_step(job)
+def build_draft_row(job: Any, now: datetime) -> DraftRow:
+    """`job` is a row of `annotate_open_charges`; no query."""
+    draft, flow = job.draft, flow_of(job)
+    glyph, missing = draft_progress(job)
+    estimate = draft.estimate if draft.has_current_estimate else None
     return DraftRow(
         job_id=job.pk,
         title=job.title,
+        kind_line=", ".join(
+            filter(None, (flow.label, str(draft.settings.get("aspect_ratio") or "")))
+        ),
         member_name=str(job.member),
-        note=f"needs {step.needs}" if step.needs else "ready to render",
-        next_step=step.slug,
-        estimate=draft.estimate if draft.has_current_estimate else None,
+        initials=job.member.initials,
+        glyph=glyph,
+        missing=missing,
+        next_step=first_open_step(job).slug,
+        price=job.requested_price if job.requested_price is not None else estimate,
         edited_at=draft.edited_at,
+        age=age_text(now - draft.edited_at),
     )
+
+
+def draft_progress(job: Any) -> tuple[str, str]:
+    """Return the glyph and the text of what the draft lacks."""
+    if job.requested_price is not None:
+        return "waiting", "Waiting for approval"
+    if job.is_writing:
+        return "running", "The script is being written"
+    if nouns := missing_nouns(job, account_options(job.account)):
+        return "late", join_nouns(nouns)
+    state, reason = price_state_and_reason(job)
+    if state == "known":
+        return "completed", READY_TEXT
+    return ("running", "Getting the price") if state == "pending" else ("late", f"Price: {reason}")
+
+
+def missing_nouns(job: Job, options: FacelessOptions) -> list[str]:
+    """Return what the draft lacks, in the order of its steps, each once."""
+    flow, chosen = flow_of(job), job.draft.settings
+    nouns = []
+    if not chosen.get("aspect_ratio") and options.choices("aspect_ratio"):
+        nouns.append("format")
+    for need in flow.preconditions:
+        if need.only_if_offered and not options.choices(need.field):
+            continue
+        if not precondition_state(need, job, options)[0]:
+            nouns.append(need.noun)
+    return list(dict.fromkeys(nouns))
+
+
+def join_nouns(nouns: list[str]) -> str:
+    """Return a text such as `Format, voice and genre`."""
+    *first, last = nouns
+    text = f"{', '.join(first)} and {last}" if first else last
+    return text[:1].upper() + text[1:]
+
+
+def age_text(age: timedelta) -> str:
+    """Return an age in words: `now`, `12 min ago`, `1 h ago`, `3 days ago`."""
+    if age < MINUTE:
+        return "now"
+    if age < HOUR:
+        return f"{age // MINUTE} min ago"
+    if age < DAY:
+        return f"{age // HOUR} h ago"
+    return "1 day ago" if age < 2 * DAY else f"{age // DAY:,} days ago"
+
+
+def parse_draft_filters(query: Mapping[str, str]) -> DraftFilters:
+    return DraftFilters(
+        search=query_params.parse_search_text(query),
+        whose=query_params.allowed_or_empty(query.get("whose", ""), ("mine",)),
+        type=query_params.allowed_or_empty(query.get("type", ""), TYPE_LABELS),
+        before=parse_draft_cursor(query.get("before", "")),
+    )
+
+
+def parse_draft_cursor(text: str) -> DraftCursor | None:
+    try:
+        seconds, fraction, id = text.split(".")
+        return DraftCursor(query_params.parse_cursor_time(seconds, fraction), UUID(id))
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -25,6 +25,13 @@ from proxyapi.models.duration_class import WORDS_PER_SECOND
 from proxyapi.refusals import format_credits
 
 COMPARED_LENGTH_S = 60
+# The part of a type's still that is shown in a narrow card, as an SVG view box: no words are cut.
+PHONE_CROPS = {
+    "ai-visuals": "305,10,180,270",
+    "ai-clips": "200,40,200,300",
+    "b-roll": "190,0,230,345",
+    "url-based": "436,30,190,300",
+}
 OTHER_LABELS = {
     StartKind.TOPIC: "Use it as the topic",
     StartKind.SCRIPT: "Use it as the script",
@@ -88,6 +95,7 @@ class FlowCard:
 
     flow: Flow
     still: str
+    phone_crop: str
     past_cost: PastCost | None
     is_refused: bool
 
@@ -154,6 +162,7 @@ def build_flow_card(flow: Flow, costs: PastCosts) -> FlowCard:
     return FlowCard(
         flow=flow,
         still=f"stills/flow-{flow.type}.svg",
+        phone_crop=PHONE_CROPS.get(flow.type, ""),
         past_cost=costs.best_known(flow.type, COMPARED_LENGTH_S),
         is_refused=flow.type in costs.refused_types,
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dashboard.studio.views.copies import copy_video
-from dashboard.studio.views.drafts import open_draft
-from dashboard.studio.views.home import create_draft, read_start, studio
+from dashboard.studio.views.drafts import delete_draft, drafts, open_draft, restore_draft
+from dashboard.studio.views.home import read_start, studio
 from dashboard.studio.views.renders import draft_price, render_draft
 from dashboard.studio.views.scripts import request_script, restore_script_version
 from dashboard.studio.views.steps import copy_to_type, draft_step, undo_type_change

@@ -14,13 +14,15 @@ from dashboard.shared.roles import Permission
 from dashboard.studio import actions
 from dashboard.studio.forms import QuickStartForm
 from dashboard.studio.queries import (
+    HOME_DRAFT_COUNT,
     StepSlug,
     StudioHome,
     build_quick_start,
     first_open_step,
     load_default_settings,
-    load_draft_list,
+    load_draft_table,
     load_studio_home,
+    parse_draft_filters,
 )
 from dashboard.studio.views.responses import INVALID_FORM_STATUS
 from proxyapi.refusals import Refusal
@@ -30,8 +32,13 @@ HOME_TEMPLATE, READING_TEMPLATE = "studio/home.html", "studio/_reading.html"
 
 @require_safe
 def studio(request: TeamRequest) -> HttpResponse:
+    """Render the page; `?part=drafts` returns the card of drafts, which the page fetches itself."""
+    if request.GET.get("part") == "drafts":
+        filters = parse_draft_filters(request.GET.dict())
+        table = load_draft_table(request.membership, filters, HOME_DRAFT_COUNT)
+        return render(request, "studio/_drafts.html", {"table": table})
     home = load_studio_home(request.membership)
-    return render(request, HOME_TEMPLATE, home_context(request, home))
+    return render(request, HOME_TEMPLATE, home_context(home))
 
 
 @require_POST
@@ -40,7 +47,7 @@ def read_start(request: TeamRequest) -> HttpResponse:
     check_permission(request.membership, Permission.RENDER)
     home = load_studio_home(request.membership)
     if not request.htmx:
-        return render(request, HOME_TEMPLATE, home_context(request, home, request.POST))
+        return render(request, HOME_TEMPLATE, home_context(home, request.POST))
     form = QuickStartForm(home.choices, home.start.options, request.POST)
     if not form.reading.text:
         form.errors.pop("start", None)  # an empty field is an error only when it is sent
@@ -66,7 +73,7 @@ def create_draft(request: TeamRequest) -> HttpResponse:
         else:
             step = first_open_step(job).slug if form.reading.text else StepSlug.TYPE
             return redirect("studio-step", job.pk, step)
-    context = home_context(request, home, request.POST, form=form)
+    context = home_context(home, request.POST, form)
     return render(request, HOME_TEMPLATE, context, status=INVALID_FORM_STATUS)
 
 
@@ -83,10 +90,10 @@ def complete_settings(
 
 
 def home_context(
-    request: TeamRequest, home: StudioHome, data: Any = None, form: QuickStartForm | None = None
+    home: StudioHome, data: Any = None, form: QuickStartForm | None = None
 ) -> dict[str, Any]:
     form = form or QuickStartForm(home.choices, home.start.options, data)
-    return {**quick_context(form, home), "list": load_draft_list(request.membership)}
+    return quick_context(form, home)
 
 
 def quick_context(form: QuickStartForm, home: StudioHome) -> dict[str, Any]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.urls import reverse
 
 from dashboard.models import AuditEvent, Membership
+from dashboard.studio.queries.drafts import age_text
 from proxyapi.models import AccountPlan, Draft, Job, JobState, Token, TokenState
 from proxyapi.models.charge import ChargeState
 from tests.dashboard.studio.conftest import WANTED, Browser, get_page
@@ -16,6 +19,7 @@ from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFact
 
 LIST = reverse("studio")
 NEW = reverse("drafts")
+PART = f"{LIST}?part=drafts"
 TOPIC = {"start": "How bees vote"}
 FIRST_VALUES = {"aspect_ratio": "16:9", "voice_id": 3, "genre_id": 941, "image_engine_id": 71}
 
@@ -209,26 +213,50 @@ def test_looking_roles_see_drafts_and_no_form(
     vera: Membership, thea: Membership, draft: Job, client_of: Browser
 ) -> None:
     for member in (vera, thea):
-        html = get_page(client_of(member), LIST)
-        assert draft.title in html
+        browser = client_of(member)
+        assert draft.title in get_page(browser, PART)
+        assert draft.title in get_page(browser, NEW)
+        assert "studio-deletions" not in get_page(browser, NEW)
+        html = get_page(browser, LIST)
         assert "You can read drafts here" in html
         assert 'id="quick"' not in html
-        assert client_of(member).post(NEW, TOPIC).status_code == 403
+        assert browser.post(NEW, TOPIC).status_code == 403
 
 
+@pytest.mark.parametrize("url", [PART, NEW])
 def test_drafts_of_another_team_are_not_there(
-    otto: Membership, draft: Job, client_of: Browser
+    url: str, otto: Membership, draft: Job, client_of: Browser
 ) -> None:
-    assert draft.title not in get_page(client_of(otto), LIST)
+    assert draft.title not in get_page(client_of(otto), url)
 
 
+@pytest.mark.parametrize("url", [PART, NEW])
 def test_each_draft_says_what_it_needs_and_its_price(
+    url: str, priya: Membership, draft: Job, ready: Job, client_of: Browser
+) -> None:
+    html = get_page(client_of(priya), url)
+    assert "Format, script, voice and genre" in html
+    assert "Nothing, ready to render" in html
+    assert 'data-is="about" value="96"' in html
+    assert "AI visuals, 16:9" in html
+
+
+def test_a_draft_that_waits_says_for_what(
     priya: Membership, draft: Job, ready: Job, client_of: Browser
 ) -> None:
-    html = get_page(client_of(priya), LIST)
-    assert "needs a format" in html
-    assert "ready to render" in html
-    assert 'data-is="about" value="96"' in html
+    ChargeFactory.create(job=ready, state=ChargeState.DRAFT, quote=Decimal(97))
+    ChargeFactory.create(job=draft, operation="faceless.scripts", state=ChargeState.HELD)
+    html = get_page(client_of(priya), PART)
+    assert "Waiting for approval" in html
+    assert 'value="97"' in html
+    assert "The script is being written" in html
+
+
+def test_a_price_that_the_service_refused_is_missing(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    Draft.objects.filter(pk=ready.pk).update(quote_error="Unknown voice.", sent_settings={})
+    assert "Price: Unknown voice." in get_page(client_of(priya), PART)
 
 
 def test_what_is_on_its_way_is_no_draft(
@@ -236,7 +264,95 @@ def test_what_is_on_its_way_is_no_draft(
 ) -> None:
     ChargeFactory.create(job=ready, state=ChargeState.HELD, quote=Decimal(96))
     Job.objects.filter(pk=draft.pk).update(state=JobState.FAILED, remote_id="9")
-    assert "No drafts" in get_page(client_of(priya), LIST)
+    assert "No drafts" in get_page(client_of(priya), PART)
+
+
+def test_drafts_are_filtered_by_member_type_and_words(
+    priya: Membership, jonas: Membership, token: Token, ready: Job, client_of: Browser
+) -> None:
+    other = JobFactory.create(
+        account=token.account,
+        token=token,
+        member=jonas.user,
+        title="Bread",
+        draft__settings={"type": "b-roll", "script": "Yeast eats sugar."},
+    )
+    browser = client_of(priya)
+    for query, titles in (
+        ("", {ready.title, other.title}),
+        ("whose=mine", {ready.title}),
+        ("type=b-roll", {other.title}),
+        ("q=yeast", {other.title}),
+        ("q=nothing", set()),
+        ("type=b-roll&whose=mine", set()),
+        ("type=poem&whose=theirs&before=x.y.z", {ready.title, other.title}),
+    ):
+        html = get_page(browser, f"{NEW}?{query}")
+        assert {title for title in (ready.title, other.title) if title in html} == titles, query
+    assert "No results" in get_page(browser, f"{NEW}?q=nothing")
+
+
+def test_many_drafts_are_shown_page_by_page(
+    priya: Membership, token: Token, client_of: Browser, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(45):
+        JobFactory.create(account=token.account, token=token, title=f"Draft {number:02}")
+    browser = client_of(priya)
+    browser.get(NEW)
+    with django_assert_max_num_queries(12):
+        first = get_page(browser, NEW)
+    older = re.search(r'href="([^"]*before=[^"]*)"', first)
+    assert older
+    second = get_page(browser, older[1].replace("&amp;", "&"))
+    titles = [set(re.findall(r"Draft \d\d", html)) for html in (first, second)]
+    assert [len(shown) for shown in titles] == [40, 5]
+    assert not titles[0] & titles[1]
+    assert "45 drafts" in second
+    part = get_page(browser, PART)
+    assert len(set(re.findall(r"Draft \d\d", part))) == 5
+    assert "5 of 45 drafts" in part
+
+
+def test_a_deleted_draft_is_gone_and_can_be_taken_back(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    browser = client_of(priya)
+    page = browser.post(reverse("studio-deletions", args=[draft.pk]), follow=True)
+    assert f"“{draft.title}” is deleted." in page.content.decode()
+    assert "No drafts" in get_page(browser, PART)
+    undo = reverse("studio-restorations", args=[draft.pk])
+    assert undo in page.content.decode()
+    browser.post(undo)
+    assert draft.title in get_page(browser, PART)
+    actions = AuditEvent.objects.order_by("pk").values_list("action", flat=True)
+    assert list(actions) == ["video.hide", "video.unhide"]
+
+
+@pytest.mark.parametrize("operation", ["faceless.scripts", "faceless.render"])
+@pytest.mark.parametrize("state", [ChargeState.DRAFT, ChargeState.HELD])
+def test_a_draft_with_an_open_request_is_not_deleted(
+    operation: str, state: str, priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    ChargeFactory.create(job=ready, operation=operation, state=state, quote=Decimal(4))
+    page = client_of(priya).post(reverse("studio-deletions", args=[ready.pk]), follow=True)
+    assert "Not deleted." in page.content.decode()
+    ready.refresh_from_db()
+    assert ready.hidden_at is None
+
+
+@pytest.mark.parametrize(
+    ("age_s", "text"),
+    [
+        (20, "now"),
+        (12 * 60 + 5, "12 min ago"),
+        (3600, "1 h ago"),
+        (23 * 3600, "23 h ago"),
+        (90_000, "1 day ago"),
+        (11 * 86_400, "11 days ago"),
+    ],
+)
+def test_the_age_of_a_draft_is_in_words(age_s: int, text: str) -> None:
+    assert age_text(timedelta(seconds=age_s)) == text
 
 
 def test_a_draft_is_opened_at_the_first_step_with_something_missing(
