@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
+from typing import NamedTuple
 from uuid import UUID
 
+from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Membership
@@ -29,12 +31,16 @@ from dashboard.shared.videos.cards import (
     VideoCard,
     build_video_card,
     build_video_context,
+    film_still_url,
+    is_portrait_ratio,
     with_card_relations,
 )
-from proxyapi.models import Account, Job, JobState
+from dashboard.shared.videos.labels import job_type_label
+from proxyapi.models import Account, Job, JobKind, JobState
 from proxyapi.polling.duration_history import DurationHistory
 
 MAX_RUNNING_CARDS = 6
+LATEST_VIDEOS_COUNT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,8 @@ class Overview:
 
 
 def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
-    """Build the complete page: five queries besides those of the shell, two if nothing renders."""
+    """Build the complete page: five queries besides those of the shell, three if nothing
+    renders."""
     window = reader_window(reader, span)
     accounts, sums = shell.accounts, load_reader_sums(reader, shell.accounts, window)
     return Overview(
@@ -116,22 +123,51 @@ def load_attention_list(reader: Membership, accounts: Sequence[Account]) -> Atte
     )
 
 
+class LatestVideo(NamedTuple):
+    """A finished video: its picture and title."""
+
+    url: str
+    title: str
+    subtitle: str
+    still_url: str
+    is_portrait: bool
+
+
 @dataclass(frozen=True, slots=True)
 class RunningRenders:
-    """`count` is the number of all running renders; `cards` are those that are shown."""
+    """`count` is the number of all running renders; `cards` are those that are shown. If nothing
+    runs, `latest` are the newest finished videos."""
 
     cards: tuple[VideoCard, ...]
     count: int
+    latest: tuple[LatestVideo, ...] = ()
 
     @property
     def more_count(self) -> int:
         return self.count - len(self.cards)
 
 
+def load_latest_videos(tenant_id: UUID) -> tuple[LatestVideo, ...]:
+    """One query."""
+    jobs = Job.objects.visible().filter(tenant_id=tenant_id, state=JobState.COMPLETED)
+    with_film = jobs.exclude(media_url="").exclude(kind=JobKind.CLONE)
+    newest = with_film.select_related("member", "draft").order_by("-finished_at", "-pk")
+    return tuple(
+        LatestVideo(
+            url=reverse("video", args=[job.pk]),
+            title=job.title,
+            subtitle=f"{job_type_label(job)}, {job.member.first_name}",
+            still_url=film_still_url(job.pk),
+            is_portrait=is_portrait_ratio(str(job.chosen_settings.get("aspect_ratio") or "")),
+        )
+        for job in newest[:LATEST_VIDEOS_COUNT]
+    )
+
+
 def load_running_renders(tenant_id: UUID, count: int) -> RunningRenders:
-    """Three queries; none if nothing runs."""
+    """Three queries; one if nothing runs."""
     if not count:
-        return RunningRenders((), 0)
+        return RunningRenders((), 0, load_latest_videos(tenant_id))
     jobs = Job.objects.visible().filter(tenant_id=tenant_id, state=JobState.RUNNING)
     page = list(with_card_relations(jobs.order_by("started_at", "pk")[:MAX_RUNNING_CARDS]))
     duration_history, now = DurationHistory(tenant_id=tenant_id), timezone.now()

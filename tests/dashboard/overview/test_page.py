@@ -149,6 +149,19 @@ def test_what_renders_is_shown_with_its_bar(client_of, vera, token, running):
     assert 'class="timebar"' in shown
 
 
+def test_while_nothing_renders_the_newest_videos_are_shown(client_of, vera, token, running):
+    for number in range(6):
+        film = {"media_url": "https://media.example/1.mp4", "finished_at": ago(hours=number)}
+        video(token, title=f"Finished {number}", state="completed", **film)
+    shown = page(client_of, vera, "?part=running")
+    assert [f"Finished {number}" in shown for number in range(6)] == [True] * 4 + [False] * 2
+    assert shown.count("data-still=") == 4
+    running("Whales in fog")
+    shown = page(client_of, vera, "?part=running")
+    assert "Whales in fog" in shown
+    assert "Finished 0" not in shown
+
+
 def test_the_ledger_says_how_far_it_is_read(client_of, vera, token, ledger):
     ledger.low, ledger.high, ledger.total = 5_800, 10_000, 10_000
     ledger.save()
