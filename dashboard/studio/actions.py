@@ -21,7 +21,7 @@ from dashboard.shared.charging import (
 )
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import account_options
-from dashboard.studio.flows import flow_of, settings_put_aside, type_refusal
+from dashboard.studio.flows import flow_of, lacks_priced_choice, settings_put_aside, type_refusal
 from proxyapi import pricing, tasks
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
@@ -194,7 +194,8 @@ def request_draft_price(*, by: Membership, job: Job) -> None:
     """
     check_permission(by, Permission.RENDER)
     draft = job.draft
-    if not KINDS[job.kind].preconditions(draft.settings) or has_unread_script(job):
+    is_complete = not KINDS[job.kind].preconditions(draft.settings) and not lacks_priced_choice(job)
+    if is_complete or has_unread_script(job):
         due_at = timezone.now() + tasks.TICK_DELAY
         keeps_estimate = draft.has_current_estimate and awaits_approval(job)
         cleared = {} if keeps_estimate else {"estimate": None}

@@ -35,6 +35,18 @@ def flow_of(job: Job) -> Flow:
     return FLOWS.get(str(job.chosen_settings.get("type")), DEFAULT_FLOW)
 
 
+def lacks_priced_choice(job: Job) -> bool:
+    """True if the service would price something else than the member will choose: no clip engine is
+    chosen although it offers some."""
+    chosen = job.chosen_settings
+    missing = [
+        need.field
+        for need in flow_of(job).preconditions
+        if need.only_if_offered and not chosen.get(need.field)
+    ]
+    return any(map(account_options(job.account).choices, missing)) if missing else False
+
+
 def settings_put_aside(job: Job, type_: str) -> list[OptionSetting]:
     """Return the settings of the draft that another type does not offer, and the format if it
     cannot make it. Its steps would not show them, but they would be sent."""

@@ -18,7 +18,13 @@ from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.shared.video_options import FacelessOptions, account_options
-from dashboard.studio.flows import Precondition, SettingControl, chosen_combination, flow_of
+from dashboard.studio.flows import (
+    Precondition,
+    SettingControl,
+    chosen_combination,
+    flow_of,
+    lacks_priced_choice,
+)
 from dashboard.studio.queries.script import draft_charges, script_length
 from dashboard.studio.queries.steps import setting_state
 from proxyapi import pricing
@@ -148,7 +154,7 @@ def build_render_button(price: DraftPrice, reader: Membership) -> RenderButton:
 
 def price_state_and_reason(job: Job) -> tuple[str, str]:
     draft = job.draft
-    if KINDS[job.kind].preconditions(draft.settings):
+    if KINDS[job.kind].preconditions(draft.settings) or lacks_priced_choice(job):
         needed = flow_of(job).needed_text()
         none_yet = f"The price is requested when {needed} are chosen."
         return "none", draft.quote_error or none_yet

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard.shared.video_options import FacelessOptions
-from dashboard.studio.flows import FLOWS, FlowStep, OptionSetting, StepSlug, flow_of
+from dashboard.studio.flows import FLOWS, FlowStep, OptionSetting, SettingControl, StepSlug, flow_of
 from dashboard.studio.queries.script import script_length
 from proxyapi.models import Job
 
@@ -97,8 +97,19 @@ def step_state(
         done, note = setting_state(setting, chosen, options)
         if not done:
             return False, note
-        notes.append(note)
+        if setting.control != SettingControl.WITH_ENGINE:
+            notes.append(note)
+    if problem := find_step_problem(step, chosen, options):
+        return False, problem
     return True, ", ".join(list(filter(None, notes))[:MAX_NAMES_IN_NOTE]) or "Standard set"
+
+
+def find_step_problem(step: FlowStep, chosen: dict[str, Any], options: FacelessOptions) -> str:
+    """Return why the choices of a step do not fit together; empty if they do."""
+    flow = FLOWS.get(str(chosen.get("type")))
+    needs = [need for need in flow.preconditions if need.step == step.slug] if flow else []
+    problems = (need.find_problem(chosen, options) for need in needs if need.find_problem)
+    return next(filter(None, problems), "")
 
 
 def type_step_state(chosen: dict[str, Any], options: FacelessOptions) -> tuple[bool, str]:
@@ -114,13 +125,15 @@ def setting_state(
     setting: OptionSetting, chosen: dict[str, Any], options: FacelessOptions
 ) -> tuple[bool, str]:
     """Complete if the service offers the chosen value; without options, any chosen value is
-    accepted."""
+    accepted. A group that the service does not have needs no choice."""
     choice = options.selected_choice(setting.name, chosen)
     if choice is not None:
         return True, choice.name
+    has_choices = bool(options.choices(setting.name))
     if not chosen.get(setting.name):
-        return not setting.is_needed, f"No {setting.noun} yet" if setting.is_needed else ""
-    if options.choices(setting.name):
+        is_missing = setting.is_needed and (has_choices or not options)
+        return not is_missing, f"No {setting.noun} yet" if is_missing else ""
+    if has_choices:
         return False, f"The {setting.noun} is no longer available"
     return True, "Chosen" if setting.is_needed else ""
 

@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.shared.video_options import account_options
-from dashboard.studio.actions import render_video, save_draft_step
+from dashboard.studio.actions import render_video, request_draft_price, save_draft_step
 from dashboard.studio.forms import build_step_form
 from dashboard.studio.forms.clip_engines import ClipEngineForm
-from dashboard.studio.queries import StepSlug, build_draft_price
+from dashboard.studio.queries import StepSlug, build_draft_price, first_open_step
 from proxyapi.models import Draft, Job, Token
 from proxyapi.refusals import NotReady
 from tests.dashboard.studio.conftest import OPTIONS, WANTED, Browser, get_page, step_url
@@ -221,6 +221,25 @@ def test_the_price_card_names_the_rate_and_the_length(clips: Job) -> None:
         Decimal("4.08"),
         "60 s",
     )
+
+
+def test_no_price_is_asked_for_without_an_engine(priya: Membership, clips: Job) -> None:
+    """The service would price its own default engine."""
+    chosen = {**SETTINGS, "clip_engine_id": None, "resolution": None, "audio": None}
+    Draft.objects.update(settings=chosen, sent_settings=chosen)
+    clips.refresh_from_db()
+    request_draft_price(by=priya, job=clips)
+    clips.draft.refresh_from_db()
+    assert (clips.draft.quote_due_at, build_draft_price(clips).state) == (None, "none")
+
+
+def test_a_step_with_a_choice_that_is_gone_is_not_done(
+    priya: Membership, clips: Job, client_of: Browser
+) -> None:
+    offer(clips, {**VOICED, "cost": VOICED["cost"][:1]}, CALM)  # type: ignore[index]
+    assert first_open_step(clips).slug == StepSlug.VISUALS
+    html = get_page(client_of(priya), step_url(clips, "review"))
+    assert html.count("data-missing") == 1
 
 
 def test_the_type_needs_a_genre_and_a_clip_engine(clips: Job) -> None:
