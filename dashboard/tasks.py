@@ -17,6 +17,7 @@ from dashboard.alerts.delivery.queue import attempt_delivery, repair_due_times
 from dashboard.alerts.evaluate import evaluate_team
 from dashboard.alerts.pruning import prune_alert_events
 from dashboard.models import Delivery, Team
+from dashboard.studio.presets.actions.comparison import compare_due_presets
 from dashboard.tokens.actions import record_undecryptable_tokens
 from proxyapi.tasks import dispatch_charge_task, dispatch_slow_charge_task, reconcile_charge_task
 
@@ -59,6 +60,20 @@ def deliver_due_alerts() -> None:
     repair_due_times()
     for delivery_id in Delivery.objects.due(timezone.now()).values_list("pk", flat=True)[:200]:
         deliver_alert.delay(str(delivery_id))
+
+
+@shared_task
+def compare_all_presets() -> None:
+    """Runs every 15 minutes; a team's presets are compared once after its six o'clock."""
+    for team_id in (
+        Team.objects.filter(presets__isnull=False).values_list("pk", flat=True).distinct()
+    ):
+        compare_presets_of_team.delay(str(team_id))
+
+
+@shared_task(expires=900)
+def compare_presets_of_team(team_id: str) -> None:
+    compare_due_presets(UUID(team_id))
 
 
 @shared_task

@@ -34,6 +34,7 @@ class EventType(StrEnum):
     TOP_UP = "top_up"  # the id is the account's
     BUDGET = "budget"  # a limit or an approval request changed
     ALERT = "alert"
+    PRESET = "preset"  # presets or the brand kit changed; the id is the team's
     SERVICE = "service"  # the upstream answered or did not; the id is the calling token's
 
 

@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef
 from django.http import Http404
 
-from dashboard.models import ApprovalRequest, Budget, Label, Membership
+from dashboard.models import ApprovalRequest, Budget, Label, Membership, Preset
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission, assignable_roles, grantable_roles, role_allows
 from proxyapi.models import (
@@ -39,6 +39,7 @@ PERMISSION_MESSAGES: dict[Permission, str] = {
     Permission.MANAGE_MONEY: "Only treasurers and owners can change money settings.",
     Permission.MANAGE_MEMBERS: "Only owners and admins can manage members.",
     Permission.MANAGE_TEAM: "Only owners can change the team.",
+    Permission.SET_BRAND_KIT: "Only owners and admins can change the brand kit.",
 }
 
 TARGET_HAS_MORE_PERMISSIONS = (
@@ -201,6 +202,16 @@ def fetch_account(
     if chosen is None:
         raise Http404("This account does not exist in this team.")
     return chosen, rows
+
+
+def fetch_preset(
+    request: TeamRequest, preset_id: UUID, permission: Permission = Permission.VIEW
+) -> Preset:
+    preset = request.team.presets.select_related("created_by", "team").filter(pk=preset_id).first()
+    if preset is None:
+        raise Http404("This preset does not exist in this team.")
+    check_permission(request.membership, permission)
+    return preset
 
 
 def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:

@@ -137,6 +137,8 @@ def set_request_team(request: HttpRequest) -> bool:
 
 def current_membership(request: HttpRequest) -> Membership | None:
     memberships = Membership.objects.filter(user_id=request.user.pk or 0)
-    memberships = memberships.select_related("team", "team__tenant", "user")
+    memberships = memberships.select_related(
+        "team__tenant", "team__brand_kit", "user", "default_preset"
+    )
     chosen = request.session.get(TEAM_SESSION_KEY)
     return (memberships.filter(team_id=chosen).first() if chosen else None) or memberships.first()

@@ -15,6 +15,7 @@ class Permission(StrEnum):
     MANAGE_MONEY = "manage_money"
     MANAGE_MEMBERS = "manage_members"
     MANAGE_TEAM = "manage_team"
+    SET_BRAND_KIT = "set_brand_kit"
 
 
 ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
@@ -26,6 +27,7 @@ ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
             Permission.RECHECK,
             Permission.KEEP_TOKEN,
             Permission.MANAGE_MEMBERS,
+            Permission.SET_BRAND_KIT,
         }
     ),
     Role.TREASURER: frozenset(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -10,7 +12,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.models import AuditAction, DraftOrigin, Membership
+from dashboard.models import AuditAction, Membership, Preset
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import (
@@ -22,6 +24,7 @@ from dashboard.shared.charging import (
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import account_options
 from dashboard.studio.flows import flow_of, lacks_priced_choice, settings_put_aside, type_refusal
+from dashboard.studio.kept_settings.new_drafts import DraftStart, build_draft_start
 from proxyapi import pricing, tasks
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
@@ -50,11 +53,16 @@ def start_draft(
     title: str,
     chosen: dict[str, Any],
     script_request: dict[str, Any] | None = None,
+    preset: Preset | None = None,
+    fallback: dict[str, Any] | None = None,
 ) -> Job:
     """Create a draft on the member's own token. It costs nothing and exists only here until it is
     priced.
 
     `script_request` has the length, style, tone and language that the form of a script starts with.
+    With a `preset` or a `fallback`, even an empty one, it is no copy: under the chosen settings lie
+    those of the preset (else of the member's default preset), of the brand kit if the team says so,
+    and of the fallback; the type is then optional.
     """
     check_permission(by, Permission.RENDER)
     token = require_member_token(by)
@@ -66,9 +74,12 @@ def start_draft(
         kind=JobKind.FACELESS,
         title=title,
     )
-    Draft.objects.create(job=job, settings={**chosen, "title": title})
-    if script_request:
-        DraftOrigin.objects.create(job=job, script_request=script_request)
+    start = DraftStart(chosen)
+    if preset is not None or fallback is not None:
+        start = build_draft_start(by, token.account, chosen, preset, fallback or {})
+    start = replace(start, script_request={**start.script_request, **(script_request or {})})
+    Draft.objects.create(job=job, settings={**start.settings, "title": title})
+    start.save_origin(job)
     record_audit_event(by, AuditAction.DRAFT_START, job.pk)
     publish_event(job.tenant_id, EventType.DRAFT, job.pk)
     request_draft_price(by=by, job=job)
@@ -127,19 +138,26 @@ def require_member_token(by: Membership) -> Token:
 
 @transaction.atomic
 def save_draft_step(
-    *, by: Membership, job: Job, changes: dict[str, Any], edited_at: str = ""
+    *,
+    by: Membership,
+    job: Job,
+    changes: dict[str, Any],
+    removals: Collection[str] = (),
+    edited_at: str = "",
 ) -> Job:
     """Save the changed settings of a step and request a new price.
 
-    `edited_at` is the edit that the form was built from. Raises `StaleData` if the draft was edited
-    since, and `NotReady` if it cannot be changed any more.
+    `removals` are settings that the service does not have yet. `edited_at` is the edit that the
+    form was built from. Raises `StaleData` if the draft was edited since, and `NotReady` if it
+    cannot be changed any more.
     """
     check_permission(by, Permission.RENDER)
     job = Job.objects.select_for_update().get(pk=job.pk)
     draft = lock_draft(job)
     if draft is None:
         raise NotReady(NO_DRAFT)
-    if changes == {name: draft.settings.get(name) for name in changes}:
+    is_same = changes == {name: draft.settings.get(name) for name in changes}
+    if is_same and not draft.settings.keys() & set(removals):
         return job
     if edited_at and edited_at != draft.edited_at.isoformat():
         raise StaleData(
@@ -148,14 +166,14 @@ def save_draft_step(
     # A render in progress was priced with the present settings: a change would be charged too.
     if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting_jobs().exists():
         raise NotReady("This video was sent, or waits for an approval. Your change was not saved.")
-    removed = settings_removed_by(job, changes)
+    removed = settings_removed_by(job, changes) | set(removals)
     remaining = {name: value for name, value in draft.settings.items() if name not in removed}
     draft.settings = {**remaining, **changes}
     draft.estimate, draft.quote_error, draft.edited_at = None, "", timezone.now()
     draft.save()
     job.title = str(draft.settings.get("title") or job.title)[:200]
     job.save(update_fields=["title"])
-    record_audit_event(by, AuditAction.DRAFT_SAVE, job.pk, fields=sorted(changes))
+    record_audit_event(by, AuditAction.DRAFT_SAVE, job.pk, fields=sorted({*changes, *removals}))
     publish_event(job.tenant_id, EventType.DRAFT, job.pk)
     request_draft_price(by=by, job=job)
     return job

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
 from dashboard.studio import views
 
@@ -14,6 +14,7 @@ urlpatterns = [
     path("studio/<uuid:job_id>/copies/", views.copy_video, name="studio-copies"),
     path("studio/<uuid:job_id>/deletions/", views.delete_draft, name="studio-deletions"),
     path("studio/<uuid:job_id>/restorations/", views.restore_draft, name="studio-restorations"),
+    path("", include("dashboard.studio.presets.urls")),
     path("studio/<uuid:job_id>/scripts/", views.request_script, name="studio-scripts"),
     path(
         "studio/<uuid:job_id>/scripts/<int:version_id>/restorations/",

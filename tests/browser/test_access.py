@@ -17,9 +17,10 @@ from tests.leaks import Canaries
 STEPS = ("type", "script", "voice", "visuals", "captions", "review")
 STATES = ("completed", "failed", "waiting", "unknown", "running", "paused")
 LONG = "Donaudampfschifffahrt" * 9  # a title without a space
-WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea"}
+WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea", "studio/brand-kit": "Mira"}
 OF_THEA = ("budgets", "budgets/new", "alerts", "alerts/rules/new")
 PAGES = (
+    *("presets", "studio/brand-kit"),
     *("sign-in", "library", "studio", "members", "tokens", "nowhere", "forbidden", "confirm"),
     *(f"step {step}" for step in STEPS),
     *(f"video {state}" for state in STATES),
@@ -33,8 +34,8 @@ PAGES = (
 def states(
     chromium: Browser, live_portal: LivePortal, browser_states: dict[str, Any]
 ) -> dict[str, Any]:
-    """What the browser keeps of Luca, of Thea, of Vera, and of nobody."""
-    for name in {"Luca", "Thea", "Vera"} - browser_states.keys():
+    """What the browser keeps of Luca, of Mira, of Thea, of Vera, and of nobody."""
+    for name in {"Luca", "Mira", "Thea", "Vera"} - browser_states.keys():
         with chromium.new_context(base_url=live_portal.portal) as context:
             page = context.new_page()
             sign_in(page, live_portal.person(name))
@@ -60,6 +61,8 @@ def paths(
             **{name: f"/{name}/" for name in OF_THEA},
             **{name: f"/{name}/" for name in ("forecast", "top-up", "reconciliation", "costs")},
             "overview": "/",
+            "presets": "/studio/presets/",
+            "studio/brand-kit": "/studio/brand-kit/",
             **{name: f"/{name}/" for name in ("library", "studio", "members", "tokens", "nowhere")},
             **dict.fromkeys(("forbidden", "confirm"), f"/studio/{draft}/renders/"),
             **{f"step {step}": f"/studio/{draft}/{step}/" for step in STEPS},

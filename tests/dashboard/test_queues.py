@@ -31,6 +31,7 @@ WAYS = {
     },
     "slow": {
         "answer_slow_ping",
+        "compare_presets_of_team",
         "dispatch_slow_charge_task",
         "evaluate_forecast_alerts",
         "prune_alerts",
@@ -46,6 +47,7 @@ WAYS = {
     "work": {
         "check_database_restored",
         "deliver_due_alerts",
+        "compare_all_presets",
         "dispatch_charge_task",
         "evaluate_alerts",
         "evaluate_all_alerts",

@@ -98,8 +98,14 @@ def video_menu_actions(job: Job) -> list[ActionButton]:
     ]
     if not is_made_in_studio(job):
         return buttons
-    copy_url = reverse("studio-copies", args=[job.pk])
-    return [ActionButton("New from this", copy_url, "document-duplicate", post=True), *buttons]
+    copy_url, preset_url = (
+        reverse(name, args=[job.pk]) for name in ("studio-copies", "preset-new")
+    )
+    return [
+        ActionButton("New from this", copy_url, "document-duplicate", post=True),
+        ActionButton("Save as preset", preset_url, "bookmark", dialog=True),
+        *buttons,
+    ]
 
 
 def needs_manual_check(job: Job, charges: Sequence[Charge], state: str) -> bool:

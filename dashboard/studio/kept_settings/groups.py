@@ -14,8 +14,8 @@ BRAND_KIT_FIELDS = ("font", "caption_effect", "caption_position", "overlay", "wa
 
 @dataclass(frozen=True, slots=True)
 class SettingGroup:
-    """Settings that are kept or left out together. `values`: settings of the draft that are no
-    options of the service, such as a clip engine's resolution."""
+    """Settings that are kept or left out together. `values` are kept as they are, such as the
+    resolution of a clip engine."""
 
     name: str
     label: str
@@ -40,6 +40,8 @@ SETTING_GROUPS = (
     SettingGroup("sound", "Transitions and sound", ("transition", "sfx", "volume")),
     SCRIPT_GROUP,
 )
+# Settings that are kept by value, because they mean something only with the option of their group.
+VALUE_FIELDS = frozenset(name for group in SETTING_GROUPS for name in group.values)
 
 
 def setting_label(field: str) -> str:

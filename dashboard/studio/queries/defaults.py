@@ -1,5 +1,5 @@
-"""What a new draft starts with: the member's last settings, else the team's last ones of the type,
-else the first value of each setting that a render needs."""
+"""What a new draft starts with where neither the member nor a preset chose: the member's last
+settings, else the team's last ones of the type, else the first value of each needed setting."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 from django.db.models import Case, QuerySet, Subquery, Value, When
 
-from dashboard.models import DraftOrigin, Membership
+from dashboard.models import Membership, Preset
 from dashboard.shared.video_options import FacelessOptions
 from dashboard.studio.flows import DEFAULT_FLOW, FLOWS, Flow, SettingControl
+from dashboard.studio.kept_settings.capture import draft_origin
 from proxyapi.credentials import token_vault
 from proxyapi.models import Account, Draft, Job, JobKind, Token
 
@@ -32,7 +33,7 @@ class StartChoices:
 
 def load_start_token(reader: Membership) -> tuple[Token | None, StartChoices]:
     """Return the reader's token for new drafts, else one that stopped or is paused, and the choices
-    of their last draft or video; one query."""
+    of their default preset, else of their last draft or video; one query, two with a preset."""
     own_drafts = drafts_of_team(reader).filter(job__member=reader.user_id)
     last = own_drafts.order_by("-job__created_at")
     tokens = Token.objects.not_removed().filter(tenant=reader.team.tenant_id, owner=reader.user_id)
@@ -46,6 +47,8 @@ def load_start_token(reader: Membership) -> tuple[Token | None, StartChoices]:
     )
     ready = [token for token in best if token.account.is_of_current_upstream]
     token = token_vault.first_decryptable(ready or best)
+    if reader.default_preset is not None:
+        return token, preset_start_choices(reader.default_preset)
     if not best:
         return token, StartChoices()
     return token, build_start_choices(best[0].last_settings, best[0].last_script_request)
@@ -62,9 +65,14 @@ def build_start_choices(
     )
 
 
+def preset_start_choices(preset: Preset) -> StartChoices:
+    ratio = preset.options.get(FORMAT_FIELD, {}).get("slug")
+    return build_start_choices({"type": preset.type, FORMAT_FIELD: ratio}, preset.script_request)
+
+
 def load_script_defaults(job: Job) -> dict[str, Any]:
     """Return the length, style, tone and language that the form of a script starts with."""
-    origin: DraftOrigin | None = getattr(job, "draft_origin", None)
+    origin = draft_origin(job)
     return dict(origin.script_request) if origin else {}
 
 

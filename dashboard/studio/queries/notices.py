@@ -9,6 +9,9 @@ from django.utils.dateformat import format as formatted
 
 from dashboard.models import Membership, User
 from dashboard.shared.formatting import clock
+from dashboard.studio.flows import flow_of
+from dashboard.studio.kept_settings.capture import draft_origin
+from dashboard.studio.kept_settings.groups import setting_label
 from proxyapi.credentials import token_vault
 from proxyapi.models import Account, AccountPlan, Job, TokenState
 
@@ -25,7 +28,7 @@ class DraftNotice:
 
 def draft_notices(job: Job, reader: Membership) -> tuple[DraftNotice, ...]:
     """No query, unless the token belongs to another member and does not work."""
-    notices = (token_notice(job, reader), account_notice(job.account))
+    notices = (token_notice(job, reader), account_notice(job.account), left_out_notice(job))
     return tuple(notice for notice in notices if notice)
 
 
@@ -89,3 +92,22 @@ def account_notice(account: Account) -> DraftNotice | None:
             "are kept.",
         )
     return None
+
+
+def left_out_notice(job: Job) -> DraftNotice | None:
+    """Return which settings of its preset or of the brand kit a new draft could not get, until
+    something is chosen instead."""
+    origin, chosen = draft_origin(job), job.chosen_settings
+    left_out = origin.left_out if origin else {}
+    names = [
+        f"{setting_label(field).lower()} “{name}”"
+        for field, name in left_out.items()
+        if not chosen.get(field) and field in flow_of(job).settings
+    ]
+    if not names:
+        return None
+    return DraftNotice(
+        "late",
+        f"Left out, because the service no longer offers it: {', '.join(names)}.",
+        "Choose something else in its step.",
+    )

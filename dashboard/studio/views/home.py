@@ -65,8 +65,9 @@ def create_draft(request: TeamRequest) -> HttpResponse:
             job = actions.start_draft(
                 by=request.membership,
                 title=form.title,
-                chosen=complete_settings(request, home, form),
+                chosen=form.draft_settings(),
                 script_request=form.script_request(),
+                fallback=load_fallback(request, home, form),
             )
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)
@@ -77,13 +78,11 @@ def create_draft(request: TeamRequest) -> HttpResponse:
     return render(request, HOME_TEMPLATE, context, status=INVALID_FORM_STATUS)
 
 
-def complete_settings(
-    request: TeamRequest, home: StudioHome, form: QuickStartForm
-) -> dict[str, Any]:
-    """Return what was chosen, completed with the defaults of the type."""
+def load_fallback(request: TeamRequest, home: StudioHome, form: QuickStartForm) -> dict[str, Any]:
+    """Return the defaults of the type, for what neither the member nor a preset chose."""
     chosen, start = form.draft_settings(), home.start
     if start.account is None:
-        return chosen
+        return {}
     return load_default_settings(
         request.membership, start.account, start.options, form.chosen_flow, chosen
     )

@@ -17,6 +17,7 @@ from dashboard.shared.http import TeamRequest, redirect_to
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.labels import is_made_in_studio
 from dashboard.studio.forms import StepForm, WriteScriptForm, build_step_form
+from dashboard.studio.presets.queries import load_draft_kit
 from dashboard.studio.queries import (
     StepSlug,
     StudioPage,
@@ -56,7 +57,8 @@ def render_step_page(
 ) -> HttpResponse:
     """Render the page of a step; a refused or invalid form keeps its input."""
     page = load_studio_page(job, request.membership, slug)
-    context = {"page": page, "form": form, "refusal": refusal, **context_values}
+    kit = load_draft_kit(job, request.membership, slug)
+    context = {"page": page, "form": form, "refusal": refusal, "kit": kit, **context_values}
     if form is None and slug != StepSlug.REVIEW:
         context["form"] = build_step_form(job, slug, page.options).with_service_errors()
     if slug == StepSlug.SCRIPT:
@@ -95,8 +97,9 @@ def render_saved_field(
     """Render what a saved field changes around its form: step list, price, button, version
     fields; with another type also its formats."""
     page = load_studio_page(job, request.membership, slug)
-    context = {"page": page, "form": form, "refusal": refusal, "has_new_type": has_new_type}
-    return render(request, "studio/_saved.html", context)
+    kit = load_draft_kit(job, request.membership, slug)
+    context = {"page": page, "form": form, "refusal": refusal, "kit": kit}
+    return render(request, "studio/_saved.html", {**context, "has_new_type": has_new_type})
 
 
 def render_script_part(
@@ -113,7 +116,7 @@ def render_script_part(
 
 
 def build_write_form(page: StudioPage, job: Job) -> WriteScriptForm:
-    """Return the script request form with the values of the last request, if there is one."""
+    """Return the script request form with the values of the last request, else of the preset."""
     defaults = {"topic": job.draft.settings.get("topic") or job.title, "duration": 60}
     return WriteScriptForm(
         page.options,

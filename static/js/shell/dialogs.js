@@ -1,5 +1,5 @@
-// Opens dialog[data-open] as a modal: the one of the page, and each that htmx swaps into #dialogs. [data-dialog="id"]
-// opens a dialog that is already in the page. The focus starts on [data-cancel] and returns to the opener on close.
+// Opens dialog[data-open] as a modal: the one of the page, and each that htmx swaps into #dialogs. [data-dialog="id"] opens
+// one of the page. The focus starts on [autofocus], else on [data-cancel], and returns to the opener on close.
 (() => {
   let [opener, pressed] = [null, null];
 
@@ -15,7 +15,7 @@
     if (!active.matches("body, dialog *")) opener = active;
     dialog.removeAttribute("open");
     dialog.showModal();
-    dialog.querySelector("[data-cancel]")?.focus();
+    (dialog.querySelector("[autofocus]") ?? dialog.querySelector("[data-cancel]"))?.focus();
     dialog.addEventListener("close", () => closed(dialog), { once: true });
   }
 

@@ -21,7 +21,14 @@ from dashboard.models import ApprovalRequest, Budget, Label, Membership, Role
 from dashboard.shared.safe_redirect import FORM_PAGES
 from proxyapi import calls
 from proxyapi.models import ChargeState, CreditPack, Job, LedgerConflict, LedgerMirror, Token
-from tests.factories import AccountFactory, ChargeFactory, EntryFactory, JobFactory, TokenFactory
+from tests.factories import (
+    AccountFactory,
+    ChargeFactory,
+    EntryFactory,
+    JobFactory,
+    PresetFactory,
+    TokenFactory,
+)
 
 Browser = Callable[[Membership], Client]
 EVERYBODY = frozenset(Role)
@@ -78,6 +85,19 @@ ROUTES = {
     "studio-script-restorations": Route(None),
     "studio-price": Route(EVERYBODY, MAKERS, of="job"),
     "studio-renders": Route(MAKERS, MAKERS, of="job"),
+    "draft-brand-kit": Route(None, MAKERS, of="job"),
+    "brand-kit": Route(MANAGERS, MANAGERS),
+    "presets": Route(EVERYBODY),
+    "preset-sources": Route(MAKERS),
+    "preset-comparisons": Route(None, MAKERS),
+    "preset-new": Route(MAKERS, MAKERS, of="job"),
+    "preset": Route(EVERYBODY, MAKERS, of="preset"),
+    "preset-names": Route(None, MAKERS, of="preset"),
+    "preset-drafts": Route(None, MAKERS, of="preset"),
+    "preset-copies": Route(None, MAKERS, of="preset"),
+    "preset-defaults": Route(None, MAKERS, of="preset"),
+    "preset-replacements": Route(None, MAKERS, of="preset"),
+    "preset-removals": Route(MAKERS, MAKERS, of="preset"),
     "budgets": Route(EVERYBODY),
     "budget-new": Route(TREASURERS, TREASURERS),
     "budget-limits": Route(TREASURERS, TREASURERS, of="budget"),
@@ -135,6 +155,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "label": lambda job: job.labels.get().pk,
     "change": lambda job: uuid.uuid4(),  # of the reader's own session
     "rewrite": lambda job: job.account.ledger_conflicts.get().pk,
+    "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
@@ -169,6 +190,7 @@ def job(priya: Membership) -> Job:
     label = Label.objects.create(team=priya.team, name="Whales", created_by=priya.user)
     label.jobs.add(job)
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
+    PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
     return job
 
 

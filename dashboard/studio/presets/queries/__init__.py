@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from dashboard.studio.presets.queries.cards import (
-    PresetCard,
-    load_most_used_presets,
+from dashboard.studio.presets.queries.brand_kit import (
+    DraftKit,
+    load_draft_kit,
+)
+from dashboard.studio.presets.queries.cards import PresetCard, load_most_used_presets
+from dashboard.studio.presets.queries.list import (
+    PresetFilters,
+    PresetsPage,
+    load_presets_page,
+    parse_preset_filters,
+)
+from dashboard.studio.presets.queries.save_dialog import (
+    PresetSource,
+    build_keep_rows,
+    load_preset_sources,
 )
