@@ -114,6 +114,11 @@ class QuickStartForm(PortalForm):
         return self.cleaned_data
 
     @property
+    def sent_values(self) -> list[tuple[str, str]]:
+        """Return what was sent, to send it again."""
+        return [(name, str(self.data[name])) for name in self.fields if name in self.data]
+
+    @property
     def title(self) -> str:
         return self.reading.title or UNTITLED
 

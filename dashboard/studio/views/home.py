@@ -8,11 +8,12 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.shared.access import check_permission
+from dashboard.shared.access import check_permission, has_permission
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
 from dashboard.studio.forms import QuickStartForm
+from dashboard.studio.presets.queries import load_most_used_presets
 from dashboard.studio.queries import (
     HOME_DRAFT_COUNT,
     StepSlug,
@@ -28,15 +29,22 @@ from dashboard.studio.views.responses import INVALID_FORM_STATUS
 from proxyapi.refusals import Refusal
 
 HOME_TEMPLATE, READING_TEMPLATE = "studio/home.html", "studio/_reading.html"
+REFUSED_TEMPLATE = "studio/refused_type.html"
 
 
 @require_safe
 def studio(request: TeamRequest) -> HttpResponse:
-    """Render the page; `?part=drafts` returns the card of drafts, which the page fetches itself."""
-    if request.GET.get("part") == "drafts":
-        filters = parse_draft_filters(request.GET.dict())
-        table = load_draft_table(request.membership, filters, HOME_DRAFT_COUNT)
-        return render(request, "studio/_drafts.html", {"table": table})
+    """Render the page; `?part=drafts` and `?part=presets` return what the page fetches itself."""
+    match request.GET.get("part"):
+        case "drafts":
+            filters = parse_draft_filters(request.GET.dict())
+            table = load_draft_table(request.membership, filters, HOME_DRAFT_COUNT)
+            return render(request, "studio/_drafts.html", {"table": table})
+        case "presets":
+            presets, total = load_most_used_presets(request.team)
+            may_use = has_permission(request.membership, Permission.RENDER)
+            context = {"presets": presets, "total": total, "may_use": may_use}
+            return render(request, "studio/_presets.html", context)
     home = load_studio_home(request.membership)
     return render(request, HOME_TEMPLATE, home_context(home))
 
@@ -60,6 +68,9 @@ def create_draft(request: TeamRequest) -> HttpResponse:
     check_permission(request.membership, Permission.RENDER)
     home = load_studio_home(request.membership)
     form = QuickStartForm(home.choices, home.start.options, request.POST)
+    is_refused = form.chosen_flow.type in home.costs.refused_types
+    if form.is_valid() and is_refused and "anyway" not in request.POST:
+        return render(request, REFUSED_TEMPLATE, {"form": form, "home": home})
     if form.is_valid():
         try:
             job = actions.start_draft(

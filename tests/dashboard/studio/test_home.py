@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -78,6 +79,12 @@ def test_a_type_that_the_plan_refused_says_so(
     html = text_of(get_page(client_of(priya), HOME))
     assert html.count("flow--off") == 1
     assert "not in the Studio plan" in html
+    told = client_of(priya).post(reverse("drafts"), {"start": "Ice", "flow": "b-roll"})
+    assert "B-roll is not in the Studio plan" in text_of(told.content.decode())
+    again = dict(re.findall(r'name="(\w+)" value="([^"]*)"', told.content.decode()))
+    assert not Job.objects.filter(title="Ice").exists()
+    client_of(priya).post(reverse("drafts"), again)
+    assert Job.objects.get(title="Ice").draft.settings["type"] == "b-roll"
 
 
 @pytest.mark.parametrize(("hard", "is_told"), [(90, True), (200, False)])
