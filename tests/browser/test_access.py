@@ -20,7 +20,7 @@ LONG = "Donaudampfschifffahrt" * 9  # a title without a space
 WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea", "studio/brand-kit": "Mira"}
 OF_THEA = ("budgets", "budgets/new", "alerts", "alerts/rules/new")
 PAGES = (
-    *("presets", "studio/brand-kit"),
+    *("presets", "studio/brand-kit", "studio/drafts"),
     *("sign-in", "library", "studio", "members", "tokens", "nowhere", "forbidden", "confirm"),
     *(f"step {step}" for step in STEPS),
     *(f"video {state}" for state in STATES),
@@ -63,6 +63,7 @@ def paths(
             "overview": "/",
             "presets": "/studio/presets/",
             "studio/brand-kit": "/studio/brand-kit/",
+            "studio/drafts": "/studio/drafts/",
             **{name: f"/{name}/" for name in ("library", "studio", "members", "tokens", "nowhere")},
             **dict.fromkeys(("forbidden", "confirm"), f"/studio/{draft}/renders/"),
             **{f"step {step}": f"/studio/{draft}/{step}/" for step in STEPS},

@@ -67,10 +67,12 @@ def test_the_credits_are_managed_by_keyboard_alone(
 
 
 def fill_the_draft(page: Page) -> None:
-    write(page, "input[name=title]", "Without a mouse")
-    press(page, "input[name=source]:checked", "ArrowRight")
-    write(page, "textarea[name=script]", "Ice moves. It carries stones from the mountains.")
-    press(page, "main .btn--primary", "Enter")
+    write(page, "textarea[name=start]", "Ice moves. It carries stones from the mountains.")
+    press(page, "#id_start_help button", "Enter")
+    expect(page.locator("#id_start_help")).to_contain_text("Reads as a script")
+    press(page, "#quick .btn--primary", "Enter")
+    press(page, "#steps a[href$='/type/']", "Enter")
+    write(page, "input[name=title]", "Without a mouse, ")
     press(page, "input[name=aspect_ratio]:checked", "ArrowRight")
     go_on(page, "script")
     go_on(page, "voice")

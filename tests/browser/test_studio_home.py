@@ -5,10 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import Dialog, Page, expect
+from playwright.sync_api import Browser, Dialog, Page, expect
 
 from tests.browser.member_page import PRICED_TIMEOUT_MS, MemberPage
+from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import SandboxControl
+
+# The entries of the whole product, in their order; each is there once its page is.
+MENU = (
+    *("Overview", "Library", "Studio", "Ideas", "Voices", "Characters", "Batches", "Ledger"),
+    *("Costs", "Budgets", "Forecast", "Auto top-up", "Reconciliation", "Alerts", "Members"),
+    *("Tokens", "API keys", "Audit log", "Operations"),
+)
 
 # The presses and typed fields of a person, without what a script does.
 COUNT_PRESSES_JS = """() => {
@@ -89,6 +97,61 @@ def test_the_reading_keeps_typed_words_guarded(
     page.locator("a[href='/library/']:visible").first.click()
     expect(field).to_have_value("Glaciers")
     assert asked == ["beforeunload"]
+
+
+def test_a_draft_starts_without_scripts(
+    open_member_page: Callable[..., MemberPage], chromium: Browser, live_portal: LivePortal
+) -> None:
+    state = open_member_page("Luca").page.context.storage_state()
+    with chromium.new_context(
+        base_url=live_portal.portal, storage_state=state, java_script_enabled=False
+    ) as context:
+        page = context.new_page()
+        page.goto("/studio/")
+        page.locator("textarea[name=start]").fill("Why glaciers are blue")
+        page.get_by_role("button", name="Continue").click()
+        page.wait_for_url("**/script/")
+        page.goto("/studio/")
+        page.get_by_role("link", name="All drafts").click()
+        assert page.get_by_role("link", name="Why glaciers are blue").count()
+        page.get_by_role("button", name="Delete “Why glaciers are blue”").first.click()
+        assert page.locator(".toast").inner_text().startswith("“Why glaciers are blue” is deleted.")
+        page.get_by_role("button", name="Undo").click()
+        assert page.get_by_role("link", name="Why glaciers are blue").count()
+
+
+def test_the_drafts_of_others_appear_and_go_by_themselves(
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
+) -> None:
+    luca, vera = open_member_page("Luca"), open_member_page("Vera")
+    luca.use_token_of(sandbox_control.create_account())
+    vera.page.goto("/studio/")
+    expect(vera.page.locator("#drafts .segmented, #drafts .empty").first).to_be_visible()
+    luca.page.goto("/studio/")
+    luca.begin_draft("Seen by a colleague at once")
+    row = vera.page.locator("#drafts tr", has_text="Seen by a colleague at once")
+    expect(row).to_contain_text("cript")
+    luca.page.goto("/studio/drafts/")
+    luca.page.get_by_role("button", name="Delete “Seen by a colleague at once”").click()
+    expect(row).to_have_count(0)
+    luca.page.get_by_role("button", name="Undo").click()
+    expect(row).to_be_visible()
+
+
+def test_all_entries_of_the_menu_are_visible_at_1440_by_900(
+    open_member_page: Callable[..., MemberPage],
+) -> None:
+    page = open_member_page("Mira", viewport={"width": 1440, "height": 900}).page
+    page.goto("/studio/")
+    menu = page.locator(".sidebar__nav")
+    assert menu.evaluate("menu => menu.scrollHeight <= menu.clientHeight")
+    entries = menu.locator(".nav__item")
+    names = [name.split("\n")[0].strip() for name in entries.all_inner_texts()]
+    assert [name for name in MENU if name in names] == names
+    assert entries.first.evaluate("entry => entry.offsetHeight") == 28
+    page.set_viewport_size({"width": 1440, "height": 500})
+    expect(page.locator(".sidebar .purse")).to_be_in_viewport()
+    expect(page.locator(".sidebar .team")).to_be_in_viewport()
 
 
 def wait_for_formats(page: Page) -> None:

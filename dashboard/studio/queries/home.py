@@ -17,7 +17,7 @@ from dashboard.studio.flows import FLOWS, Flow
 from dashboard.studio.queries.defaults import StartChoices, load_start_token
 from dashboard.studio.queries.notices import DraftNotice, account_notice
 from dashboard.studio.queries.past_costs import PastCost, PastCosts, load_past_costs
-from dashboard.studio.queries.script import spoken_duration_text
+from dashboard.studio.queries.script import script_length, spoken_duration_text
 from dashboard.studio.queries.start_text import StartKind, StartText, start_length_note
 from proxyapi import pricing
 from proxyapi.models import Account, Token, TokenState
@@ -171,7 +171,7 @@ def build_flow_card(flow: Flow, costs: PastCosts) -> FlowCard:
 def build_quick_start(start: StartText, flow: Flow, duration: int, home: StudioHome) -> QuickStart:
     """`duration`: of a script that is to be written, in seconds."""
     is_script = start.kind == StartKind.SCRIPT
-    seconds = len(start.text.split()) / WORDS_PER_SECOND if is_script else duration
+    seconds = script_length(start.text).seconds if is_script else duration
     account = home.start.account
     return QuickStart(
         kind=start.kind,
