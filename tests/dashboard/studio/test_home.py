@@ -12,7 +12,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.models import Budget, Membership
+from dashboard.models import Budget, Membership, Preset
 from proxyapi.models import ChargeState, Job, JobState, Token
 from tests.dashboard.studio.conftest import WANTED, Browser, get_page
 from tests.factories import ChargeFactory, JobFactory
@@ -112,7 +112,33 @@ def test_the_page_takes_twelve_queries(
     for cost in range(80, 100):
         render_for(cost)
     Budget.objects.create(team=priya.team, member=priya.user, period="month", hard=9000)
+    preset = Preset.objects.create(
+        team=priya.team, name="Mine", type="b-roll", created_by=priya.user
+    )
+    Membership.objects.filter(pk=priya.pk).update(default_preset=preset)
     browser = client_of(priya)
     browser.get(HOME)
     with django_assert_max_num_queries(12):
         browser.get(HOME)
+
+
+def test_the_most_used_presets_are_a_press_away(
+    priya: Membership, vera: Membership, token: Token, client_of: Browser
+) -> None:
+    part = f"{HOME}?part=presets"
+    assert "No presets yet" in get_page(client_of(priya), part)
+    for used in range(6):
+        preset = Preset.objects.create(
+            team=priya.team,
+            name=f"Series {used}",
+            type="b-roll",
+            used_count=used,
+            created_by=priya.user,
+            missing={"font": None} if used == 5 else {},
+        )
+    html = get_page(client_of(priya), part)
+    assert re.findall(r"Series \d", html) == ["Series 5", "Series 4", "Series 3", "Series 2"]
+    assert "All 6 presets" in html
+    assert html.count("1 setting missing") == 1
+    assert reverse("preset-drafts", args=[preset.pk]) in html
+    assert "formaction" not in get_page(client_of(vera), part)
