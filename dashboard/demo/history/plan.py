@@ -7,7 +7,7 @@ most videos on workdays, few on weekends, none after the present.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 from random import Random
@@ -50,6 +50,7 @@ class PastVideo:
     seconds: int  # of the ordered script
     style: tuple[str, str]
     course: VideoCourse = VideoCourse.COMPLETED
+    page: str = ""  # the address that a url-based video is made from
 
     @property
     def name(self) -> str:
@@ -68,6 +69,15 @@ class OptionPool:
 
 # A type's share of the videos; types that the studio does not offer are left out.
 TYPE_WEIGHTS: Final = {"ai-visuals": 5, "b-roll": 3, "ai-clips": 2}
+# Pages that the sandbox has, with the titles of their videos.
+PAGES = (
+    ("https://garden.example.org/stories/city-bees", "Why bees do better in the city"),
+    ("https://science.example.net/ocean/reef-sounds", "Healthy reefs are loud"),
+    ("https://travel.example.com/2026/night-trains-return", "The night train is back"),
+    ("https://journal.example.com/coast/the-last-lighthouse-keeper", "The keeper of Skerry Point"),
+)
+# Which videos are made from them, counted from the newest.
+PAGE_VIDEO_NUMBERS = (8, 25, 44, 70)
 RATIOS = ("16:9", "16:9", "9:16", "16:9", "1:1")
 
 
@@ -79,10 +89,21 @@ def plan_videos(
     moments = list(plan_moments(first_day, now, dice))
     special = special_courses(len(moments))
     weights = {type_: weight for type_, weight in TYPE_WEIGHTS.items() if type_ in types}
-    return [
+    videos = [
         plan_video(number, at, dice, offered, weights, special.get(number))
         for number, at in enumerate(moments)
     ]
+    if "url-based" in types:
+        for (page, title), number in zip(PAGES, PAGE_VIDEO_NUMBERS, strict=True):
+            if number <= len(videos):
+                videos[-number] = make_page_video(videos[-number], page, title)
+    return videos
+
+
+def make_page_video(video: PastVideo, page: str, title: str) -> PastVideo:
+    """The video as one made from a web page."""
+    kept = {name: video.settings[name] for name in ("aspect_ratio", "voice_id")}
+    return replace(video, type="url-based", settings=kept, page=page, title=title, seconds=30)
 
 
 def plan_moments(first_day: date, now: datetime, dice: Random) -> Iterator[datetime]:

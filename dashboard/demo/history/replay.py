@@ -11,6 +11,7 @@ from dashboard.demo.history.plan import PastVideo, VideoCourse
 from dashboard.demo.sandbox_admin import SandboxAdmin
 
 # From the start of a video to each step.
+PAGE_AFTER = timedelta(seconds=25)
 SCRIPT_AFTER = timedelta(seconds=40)
 SETTINGS_AFTER = timedelta(minutes=3)
 RENDER_AFTER = timedelta(minutes=3, seconds=30)
@@ -78,14 +79,17 @@ def video_calls(video: PastVideo, token: str, account_id: int) -> Iterator[Call]
     """The calls of a video from its draft to the last look at it."""
     name, at = video.name, video.at
     path, auth = f"/v2/faceless/{{{name}.data.id}}", {"token": token}
-    draft = {"type": video.type, "title": video.title, "topic": video.title}
+    draft = first_settings(video)
     yield build_call(at, "POST", "/v2/faceless", name=name, body=draft, **auth)
     if video.course is VideoCourse.NOT_PRICED:
         return
-    script_name = f"{name} script"
-    at = video.at + SCRIPT_AFTER
-    body = script_body(video)
-    yield build_call(at, "PUT", f"{path}/scripts", name=script_name, body=body, **auth)
+    if video.page:
+        at = video.at + PAGE_AFTER
+        page_name, body = f"{name} page", {"url": video.page}
+        yield build_call(at, "POST", f"{path}/scrape-images", name=page_name, body=body, **auth)
+    method, suffix = ("POST", "scrape-script") if video.page else ("PUT", "scripts")
+    at, script = video.at + SCRIPT_AFTER, {"name": f"{name} script", "body": script_body(video)}
+    yield build_call(at, method, f"{path}/{suffix}", **script, **auth)
     at = video.at + SETTINGS_AFTER
     yield build_call(at, "PATCH", path, body=video.settings, **auth)
     yield build_call(at, "GET", f"{path}/estimate", name=f"{name} estimate", **auth)
@@ -114,10 +118,16 @@ def render_calls(
         yield build_call(video.at + LAST_READ_AFTER, "GET", path, name=f"{name} read", **auth)
 
 
+def first_settings(video: PastVideo) -> dict[str, Any]:
+    """What a draft is created with."""
+    topic = {} if video.page else {"topic": video.title}
+    return {"type": video.type, "title": video.title, **topic}
+
+
 def script_body(video: PastVideo) -> dict[str, Any]:
     style, tone = video.style
     return {
-        "topic": video.title,
+        **({"url": video.page} if video.page else {"topic": video.title}),
         "duration": video.seconds,
         "style": style,
         "tone": tone,

@@ -8,10 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 from dashboard.demo.history.plan import PastVideo, VideoCourse
-from dashboard.demo.history.replay import RENDERED_COURSES, ReplayAnswer, script_body
+from dashboard.demo.history.replay import (
+    RENDERED_COURSES,
+    ReplayAnswer,
+    first_settings,
+    script_body,
+)
 from dashboard.models import ApprovalDecision, ApprovalRequest, Membership
 from dashboard.studio.flows import FLOWS
 from proxyapi import pricing
@@ -27,6 +31,8 @@ from proxyapi.models import (
     JobKind,
     JobPart,
     JobState,
+    PageRead,
+    PageReadState,
     RenderDurations,
     ScriptOrigin,
     ScriptVersion,
@@ -35,6 +41,7 @@ from proxyapi.models import (
 from proxyapi.models.account import parse_timestamp
 from proxyapi.models.duration_class import duration_class_of
 
+PAGE_SCRIPT_OPERATION = "faceless.scrape_script"
 REQUEST_DURATION = timedelta(milliseconds=700)  # from the sending of a request to its answer
 POLL_DELAY = timedelta(seconds=2)  # from the end of a render to the poll that saw it
 REQUEST_DELAY = timedelta(minutes=1)  # from the price to the request for approval
@@ -57,6 +64,7 @@ class PastRows:
     drafts: list[Draft] = field(default_factory=list)
     charges: list[Charge] = field(default_factory=list)
     parts: list[JobPart] = field(default_factory=list)
+    pages: list[PageRead] = field(default_factory=list)
     scripts: list[ScriptVersion] = field(default_factory=list)
     approvals: list[ApprovalRequest] = field(default_factory=list)
 
@@ -77,6 +85,8 @@ class PastRows:
         self.drafts.append(self.build_draft(job, video))
         if video.course is VideoCourse.NOT_PRICED:
             return job
+        if video.page:
+            self.add_page_read(job, video)
         self.add_script_charge(job, video)
         if video.course in RENDERED_COURSES:
             self.add_render(job, video)
@@ -85,11 +95,7 @@ class PastRows:
         return job
 
     def build_draft(self, job: Job, video: PastVideo) -> Draft:
-        chosen: dict[str, Any] = {
-            "type": video.type,
-            "title": video.title,
-            "topic": video.title,
-        }
+        chosen = first_settings(video)
         draft = Draft(job=job, edited_at=job.created_at)
         if video.course is not VideoCourse.NOT_PRICED:
             script = self.answers[f"{video.name} script"].data["script"]
@@ -100,15 +106,25 @@ class PastRows:
         draft.settings = draft.sent_settings = chosen
         return draft
 
+    def add_page_read(self, job: Job, video: PastVideo) -> None:
+        answer = self.answers[f"{video.name} page"]
+        ended_at = answer.at + REQUEST_DURATION
+        read = PageRead(job=job, url=video.page, state=PageReadState.DONE, requested_at=answer.at)
+        read.ended_at = read.read_at = ended_at
+        read.read_url = video.page
+        read.image_ids = [str(asset["id"]) for asset in answer.data["assets"]]
+        self.pages.append(read)
+
     def add_script_charge(self, job: Job, video: PastVideo) -> None:
         answer = self.answers[f"{video.name} script"]
         price = Decimal(answer.cost)
-        operation = FLOWS[video.type].script_operation
+        operation = PAGE_SCRIPT_OPERATION if video.page else FLOWS[video.type].script_operation
         charge = self.build_charge(job, operation, answer.at, price)
         charge.body = script_body(video)
         self.settle_charge(charge, price, 200)
         version = ScriptVersion(job=job, charge=charge, member=job.member, created_at=answer.at)
-        version.origin, version.text = ScriptOrigin.SERVICE, answer.data["script"]
+        version.origin = ScriptOrigin.PAGE if video.page else ScriptOrigin.SERVICE
+        version.text = answer.data["script"]
         self.scripts.append(version)
 
     def add_render(self, job: Job, video: PastVideo) -> None:
@@ -211,6 +227,7 @@ class PastRows:
         Draft.objects.bulk_create(self.drafts)
         Charge.objects.bulk_create(self.charges)
         JobPart.objects.bulk_create(self.parts)
+        PageRead.objects.bulk_create(self.pages)
         ScriptVersion.objects.bulk_create(self.scripts)
         ApprovalRequest.objects.bulk_create(self.approvals)
         RenderDurations.objects.bulk_create(collect_durations(self.account, self.jobs))
