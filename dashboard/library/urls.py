@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.library.views import labels, media, selection, videos
+from dashboard.library.views import labels, media, selection, versions, videos
 
 urlpatterns = [
     path("library/", videos.library, name="library"),
@@ -16,6 +16,12 @@ urlpatterns = [
     path("library/selection/hide/", selection.hide_videos, name="selection-hide"),
     path(
         "library/selection/restorations/", selection.restore_videos, name="selection-restorations"
+    ),
+    path("library/versions/<uuid:group_id>/", versions.versions, name="video-versions"),
+    path(
+        "library/versions/<uuid:group_id>/choices/",
+        versions.choose_version,
+        name="video-version-choices",
     ),
     path("library/undo/<uuid:change_id>/", selection.undo_change, name="library-undo"),
     path("videos/<uuid:job_id>/", videos.video, name="video"),

@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef
 from django.http import Http404
 
-from dashboard.models import ApprovalRequest, Budget, Label, Membership, Preset
+from dashboard.models import ApprovalRequest, Budget, Label, Membership, Preset, VersionGroup
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission, assignable_roles, grantable_roles, role_allows
 from proxyapi.models import (
@@ -60,7 +60,7 @@ def has_permission(membership: Membership, permission: Permission) -> bool:
 
 def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW) -> Job:
     jobs = Job.objects.visible().filter(tenant=request.team.tenant)
-    related = ("member", "account", "token", "draft", "draft_origin")
+    related = ("member", "account", "token", "draft", "draft_origin", "version")
     job = jobs.select_related(*related).filter(pk=job_id).first()
     if job is None:
         raise Http404("This video does not exist in this team.")
@@ -99,6 +99,16 @@ def fetch_label(request: TeamRequest, label_id: UUID) -> Label:
         raise Http404("This label does not exist in this team.")
     check_permission(request.membership, Permission.RENDER)
     return label
+
+
+def fetch_version_group(
+    request: TeamRequest, group_id: UUID, permission: Permission = Permission.VIEW
+) -> VersionGroup:
+    group = request.team.version_groups.filter(pk=group_id).first()
+    if group is None:
+        raise Http404("These versions do not exist in this team.")
+    check_permission(request.membership, permission)
+    return group
 
 
 def require_team_labels(request: TeamRequest, label_ids: Collection[UUID]) -> None:

@@ -48,6 +48,7 @@ class PriceQuestion:
     title: str = ""  # of the video
     summary: str = ""
     price_note: str = ""
+    parts: tuple[AmountRow, ...] = ()  # what the price is the sum of
     hold: Decimal = Decimal(0)
     available: Decimal = Decimal(0)
     available_note: str = ""
@@ -76,7 +77,9 @@ class PriceQuestion:
         """The remaining amounts are minimums, because the hold is an upper bound of the price."""
         if self.price is None:
             return
-        yield AmountRow("Estimate", self.price, "about", self.price_note)
+        yield from self.parts
+        total = "Total estimate" if self.parts else "Estimate"
+        yield AmountRow(total, self.price, "about", self.price_note, is_total=bool(self.parts))
         yield AmountRow(HOLD_LABEL, self.hold, "held")
         yield AmountRow("Free to spend", self.available, note=self.available_note)
         if (remaining := self.available - self.hold) >= 0:

@@ -41,6 +41,7 @@ FORM_PAGES = {
     "theme": "overview",
     "video-checks": "library",
     "video-restorations": "library",
+    "video-version-choices": "library",
 }
 
 

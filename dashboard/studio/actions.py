@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -87,18 +87,25 @@ def start_draft(
 
 
 @transaction.atomic
-def copy_draft(*, by: Membership, job: Job, type_: str | None = None) -> Job:
+def copy_draft(
+    *,
+    by: Membership,
+    job: Job,
+    type_: str | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> Job:
     """Create a draft with the title, script and settings of any video or draft of the studio, and
     request its price.
 
-    For another type it leaves out the settings that the type does not have. Free of charge.
+    For another type it leaves out the settings that the type does not have; `changes` replace
+    settings. Free of charge.
     """
     if job.draft_or_none is None:
         raise NotReady(NO_SETTINGS)
     chosen, type_ = job.chosen_settings, type_ or flow_of(job).type
     left_out = {setting.name for setting in settings_put_aside(job, type_)}
     kept = {name: value for name, value in chosen.items() if name not in left_out}
-    return start_draft(by=by, title=job.title, chosen={**kept, "type": type_})
+    return start_draft(by=by, title=job.title, chosen={**kept, "type": type_, **(changes or {})})
 
 
 @transaction.atomic

@@ -10,11 +10,17 @@ urlpatterns = [
     path("studio/", views.studio, name="studio"),
     path("studio/drafts/", views.drafts, name="drafts"),
     path("studio/reading/", views.read_start, name="studio-reading"),
+    path(
+        "studio/versions/<uuid:group_id>/renders/",
+        views.render_versions,
+        name="studio-version-renders",
+    ),
     path("studio/<uuid:job_id>/", views.open_draft, name="studio-draft"),
     path("studio/<uuid:job_id>/copies/", views.copy_video, name="studio-copies"),
     path("studio/<uuid:job_id>/deletions/", views.delete_draft, name="studio-deletions"),
     path("studio/<uuid:job_id>/restorations/", views.restore_draft, name="studio-restorations"),
     path("", include("dashboard.studio.presets.urls")),
+    path("studio/<uuid:job_id>/versions/", views.choose_versions, name="studio-versions"),
     path("studio/<uuid:job_id>/scripts/", views.request_script, name="studio-scripts"),
     path(
         "studio/<uuid:job_id>/scripts/<int:version_id>/restorations/",

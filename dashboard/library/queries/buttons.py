@@ -103,9 +103,20 @@ def video_menu_actions(job: Job) -> list[ActionButton]:
     )
     return [
         ActionButton("New from this", copy_url, "document-duplicate", post=True),
+        versions_button(job),
         ActionButton("Save as preset", preset_url, "bookmark", dialog=True),
         *buttons,
     ]
+
+
+def versions_button(job: Job) -> ActionButton:
+    """Make versions, or compare those that there are."""
+    if version := getattr(job, "version", None):
+        url = reverse("video-versions", args=[version.group_id])
+        return ActionButton("Compare versions", url, "squares-2x2")
+    return ActionButton(
+        "Make versions", reverse("studio-versions", args=[job.pk]), "squares-plus", dialog=True
+    )
 
 
 def needs_manual_check(job: Job, charges: Sequence[Charge], state: str) -> bool:

@@ -172,6 +172,16 @@ def can_request_price_again(job: Job, state: str) -> bool:
 
 
 def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequirement, ...]:
+    needs = draft_requirements(job, options)
+    needs.append(RenderRequirement("No render is running", not has_active_render(job)))
+    if stopped := token_requirement(job):
+        needs.append(stopped)
+    needs.append(credits_requirement(job))
+    return tuple(needs)
+
+
+def draft_requirements(job: Job, options: FacelessOptions) -> list[RenderRequirement]:
+    """Return what the chosen settings must meet; no queries."""
     needs: list[RenderRequirement] = []
     for need in flow_of(job).preconditions:
         if need.only_if_offered and not options.choices(need.field):
@@ -181,12 +191,7 @@ def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequi
         is_linked = any(not earlier.done and earlier.step == need.step for earlier in needs)
         step = "" if is_linked else need.step
         needs.append(RenderRequirement(label, done, step, need.action_label))
-    needs += vanished_requirements(job, options)
-    needs.append(RenderRequirement("No render is running", not has_active_render(job)))
-    if stopped := token_requirement(job):
-        needs.append(stopped)
-    needs.append(credits_requirement(job))
-    return tuple(needs)
+    return needs + vanished_requirements(job, options)
 
 
 def vanished_requirements(job: Job, options: FacelessOptions) -> list[RenderRequirement]:

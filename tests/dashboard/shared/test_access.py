@@ -17,7 +17,15 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from dashboard.models import ApprovalRequest, Budget, Label, Membership, Role
+from dashboard.models import (
+    ApprovalRequest,
+    Budget,
+    Label,
+    Membership,
+    Role,
+    VersionGroup,
+    VideoVersion,
+)
 from dashboard.shared.safe_redirect import FORM_PAGES
 from proxyapi import calls
 from proxyapi.models import ChargeState, CreditPack, Job, LedgerConflict, LedgerMirror, Token
@@ -61,6 +69,10 @@ ROUTES = {
     "selection-labels": Route(MAKERS, MAKERS),
     "selection-hide": Route(None, MAKERS),
     "selection-restorations": Route(None, MAKERS),
+    "video-versions": Route(EVERYBODY, of="group"),
+    "video-version-choices": Route(None, MAKERS, of="group"),
+    "studio-versions": Route(MAKERS, MAKERS, of="job"),
+    "studio-version-renders": Route(MAKERS, MAKERS, of="group"),
     "library-undo": Route(None, MAKERS, of="change"),
     "video": Route(EVERYBODY, of="job"),
     "video-menu": Route(MAKERS, of="job"),
@@ -153,6 +165,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "pack": lambda job: job.tenant.credit_packs.get().pk,
     "charge": lambda job: job.account.charges.get(state=ChargeState.UNKNOWN).pk,
     "label": lambda job: job.labels.get().pk,
+    "group": lambda job: job.version.group_id,
     "change": lambda job: uuid.uuid4(),  # of the reader's own session
     "rewrite": lambda job: job.account.ledger_conflicts.get().pk,
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
@@ -187,6 +200,11 @@ def job(priya: Membership) -> Job:
     LedgerMirror.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
     words = {"label": "Whales in fog", "credit_spend": "-96"}
     LedgerConflict.objects.create(account=account, position=0, before=words, after=words)
+    group = VersionGroup.objects.create(
+        team=priya.team, difference="none", size=2, nonce=uuid.uuid4(), created_by=priya.user
+    )
+    VideoVersion.objects.create(job=job, group=group, number=1)
+    VideoVersion.objects.create(job=lost, group=group, number=2)
     label = Label.objects.create(team=priya.team, name="Whales", created_by=priya.user)
     label.jobs.add(job)
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
