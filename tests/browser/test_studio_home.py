@@ -79,6 +79,24 @@ def test_the_reading_follows_what_is_typed_and_can_be_changed(
     expect(page.locator("select[name=duration]")).to_have_value("180")
 
 
+def test_a_wrong_field_is_marked_until_it_is_mended(
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
+) -> None:
+    luca = open_member_page("Luca")
+    luca.use_token_of(sandbox_control.create_account())
+    page = luca.page
+    page.goto("/studio/")
+    field = page.locator("textarea[name=start]")
+    page.get_by_role("button", name="Continue").click()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    field.fill("Glaciers")
+    expect(page.locator("#id_start_help")).to_contain_text("Reads as a topic")
+    expect(field).to_have_attribute("aria-invalid", "false")
+    field.fill("word " * 3001)
+    expect(page.locator("#id_start_help")).to_contain_text("3,001 words are too many")
+    expect(field).to_have_attribute("aria-invalid", "true")
+
+
 def test_the_reading_keeps_typed_words_guarded(
     open_member_page: Callable[..., MemberPage],
 ) -> None:

@@ -94,7 +94,7 @@ class DraftTable:
 
 
 def load_draft_table(reader: Membership, filters: DraftFilters, size: int) -> DraftTable:
-    """Two queries. A draft whose render was sent is in the library, not here."""
+    """Three queries. A draft whose render was sent is in the library, not here."""
     jobs = filter_drafts(reader, filters)
     before = filters.before
     page = jobs
@@ -103,9 +103,10 @@ def load_draft_table(reader: Membership, filters: DraftFilters, size: int) -> Dr
         page = jobs.filter(Q(draft__edited_at__lt=before.edited_at) | same)
     rows = list(annotate_open_charges(page)[: size + 1])
     now, shown = timezone.now(), rows[:size]
+    options = {account.pk: account_options(account) for account in {job.account for job in shown}}
     cursor = DraftCursor(shown[-1].draft.edited_at, shown[-1].pk) if len(rows) > size else None
     return DraftTable(
-        rows=tuple(build_draft_row(job, now) for job in shown),
+        rows=tuple(build_draft_row(job, options[job.account_id], now) for job in shown),
         filters=filters,
         url=filters.url(before=before),
         total=jobs.count() if before or len(rows) > size else len(rows),
@@ -127,7 +128,8 @@ def filter_drafts(reader: Membership, filters: DraftFilters) -> QuerySet[Job]:
         .filter(tenant=reader.team.tenant_id, kind=JobKind.FACELESS, state=JobState.DRAFT)
         .filter(draft__isnull=False)
         .filter(~Exists(rendering))
-        .select_related("member", "account", "draft")
+        .select_related("member", "draft")
+        .prefetch_related("account")  # read and parsed once, not with each row
         .order_by("-draft__edited_at", "-pk")
     )
     if filters.whose:
@@ -151,17 +153,18 @@ def annotate_open_charges(jobs: QuerySet[Job]) -> QuerySet[Any]:
     )
 
 
-def first_open_step(job: Job) -> FlowStep:
-    """Return the first incomplete step, or the review if all are complete."""
-    options = account_options(job.account)
+def first_open_step(job: Job, options: FacelessOptions | None = None) -> FlowStep:
+    """Return the first incomplete step, or the review if all are complete. `options`: those of the
+    draft's account."""
+    options = options or account_options(job.account)
     steps, settings = flow_of(job).steps, job.draft.settings
     return next(step for step in steps if not step_state(step, settings, options)[0])
 
 
-def build_draft_row(job: Any, now: datetime) -> DraftRow:
+def build_draft_row(job: Any, options: FacelessOptions, now: datetime) -> DraftRow:
     """`job` is a row of `annotate_open_charges`; no query."""
     draft, flow = job.draft, flow_of(job)
-    glyph, missing = draft_progress(job)
+    glyph, missing = draft_progress(job, options)
     estimate = draft.estimate if draft.has_current_estimate else None
     return DraftRow(
         job_id=job.pk,
@@ -173,20 +176,20 @@ def build_draft_row(job: Any, now: datetime) -> DraftRow:
         initials=job.member.initials,
         glyph=glyph,
         missing=missing,
-        next_step=first_open_step(job).slug,
+        next_step=first_open_step(job, options).slug,
         price=job.requested_price if job.requested_price is not None else estimate,
         edited_at=draft.edited_at,
         age=age_text(now - draft.edited_at),
     )
 
 
-def draft_progress(job: Any) -> tuple[str, str]:
+def draft_progress(job: Any, options: FacelessOptions) -> tuple[str, str]:
     """Return the glyph and the text of what the draft lacks."""
     if job.requested_price is not None:
         return "waiting", "Waiting for approval"
     if job.is_writing:
         return "running", "The script is being written"
-    if nouns := missing_nouns(job, account_options(job.account)):
+    if nouns := missing_nouns(job, options):
         return "late", join_nouns(nouns)
     state, reason = price_state_and_reason(job)
     if state == "known":
