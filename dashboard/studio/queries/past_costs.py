@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from statistics import median
+from statistics import median_low
 
 from django.db.models.fields.json import KeyTextTransform
 
@@ -27,7 +27,8 @@ class PastCost:
 
     @property
     def median(self) -> Decimal:
-        return median(self.costs)
+        """Return a cost that was really paid: with an even number, the lower of the two."""
+        return median_low(self.costs)
 
     @property
     def low(self) -> Decimal:

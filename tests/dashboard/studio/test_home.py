@@ -50,10 +50,10 @@ def test_a_type_costs_what_the_team_paid_for_its_last_renders(
     priya: Membership, render_for: Callable[..., Job], client_of: Browser
 ) -> None:
     render_for(42, "b-roll", words=400)
-    for cost in (88, 96, 104):
+    for cost in (88, 96, 97, 104):
         render_for(cost)
     html = text_of(get_page(client_of(priya), HOME))
-    assert "for 60 s, your last 3: 88 to 104" in html
+    assert "for 60 s, your last 4: 88 to 104" in html
     assert "for 3 min, once" in html
     assert html.count('value="96"') == 2  # the card, and beside Continue
 
