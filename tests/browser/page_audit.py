@@ -12,6 +12,11 @@ from playwright.sync_api import Browser, Page
 WIDE, PHONE, NARROW = 1440, 390, 320  # px
 HEIGHT = 900
 MAX_PAGE_BYTES = 60_000  # bytes that a page may weigh
+MAX_PICTURE_BYTES = 30_000  # bytes of its pictures, which come after it
+PICTURES = (
+    "/static/stills/",
+    "/poster/",
+)  # drawings of options, posters of videos: they load lazily
 AXE_OPTIONS: dict[str, Any] = {"resultTypes": ["violations"]}
 # A theme changes colours and nothing else.
 CONTRAST = {**AXE_OPTIONS, "runOnly": ["color-contrast"]}
@@ -33,12 +38,14 @@ WAIT_UNTIL_DRAWN_JS = """async () => {
 
 @dataclass(slots=True)
 class PageAudit:
-    """`weight` is in bytes as they came over the wire, with a cold cache and without media."""
+    """`weight` is in bytes as they came over the wire, with a cold cache, without media and without
+    the pictures that load lazily, which `pictures` counts."""
 
     complaints: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
     weight: int = 0
+    pictures: int = 0
     narrowest: int = 0  # px that the page needs at 320
 
 
@@ -69,6 +76,7 @@ def collect_complaints(page: Page, portal: str, found: PageAudit) -> None:
     """Keep what the page complains of and sends for, and count what comes."""
     own = urlsplit(portal).netloc
     media: set[str] = set()
+    pictures: set[str] = set()
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
     network.send("Network.setCacheDisabled", {"cacheDisabled": True})
@@ -77,11 +85,15 @@ def collect_complaints(page: Page, portal: str, found: PageAudit) -> None:
         if event["type"] == "Media":
             media.add(event["requestId"])
         address = urlsplit(event["response"]["url"])
+        if any(part in address.path for part in PICTURES):
+            pictures.add(event["requestId"])
         if address.scheme != "data" and address.netloc != own:
             found.strangers.append(address.geturl())
 
     def finished(event: dict[str, Any]) -> None:
-        if event["requestId"] not in media:
+        if event["requestId"] in pictures:
+            found.pictures += int(event["encodedDataLength"])
+        elif event["requestId"] not in media:
             found.weight += int(event["encodedDataLength"])
 
     network.on("Network.responseReceived", answered)

@@ -9,13 +9,20 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage, sign_in
-from tests.browser.page_audit import MAX_PAGE_BYTES, NARROW, PageAudit, audit_page
+from tests.browser.page_audit import (
+    MAX_PAGE_BYTES,
+    MAX_PICTURE_BYTES,
+    NARROW,
+    PageAudit,
+    audit_page,
+)
 from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest
 from tests.leaks import Canaries
 
 STEPS = ("type", "script", "voice", "visuals", "captions", "review")
 STATES = ("completed", "failed", "waiting", "unknown", "running", "paused")
+AI_CLIPS = {"type": "ai-clips", "aspect_ratio": "16:9"}
 LONG = "Donaudampfschifffahrt" * 9  # a title without a space
 WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea", "studio/brand-kit": "Mira"}
 OF_THEA = ("budgets", "budgets/new", "alerts", "alerts/rules/new")
@@ -23,6 +30,7 @@ PAGES = (
     *("presets", "studio/brand-kit", "studio/drafts"),
     *("sign-in", "library", "studio", "members", "tokens", "nowhere", "forbidden", "confirm"),
     *(f"step {step}" for step in STEPS),
+    "clip engines",
     *(f"video {state}" for state in STATES),
     *("forecast", "top-up", "overview", "reconciliation", "costs"),
     *OF_THEA,
@@ -53,7 +61,7 @@ def paths(
         chromium.new_context(base_url=live_portal.portal, storage_state=states["Luca"]) as context,
     ):
         jobs = create_videos_in_every_state(MemberPage(context.new_page()), stage)
-        draft = jobs.pop("draft")
+        draft, clips = jobs.pop("draft"), jobs.pop("clips")
         yield {
             **{name: f"/{name}/" for name in ("ledger", "ledger/charts")},
             "ledger entry": first_entry(context.pages[0]),
@@ -67,6 +75,7 @@ def paths(
             **{name: f"/{name}/" for name in ("library", "studio", "members", "tokens", "nowhere")},
             **dict.fromkeys(("forbidden", "confirm"), f"/studio/{draft}/renders/"),
             **{f"step {step}": f"/studio/{draft}/{step}/" for step in STEPS},
+            "clip engines": f"/studio/{clips}/visuals/",
             **{f"video {state}": f"/videos/{job}/" for state, job in jobs.items()},
         }
 
@@ -115,6 +124,8 @@ def create_videos_in_every_state(luca: MemberPage, stage: SandboxControl) -> dic
     stage.set_fault(lost, "reset", "POST", "*/render", times=1)
     jobs["unknown"] = luca.order_video("An answer got lost")
     guest()
+    jobs["clips"] = luca.create_draft("Moving water")
+    assert luca.post_form(f"/studio/{jobs['clips']}/type/", title="Moving water", **AI_CLIPS).ok
     jobs["draft"] = luca.create_draft(LONG)
     luca.open_render_dialog(jobs["draft"])
     for state in STATES:
@@ -154,6 +165,7 @@ def test_a_page_shuts_nobody_out(audited_pages: Callable[[str], PageAudit], name
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_light(audited_pages: Callable[[str], PageAudit], name: str) -> None:
     assert 0 < audited_pages(name).weight <= MAX_PAGE_BYTES
+    assert audited_pages(name).pictures <= MAX_PICTURE_BYTES
 
 
 @pytest.mark.parametrize("name", PAGES)
