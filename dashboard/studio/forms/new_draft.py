@@ -18,6 +18,9 @@ from dashboard.studio.queries.start_text import StartKind, StartText, read_start
 LINK_TYPE = "url-based"
 NOTHING_ENTERED = "Enter a topic, a script or a link, or choose a type below."
 SEVERAL_LINKS = "Enter one link. A video is made from a single page."
+LINK_HAS_TYPE = (
+    "A link becomes a video from its web page. Press Continue, or enter a topic for the other type."
+)
 UNTITLED = "Untitled video"
 
 
@@ -95,6 +98,13 @@ class QuickStartForm(PortalForm):
         if value not in {choice.value for choice in self.formats}:
             value = self.formats[0].value if self.formats else ""
         return tuple(OptionCard(choice, choice.value == value) for choice in self.formats)
+
+    def clean_flow(self) -> str:
+        """Refuse a type that is not made from a web page for a link."""
+        pressed = str(self.cleaned_data["flow"])
+        if pressed and pressed != LINK_TYPE and self.reading.kind == StartKind.LINK:
+            self.add_error("start", LINK_HAS_TYPE)
+        return pressed
 
     def clean(self) -> dict[str, Any]:
         reading = self.reading

@@ -11,6 +11,8 @@ import pytest
 from django.urls import reverse
 
 from dashboard.models import AuditEvent, Membership
+from dashboard.studio.flows import FLOWS
+from dashboard.studio.forms import new_draft
 from dashboard.studio.queries.drafts import age_text
 from proxyapi.models import AccountPlan, Draft, Job, JobState, Token, TokenState
 from proxyapi.models.charge import ChargeState
@@ -76,6 +78,17 @@ def test_a_type_that_is_pressed_takes_the_text_along(
     client_of(priya).post(NEW, {**TOPIC, "type": "ai-visuals", "flow": "b-roll"})
     chosen = Job.objects.get().draft.settings
     assert (chosen["type"], chosen["topic"]) == ("b-roll", "How bees vote")
+
+
+def test_a_link_is_not_made_into_another_type(
+    priya: Membership, token: Token, client_of: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flows = {**FLOWS, "url-based": FLOWS["b-roll"]}
+    monkeypatch.setattr(new_draft, "FLOWS", flows)
+    page = client_of(priya).post(NEW, {"start": "https://example.com/a", "flow": "b-roll"})
+    assert page.status_code == 422
+    assert "A link becomes a video from its web page." in page.content.decode()
+    assert not Job.objects.exists()
 
 
 def test_a_script_that_is_too_long_is_kept(
