@@ -16,7 +16,7 @@ from dashboard.studio.flows import flow_of
 from proxyapi.models import Job
 
 FURTHER_VERSIONS = range(MIN_VERSIONS, MAX_VERSIONS + 1)
-NO_VERSION = "no version"
+NO_VERSION = "No version"
 DIFFERENCE_LABELS = {
     VersionDifference.NONE: "Nothing, the same settings again",
     VersionDifference.GENRE: "Genre",

@@ -91,7 +91,9 @@ def confirm_versions(request: TeamRequest, group: VersionGroup, form: ConfirmFor
     charges = version_actions.render_versions(
         by=request.membership, group=group, nonce=confirmed["nonce"], seen=seen
     )
-    messages.info(request, f"{len(charges)} versions were sent. Each is charged once.")
+    count = len(charges)
+    text = f"{count} versions were sent. Each is" if count > 1 else "1 version was sent. It is"
+    messages.info(request, f"{text} charged once.")
 
 
 def parse_shown_prices(request: TeamRequest) -> dict[UUID, Decimal]:

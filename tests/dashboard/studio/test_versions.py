@@ -113,6 +113,7 @@ def test_one_answer_charges_each_once_however_often_it_is_sent(three):
     assert [charge.state for charge in charges] == [ChargeState.HELD] * 3
     assert len({charge.nonce for charge in charges}) == 3
     assert sum(charge.quote or 0 for charge in charges) == 270
+    assert "<h2>Cost</h2>" in three.get(answer["Location"]).content.decode()
 
 
 def test_the_dialog_has_each_price_the_total_and_what_is_left(three, priya):
