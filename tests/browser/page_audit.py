@@ -13,10 +13,8 @@ WIDE, PHONE, NARROW = 1440, 390, 320  # px
 HEIGHT = 900
 MAX_PAGE_BYTES = 60_000  # bytes that a page may weigh
 MAX_PICTURE_BYTES = 30_000  # bytes of its pictures, which come after it
-PICTURES = (
-    "/static/stills/",
-    "/poster/",
-)  # drawings of options, posters of videos: they load lazily
+PICTURES = ("/static/stills/",)  # drawings of options: they load lazily
+MEDIA_PATHS = ("/media/", "/poster/")  # of a video: loaded near the viewport, besides the page
 AXE_OPTIONS: dict[str, Any] = {"resultTypes": ["violations"]}
 # A theme changes colours and nothing else.
 CONTRAST = {**AXE_OPTIONS, "runOnly": ["color-contrast"]}
@@ -82,11 +80,11 @@ def collect_complaints(page: Page, portal: str, found: PageAudit) -> None:
     network.send("Network.setCacheDisabled", {"cacheDisabled": True})
 
     def answered(event: dict[str, Any]) -> None:
-        if event["type"] == "Media":
-            media.add(event["requestId"])
         address = urlsplit(event["response"]["url"])
         if any(part in address.path for part in PICTURES):
             pictures.add(event["requestId"])
+        if event["type"] == "Media" or address.path.endswith(MEDIA_PATHS):
+            media.add(event["requestId"])
         if address.scheme != "data" and address.netloc != own:
             found.strangers.append(address.geturl())
 

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.demo.history import account as past_account
-from dashboard.demo.history import labels, money
+from dashboard.demo.history import labels, money, presets
 from dashboard.demo.history.account import PastAccount
 from dashboard.demo.history.plan import PAST_DAYS, PastVideo, plan_videos
 from dashboard.demo.history.replay import ReplayAnswer, build_call, run_calls, video_calls
@@ -89,6 +89,7 @@ def store_past(team: Team, past: PastReplay, stored: Sequence[Token]) -> None:
     for video in past.videos:
         rows.add_video(video)
     rows.save()
+    presets.save_presets(rows.jobs, members)
     labels.create_labels(rows.jobs, members["Priya"], opened_at)
     rebuild_price_counts(account)
     read_ledger(account, stored[-1])

@@ -23,7 +23,7 @@ from dashboard.demo.history import build
 from dashboard.demo.history.account import OPENING_CREDITS, OUTSIDE_SPENDS
 from dashboard.demo.history.plan import PAST_DAYS, OptionPool, plan_videos
 from dashboard.demo.sandbox_admin import SandboxAdmin
-from dashboard.models import AlertEvent, AlertKind, ApprovalRequest, Label, Team
+from dashboard.models import AlertEvent, AlertKind, ApprovalRequest, Label, Preset, Team
 from dashboard.studio.flows import FLOWS
 from proxyapi import calls
 from proxyapi.ledger.reconciliation import balance_difference
@@ -122,6 +122,7 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     assert {row.subtype for row in RenderDurations.objects.all()} == set(FLOWS)
     assert MonthlyPriceCount.objects.filter(operation="faceless.render").exists()
     assert Label.objects.filter(jobs__in=done).distinct().count() == 3
+    assert set(Preset.objects.values_list("type", flat=True)) == {"ai-visuals", "b-roll"}
     latest = max(job.finished_at or job.created_at for job in jobs)
     first = min(job.created_at for job in jobs)
     assert latest < now
