@@ -1,4 +1,5 @@
-"""Forms of presets and of the brand kit."""
+"""Forms of presets and of the brand kit. Dialogs open over steps that have fields of the same
+names, so the ids of their fields have a prefix of their own."""
 
 from __future__ import annotations
 
@@ -24,7 +25,6 @@ from dashboard.studio.kept_settings.team_options import TeamOptions
 from dashboard.studio.presets.actions.presets import preset_version
 from dashboard.studio.presets.queries.save_dialog import script_request_text
 
-NOT_KEPT = ("", "Not kept")
 GONE_SUFFIX = " (no longer offered)"
 FORMAT_REQUIRED = "Choose a format. A preset always has one."
 
@@ -59,7 +59,7 @@ class SavePresetForm(PortalForm):
 
     def __init__(self, data: Any = None, *, title: str = "") -> None:
         initial = {"name": title[:MAX_PRESET_NAME_CHARS].strip()}
-        super().__init__(data, initial=initial, use_required_attribute=False)
+        super().__init__(data, initial=initial, auto_id="preset_%s", use_required_attribute=False)
         self.fields["name"].widget.attrs["autofocus"] = True
 
     @property
@@ -85,7 +85,13 @@ class KeptOptionField(forms.ChoiceField):
     is gone."""
 
     def __init__(
-        self, field: str, kept: KeptOption | None, options: TeamOptions, *, is_gone: bool
+        self,
+        field: str,
+        kept: KeptOption | None,
+        options: TeamOptions,
+        *,
+        is_gone: bool,
+        without: str,
     ) -> None:
         self.kept = kept
         self.offered = {option.slug: option for option in options.offered_options(field)}
@@ -95,7 +101,7 @@ class KeptOptionField(forms.ChoiceField):
         is_required = field == FORMAT_FIELD
         super().__init__(
             label=setting_label(field),
-            choices=choices if is_required else [NOT_KEPT, *choices],
+            choices=choices if is_required else [("", without), *choices],
             required=is_required,
             initial=kept.slug if kept else "",
             error_messages={"required": FORMAT_REQUIRED},
@@ -104,6 +110,8 @@ class KeptOptionField(forms.ChoiceField):
 
 class KeptOptionsForm(PortalForm):
     """Option fields by field name, with what is kept now."""
+
+    without_option = "Not kept"
 
     def add_option_fields(
         self,
@@ -114,7 +122,13 @@ class KeptOptionsForm(PortalForm):
     ) -> None:
         kept = kept_options(stored)
         for name in names:
-            field = KeptOptionField(name, kept.get(name), options, is_gone=name in missing)
+            field = KeptOptionField(
+                name,
+                kept.get(name),
+                options,
+                is_gone=name in missing,
+                without=self.without_option,
+            )
             if field.offered or field.kept:
                 self.fields[name] = field
 
@@ -142,9 +156,8 @@ class PresetSettingsForm(KeptOptionsForm):
     def __init__(
         self, preset: Preset, options: TeamOptions, data: Any = None, *, only: str = ""
     ) -> None:
-        super().__init__(
-            data, initial={"seen": preset_version(preset)}, use_required_attribute=False
-        )
+        versions = {"seen": preset_version(preset)}
+        super().__init__(data, initial=versions, auto_id="kept_%s", use_required_attribute=False)
         settings = FLOWS.get(preset.type, DEFAULT_FLOW).settings
         offered = tuple(name for name in settings if name not in VALUE_FIELDS)
         names = tuple(name for name in offered if name == only) or offered
@@ -191,13 +204,15 @@ class PresetSettingsForm(KeptOptionsForm):
 class BrandKitForm(KeptOptionsForm):
     """The options of the brand kit, and whether new drafts start with them."""
 
+    without_option = "Left to each draft"
+
     applies_to_new_drafts = forms.BooleanField(
         label="New drafts start with the kit", required=False
     )
 
     def __init__(self, kit: BrandKit | None, options: TeamOptions, data: Any = None) -> None:
         initial = {"applies_to_new_drafts": kit.applies_to_new_drafts if kit else True}
-        super().__init__(data, initial=initial, use_required_attribute=False)
+        super().__init__(data, initial=initial, auto_id="kit_%s", use_required_attribute=False)
         stored = kit.options if kit else {}
         gone = {
             name: None

@@ -17,6 +17,8 @@ from dashboard.shared.http import TeamRequest, redirect_to
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.labels import is_made_in_studio
 from dashboard.studio.forms import StepForm, WriteScriptForm, build_step_form
+from dashboard.studio.forms.new_draft import UNTITLED
+from dashboard.studio.kept_settings.capture import draft_origin
 from dashboard.studio.presets.queries import load_draft_kit
 from dashboard.studio.queries import (
     StepSlug,
@@ -117,7 +119,8 @@ def render_script_part(
 
 def build_write_form(page: StudioPage, job: Job) -> WriteScriptForm:
     """Return the script request form with the values of the last request, else of the preset."""
-    defaults = {"topic": job.draft.settings.get("topic") or job.title, "duration": 60}
+    topic = job.draft.settings.get("topic") or ("" if has_given_title(job) else job.title)
+    defaults = {"topic": topic, "duration": 60}
     return WriteScriptForm(
         page.options,
         initial={
@@ -127,6 +130,12 @@ def build_write_form(page: StudioPage, job: Job) -> WriteScriptForm:
             "nonce": page.script_question.idempotency_key,
         },
     )
+
+
+def has_given_title(job: Job) -> bool:
+    """True if the portal named the draft, which then says nothing of its topic."""
+    origin = draft_origin(job)
+    return job.title == UNTITLED or (origin is not None and origin.preset_id is not None)
 
 
 def parse_voice_filter(request: TeamRequest) -> VoiceFilter:

@@ -111,10 +111,10 @@ class Comparison:
     def title(self) -> str:
         if not self.drift_count:
             return ""
-        verb = "uses" if self.drift_count == 1 else "use"
+        verb, plural = ("uses" if self.drift_count == 1 else "use"), "" if self.total == 1 else "s"
         return (
-            f"{self.drift_count} of {self.total} presets {verb} something that the service no "
-            "longer offers."
+            f"{self.drift_count} of {self.total} preset{plural} {verb} something that the service "
+            "no longer offers."
         )
 
     @property

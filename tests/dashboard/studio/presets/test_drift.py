@@ -96,7 +96,7 @@ def test_a_comparison_finds_what_is_gone(
     assert preset.missing.keys() == {"voice_id"}
     assert preset.missing["voice_id"]["name"] == "Theo"
     page = one_line(client_of(priya).get(LIST))
-    assert "1 of 1 presets uses something that the service no longer offers." in page
+    assert "1 of 1 preset uses something that the service no longer offers." in page
     assert '<span class="gone">Maren</span>' in page
     assert "Replace with Theo" in page
 
