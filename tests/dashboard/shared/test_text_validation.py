@@ -115,6 +115,6 @@ def test_a_title_stands_apart_from_the_sentence_around_it(
         reverse("library"),
         reverse("video", args=[job.pk]),
         reverse("video-hide", args=[job.pk]),
-        reverse("studio"),
+        reverse("drafts"),
     ):
         assert "<bdi>סרט</bdi>" in browser.get(url).content.decode(), url
