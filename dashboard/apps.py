@@ -15,12 +15,16 @@ class DashboardConfig(AppConfig):
         from dashboard.account import signals  # noqa: F401
         from dashboard.library import changes as library_changes
         from dashboard.monitoring import log_format
+        from dashboard.parts import changes as part_changes
         from dashboard.shared.live.change_rendering import register_change_fragments
         from dashboard.studio import changes as studio_changes
 
         log_format.configure_structlog()
         register_change_fragments(
             library_changes.CHANGES_TEMPLATE, library_changes.changed_videos_context
+        )
+        register_change_fragments(
+            part_changes.PART_CHANGES_TEMPLATE, part_changes.changed_parts_context
         )
         register_change_fragments(
             studio_changes.CHANGES_TEMPLATE, studio_changes.changed_drafts_context

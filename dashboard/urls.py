@@ -8,7 +8,17 @@ from dashboard.monitoring import views as monitoring_views
 from dashboard.shared.live import views as live_views
 
 AREAS = (
-    *("account", "overview", "library", "studio", "budgets", "ledger", "forecast", "top_up"),
+    *(
+        "account",
+        "overview",
+        "library",
+        "parts",
+        "studio",
+        "budgets",
+        "ledger",
+        "forecast",
+        "top_up",
+    ),
     *("costs", "reconciliation", "alerts", "members", "tokens"),
 )
 

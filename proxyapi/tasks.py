@@ -69,6 +69,15 @@ def tick() -> None:
     now = timezone.now().isoformat()
     connect_redis().set(TICK_HEARTBEAT_KEY, now, ex=30)
     connect_redis().set(SLOW_PING_KEY, now, nx=True)
+    enqueue_due_reads()
+    for charge_id, state in due_work.lease_due_charges():
+        held = state == ChargeState.HELD
+        task = choose_send_task(Charge.objects.get(pk=charge_id)) if held else reconcile_charge_task
+        task.delay(str(charge_id))
+
+
+def enqueue_due_reads() -> None:
+    """Enqueue polls of jobs, reads of parts and of web pages, and prices of drafts."""
     for job_id, until in due_work.lease_due_jobs():
         poll_job_task.delay(str(job_id), until.isoformat())
     for job_id, until in due_work.lease_due_part_reads():
@@ -77,10 +86,6 @@ def tick() -> None:
         quote_draft_task.delay(str(job_id))
     for job_id in due_work.lease_due_page_reads():
         read_page_task.delay(str(job_id))
-    for charge_id, state in due_work.lease_due_charges():
-        held = state == ChargeState.HELD
-        task = choose_send_task(Charge.objects.get(pk=charge_id)) if held else reconcile_charge_task
-        task.delay(str(charge_id))
 
 
 @shared_task

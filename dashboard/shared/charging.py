@@ -26,7 +26,7 @@ from dashboard.shared.text_validation import clean_line
 from proxyapi import pricing, tasks
 from proxyapi.charges import ChargeIntent, admit, find_submitted_charge
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Charge, Job, JobState
+from proxyapi.models import Charge, Job, JobState, Upload
 from proxyapi.refusals import (
     AlreadyInProgress,
     LimitExceeded,
@@ -50,10 +50,12 @@ def submit_charge(
     quote: Callable[[], Decimal],
     *,
     body: dict[str, object] | None = None,
+    path: dict[str, str] | None = None,
+    uploads: tuple[Upload, ...] = (),
     words: str | None = None,
 ) -> Charge:
     """Create the charge that a form submits; if `words` is given, even empty, request approval
-    instead.
+    instead. `path`, `body` and `uploads` are as in `ChargeIntent`.
 
     `quote` returns the price in credits and raises `Refusal` if the job cannot be sent in its
     current state. A form that is submitted twice gets the charge it already created.
@@ -61,11 +63,13 @@ def submit_charge(
     try:
         price = quote()
     except Refusal:
-        if submitted := find_submitted_charge(job, operation, nonce, body or {}):
+        if submitted := find_submitted_charge(job, operation, nonce, body or {}, path or {}):
             return submitted
         raise
     hold = pricing.hold_for_operation(operation, price)
-    intent = ChargeIntent(job, operation, nonce, hold, price, body or {})
+    intent = ChargeIntent(
+        job, operation, nonce, hold, price, body or {}, path=path or {}, uploads=uploads
+    )
     if words is None:
         return charge_within_budget(by, intent)
     return request_approval(by, intent, words).charge

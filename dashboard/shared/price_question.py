@@ -55,6 +55,8 @@ class PriceQuestion:
     budget: BudgetImpact | None = None
     price_range: PriceRange | None = None
     unmet: tuple[str, ...] = ()  # sentences
+    heading: str = ""  # instead of the label and the title
+    choices_template: str = ""  # fields above the amounts, which the page's context fills
     refusal: str = ""  # why the last answer was not accepted
     notice: str = ""
     url: str = ""
@@ -78,8 +80,11 @@ class PriceQuestion:
         if self.price is None:
             return
         yield from self.parts
-        total = "Total estimate" if self.parts else "Estimate"
-        yield AmountRow(total, self.price, "about", self.price_note, is_total=bool(self.parts))
+        if self.is_exact:
+            yield AmountRow("Price", self.price, note=self.price_note)
+        else:
+            total = "Total estimate" if self.parts else "Estimate"
+            yield AmountRow(total, self.price, "about", self.price_note, is_total=bool(self.parts))
         yield AmountRow(HOLD_LABEL, self.hold, "held")
         yield AmountRow("Free to spend", self.available, note=self.available_note)
         if (remaining := self.available - self.hold) >= 0:

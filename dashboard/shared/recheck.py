@@ -13,6 +13,7 @@ from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.roles import Permission
 from proxyapi import charges
 from proxyapi.models import Charge, ChargeState, Job, Token, TokenState
+from proxyapi.polling.part_reads import read_unfinished_parts_again
 from proxyapi.polling.poller import poll_soon
 from proxyapi.refusals import StaleData, TokenRefused
 
@@ -23,13 +24,14 @@ ALREADY_SETTLED = "It is already resolved. There is nothing left to check."
 
 @transaction.atomic
 def recheck_job(*, by: Membership, job: Job) -> int:
-    """Poll a job now and reconcile its unknown charges; return how many of these there are.
+    """Poll a job, or read its unfinished parts, now and reconcile its unknown charges; return how
+    many of these there are.
 
     Raises `TokenRefused` if the token is unusable and `StaleData` if nothing is open.
     """
     check_permission(by, Permission.RECHECK)
     check_token_usable(job.token)
-    is_polled = poll_soon(job)
+    is_polled = poll_soon(job) or read_unfinished_parts_again(job)
     unknown = job.charges.filter(state=ChargeState.UNKNOWN)
     charge_ids = [charge.pk for charge in unknown if charges.reconcile_now(charge)]
     if not is_polled and not charge_ids:

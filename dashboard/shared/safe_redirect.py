@@ -31,6 +31,8 @@ FORM_PAGES = {
     "preset-drafts": "presets",
     "preset-names": "presets",
     "preset-replacements": "presets",
+    "export-repeats": "library",
+    "new-images": "library",
     "alerts-read": "alerts-unread",
     "selection-hide": "library",
     "selection-restorations": "library",

@@ -15,6 +15,7 @@ from dashboard.shared.formatting import clock, credits, day
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Tenant, Token
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import HOLDING_STATES, held_credits_annotation
+from proxyapi.operations import PART_OPERATIONS
 
 STALE_BALANCE_AFTER = timedelta(minutes=15)  # an older balance is shown with its time
 
@@ -106,6 +107,7 @@ def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
             unknown=Coalesce(
                 Subquery(
                     charges.filter(state=ChargeState.UNKNOWN)
+                    .exclude(operation__in=PART_OPERATIONS)  # the video itself is not unknown
                     .values("tenant")
                     .annotate(n=Count("pk"))
                     .values("n")

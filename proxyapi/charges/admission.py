@@ -178,14 +178,18 @@ def cancel_held_charge(charge: Charge, sentence: str) -> bool:
 
 
 def find_submitted_charge(
-    job: Job, operation: str, nonce: UUID, body: Mapping[str, object]
+    job: Job,
+    operation: str,
+    nonce: UUID,
+    body: Mapping[str, object],
+    path: Mapping[str, str] | None = None,
 ) -> Charge | None:
     """Return the charge that this form already created, for callers that check the form before
     `admit`.
 
     Raises `AlreadyInProgress` if the nonce was used for another operation.
     """
-    return find_charge_by_nonce(job.tenant_id, nonce, (job.pk, operation, {}, body))
+    return find_charge_by_nonce(job.tenant_id, nonce, (job.pk, operation, path or {}, body))
 
 
 def find_charge_of_intent(intent: ChargeIntent) -> Charge | None:
@@ -209,7 +213,7 @@ def find_charge_by_nonce(
 def check_limits(limits: Collection[SpendingLimit], hold: Decimal, needs_approval: bool) -> None:
     """Raise `LimitExceeded` with the most constrained limit that the hold does not fit; for a
     draft, raise `StaleData` where it fits all of them."""
-    exceeded = [limit for limit in limits if hold > limit.remaining]
+    exceeded = [limit for limit in limits if hold and hold > limit.remaining]
     if needs_approval and not exceeded:
         raise StaleData(NO_APPROVAL_NEEDED)
     if exceeded and not needs_approval:
@@ -228,7 +232,8 @@ def check_none_in_progress(intent: ChargeIntent) -> Job | None:
     check_job_unchanged(job, intent)
     in_progress = job.charges.open()
     if get_operation(intent.operation).changes_part:
-        is_same = Q(operation=intent.operation, path=intent.path)
+        # What was carried out, and of which only the cost is unknown, delays no other one.
+        is_same = Q(operation=intent.operation, path=intent.path, applied_at=None)
         in_progress = in_progress.filter(~Q(operation__in=PART_OPERATIONS) | is_same)
     if in_progress.exists():
         raise AlreadyInProgress(JOB_IN_PROGRESS)
@@ -274,7 +279,7 @@ def check_account_upstream(account: Account) -> None:
 
 def check_hold_fits(account: Account, hold: Decimal) -> None:
     held, held_by_others = account.held_by_all_and_others()
-    if hold > (available := account.balance - held):
+    if hold and hold > (available := account.balance - held):
         raise NotEnoughCredits(hold, available, held_by_others)
 
 

@@ -688,7 +688,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='charge',
-            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['draft', 'held', 'sending', 'unknown'])), fields=('job', 'operation', 'path'), name='charge_one_open_per_job_operation'),
+            constraint=models.UniqueConstraint(condition=models.Q(('applied_at__isnull', True), ('state__in', ['draft', 'held', 'sending', 'unknown'])), fields=('job', 'operation', 'path'), name='charge_one_open_per_job_operation'),
         ),
         migrations.AddIndex(
             model_name='apicall',

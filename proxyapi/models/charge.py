@@ -276,7 +276,9 @@ class Charge(models.Model):
             # render.
             models.UniqueConstraint(
                 fields=["job", "operation", "path"],
-                condition=Q(state__in=["draft", "held", "sending", "unknown"]),
+                condition=Q(
+                    state__in=["draft", "held", "sending", "unknown"], applied_at__isnull=True
+                ),
                 name="charge_one_open_per_job_operation",
             ),
         ]

@@ -88,6 +88,16 @@ def next_part_read_at(job: Job, requested_at: datetime) -> datetime | None:
     return requested_at + max(MIN_READ_INTERVAL, min(interval, MAX_READ_INTERVAL))
 
 
+def read_unfinished_parts_again(job: Job) -> bool:
+    """Read the job's parts at the next tick because a person requested it, also if reading stopped.
+    Return False if no part is in progress."""
+    if not any(part.state == PartState.RUNNING for part in job.parts.all()):
+        return False
+    read_parts_soon(job)
+    publish_event(job.tenant_id, EventType.JOB, job.pk)
+    return True
+
+
 def read_parts_soon(job: Job, delay: timedelta = timedelta(0)) -> None:
     """Read the record of this job at the next tick after `delay`."""
     Job.objects.filter(pk=job.pk).update(parts_due_at=timezone.now() + delay)

@@ -47,6 +47,14 @@ class PageAudit:
     narrowest: int = 0  # px that the page needs at 320
 
 
+def serious_violations(page: Page) -> list[str]:
+    """What axe calls serious or critical on a page as it is now."""
+    page.evaluate(WAIT_UNTIL_DRAWN_JS)
+    page.evaluate(Axe().axe_script)
+    found: list[str] = page.evaluate(SERIOUS_VIOLATIONS_JS, AXE_OPTIONS)
+    return found
+
+
 def audit_page(browser: Browser, portal: str, path: str, state: Any) -> PageAudit:
     """Load the page once and look at it in both themes and three widths."""
     with browser.new_context(

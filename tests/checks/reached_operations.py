@@ -22,6 +22,9 @@ TYPED_SHORTCUT = re.compile(r"^(b_roll|ai_visuals|url_to_video)\.")
 
 FIRST_VIDEO = "test_first_video.py::test_a_newcomer_makes_and_plays_a_video"
 RETRY = "failures/test_renders.py::test_a_failed_render_says_why_and_offers_a_retry_at_its_price"
+EXPORT = "test_exports.py::test_an_export_is_made_watched_and_played"
+NEW_IMAGE = "test_scenes.py::test_a_scene_gets_a_new_image_and_the_video_is_rendered_again"
+OWN_MEDIA = "test_scenes.py::test_own_media_is_checked_and_added_from_a_file_and_from_an_address"
 B_ROLL = "test_b_roll.py::test_b_roll_from_a_topic_to_the_film"
 AI_CLIPS = "test_ai_clips.py::test_ai_clips_from_a_draft_to_the_film"
 TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_told_without_a_reload"
@@ -50,6 +53,9 @@ REACHED_OPERATIONS: Mapping[str, ReachedOperation] = {
     "faceless.render": ReachedOperation("Studio, Render", FIRST_VIDEO),
     "faceless.get": ReachedOperation("Video", FIRST_VIDEO),
     "faceless.retry": ReachedOperation("Video, Retry", RETRY),
+    "faceless.export": ReachedOperation("Video, Export", EXPORT),
+    "ai_visuals.regenerate": ReachedOperation("Scenes, New image", NEW_IMAGE),
+    "ai_visuals.upload": ReachedOperation("Scenes, Use my own", OWN_MEDIA),
 }
 
 

@@ -11,6 +11,11 @@ from random import Random
 from typing import NamedTuple
 
 from proxyapi.models import JobKind
+from proxyapi.operations import (
+    EXPORT_OPERATION,
+    FACELESS_RENDER_OPERATIONS,
+    NEW_IMAGE_OPERATION,
+)
 
 COMMON_KINDS = (*[JobKind.FACELESS] * 16, *[JobKind.CLIP] * 4, *[JobKind.STORYBOARD] * 3)
 ALL_KINDS = (*COMMON_KINDS * 8, *[JobKind.CHARACTER] * 2, JobKind.CLONE)
@@ -61,10 +66,10 @@ class SeedFeature(NamedTuple):
 SEED_FEATURES: dict[JobKind, tuple[SeedFeature, ...]] = {
     JobKind.FACELESS: (
         SeedFeature("faceless.scripts", "Script generation", "content-prompt", 4, 4, 30),
-        SeedFeature("faceless.render", "Faceless video", "ai-visuals", 42, 212, 34),
+        SeedFeature(FACELESS_RENDER_OPERATIONS[0], "Faceless video", "ai-visuals", 42, 212, 34),
         SeedFeature("faceless.retry", "Faceless video", "ai-visuals", 42, 212, 6),
-        SeedFeature("faceless.export", "Faceless video export", "ai-visuals", 14, 14, 20),
-        SeedFeature("ai_visuals.regenerate", "Image regeneration", "ai-visuals", 2, 2, 10),
+        SeedFeature(EXPORT_OPERATION, "Faceless video export", "ai-visuals", 14, 14, 20),
+        SeedFeature(NEW_IMAGE_OPERATION, "Image regeneration", "ai-visuals", 2, 2, 10),
     ),
     JobKind.CLIP: (
         SeedFeature("text_to_video.create", "Text to video", "text-to-video", 49, 196, 1),

@@ -17,11 +17,13 @@ from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.charge_status import is_long_unknown
 from dashboard.shared.videos.labels import is_made_in_studio
+from dashboard.shared.videos.parts import EXPORT, listed_price
 from proxyapi import pricing
-from proxyapi.models import Charge, ChargeState, Job, TokenState
+from proxyapi.models import Charge, ChargeState, Job, JobKind, TokenState
 from proxyapi.operations import retry_operation_of
 
 UNUSABLE_TOKEN_STATES = (TokenState.REVOKED, TokenState.REMOVED)
+NO_EXPORT_PRICE_TEXT = "The service’s price list has no price for an export."
 ACCOUNT_UNUSABLE_TEXT = "The token it was made with no longer works."
 
 
@@ -74,6 +76,8 @@ def video_page_actions(
             buttons.append(retry_button(job, kind="primary"))
         elif state == "draft" and is_made_in_studio(job):
             buttons.append(edit_button(job, kind="primary"))
+        elif state == "completed" and job.kind == JobKind.FACELESS:
+            buttons.append(export_button(job))
         elif (
             state == "paused"
             and job.token.state in UNUSABLE_TOKEN_STATES
@@ -168,6 +172,21 @@ def retry_button(job: Job, kind: str = "") -> ActionButton:
         disabled=bool(disabled_reason),
         disabled_reason=disabled_reason,
         dialog=True,
+    )
+
+
+def export_button(job: Job) -> ActionButton:
+    price, _ = listed_price(job, EXPORT)
+    return ActionButton(
+        label="Export",
+        url=reverse("export-new", args=[job.pk]),
+        icon="scissors",
+        kind="primary",
+        price=price,
+        disabled=price is None,
+        disabled_reason="" if price is not None else NO_EXPORT_PRICE_TEXT,
+        dialog=True,
+        exact=True,
     )
 
 

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from dashboard.library.queries.history_step import HistoryStep
+from dashboard.library.queries.part_steps import PART_NAMES, build_part_steps
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.videos.charge_status import charge_label, refund_texts
-from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount
+from dashboard.shared.videos.cost import FREE_AMOUNT, charge_amount
 from dashboard.shared.videos.progress import render_elapsed_s
 from dashboard.shared.videos.status_text import VideoContext, failure_reason
 from proxyapi.models import Charge, JobState
 from proxyapi.models.charge import CHARGED_LATE_CODE
-from proxyapi.operations import JOB_STARTING_OPERATIONS, SCRIPT_OPERATIONS
+from proxyapi.operations import JOB_STARTING_OPERATIONS, PART_OPERATIONS, SCRIPT_OPERATIONS
 
 NOT_CHARGED_TEXT = "not done, nothing was charged"
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryStep:
-    """A step. `quote` is the service's reason, `code` its error code for support, `current` marks
-    the run whose video plays."""
-
-    state: str
-    name: str
-    amount: CreditAmount
-    meta: str
-    quote: str = ""
-    code: str = ""
-    note: str = ""
-    current: bool = False
-    branch: bool = False
 
 
 def build_video_history(context: VideoContext) -> tuple[HistoryStep, ...]:
@@ -44,6 +28,8 @@ def build_video_history(context: VideoContext) -> tuple[HistoryStep, ...]:
     if not any(charge.operation in SCRIPT_OPERATIONS and charge.is_charged for charge in charges):
         steps += own_script_history_steps(context)
     for charge in charges:
+        if charge.operation in PART_OPERATIONS and charge.is_charged:
+            continue
         if charge.operation in SCRIPT_OPERATIONS:
             steps.append(script_history_step(charge, context))
         elif not charge.is_charged:
@@ -52,7 +38,7 @@ def build_video_history(context: VideoContext) -> tuple[HistoryStep, ...]:
             steps.append(render_history_step(charge, context, after=next_run_after(charge, runs)))
         else:
             steps.append(extra_history_step(charge))
-    return tuple(steps)
+    return (*steps, *build_part_steps(context))
 
 
 def draft_history_step(context: VideoContext) -> HistoryStep:
@@ -91,7 +77,7 @@ def script_history_step(charge: Charge, context: VideoContext) -> HistoryStep:
 
 def unspent_history_step(charge: Charge, name: str = "") -> HistoryStep:
     """Return the step of a charge that is open or was not charged."""
-    name = name or feature_label(charge.operation)
+    name = name or PART_NAMES.get(charge.operation) or feature_label(charge.operation)
     when = clock(charge.sent_at or charge.created_at)
     if charge.is_open:
         texts = charge_label(charge)

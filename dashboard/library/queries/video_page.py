@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.library.queries.buttons import ActionButton, video_card_actions, video_page_actions
-from dashboard.library.queries.lineage import HistoryStep, build_video_history
+from dashboard.library.queries.history_step import HistoryStep
+from dashboard.library.queries.lineage import build_video_history
 from dashboard.models import Membership
 from dashboard.shared.formatting import day
 from dashboard.shared.video_options import FacelessOptions, account_options
@@ -21,6 +22,7 @@ from dashboard.shared.videos.cards import (
 )
 from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.labels import job_type_label, operation_label
+from dashboard.shared.videos.parts import VideoTab, build_video_tabs
 from dashboard.shared.videos.status_text import VideoContext, video_status_texts
 from proxyapi.kinds import KINDS
 from proxyapi.models import Job, JobState
@@ -65,6 +67,7 @@ class VideoPage:
     media_url: str
     is_audio: bool
     media_version: str
+    tabs: tuple[VideoTab, ...]
 
     @property
     def head_actions_url(self) -> str:
@@ -72,14 +75,14 @@ class VideoPage:
 
 
 def load_video_page(job: Job) -> VideoPage:
-    """Return the page of a job, the same for every member; three queries."""
+    """Return the page of a job, the same for every member; four queries."""
     return build_video_page(*load_video_context(job))
 
 
 def load_video_page_with_actions(
     job: Job, reader: Membership, *, head: bool
 ) -> tuple[VideoPage, tuple[ActionButton, ...]]:
-    """Return the page of a job and the reader's buttons, for the page header or the card; three
+    """Return the page of a job and the reader's buttons, for the page header or the card; four
     queries."""
     context, usual = load_video_context(job)
     return build_video_page(context, usual), actions_for_reader(context, reader, head=head)
@@ -87,9 +90,10 @@ def load_video_page_with_actions(
 
 def load_video_context(job: Job) -> tuple[VideoContext, DurationHistory]:
     usual = DurationHistory(tenant_id=job.tenant_id)
-    return build_video_context(
-        with_card_relations(Job.objects.filter(pk=job.pk)).get(), usual, timezone.now()
-    ), usual
+    rows = with_card_relations(Job.objects.filter(pk=job.pk)).prefetch_related("parts")
+    # An export's price is in the costs that cards do without.
+    row = rows.defer(None).defer("token__ciphertext").get()
+    return build_video_context(row, usual, timezone.now()), usual
 
 
 def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage:
@@ -120,6 +124,7 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
         media_version=f"film {job.finished_at:%H%M%S%f}"
         if media_url and job.finished_at
         else context.state.name,
+        tabs=build_video_tabs(job, "video"),
     )
 
 

@@ -25,7 +25,7 @@ from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
-from proxyapi.models import Job
+from proxyapi.models import Job, JobKind
 from proxyapi.operations import retry_operation_of
 from proxyapi.refusals import Refusal
 
@@ -155,4 +155,5 @@ def render_video_dialog(
 
 def video_page_context(request: TeamRequest, job: Job) -> dict[str, Any]:
     video, buttons = load_video_page_with_actions(job, request.membership, head=True)
-    return {"video": video, "acts": buttons}
+    exports_url = reverse("exports", args=[job.pk]) if job.kind == JobKind.FACELESS else ""
+    return {"video": video, "acts": buttons, "exports_url": exports_url}

@@ -37,7 +37,7 @@ def register_change_fragments(template: str, build_context: ChangeContext) -> No
 
 
 def render_tenant_changes(tenant_id: UUID, changes: Collection[ChangeEvent]) -> str:
-    """Return the HTML of everything that these events change. Eight queries, and two per draft.
+    """Return the HTML of everything that these events change. Nine queries, and two per draft.
 
     Raises `TooManyChanges`.
     """

@@ -19,7 +19,7 @@ from dashboard.shared.videos.labels import operation_label, quote_text
 from dashboard.shared.videos.progress import LATE_NOTE, render_elapsed_s
 from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState, Token, TokenState
 from proxyapi.models.charge import CHARGED_LATE_CODE
-from proxyapi.operations import JOB_STARTING_OPERATIONS
+from proxyapi.operations import JOB_STARTING_OPERATIONS, PART_OPERATIONS
 
 NO_TRIALS_TEXT = "The service allows its API on paid plans only, not on trials."
 STILL_READABLE_TEXT = "The balance and the ledger can still be read."
@@ -48,16 +48,22 @@ class VideoContext:
     now: datetime
 
     @property
+    def last_charge(self) -> Charge | None:
+        """Return the latest charge of the video itself, not of one of its parts."""
+        own = [row for row in self.charges if row.operation not in PART_OPERATIONS]
+        return own[-1] if own else None
+
+    @property
     def refused_charge(self) -> Charge | None:
         """Return the latest charge if it was refused; its reason is then still shown."""
-        last = self.charges[-1] if self.charges else None
+        last = self.last_charge
         return last if last is not None and last.state == ChargeState.REFUSED else None
 
     @property
     def last_reason(self) -> str:
         """Return the reason of the latest charge if it was refused, or charged only after it was
         called uncharged."""
-        last = self.charges[-1] if self.charges else None
+        last = self.last_charge
         if last is not None and (
             last.state == ChargeState.REFUSED or last.code == CHARGED_LATE_CODE
         ):
@@ -114,7 +120,7 @@ def late_render_text(context: VideoContext) -> str:
 
 def running_render_text(context: VideoContext) -> str:
     """Return how a doubtful charge was settled; else explain the bar."""
-    last = context.charges[-1] if context.charges else None
+    last = context.last_charge
     if last is not None and last.code == CHARGED_LATE_CODE:
         return last.reason
     if last is not None and last.state == ChargeState.MATCHED:

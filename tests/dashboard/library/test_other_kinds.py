@@ -83,8 +83,8 @@ def test_a_failed_clip_says_that_its_credits_come_back(failed_clip):
     ("operation", "name"),
     [
         ("faceless.export", "Export"),
-        ("ai_visuals.upload", "Upload, AI visuals"),
-        ("ai_visuals.regenerate", "New image, AI visuals"),
+        ("ai_visuals.upload", "Own media"),
+        ("ai_visuals.regenerate", "New image"),
         ("characters.preview", "Character preview"),
         ("text_to_scene.clips", "Scene clips"),
     ],

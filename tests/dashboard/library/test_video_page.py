@@ -240,7 +240,7 @@ def test_a_page_takes_at_most_twelve_queries(
     for number in range(30):
         add_settled_charge(job, number)
         make_video_job("completed")
-    with django_assert_max_num_queries(14 if rest == "retries/" else 12):
+    with django_assert_max_num_queries(15 if rest == "retries/" else 12):
         page_of(client, job, rest)
 
 

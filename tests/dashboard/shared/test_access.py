@@ -28,6 +28,7 @@ from dashboard.models import (
 )
 from dashboard.shared.safe_redirect import FORM_PAGES
 from proxyapi import calls
+from proxyapi.kinds.job_parts import store_parts
 from proxyapi.models import ChargeState, CreditPack, Job, LedgerConflict, LedgerMirror, Token
 from tests.factories import (
     AccountFactory,
@@ -84,6 +85,14 @@ ROUTES = {
     "part-media": Route(None, of="job"),  # a picture: tests/dashboard/library/test_part_media.py
     "video-restorations": Route(None, MAKERS, of="job"),
     "video-retries": Route(MAKERS, MAKERS, of="job"),
+    "scenes": Route(EVERYBODY, of="job"),
+    "new-images": Route(None, MAKERS, of="part"),
+    "own-media": Route(MAKERS, MAKERS, of="job"),
+    "new-renders": Route(MAKERS, MAKERS, of="job"),
+    "exports": Route(EVERYBODY, of="job"),
+    "export-new": Route(MAKERS, MAKERS, of="job"),
+    "export": Route(EVERYBODY, of="export"),
+    "export-repeats": Route(None, MAKERS, of="export"),
     "studio": Route(EVERYBODY),
     "drafts": Route(EVERYBODY, MAKERS),
     "studio-deletions": Route(None, MAKERS, of="job"),
@@ -169,6 +178,8 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "change": lambda job: uuid.uuid4(),  # of the reader's own session
     "rewrite": lambda job: job.account.ledger_conflicts.get().pk,
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
+    "part": lambda job: job.parts.get(list_name="assets").pk,
+    "export": lambda job: job.parts.get(list_name="exports").pk,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
@@ -198,6 +209,8 @@ def job(priya: Membership) -> Job:
     lost = JobFactory.create(account=account, token=token, title="Whales in fog, again")
     ChargeFactory.create(job=lost, state=ChargeState.UNKNOWN, sent_at=timezone.now())
     LedgerMirror.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
+    exports = [{"id": 2, "status": "completed", "url": "http://127.0.0.1:8001/media/2.mp4"}]
+    store_parts(job, {"assets": [{"id": 1}], "exports": exports}, ("assets", "exports"))
     words = {"label": "Whales in fog", "credit_spend": "-96"}
     LedgerConflict.objects.create(account=account, position=0, before=words, after=words)
     group = VersionGroup.objects.create(
@@ -221,7 +234,11 @@ def ours() -> set[str]:
 def address(name: str, job: Job, **other: object) -> str:
     args: dict[str, object] = {}
     if of := ROUTES[name].of:
-        args[f"{of}_id"] = other[f"{of}_id"] if other else OBJECTS[of](job)
+        own = {f"{of}_id": OBJECTS[of](job), "job_id": job.pk}
+        if of == "export":
+            own["part_id"] = own.pop("export_id")
+        names = {"part": ("job_id", "part_id"), "export": ("job_id", "part_id")}
+        args |= {key: (other or own)[key] for key in names.get(of, (f"{of}_id",))}
     if name == "studio-step":
         args["step"] = "voice"
     if name == "ledger-entry":

@@ -54,6 +54,15 @@ def test_several_scenes_may_be_drawn_at_once_each_by_one_charge(video: Job) -> N
     assert video.account.held_credits() == 4
 
 
+def test_what_was_carried_out_delays_no_other_while_its_cost_is_unknown(video: Job) -> None:
+    unknown = {"state": ChargeState.UNKNOWN, "sent_at": timezone.now()}
+    charge = ChargeFactory.create(job=video, operation=UPLOAD, **unknown)
+    with pytest.raises(AlreadyInProgress):
+        admit_charge(part_intent(video, UPLOAD))
+    Charge.objects.filter(pk=charge.pk).update(applied_at=timezone.now())
+    admit_charge(part_intent(video, UPLOAD))
+
+
 def test_a_render_waits_for_parts_and_parts_for_a_render(video: Job) -> None:
     admit_charge(part_intent(video, asset="61"))
     admit_charge(part_intent(video, EXPORT))

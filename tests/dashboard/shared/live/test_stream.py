@@ -302,7 +302,7 @@ def test_a_bundle_takes_the_same_queries_for_one_change_and_for_twenty(
     jobs = [make_video_job("running") for _ in range(20)]
     for job in jobs:
         add_settled_charge(job)
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         render_tenant_changes(
             jobs[0].tenant_id, {ChangeEvent(job.tenant_id, EventType.JOB, job.pk) for job in jobs}
         )

@@ -1,0 +1,274 @@
+"""The scenes of a video: each image with its words, its cost and the button for another one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID, uuid4
+
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.models import Membership
+from dashboard.parts.queries.part_durations import build_part_bar, usual_request_duration
+from dashboard.parts.queries.scene_changes import SceneChanges, build_scene_changes
+from dashboard.parts.queries.scene_status import SceneStatus, build_scene_status
+from dashboard.shared.access import has_permission
+from dashboard.shared.formatting import credits
+from dashboard.shared.roles import Permission
+from dashboard.shared.videos.cards import with_card_relations
+from dashboard.shared.videos.cost import CreditAmount
+from dashboard.shared.videos.labels import job_type_label
+from dashboard.shared.videos.parts import (
+    NEW_IMAGE,
+    OWN_MEDIA,
+    VideoTab,
+    build_video_tabs,
+    listed_price,
+)
+from dashboard.shared.videos.progress import RenderProgressBar
+from proxyapi.models import Charge, Job, JobPart, JobState, TokenState
+from proxyapi.models.duration_class import WORDS_PER_SECOND
+from proxyapi.models.job_part import ASSETS, PartSource
+from proxyapi.polling.duration_history import UsualDuration
+
+RENDERING_REASON = "The video is rendering. Available when it is done."
+OPEN_REASON = "One at a time for each scene."
+UNKNOWN_REASON = "Available when the charge is settled."
+NO_PRICE_REASON = "The service’s price list has no price for it."
+TOKEN_REASON = "The token it was made with does not work now."  # noqa: S105 - a sentence
+ROLE_TEXT = "Owners, admins and producers can change the images."
+FREE_USES_TEXT = (
+    "The first {count} on this account are free at the service. Reelroom cannot see how many are "
+    "left, so {price} cr are held and the ledger decides."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PricedButton:
+    """A button that charges at the press. `needs_approval`: the last press was over budget."""
+
+    url: str
+    price: CreditAmount | None
+    disabled_reason: str = ""
+    refusal: str = ""
+    needs_approval: bool = False
+    idempotency_key: UUID = field(default_factory=uuid4)
+
+
+@dataclass(frozen=True, slots=True)
+class SceneCard:
+    """`number` and `timing` are empty for own media that the service has not placed yet."""
+
+    id: UUID
+    number: int | None
+    title: str
+    length: str
+    text: str
+    image_url: str
+    is_film: bool
+    is_own: bool
+    status: SceneStatus
+    bar: RenderProgressBar | None
+    button: PricedButton | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScenesPage:
+    id: UUID
+    url: str
+    video_url: str
+    title: str
+    type: str
+    tabs: tuple[VideoTab, ...]
+    scenes: tuple[SceneCard, ...]
+    changes: SceneChanges
+    own_media_url: str
+    own_media_reason: str
+    own_media_status: SceneStatus | None
+    can_change: bool
+    role_text: str
+    free_uses_text: str
+    announcement: str
+
+
+@dataclass(frozen=True, slots=True)
+class PressedButton:
+    """What a press was answered with: the scene, the sentence, and whether it is over budget."""
+
+    part_id: UUID
+    refusal: str
+    over_budget: bool = False
+
+
+def load_scenes_page(
+    job: Job, reader: Membership, pressed: PressedButton | None = None
+) -> ScenesPage:
+    """Five queries."""
+    rows = with_card_relations(Job.objects.filter(pk=job.pk)).prefetch_related("parts")
+    job = rows.defer(None).defer("token__ciphertext").get()
+    parts = [part for part in job.parts.all() if part.list_name == ASSETS]
+    now, charges = timezone.now(), list(job.charges.all())
+    scenes = [part for part in parts if part.source != PartSource.UPLOADED]
+    own = [part for part in parts if part.source == PartSource.UPLOADED]
+    by_asset = charges_by_asset(charges)
+    statuses = {part.pk: build_scene_status(part, by_asset[part.remote_id], now) for part in parts}
+    can_change = has_permission(reader, Permission.RENDER)
+    price, free_uses = listed_price(job, NEW_IMAGE)
+    reason = blocked_reason(job)
+    usual = usual_request_duration(job, NEW_IMAGE)
+    cards = []
+    for part, (number, title, length) in zip(
+        [*scenes, *own], [*scene_titles(scenes), *own_titles(own)], strict=True
+    ):
+        status, button = statuses[part.pk], None
+        if can_change and part.source in ("", PartSource.GENERATED):
+            button = new_image_button(part, price, status, reason, pressed)
+        cards.append(build_scene_card(part, number, title, length, status, usual, now, button))
+    own_charges = [charge for charge in charges if charge.operation == OWN_MEDIA]
+    free_text = ""
+    if free_uses and price is not None and can_change:
+        free_text = FREE_USES_TEXT.format(count=free_uses, price=credits(price))
+    return ScenesPage(
+        id=job.pk,
+        url=reverse("scenes", args=[job.pk]),
+        video_url=reverse("video", args=[job.pk]),
+        title=job.title,
+        type=job_type_label(job),
+        tabs=build_video_tabs(job, "scenes"),
+        scenes=tuple(cards),
+        changes=build_scene_changes(job, scenes, own, statuses, can_change=can_change),
+        own_media_url=reverse("own-media", args=[job.pk]),
+        own_media_reason=reason,
+        own_media_status=own_media_status(own_charges, own, now),
+        can_change=can_change,
+        role_text="" if can_change else ROLE_TEXT,
+        free_uses_text=free_text,
+        announcement=scenes_announcement(cards),
+    )
+
+
+def new_image_button(
+    part: JobPart,
+    price: Decimal | None,
+    status: SceneStatus,
+    reason: str,
+    pressed: PressedButton | None,
+) -> PricedButton:
+    """`reason` says why no image of the video can be changed now."""
+    here = pressed if pressed and pressed.part_id == part.pk else None
+    return PricedButton(
+        url=reverse("new-images", args=[part.job_id, part.pk]),
+        price=CreditAmount(price) if price is not None else None,
+        disabled_reason=button_reason(status, reason, has_price=price is not None),
+        refusal=here.refusal if here else "",
+        needs_approval=bool(here and here.over_budget),
+    )
+
+
+def scenes_announcement(cards: Sequence[SceneCard]) -> str:
+    """Return what a screen reader says after a change: the scenes in progress, else the last
+    failure."""
+    busy = [card.title for card in cards if card.status.is_open and card.status.name == "running"]
+    failed = [f"{card.title}: {card.status.quote}" for card in cards if card.status.quote]
+    if busy:
+        return f"A new image is being made: {', '.join(busy)}."
+    return failed[-1] if failed else "No image is being made."
+
+
+def charges_by_asset(charges: Iterable[Charge]) -> Mapping[str, list[Charge]]:
+    """The charges of new images by the id of their scene, oldest first."""
+    found: defaultdict[str, list[Charge]] = defaultdict(list)
+    for charge in charges:
+        if charge.operation == NEW_IMAGE:
+            found[str(charge.path.get("asset"))].append(charge)
+    return found
+
+
+def blocked_reason(job: Job) -> str:
+    """Why no image of the video can be changed now; empty if one can."""
+    if job.account.pause_reason:
+        return job.account.pause_reason
+    if job.token.state != TokenState.WORKING:
+        return TOKEN_REASON
+    return RENDERING_REASON if job.state == JobState.RUNNING else ""
+
+
+def button_reason(status: SceneStatus, reason: str, *, has_price: bool) -> str:
+    if reason:
+        return reason
+    if status.name == "unknown":
+        return UNKNOWN_REASON
+    if status.is_open:
+        return OPEN_REASON
+    return "" if has_price else NO_PRICE_REASON
+
+
+def scene_titles(scenes: Sequence[JobPart]) -> list[tuple[int | None, str, str]]:
+    """Number, title with the start, and length of each scene, as far as its words tell."""
+    titles, start = list[tuple[int | None, str, str]](), 0.0
+    for number, part in enumerate(scenes, start=1):
+        seconds = scene_seconds(part)
+        minutes, rest = divmod(round(start), 60)
+        timing = f", {minutes}:{rest:02}" if seconds else ""
+        length = f"{max(1, round(seconds))} s" if seconds else ""
+        titles.append((number, f"Scene {number}{timing}", length))
+        start += seconds
+    return titles
+
+
+def scene_seconds(part: JobPart) -> float:
+    """The length that the record names, else that of the spoken words; 0 without either."""
+    named = part.details.get("duration")
+    if isinstance(named, int | float) and not isinstance(named, bool) and 0 < named < 3600:
+        return float(named)
+    return len(part.text.split()) / WORDS_PER_SECOND
+
+
+def own_titles(own: Sequence[JobPart]) -> list[tuple[int | None, str, str]]:
+    return [(None, "Own media", "") for _ in own]
+
+
+def build_scene_card(
+    part: JobPart,
+    number: int | None,
+    title: str,
+    length: str,
+    status: SceneStatus,
+    usual: UsualDuration,
+    now: datetime,
+    button: PricedButton | None,
+) -> SceneCard:
+    is_own = part.source == PartSource.UPLOADED
+    image_url = ""
+    if part.media_url and status.name != "unknown":
+        version = f"{part.media_version}-{status.changed_count}"
+        image_url = f"{reverse('part-media', args=[part.job_id, part.pk])}?v={version}"
+    bar = build_part_bar(status.since, now, usual) if status.since else None
+    return SceneCard(
+        id=part.pk,
+        number=number,
+        title=title,
+        length=length,
+        text=part.text or ("The service places it when the video is rendered." if is_own else ""),
+        image_url=image_url,
+        is_film=part.details.get("type") == "video",
+        is_own=is_own,
+        status=status,
+        bar=bar,
+        button=button,
+    )
+
+
+def own_media_status(
+    charges: Sequence[Charge], own: Sequence[JobPart], now: datetime
+) -> SceneStatus | None:
+    """The state of the last upload, until its media is shown."""
+    if not charges or any(part.charge_id == charges[-1].pk for part in own):
+        return None
+    placeholder = JobPart(media_url="x")
+    status = build_scene_status(placeholder, charges[-1:], now)
+    return status if status.name != "completed" else None

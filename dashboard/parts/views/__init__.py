@@ -1,0 +1,3 @@
+"""Views of the scenes and of the exports of a video."""
+
+from __future__ import annotations

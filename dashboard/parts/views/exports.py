@@ -1,0 +1,117 @@
+"""Views of the exports of a video: the list, the dialog of a new one, the player of one."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from dashboard.parts import actions
+from dashboard.parts.forms import ExportForm
+from dashboard.parts.queries.export_style import (
+    brand_kit_style,
+    initial_export_style,
+    preview_picture_url,
+    preview_words,
+)
+from dashboard.parts.queries.exports import load_exports
+from dashboard.parts.queries.questions import build_export_question
+from dashboard.parts.views.dialogs import QUESTION_TEMPLATE, render_part_dialog
+from dashboard.shared.access import fetch_job, fetch_part
+from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.price_question import ConfirmForm
+from dashboard.shared.query_params import parse_uuid
+from dashboard.shared.roles import Permission
+from dashboard.shared.video_options import parse_faceless_options
+from proxyapi.models import JobKind, JobPart
+from proxyapi.models.job_part import EXPORTS, PartState
+from proxyapi.refusals import Refusal
+
+LIST_TEMPLATE, PAGE_TEMPLATE = "parts/_exports.html", "parts/exports.html"
+NO_EXPORTS_TEXT = "The service exports only faceless videos."
+NOT_MADE_HERE_TEXT = "This export was not made in the portal, so its settings are not known here."
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def exports(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    job = fetch_job(request, job_id)
+    page = load_exports(job, request.membership)
+    return render(request, LIST_TEMPLATE if request.htmx else PAGE_TEMPLATE, {"page": page})
+
+
+@allow_get_or_post
+def new_export(request: TeamRequest, job_id: UUID) -> HttpResponse:
+    """Show the dialog with the captions and the price; POST exports once per rendered form."""
+    job = fetch_job(request, job_id, Permission.RENDER)
+    if job.kind != JobKind.FACELESS:
+        raise Http404(NO_EXPORTS_TEXT)
+    posted = request.POST if request.method == "POST" else None
+    like = parse_uuid(request.GET.get("like", ""))
+    options = parse_faceless_options(job.account.options)
+    kit = brand_kit_style(request.team)
+    style = initial_export_style(job, request.user, like)
+    form = ExportForm(options, {**style, **kit} if "kit" in request.GET else style, posted)
+    confirm, refusal = ConfirmForm(posted), ""
+    if posted is not None:
+        try:
+            if not form.is_valid():
+                raise Refusal(form.first_error())
+            arguments = confirm.charge_arguments() | {"style": form.export_style()}
+            actions.export_video(by=request.membership, job=job, **arguments)
+        except Refusal as refused:
+            refusal = refused.sentence
+        else:
+            return redirect_to(request, "video", job.pk)
+    context = {
+        "question": build_export_question(
+            job, request.membership, refusal, confirm.idempotency_key
+        ),
+        "style": form,
+        "preview_words": preview_words(job),
+        "preview_url": preview_picture_url(job),
+        "kit_url": f"{request.path}?kit=1" if kit else "",
+    }
+    return render_part_dialog(request, job, QUESTION_TEMPLATE, context)
+
+
+@require_POST
+def repeat_export(request: TeamRequest, job_id: UUID, part_id: UUID) -> HttpResponse:
+    """Export again with the captions of a failed export, at the price of the pressed button."""
+    job, part = fetch_part(request, job_id, part_id, Permission.RENDER)
+    refusal = ""
+    try:
+        arguments = ConfirmForm(request.POST).charge_arguments()
+        style = export_style_of(part)
+        actions.export_video(by=request.membership, job=job, style=style, **arguments)
+    except Refusal as refused:
+        refusal = refused.sentence
+    if not request.htmx and not refusal:
+        return redirect_to(request, "video", job.pk)
+    page = load_exports(job, request.membership, part.pk, refusal)
+    return render(request, LIST_TEMPLATE if request.htmx else PAGE_TEMPLATE, {"page": page})
+
+
+def export_style_of(part: JobPart) -> dict[str, object]:
+    if part.list_name != EXPORTS or part.charge is None:
+        raise Refusal(NOT_MADE_HERE_TEXT)
+    return dict(part.charge.body)
+
+
+@require_safe
+def export(request: TeamRequest, job_id: UUID, part_id: UUID) -> HttpResponse:
+    """Show the player of a finished export."""
+    job, part = fetch_part(request, job_id, part_id)
+    if part.list_name != EXPORTS or part.state != PartState.COMPLETED:
+        raise Http404("There is no video file yet.")
+    media_url = reverse("part-media", args=[job.pk, part.pk])
+    context = {"title": job.title, "media_url": media_url, "video_url": video_url(job.pk)}
+    return render_part_dialog(request, job, "parts/_export_player.html", context)
+
+
+def video_url(job_id: UUID) -> str:
+    return reverse("video", args=[job_id])

@@ -1,0 +1,197 @@
+"""Files that members upload to be shown in a video: what they are by their content, not by their
+name, and without the place where they were taken.
+
+A camera stores the location, and more about its owner, beside the picture. Those parts of the file
+are removed; the picture itself is not encoded again. Of a JPEG's only the rotation is kept.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAX_MEDIA_FILE_MB = 20
+MAX_MEDIA_FILE_BYTES = MAX_MEDIA_FILE_MB * 1024**2
+ACCEPTED_FORMATS = "PNG, JPG, WebP, GIF or MP4"
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+PNG_METADATA = frozenset({b"eXIf", b"tEXt", b"zTXt", b"iTXt", b"tIME"})
+WEBP_METADATA = frozenset({b"EXIF", b"XMP "})
+WEBP_METADATA_FLAGS = 0x0C  # of the VP8X header: it announces Exif and XMP
+MP4_CONTAINERS = frozenset({b"moov", b"trak", b"mdia"})
+MP4_METADATA = frozenset({b"udta", b"meta", b"uuid"})
+JPEG_STANDALONE = frozenset({0x01, *range(0xD0, 0xD8)})
+JPEG_METADATA = frozenset({0xE1, 0xED, 0xFE})  # Exif and XMP, IPTC, comments
+ORIENTATION_TAG = 0x0112
+
+
+class MediaFileRefused(ValueError):
+    """The file cannot be used; the message is a sentence for the member."""
+
+
+TOO_LARGE = f"The file is larger than {MAX_MEDIA_FILE_MB} MB. Make it smaller and choose it again."
+EMPTY_FILE = "The file is empty. Choose another one."
+SVG_REFUSED = "SVG files can contain scripts and are not accepted. Save it as PNG and choose that."
+NOT_MEDIA = (
+    f"This file is not a picture or film, whatever its name says. Choose a file that is "
+    f"{ACCEPTED_FORMATS}."
+)
+DAMAGED = "The file is damaged or incomplete. Save it again and choose it once more."
+
+
+@dataclass(frozen=True, slots=True)
+class MediaFile:
+    content: bytes
+    content_type: str
+    extension: str
+
+
+def read_media_file(content: bytes) -> MediaFile:
+    """Return the file without its metadata. Raises `MediaFileRefused`."""
+    if len(content) > MAX_MEDIA_FILE_BYTES:
+        raise MediaFileRefused(TOO_LARGE)
+    content_type, extension = media_file_type(content)
+    clean = {"jpg": clean_jpeg, "png": clean_png, "webp": clean_webp, "mp4": clean_mp4}
+    try:
+        cleaned = clean[extension](content) if extension in clean else content
+    except (struct.error, IndexError, ValueError):
+        raise MediaFileRefused(DAMAGED) from None
+    return MediaFile(cleaned, content_type, extension)
+
+
+def media_file_type(content: bytes) -> tuple[str, str]:
+    """Content type and extension by the first bytes. Raises `MediaFileRefused` for any other."""
+    if not content:
+        raise MediaFileRefused(EMPTY_FILE)
+    if content.startswith(PNG_SIGNATURE):
+        return "image/png", "png"
+    if content.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg", "jpg"
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp", "webp"
+    if content[:6] in (b"GIF87a", b"GIF89a"):
+        return "image/gif", "gif"
+    if content[4:8] == b"ftyp" and content[8:12] != b"qt  ":
+        return "video/mp4", "mp4"
+    is_svg = b"<svg" in content[:4096].lower()
+    raise MediaFileRefused(SVG_REFUSED if is_svg else NOT_MEDIA)
+
+
+def clean_jpeg(content: bytes) -> bytes:
+    """Drop the segments with metadata, up to the picture data; keep the rotation."""
+    kept, orientation, at = [b""], 0, 2
+    while True:
+        if content[at] != 0xFF:
+            raise ValueError("no marker")
+        marker = content[at + 1]
+        if marker == 0xFF:  # a fill byte
+            at += 1
+            continue
+        if marker in JPEG_STANDALONE:
+            kept.append(content[at : at + 2])
+            at += 2
+            continue
+        if marker == 0xDA:  # the picture data; what follows its end is dropped
+            end = content.rfind(b"\xff\xd9")
+            if end < at:
+                raise ValueError("no end")
+            kept.append(content[at : end + 2])
+            break
+        (length,) = struct.unpack_from(">H", content, at + 2)
+        segment = content[at : at + 2 + length]
+        if length < 2 or len(segment) < 2 + length:
+            raise ValueError("a segment is cut off")
+        if marker == 0xE1 and segment[4:10] == b"Exif\0\0":
+            orientation = orientation or exif_orientation(segment[10:])
+        if marker not in JPEG_METADATA:
+            kept.append(segment)
+        at += 2 + length
+    # Behind the JFIF header, which has to be the first.
+    place = 2 if kept[1][:2] == b"\xff\xe0" else 1
+    kept.insert(place, orientation_segment(orientation))
+    return b"\xff\xd8" + b"".join(kept)
+
+
+def exif_orientation(tiff: bytes) -> int:
+    """The rotation from 2 to 8 in Exif data; 0 if it has none or cannot be read."""
+    try:
+        order = {b"II": "<", b"MM": ">"}[tiff[:2]]
+        (offset,) = struct.unpack_from(f"{order}I", tiff, 4)
+        (count,) = struct.unpack_from(f"{order}H", tiff, offset)
+        for entry in range(count):
+            tag, kind, _, value = struct.unpack_from(f"{order}HHIH", tiff, offset + 2 + 12 * entry)
+            if (tag, kind) == (ORIENTATION_TAG, 3) and 2 <= value <= 8:
+                return int(value)
+    except (KeyError, struct.error):
+        return 0
+    return 0
+
+
+def orientation_segment(orientation: int) -> bytes:
+    if not orientation:
+        return b""
+    entry = struct.pack(">HHIHH", ORIENTATION_TAG, 3, 1, orientation, 0)
+    tiff = b"MM\0*" + struct.pack(">IH", 8, 1) + entry + b"\0\0\0\0"
+    return b"\xff\xe1" + struct.pack(">H", len(tiff) + 8) + b"Exif\0\0" + tiff
+
+
+def clean_png(content: bytes) -> bytes:
+    kept, at = [PNG_SIGNATURE], len(PNG_SIGNATURE)
+    while True:
+        length, name = struct.unpack_from(">I4s", content, at)
+        chunk = content[at : at + 12 + length]
+        if len(chunk) < 12 + length:
+            raise ValueError("a chunk is cut off")
+        if name not in PNG_METADATA:
+            kept.append(chunk)
+        at += 12 + length
+        if name == b"IEND":
+            return b"".join(kept)
+
+
+def clean_webp(content: bytes) -> bytes:
+    kept, at = list[bytes](), 12
+    until = min(len(content), 8 + struct.unpack_from("<I", content, 4)[0])
+    while at < until:
+        name, length = struct.unpack_from("<4sI", content, at)
+        end = at + 8 + length + length % 2
+        chunk = content[at:end]
+        if len(chunk) < 8 + length:
+            raise ValueError("a chunk is cut off")
+        if name == b"VP8X":
+            chunk = chunk[:8] + bytes([chunk[8] & ~WEBP_METADATA_FLAGS]) + chunk[9:]
+        if name not in WEBP_METADATA:
+            kept.append(chunk)
+        at = end
+    if not kept:
+        raise ValueError("no picture")
+    body = b"WEBP" + b"".join(kept)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def clean_mp4(content: bytes) -> bytes:
+    """Turn boxes with metadata into free space: their length stays, because others point behind
+    them."""
+    cleaned = bytearray(content)
+    for at, end, name in mp4_boxes(content, 0, len(content)):
+        if name in MP4_METADATA:
+            cleaned[at + 4 : at + 8] = b"free"
+            cleaned[at + 8 : end] = bytes(end - at - 8)
+    return bytes(cleaned)
+
+
+def mp4_boxes(content: bytes, at: int, until: int) -> Iterator[tuple[int, int, bytes]]:
+    """Start, end and name of each box, also of those inside the containers."""
+    while at + 8 <= until:
+        length, name = struct.unpack_from(">I4s", content, at)
+        head = 8
+        if length == 1:
+            (length,) = struct.unpack_from(">Q", content, at + 8)
+            head = 16
+        end = until if length == 0 else at + length
+        if end > until or end < at + head:
+            raise ValueError("a box is cut off")
+        yield at, end, name
+        if name in MP4_CONTAINERS:
+            yield from mp4_boxes(content, at + head, end)
+        at = end
