@@ -26,7 +26,7 @@ def test_it_has_its_pages(state, kind, make_video_job, add_settled_charge, priya
 def test_it_is_not_continued_in_the_studio(place, make_video_job, priya, client_of):
     job, browser = make_video_job("draft", title="Ice", draft=None), client_of(priya)
     assert "Continue" not in browser.get(f"/videos/{job.pk}/{place}").content.decode()
-    assert "Ice" not in browser.get("/studio/").content.decode()
+    assert "Ice" not in browser.get("/studio/drafts/").content.decode()
 
 
 @pytest.mark.parametrize("page", ["script", "review", "price", "renders", "scripts"])
