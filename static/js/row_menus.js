@@ -1,5 +1,5 @@
-// The menus and names of rows: a menu closes at a press beside it or at Escape; Escape gives up a new name, and the focus
-// returns to the row when its name is text again.
+// The menus and names of rows: a menu closes at a press on an item or beside it, and at Escape, and leaves the focus on its
+// button; Escape gives up a new name, and the focus returns to the row when its name is text again.
 (() => {
   let renamed = "";
 
@@ -7,7 +7,11 @@
     for (const menu of document.querySelectorAll("details.more[open]")) if (menu !== except) menu.open = false;
   }
 
-  document.addEventListener("click", (event) => closeMenus(event.target.closest("details.more")));
+  document.addEventListener("click", ({ target }) => {
+    const item = target.closest("details.more .menu__item");
+    item?.closest("details").querySelector("summary").focus();
+    closeMenus(item ? null : target.closest("details.more"));
+  });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || document.querySelector("dialog:modal")) return;
     event.target.closest("form.rename")?.querySelector("[data-escape]").click();
