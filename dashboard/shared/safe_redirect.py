@@ -38,6 +38,7 @@ FORM_PAGES = {
     "selection-restorations": "library",
     "session": "overview",
     "studio-copies": "studio",
+    "studio-type-undo": "studio",
     "team": "overview",
     "team-time-zone": "members",
     "theme": "overview",

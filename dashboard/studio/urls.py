@@ -29,7 +29,6 @@ urlpatterns = [
     ),
     path("studio/<uuid:job_id>/price/", views.draft_price, name="studio-price"),
     path("studio/<uuid:job_id>/renders/", views.render_draft, name="studio-renders"),
-    path("studio/<uuid:job_id>/copies/", views.copy_to_type, name="studio-copies"),
     path("studio/<uuid:job_id>/type/undo/", views.undo_type_change, name="studio-type-undo"),
     path("studio/<uuid:job_id>/<slug:step>/", views.draft_step, name="studio-step"),
 ]

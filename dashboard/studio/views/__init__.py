@@ -7,5 +7,5 @@ from dashboard.studio.views.drafts import delete_draft, drafts, open_draft, rest
 from dashboard.studio.views.home import read_start, studio
 from dashboard.studio.views.renders import draft_price, render_draft
 from dashboard.studio.views.scripts import request_script, restore_script_version
-from dashboard.studio.views.steps import copy_to_type, draft_step, undo_type_change
+from dashboard.studio.views.steps import draft_step, undo_type_change
 from dashboard.studio.views.versions import choose_versions, render_versions

@@ -109,21 +109,6 @@ def undo_type_change(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return redirect("studio-step", job.pk, StepSlug.TYPE)
 
 
-@require_POST
-def copy_to_type(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Copy a draft whose type is fixed to another type, and show the copy."""
-    job = fetch_studio_job(request, job_id, Permission.RENDER)
-    type_ = request.POST.get("type", "")
-    if type_ not in FLOWS:
-        return redirect("studio-step", job.pk, StepSlug.TYPE)
-    try:
-        copy = actions.copy_draft(by=request.membership, job=job, type_=type_)
-    except Refusal as refusal:
-        messages.error(request, refusal.sentence)
-        return redirect("studio-step", job.pk, StepSlug.TYPE)
-    return redirect("studio-step", copy.pk, StepSlug.TYPE)
-
-
 def parse_step_slug(step: str, job: Job) -> StepSlug:
     if step not in flow_of(job).steps_by_slug:
         raise Http404("This type of video does not have this step.")

@@ -100,6 +100,7 @@ ROUTES = {
     "studio-reading": Route(None, MAKERS),
     "studio-draft": Route(EVERYBODY, of="job"),
     "studio-copies": Route(None, MAKERS, of="job"),
+    "studio-type-undo": Route(None, MAKERS, of="job"),
     "studio-step": Route(EVERYBODY, MAKERS, of="job"),
     "studio-scripts": Route(None, MAKERS, of="job"),
     # An earlier script: tests/dashboard/studio/test_script_versions.py.
