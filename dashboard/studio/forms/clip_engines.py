@@ -113,11 +113,11 @@ class ClipEngineForm(StepForm):
         if not self.problem:
             return None
         draft, seconds = self.job.draft, self.script.seconds
-        priced = draft.estimate is not None and seconds
+        estimate = draft.estimate if seconds else None
         return find_nearest_lower(
             [one for one in self.options.clip_engines if not self.blocked_reason(one)],
             str(draft.settings.get(ENGINE_FIELD) or ""),
-            Decimal(draft.estimate) / seconds if priced else None,
+            estimate / seconds if estimate is not None else None,
         )
 
     @property

@@ -72,8 +72,7 @@ class TypeForm(StepForm):
         error = FORMAT_NOT_MADE.format(self.flow.label, posted)
         field.error_messages |= {"required": error, "invalid_choice": error}
         if self.flow != flow_of(self.job):
-            self.data = self.data.copy()
-            self.data.pop(FORMAT.name)
+            self.data = {name: self.data[name] for name in self.data if name != FORMAT.name}
 
     def formats_made(self, field: OptionField) -> dict[str, Any]:
         chosen = self.job.draft.settings
