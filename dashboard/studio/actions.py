@@ -28,8 +28,18 @@ from dashboard.studio.kept_settings.new_drafts import DraftStart, build_draft_st
 from proxyapi import pricing, tasks
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
-from proxyapi.kinds import KINDS, awaits_approval, has_unread_script
-from proxyapi.models import Charge, Draft, Job, JobKind, JobState, ScriptVersion, Token, lock_draft
+from proxyapi.kinds import KINDS, awaits_approval, has_unread_script, page_reading
+from proxyapi.models import (
+    Charge,
+    Draft,
+    Job,
+    JobKind,
+    JobState,
+    PageRead,
+    ScriptVersion,
+    Token,
+    lock_draft,
+)
 from proxyapi.refusals import NotReady, StaleData, TokenRefused
 
 ADD_ONE_FIRST = "You have no token yet. Add yours; everything you create uses it."
@@ -37,6 +47,10 @@ DRAFT_CHANGED_REASON = ": the draft was changed or got a new price."
 TYPE_FIXED = (
     "The type cannot be changed after the first render. Create a new draft for another type."
 )
+NO_PAGE = "This draft is of another type now, which reads no web page."
+ORDER_OF_PAGE = "The service shows the images in the order of the page."
+IMAGES_CHANGED = "Not saved. The images were changed meanwhile; they are shown as they are now."
+PAGE_NOT_READ = "Read the page first. Nothing was sent."
 NO_DRAFT = "This video was not made in the studio. Its settings cannot be changed here."
 NO_SETTINGS = "This video was not made in the studio, so its settings are not known here."
 OPEN_CHARGE = (
@@ -104,8 +118,14 @@ def copy_draft(
         raise NotReady(NO_SETTINGS)
     chosen, type_ = job.chosen_settings, type_ or flow_of(job).type
     left_out = {setting.name for setting in settings_put_aside(job, type_)}
+    left_out.add("assets")  # the images are the other video's
     kept = {name: value for name, value in chosen.items() if name not in left_out}
-    return start_draft(by=by, title=job.title, chosen={**kept, "type": type_, **(changes or {})})
+    chosen = {**kept, "type": type_, **(changes or {})}
+    copy = start_draft(by=by, title=job.title, chosen=chosen)
+    row = PageRead.objects.filter(job=job).first()
+    if row and flow_of(copy).reads_page:
+        page_reading.request_page_read(copy, row.read_url or row.url)
+    return copy
 
 
 @transaction.atomic
@@ -187,6 +207,41 @@ def save_draft_step(
 
 
 @transaction.atomic
+def read_web_page(*, by: Membership, job: Job, url: str) -> None:
+    """Request the images of a web page in the background; free. `url` was checked by the form."""
+    check_permission(by, Permission.RENDER)
+    job = Job.objects.select_for_update(of=("self",)).select_related("draft").get(pk=job.pk)
+    require_job_state(job, JobState.DRAFT, RENDER_ALREADY_SENT)
+    if not flow_of(job).reads_page:
+        raise NotReady(NO_PAGE)
+    page_reading.request_page_read(job, url)
+
+
+def stop_reading(*, by: Membership, job: Job) -> None:
+    check_permission(by, Permission.RENDER)
+    page_reading.stop_page_read(job)
+
+
+@transaction.atomic
+def arrange_images(*, by: Membership, job: Job, wanted: list[str], seen: str) -> Job:
+    """Use these images of the page, in this order, and no others; free.
+
+    `seen` is the order that the page showed, as ids with commas. Raises `StaleData` if it is
+    another one now.
+    """
+    check_permission(by, Permission.RENDER)
+    job = Job.objects.select_for_update(of=("self",)).select_related("draft").get(pk=job.pk)
+    row = PageRead.objects.filter(job=job, takes_order=True).first()
+    if row is None:
+        raise NotReady(ORDER_OF_PAGE)
+    if seen != ",".join(str(id) for id in job.draft.settings.get("assets") or []):
+        raise StaleData(IMAGES_CHANGED)
+    known = {str(id): id for id in row.image_ids}
+    order = [known[id] for id in dict.fromkeys(wanted) if id in known]
+    return save_draft_step(by=by, job=job, changes={"assets": order})
+
+
+@transaction.atomic
 def restore_script(*, by: Membership, job: Job, version: ScriptVersion) -> Job:
     """Make an earlier script the draft's script again; free. The text that it replaces is kept, so
     that it can be restored in turn."""
@@ -234,28 +289,21 @@ def write_script(
     job: Job,
     nonce: UUID,
     seen: Decimal,
-    topic: str,
-    duration: int,
-    style: str,
-    tone: str,
-    language: str,
+    chosen: dict[str, Any],
     words: str | None = None,
 ) -> Charge:
     """Let the service write the script. It charges each time (spec, Credit charges).
+
+    `chosen` has duration, style, tone and language, and the topic or the address of the page.
 
     `seen`, here and below, is the price that was shown, in credits: nothing is sent at another
     price. If `words` is given, here and below, an approval is requested instead, because the charge
     is over budget.
     """
     check_permission(by, Permission.RENDER)
-    chosen = {
-        "topic": topic,
-        "duration": duration,
-        "style": style,
-        "tone": tone,
-        "language": language,
-    }
     body = {name: value for name, value in chosen.items() if value not in ("", None)}
+    if flow_of(job).reads_page and not body.get("url"):
+        raise NotReady(PAGE_NOT_READ)
     operation, quote = flow_of(job).script_operation, partial(quote_script, job, seen)
     return submit_charge(by, job, operation, nonce, quote, body=body, words=words)
 

@@ -27,6 +27,8 @@ urlpatterns = [
         views.restore_script_version,
         name="studio-script-restorations",
     ),
+    path("studio/<uuid:job_id>/page-read/", views.page_read, name="studio-page-read"),
+    path("studio/<uuid:job_id>/images/", views.arrange_page_images, name="studio-images"),
     path("studio/<uuid:job_id>/price/", views.draft_price, name="studio-price"),
     path("studio/<uuid:job_id>/renders/", views.render_draft, name="studio-renders"),
     path("studio/<uuid:job_id>/type/undo/", views.undo_type_change, name="studio-type-undo"),

@@ -54,6 +54,7 @@ WAYS = {
         "evaluate_all_forecasts",
         "poll_job_task",
         "quote_draft_task",
+        "read_job_parts_task",
         "reconcile_charge_task",
         "refresh_due_accounts",
         "save_top_up_task",

@@ -12,7 +12,7 @@ FACELESS_TYPE_LABELS = {
     "ai-visuals": "AI visuals",
     "ai-clips": "AI clips",
     "b-roll": "B-roll",
-    "url-based": "From a page",
+    "url-based": "From a web page",
 }
 JOB_KIND_LABELS: dict[str, str] = {
     JobKind.FACELESS: "Faceless video",

@@ -23,10 +23,12 @@ from dashboard.studio.flows.declaration import (
     StepSlug,
 )
 from dashboard.studio.flows.faceless_steps import FORMAT
+from dashboard.studio.flows.url_based import FROM_WEB_PAGE
 from proxyapi.kinds.page_reading import URL_BASED
 from proxyapi.models import Job
 
-FLOWS: Mapping[str, Flow] = {flow.type: flow for flow in (AI_VISUALS, AI_CLIPS, B_ROLL)}
+ALL_FLOWS = (AI_VISUALS, AI_CLIPS, B_ROLL, FROM_WEB_PAGE)
+FLOWS: Mapping[str, Flow] = {flow.type: flow for flow in ALL_FLOWS}
 DEFAULT_FLOW = AI_VISUALS
 
 

@@ -16,6 +16,7 @@ from proxyapi.models import JobKind
 class StepSlug(StrEnum):
     TYPE = "type"
     SCRIPT = "script"
+    SOURCE = "source"
     VOICE = "voice"
     VISUALS = "visuals"
     CAPTIONS = "captions"
@@ -84,6 +85,11 @@ class FlowStep:
     settings: tuple[OptionSetting, ...] = ()
     template: str = "studio/steps/settings.html"
 
+    @property
+    def has_script(self) -> bool:
+        """True for the step that has the script: Script, or Source for a web page."""
+        return self.slug in (StepSlug.SCRIPT, StepSlug.SOURCE)
+
 
 @dataclass(frozen=True, slots=True)
 class Precondition:
@@ -142,6 +148,17 @@ class Flow:
     @cached_property
     def steps_by_slug(self) -> dict[str, FlowStep]:
         return {step.slug: step for step in self.steps}
+
+    @cached_property
+    def script_slug(self) -> StepSlug:
+        """Return the step that has the script."""
+        return StepSlug.SOURCE if self.reads_page else StepSlug.SCRIPT
+
+    @property
+    def reads_page(self) -> bool:
+        """True if its images and script come from a web page; its type is then fixed at the
+        service."""
+        return StepSlug.SOURCE in self.steps_by_slug
 
     @cached_property
     def settings(self) -> dict[str, OptionSetting]:

@@ -11,6 +11,7 @@ from dashboard.shared.forms import PortalForm
 from dashboard.shared.video_options import FacelessOptions
 from dashboard.studio.flows import FLOWS, Flow
 from dashboard.studio.forms.fields import MultilineTextField, OptionCard, ScriptField
+from dashboard.studio.forms.page_address import normalize_page_address
 from dashboard.studio.queries.defaults import FORMAT_FIELD, StartChoices
 from dashboard.studio.queries.script import SCRIPT_DURATIONS_S, spoken_duration_text
 from dashboard.studio.queries.start_text import StartKind, StartText, read_start_text
@@ -108,6 +109,8 @@ class QuickStartForm(PortalForm):
 
     def clean(self) -> dict[str, Any]:
         reading = self.reading
+        if reading.kind == StartKind.LINK:
+            self.errors.pop("type", None)  # chosen before the link was entered; it has its own
         for name in self.errors.keys() & {"type", "duration", FORMAT_FIELD, "flow"}:
             self.add_error(None, f"{self.fields[name].label or 'Type'}: {self.errors.pop(name)[0]}")
         if "start" in self.errors:
@@ -116,17 +119,25 @@ class QuickStartForm(PortalForm):
             self.add_error("start", NOTHING_ENTERED)
         if len(reading.urls) > 1 and "".join(reading.urls) == "".join(reading.text.split()):
             self.add_error("start", SEVERAL_LINKS)
-        if reading.kind == StartKind.SCRIPT:
-            try:
+        try:
+            if reading.kind == StartKind.SCRIPT:
                 ScriptField(required=True, rows=1).clean(reading.text)
-            except forms.ValidationError as error:
-                self.add_error("start", error)
+            elif self.page_url:
+                normalize_page_address(self.page_url)
+        except forms.ValidationError as error:
+            self.add_error("start", error)
         return self.cleaned_data
 
     @property
     def sent_values(self) -> list[tuple[str, str]]:
         """Return what was sent, to send it again."""
         return [(name, str(self.data[name])) for name in self.fields if name in self.data]
+
+    @property
+    def page_url(self) -> str:
+        """Return the address of the page that the draft is made from; empty for another type."""
+        is_page = self.reading.kind == StartKind.LINK and self.chosen_flow.reads_page
+        return self.reading.url if is_page else ""
 
     @property
     def title(self) -> str:

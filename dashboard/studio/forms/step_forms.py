@@ -22,6 +22,7 @@ class ScriptForm(StepForm):
 FORM_OVERRIDES: Mapping[StepSlug, type[StepForm]] = {
     StepSlug.TYPE: TypeForm,
     StepSlug.SCRIPT: ScriptForm,
+    StepSlug.SOURCE: ScriptForm,
 }
 
 

@@ -14,7 +14,6 @@ from dashboard.studio.queries.script import SCRIPT_DURATIONS_S, spoken_duration_
 # The service has no list of styles and tones; it accepts any word.
 SCRIPT_STYLES = ("Explainer", "Story", "Documentary", "List", "News")
 SCRIPT_TONES = ("Calm", "Cheerful", "Serious", "Dramatic", "Curious")
-NO_PREFERENCE = [("", "Automatic")]
 
 
 class WriteScriptForm(ConfirmForm):
@@ -25,23 +24,44 @@ class WriteScriptForm(ConfirmForm):
         choices=[(seconds, spoken_duration_text(seconds)) for seconds in SCRIPT_DURATIONS_S],
         error_messages={"invalid_choice": "Choose a length from the list."},
     )
-    style = forms.ChoiceField(
-        required=False, choices=NO_PREFERENCE + [(word, word) for word in SCRIPT_STYLES]
-    )
-    tone = forms.ChoiceField(
-        required=False, choices=NO_PREFERENCE + [(word, word) for word in SCRIPT_TONES]
-    )
+    style = forms.CharField(required=False)
+    tone = forms.CharField(required=False)
     language = forms.CharField(required=False)
+
+    no_preference = "Automatic"
 
     def __init__(
         self, options: FacelessOptions, data: Any = None, *, initial: dict[str, Any] | None = None
     ) -> None:
         super().__init__(data, initial=initial, use_required_attribute=False)
         # The languages that a voice speaks.
-        choices = NO_PREFERENCE + [(word, word) for word in options.languages()]
-        self.fields["language"] = forms.ChoiceField(required=False, choices=choices)
+        words = {"style": SCRIPT_STYLES, "tone": SCRIPT_TONES, "language": options.languages()}
+        for name, offered in words.items():
+            choices = [("", self.no_preference), *((word, word) for word in offered)]
+            self.fields[name] = forms.ChoiceField(required=False, choices=choices)
 
     def script_request(self) -> dict[str, Any]:
-        """Return the settings as arguments of `write_script`."""
+        """Return the settings as fields of the service."""
         names = ("topic", "duration", "style", "tone", "language")
-        return {name: self.cleaned_data[name] for name in names}
+        return {name: self.cleaned_data[name] for name in names if name in self.cleaned_data}
+
+
+class WritePageScriptForm(WriteScriptForm):
+    """The same for a script from a web page, which `url` is the address of."""
+
+    topic = None  # type: ignore[assignment]
+    no_preference = "As the page"
+
+    def __init__(
+        self,
+        options: FacelessOptions,
+        data: Any = None,
+        *,
+        url: str,
+        initial: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(options, data, initial=initial)
+        self.url = url
+
+    def script_request(self) -> dict[str, Any]:
+        return {"url": self.url, **super().script_request()}

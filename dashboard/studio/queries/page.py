@@ -14,6 +14,7 @@ from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.studio.flows import FlowStep, StepSlug, flow_of
 from dashboard.studio.queries.notices import DraftNotice, draft_notices
+from dashboard.studio.queries.page_source import PageSource, load_page_source
 from dashboard.studio.queries.price import (
     DraftPrice,
     RenderButton,
@@ -59,6 +60,7 @@ class StudioPage:
     last_script_request: dict[str, Any]
     script_question: PriceQuestion
     script_versions: tuple[EarlierScript, ...]
+    source: PageSource
 
     @property
     def step(self) -> str:
@@ -72,16 +74,17 @@ class StudioPage:
     @property
     def has_form(self) -> bool:
         """True if the step has a form, so that "next" saves it."""
-        if self.step == StepSlug.SCRIPT:
+        if self.flow_step.has_script:
             return self.may_edit and not self.writing.blocks_new_script
         return not self.is_read_only and bool(self.options)
 
 
 def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage:
-    """Three queries besides the job with its account and token: charges, holds, past prices; a
-    fourth, earlier scripts, in the step of the script."""
+    """Three queries besides the job with its account and token: charges, holds, past prices; in
+    the step of the script a fourth, earlier scripts, and for a web page two more."""
     options = account_options(job.account)
     draft, price = job.draft, build_draft_price(job)
+    source = load_page_source(job) if step == StepSlug.SOURCE else PageSource()
     may_edit, need = has_permission(reader, Permission.RENDER), token_requirement(job)
     return StudioPage(
         job_id=job.pk,
@@ -100,9 +103,7 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
         length=script_length(draft.settings.get("script")),
         writing=script_request_status(job),
         last_script_request=last_script_request(job),
-        script_question=build_script_question(
-            job.account,
-            f"Available when {need.label[:1].lower()}{need.label[1:]}." if need else "",
-        ),
-        script_versions=load_earlier_scripts(job) if step == StepSlug.SCRIPT else (),
+        script_question=build_script_question(job, source.read_url, need.label if need else ""),
+        script_versions=load_earlier_scripts(job) if step == flow_of(job).script_slug else (),
+        source=source,
     )

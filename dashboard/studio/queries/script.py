@@ -12,7 +12,7 @@ from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.videos.charge_status import open_charge_texts
 from dashboard.studio.flows import flow_of
 from proxyapi import pricing
-from proxyapi.models import Account, Charge, ChargeState, Job
+from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.models.duration_class import WORDS_PER_SECOND, count_words
 
 # The longest script that the service writes is 1,200 s (spec, Script durations). It documents no
@@ -66,14 +66,22 @@ def spoken_duration_text(seconds: int) -> str:
     return f"{minutes} min {left_s:02} s" if left_s else f"{minutes} min"
 
 
-def build_script_question(account: Account, blocked_reason: str) -> PriceQuestion:
-    """Return the price of a written script; exact if the service's cost map contains it."""
+def build_script_question(job: Job, read_url: str, requirement: str) -> PriceQuestion:
+    """Return the price of a written script; exact if the service's cost map contains it.
+
+    `read_url` is the web page that was read, `requirement` what the token lacks.
+    """
+    account, is_from_page, unmet = job.account, flow_of(job).reads_page, []
+    if requirement:
+        unmet.append(f"Available when {requirement[:1].lower()}{requirement[1:]}.")
+    elif is_from_page and not read_url:
+        unmet.append("Available when the page was read.")
     return PriceQuestion(
-        label="Write the script",
+        label="Write a script from it" if is_from_page else "Write the script",
         price=pricing.script_credits(account),
         is_exact=bool(account.costs),
         free_uses=pricing.free_script_uses(account),
-        unmet=(blocked_reason,) if blocked_reason else (),
+        unmet=tuple(unmet),
     )
 
 

@@ -72,7 +72,8 @@ def build_step_progress(job: Job, options: FacelessOptions, current: StepSlug) -
         # Only a step before the current one counts as missing.
         is_ahead = any(earlier.current for earlier in steps) or step.slug == current
         missing = not done and not is_ahead
-        if not done and not missing:
+        has_images = step.slug == StepSlug.SOURCE and job.draft.settings.get("assets")
+        if not done and not missing and not has_images:
             note = ""
         steps.append(
             StudioStep(step.slug, index + 1, step.name, note, done, step.slug == current, missing)
@@ -90,6 +91,8 @@ def step_state(
         case StepSlug.SCRIPT:
             has_words = bool(script_length(chosen.get("script")).words)
             return has_words, script_length_note(chosen) if has_words else "No script yet"
+        case StepSlug.SOURCE:
+            return source_step_state(chosen)
         case StepSlug.REVIEW:
             return False, ""
     notes = []
@@ -119,6 +122,13 @@ def type_step_state(chosen: dict[str, Any], options: FacelessOptions) -> tuple[b
     if not ratio and options.choices("aspect_ratio"):
         return False, "No format yet"
     return True, ", ".join(filter(None, (flow.label, str(ratio or ""))))
+
+
+def source_step_state(chosen: dict[str, Any]) -> tuple[bool, str]:
+    images, has_words = len(chosen.get("assets") or ()), bool(chosen.get("script"))
+    counted = "1 image" if images == 1 else f"{images or 'No'} images"
+    words = script_length_note(chosen) if has_words else "no script yet"
+    return bool(images) and has_words, f"{counted}, {words}"
 
 
 def setting_state(
@@ -167,7 +177,10 @@ def build_review_facts(
     for step in shown:
         if step.slug == StepSlug.TYPE:
             facts += [ReviewFact("Title", job.title, step), ReviewFact("Type", flow.label, step)]
-        if step.slug == StepSlug.SCRIPT:
+        if step.slug == StepSlug.SOURCE:
+            images = len(chosen.get("assets") or ())
+            facts.append(ReviewFact("Images of the page", str(images or ""), step))
+        if step.has_script:
             note = script_length_note(chosen) if chosen.get("script") else ""
             facts.append(ReviewFact("Script", note, step))
         for setting in step.settings:

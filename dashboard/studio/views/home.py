@@ -13,6 +13,7 @@ from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
 from dashboard.studio.forms import QuickStartForm
+from dashboard.studio.forms.page_address import normalize_page_address
 from dashboard.studio.presets.queries import load_most_used_presets
 from dashboard.studio.queries import (
     HOME_DRAFT_COUNT,
@@ -80,6 +81,9 @@ def create_draft(request: TeamRequest) -> HttpResponse:
                 script_request=form.script_request(),
                 fallback=load_fallback(request, home, form),
             )
+            if form.page_url:
+                url = normalize_page_address(form.page_url)
+                actions.read_web_page(by=request.membership, job=job, url=url)
         except Refusal as refusal:
             form.add_error(None, refusal.sentence)
         else:

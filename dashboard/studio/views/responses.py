@@ -16,11 +16,19 @@ from dashboard.shared.access import fetch_job
 from dashboard.shared.http import TeamRequest, redirect_to
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.labels import is_made_in_studio
-from dashboard.studio.forms import StepForm, WriteScriptForm, build_step_form
+from dashboard.studio.flows import flow_of
+from dashboard.studio.forms import (
+    PageReadForm,
+    StepForm,
+    WritePageScriptForm,
+    WriteScriptForm,
+    build_step_form,
+)
 from dashboard.studio.forms.new_draft import UNTITLED
 from dashboard.studio.kept_settings.capture import draft_origin
 from dashboard.studio.presets.queries import load_draft_kit
 from dashboard.studio.queries import (
+    FacelessOptions,
     StepSlug,
     StudioPage,
     VoiceFilter,
@@ -31,7 +39,7 @@ from dashboard.studio.queries import (
     load_voice_list,
     median_costs_by_type,
 )
-from proxyapi.models import Job, JobState
+from proxyapi.models import Job, JobState, PageRead
 
 STEP_TEMPLATE = "studio/step.html"
 VOICES_TEMPLATE = "studio/steps/_voices.html"
@@ -63,8 +71,10 @@ def render_step_page(
     context = {"page": page, "form": form, "refusal": refusal, "kit": kit, **context_values}
     if form is None and slug != StepSlug.REVIEW:
         context["form"] = build_step_form(job, slug, page.options).with_service_errors()
-    if slug == StepSlug.SCRIPT:
+    if page.flow_step.has_script:
         context.setdefault("write", build_write_form(page, job))
+    if slug == StepSlug.SOURCE:
+        context.setdefault("read", PageReadForm(url=page.source.url))
     if slug == StepSlug.TYPE:
         context["form"].past_costs = median_costs_by_type(
             request.membership.team.tenant, TYPE_COST_LENGTH_S
@@ -80,7 +90,7 @@ def render_step_page(
             return render(request, VOICES_TEMPLATE, {**context, "fragment": True})
     is_refused = refusal or any(
         candidate is not None and candidate.errors
-        for candidate in (form, context_values.get("write"))
+        for candidate in (form, context_values.get("write"), context_values.get("read"))
     )
     return render(
         request, STEP_TEMPLATE, context, status=INVALID_FORM_STATUS if is_refused else 200
@@ -107,29 +117,49 @@ def render_saved_field(
 def render_script_part(
     request: TeamRequest, job: Job, form: StepForm | None = None, **context_values: Any
 ) -> HttpResponse:
-    """Render both cards of the script step. `form` has text that was not saved."""
+    """Render the cards of the script. `form` has text that was not saved."""
+    slug = flow_of(job).script_slug
     if not request.htmx:
-        return redirect("studio-step", job.pk, StepSlug.SCRIPT)
-    page = load_studio_page(job, request.membership, StepSlug.SCRIPT)
-    shown_form = form or build_step_form(job, StepSlug.SCRIPT, page.options).with_service_errors()
+        return redirect("studio-step", job.pk, slug)
+    page = load_studio_page(job, request.membership, slug)
+    shown_form = form or build_step_form(job, slug, page.options).with_service_errors()
     context = {"page": page, "form": shown_form, "oob": True, **context_values}
     context.setdefault("write", build_write_form(page, job))
     return render(request, "studio/steps/script.html", context)
 
 
+def render_source_part(
+    request: TeamRequest, job: Job, read: PageReadForm | None = None, **context_values: Any
+) -> HttpResponse:
+    """Render the cards of the web page, and what around them depends on its images."""
+    if not request.htmx:
+        return redirect("studio-step", job.pk, StepSlug.SOURCE)
+    page = load_studio_page(job, request.membership, StepSlug.SOURCE)
+    context = {"page": page, "read": read or PageReadForm(url=page.source.url), "oob": True}
+    return render(request, "studio/steps/source/part.html", {**context, **context_values})
+
+
 def build_write_form(page: StudioPage, job: Job) -> WriteScriptForm:
     """Return the script request form with the values of the last request, else of the preset."""
     topic = job.draft.settings.get("topic") or ("" if has_given_title(job) else job.title)
-    defaults = {"topic": topic, "duration": 60}
-    return WriteScriptForm(
-        page.options,
-        initial={
-            **defaults,
-            **load_script_defaults(job),
-            **page.last_script_request,
-            "nonce": page.script_question.idempotency_key,
-        },
-    )
+    initial = {
+        "topic": topic,
+        "duration": 60,
+        **load_script_defaults(job),
+        **page.last_script_request,
+        "nonce": page.script_question.idempotency_key,
+    }
+    return choose_write_form(job, page.options, initial=initial)
+
+
+def choose_write_form(
+    job: Job, options: FacelessOptions, data: Any = None, *, initial: dict[str, Any] | None = None
+) -> WriteScriptForm:
+    """Return the form of a script from the web page that was read, or from a topic."""
+    if not flow_of(job).reads_page:
+        return WriteScriptForm(options, data, initial=initial)
+    row = PageRead.objects.filter(job=job).first()
+    return WritePageScriptForm(options, data, url=row.read_url if row else "", initial=initial)
 
 
 def has_given_title(job: Job) -> bool:

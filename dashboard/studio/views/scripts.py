@@ -12,14 +12,15 @@ from dashboard.shared.budget_usage import BudgetExceeded
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
-from dashboard.studio.forms import StepForm, WriteScriptForm, build_step_form
+from dashboard.studio.flows import flow_of
+from dashboard.studio.forms import StepForm, build_step_form
 from dashboard.studio.queries import (
     FacelessOptions,
-    StepSlug,
     account_options,
     script_request_status,
 )
 from dashboard.studio.views.responses import (
+    choose_write_form,
     fetch_studio_job,
     has_left_studio,
     redirect_to_video,
@@ -45,12 +46,14 @@ def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
     if not posted:
         return render_script_part(request, job)
     options = account_options(job.account)
-    write = WriteScriptForm(options, request.POST)
+    write = choose_write_form(job, options, request.POST)
     refusal, over = write.form_error(), False
     if write.is_valid():
         try:
-            settings = write.charge_arguments() | write.script_request()
-            actions.write_script(by=request.membership, job=job, **settings)
+            chosen = write.script_request()
+            actions.write_script(
+                by=request.membership, job=job, chosen=chosen, **write.charge_arguments()
+            )
         except Refusal as refused:
             refusal, over = refused.sentence, isinstance(refused, BudgetExceeded)
         else:
@@ -61,7 +64,7 @@ def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
             request, job, form=own_script, write=write, refusal=refusal, over=over
         )
     return render_step_page(
-        request, job, StepSlug.SCRIPT, own_script, refusal, write=write, over=over
+        request, job, flow_of(job).script_slug, own_script, refusal, write=write, over=over
     )
 
 
@@ -87,8 +90,8 @@ def restore_script_version(request: TeamRequest, job_id: UUID, version_id: int) 
             request, job, form=own_script, restored=not refusal, not_restored=refusal
         )
     if not refusal:
-        return redirect("studio-step", job.pk, StepSlug.SCRIPT)
-    return render_step_page(request, job, StepSlug.SCRIPT, own_script, refusal)
+        return redirect("studio-step", job.pk, flow_of(job).script_slug)
+    return render_step_page(request, job, flow_of(job).script_slug, own_script, refusal)
 
 
 def fetch_script_version(job: Job, version_id: int) -> ScriptVersion:
@@ -105,6 +108,6 @@ def unsaved_script_form(
     that it is kept."""
     if "script" not in request.POST:
         return None
-    form = build_step_form(job, StepSlug.SCRIPT, options, request.POST)
+    form = build_step_form(job, flow_of(job).script_slug, options, request.POST)
     to_text, saved = form.fields["script"].to_python, job.draft.settings.get("script")
     return None if to_text(request.POST["script"]) == to_text(saved) else form

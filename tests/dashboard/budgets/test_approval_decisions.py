@@ -183,7 +183,7 @@ def priced_request(request, mira, thea, priya, budget, video, account):
     elif request.param == "faceless.retry":
         retry_video(failed_at="", **ways)
     else:
-        actions.write_script(topic="Ice", duration=60, style="", tone="", language="", **ways)
+        actions.write_script(chosen={"topic": "Ice", "duration": 60}, **ways)
 
     def costs(credits: int) -> None:
         account.costs["CONTENT_PROMPT_REQUESTED"]["credits"] = credits

@@ -105,6 +105,9 @@ ROUTES = {
     "studio-scripts": Route(None, MAKERS, of="job"),
     # An earlier script: tests/dashboard/studio/test_script_versions.py.
     "studio-script-restorations": Route(None),
+    # A web page: tests/dashboard/studio/test_source.py.
+    "studio-page-read": Route(None),
+    "studio-images": Route(None),
     "studio-price": Route(EVERYBODY, MAKERS, of="job"),
     "studio-renders": Route(MAKERS, MAKERS, of="job"),
     "draft-brand-kit": Route(None, MAKERS, of="job"),

@@ -19,11 +19,7 @@ from tests.factories import JobFactory
 PRICE = Decimal(96)  # of the fixture `ready`
 WORDS: dict[str, Any] = {
     "seen": Decimal(4),
-    "topic": "ice",
-    "duration": 60,
-    "style": "",
-    "tone": "",
-    "language": "",
+    "chosen": {"topic": "ice", "duration": 60},
 }
 
 
