@@ -7,14 +7,15 @@ cannot be forgotten.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from django.db import transaction
 from django.test import Client
-from django.urls import get_resolver, reverse
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from dashboard.models import (
@@ -252,6 +253,24 @@ def address(name: str, job: Job, **other: object) -> str:
 
 def test_every_route_of_ours_is_in_the_table() -> None:
     assert ours() == set(ROUTES) | OPEN
+
+
+def test_no_two_routes_share_a_name_or_a_path() -> None:
+    found = list(all_routes(get_resolver().url_patterns))
+    assert [one for one, times in Counter(path for path, _ in found).items() if times > 1] == []
+    names = Counter(name for _, name in found if name)
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+def all_routes(
+    patterns: list[URLPattern | URLResolver], prefix: str = ""
+) -> Iterator[tuple[str, str]]:
+    for pattern in patterns:
+        path = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from all_routes(pattern.url_patterns, path)
+        else:
+            yield path, pattern.name or ""
 
 
 @pytest.mark.parametrize(("name", "method"), METHODS)
