@@ -23,6 +23,7 @@ from tests.leaks import Canaries
 STEPS = ("type", "script", "voice", "visuals", "captions", "review")
 STATES = ("completed", "failed", "waiting", "unknown", "running", "paused")
 AI_CLIPS = {"type": "ai-clips", "aspect_ratio": "16:9"}
+WEB_PAGE = "https://travel.example.com/2026/night-trains-return"
 LONG = "Donaudampfschifffahrt" * 9  # a title without a space
 WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea", "studio/brand-kit": "Mira"}
 OF_THEA = ("budgets", "budgets/new", "alerts", "alerts/rules/new")
@@ -30,7 +31,7 @@ PAGES = (
     *("presets", "studio/brand-kit", "studio/drafts"),
     *("sign-in", "library", "studio", "members", "tokens", "nowhere", "forbidden", "confirm"),
     *(f"step {step}" for step in STEPS),
-    "clip engines",
+    *("clip engines", "source", "scenes", "library/labels"),
     *(f"video {state}" for state in STATES),
     *("forecast", "top-up", "overview", "reconciliation", "costs"),
     *OF_THEA,
@@ -61,7 +62,7 @@ def paths(
         chromium.new_context(base_url=live_portal.portal, storage_state=states["Luca"]) as context,
     ):
         jobs = create_videos_in_every_state(MemberPage(context.new_page()), stage)
-        draft, clips = jobs.pop("draft"), jobs.pop("clips")
+        draft, clips, page = (jobs.pop(name) for name in ("draft", "clips", "page"))
         yield {
             **{name: f"/{name}/" for name in ("ledger", "ledger/charts")},
             "ledger entry": first_entry(context.pages[0]),
@@ -76,6 +77,9 @@ def paths(
             **dict.fromkeys(("forbidden", "confirm"), f"/studio/{draft}/renders/"),
             **{f"step {step}": f"/studio/{draft}/{step}/" for step in STEPS},
             "clip engines": f"/studio/{clips}/visuals/",
+            "source": f"/studio/{page}/source/",
+            "scenes": f"/videos/{jobs['completed']}/scenes/",
+            "library/labels": "/library/labels/",
             **{f"video {state}": f"/videos/{job}/" for state, job in jobs.items()},
         }
 
@@ -126,6 +130,10 @@ def create_videos_in_every_state(luca: MemberPage, stage: SandboxControl) -> dic
     guest()
     jobs["clips"] = luca.create_draft("Moving water")
     assert luca.post_form(f"/studio/{jobs['clips']}/type/", title="Moving water", **AI_CLIPS).ok
+    begun = luca.post_form("/studio/drafts/", start=WEB_PAGE, read_as="link", type="url-based")
+    jobs["page"] = begun.url.split("/")[-3]
+    luca.page.goto(f"/studio/{jobs['page']}/source/")
+    expect(luca.page.locator("#tiles-used > .tile")).to_have_count(5, timeout=RENDERED_TIMEOUT_MS)
     jobs["draft"] = luca.create_draft(LONG)
     luca.open_render_dialog(jobs["draft"])
     for state in STATES:

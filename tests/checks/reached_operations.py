@@ -27,6 +27,7 @@ NEW_IMAGE = "test_scenes.py::test_a_scene_gets_a_new_image_and_the_video_is_rend
 OWN_MEDIA = "test_scenes.py::test_own_media_is_checked_and_added_from_a_file_and_from_an_address"
 B_ROLL = "test_b_roll.py::test_b_roll_from_a_topic_to_the_film"
 AI_CLIPS = "test_ai_clips.py::test_ai_clips_from_a_draft_to_the_film"
+WEB_PAGE = "test_url_based.py::test_a_web_page_from_a_new_draft_to_the_film"
 TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_told_without_a_reload"
 
 
@@ -53,6 +54,8 @@ REACHED_OPERATIONS: Mapping[str, ReachedOperation] = {
     "faceless.render": ReachedOperation("Studio, Render", FIRST_VIDEO),
     "faceless.get": ReachedOperation("Video", FIRST_VIDEO),
     "faceless.retry": ReachedOperation("Video, Retry", RETRY),
+    "faceless.scrape_images": ReachedOperation("Studio, Source", WEB_PAGE),
+    "faceless.scrape_script": ReachedOperation("Studio, Source", WEB_PAGE),
     "faceless.export": ReachedOperation("Video, Export", EXPORT),
     "ai_visuals.regenerate": ReachedOperation("Scenes, New image", NEW_IMAGE),
     "ai_visuals.upload": ReachedOperation("Scenes, Use my own", OWN_MEDIA),
