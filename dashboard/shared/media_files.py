@@ -7,6 +7,7 @@ are removed; the picture itself is not encoded again. Of a JPEG's only the rotat
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,10 +19,17 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 PNG_METADATA = frozenset({b"eXIf", b"tEXt", b"zTXt", b"iTXt", b"tIME"})
 WEBP_METADATA = frozenset({b"EXIF", b"XMP "})
 WEBP_METADATA_FLAGS = 0x0C  # of the VP8X header: it announces Exif and XMP
+GIF_REPEATS = frozenset({b"NETSCAPE2.0", b"ANIMEXTS1.0"})
+FILM_BRANDS = frozenset(
+    b"isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 mp41 mp42 avc1 M4VH M4VP dash mmp4".split()
+) | {b"M4V ", b"3gp4", b"3gp5", b"3gp6"}
+HEIC_BRANDS = frozenset(b"heic heix heim heis hevc hevx mif1 msf1 avif avis".split())
 MP4_CONTAINERS = frozenset({b"moov", b"trak", b"mdia"})
 MP4_METADATA = frozenset({b"udta", b"meta", b"uuid"})
 JPEG_STANDALONE = frozenset({0x01, *range(0xD0, 0xD8)})
 JPEG_METADATA = frozenset({0xE1, 0xED, 0xFE})  # Exif and XMP, IPTC, comments
+JPEG_PREVIEWS = b"MPF\0"  # the index of the pictures behind the first, which are dropped
+JPEG_SCAN_END = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 ORIENTATION_TAG = 0x0112
 
 
@@ -34,6 +42,10 @@ EMPTY_FILE = "The file is empty. Choose another one."
 SVG_REFUSED = "SVG files can contain scripts and are not accepted. Save it as PNG and choose that."
 NOT_MEDIA = (
     f"This file is not a picture or film, whatever its name says. Choose a file that is "
+    f"{ACCEPTED_FORMATS}."
+)
+HEIC_REFUSED = (
+    f"HEIC and AVIF pictures are not accepted. Save it as JPG, or choose a file that is "
     f"{ACCEPTED_FORMATS}."
 )
 DAMAGED = "The file is damaged or incomplete. Save it again and choose it once more."
@@ -51,9 +63,15 @@ def read_media_file(content: bytes) -> MediaFile:
     if len(content) > MAX_MEDIA_FILE_BYTES:
         raise MediaFileRefused(TOO_LARGE)
     content_type, extension = media_file_type(content)
-    clean = {"jpg": clean_jpeg, "png": clean_png, "webp": clean_webp, "mp4": clean_mp4}
+    clean = {
+        "jpg": clean_jpeg,
+        "png": clean_png,
+        "webp": clean_webp,
+        "gif": clean_gif,
+        "mp4": clean_mp4,
+    }
     try:
-        cleaned = clean[extension](content) if extension in clean else content
+        cleaned = clean[extension](content)
     except (struct.error, IndexError, ValueError):
         raise MediaFileRefused(DAMAGED) from None
     return MediaFile(cleaned, content_type, extension)
@@ -71,15 +89,34 @@ def media_file_type(content: bytes) -> tuple[str, str]:
         return "image/webp", "webp"
     if content[:6] in (b"GIF87a", b"GIF89a"):
         return "image/gif", "gif"
-    if content[4:8] == b"ftyp" and content[8:12] != b"qt  ":
+    brand = content[8:12] if content[4:8] == b"ftyp" else b""
+    if brand in FILM_BRANDS:
         return "video/mp4", "mp4"
+    if brand in HEIC_BRANDS:
+        raise MediaFileRefused(HEIC_REFUSED)
     is_svg = b"<svg" in content[:4096].lower()
     raise MediaFileRefused(SVG_REFUSED if is_svg else NOT_MEDIA)
 
 
 def clean_jpeg(content: bytes) -> bytes:
-    """Drop the segments with metadata, up to the picture data; keep the rotation."""
-    kept, orientation, at = [b""], 0, 2
+    """Drop the segments with metadata, and what follows the picture; keep the rotation."""
+    kept, orientation = [b"\xff\xd8"], 0
+    for marker, segment in jpeg_segments(content):
+        if marker == 0xE1 and segment[4:10] == b"Exif\0\0":
+            orientation = orientation or exif_orientation(segment[10:])
+        is_index = marker == 0xE2 and segment[4:8] == JPEG_PREVIEWS
+        if marker not in JPEG_METADATA and not is_index:
+            kept.append(segment)
+    # Behind the JFIF header, which has to be the first.
+    place = 2 if kept[1][:2] == b"\xff\xe0" else 1
+    kept.insert(place, orientation_segment(orientation))
+    return b"".join(kept)
+
+
+def jpeg_segments(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Marker and bytes of each segment, up to the end of the first picture. A scan is one segment
+    with its data; a progressive picture has several, and other segments between them."""
+    at, has_picture = 2, False
     while True:
         if content[at] != 0xFF:
             raise ValueError("no marker")
@@ -87,29 +124,24 @@ def clean_jpeg(content: bytes) -> bytes:
         if marker == 0xFF:  # a fill byte
             at += 1
             continue
-        if marker in JPEG_STANDALONE:
-            kept.append(content[at : at + 2])
-            at += 2
-            continue
-        if marker == 0xDA:  # the picture data; what follows its end is dropped
-            end = content.rfind(b"\xff\xd9")
-            if end < at:
+        if marker == 0xD9:
+            if not has_picture:
+                raise ValueError("no picture")
+            yield marker, content[at : at + 2]
+            return
+        end = at + 2
+        if marker not in JPEG_STANDALONE:
+            (length,) = struct.unpack_from(">H", content, end)
+            end += length
+            if length < 2 or end > len(content):
+                raise ValueError("a segment is cut off")
+        if marker == 0xDA:
+            following = JPEG_SCAN_END.search(content, end)
+            if following is None:
                 raise ValueError("no end")
-            kept.append(content[at : end + 2])
-            break
-        (length,) = struct.unpack_from(">H", content, at + 2)
-        segment = content[at : at + 2 + length]
-        if length < 2 or len(segment) < 2 + length:
-            raise ValueError("a segment is cut off")
-        if marker == 0xE1 and segment[4:10] == b"Exif\0\0":
-            orientation = orientation or exif_orientation(segment[10:])
-        if marker not in JPEG_METADATA:
-            kept.append(segment)
-        at += 2 + length
-    # Behind the JFIF header, which has to be the first.
-    place = 2 if kept[1][:2] == b"\xff\xe0" else 1
-    kept.insert(place, orientation_segment(orientation))
-    return b"\xff\xd8" + b"".join(kept)
+            end, has_picture = following.start(), True
+        yield marker, content[at:end]
+        at = end
 
 
 def exif_orientation(tiff: bytes) -> int:
@@ -167,6 +199,30 @@ def clean_webp(content: bytes) -> bytes:
         raise ValueError("no picture")
     body = b"WEBP" + b"".join(kept)
     return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def clean_gif(content: bytes) -> bytes:
+    """Drop comments and what applications added, except how often the film repeats."""
+    at = 13 + gif_palette_length(content[10])
+    kept, has_picture = [content[:at]], False
+    while content[at : at + 1] in (b"!", b","):  # an extension or a picture
+        start, is_picture = at, content[at : at + 1] == b","
+        at += 11 + gif_palette_length(content[at + 9]) if is_picture else 2
+        while content[at]:
+            at += 1 + content[at]
+        at += 1
+        kind, application = content[start : start + 2], content[start + 3 : start + 14]
+        is_added = kind == b"!\xff" and application not in GIF_REPEATS
+        if kind != b"!\xfe" and not is_added:
+            kept.append(content[start:at])
+        has_picture = has_picture or is_picture
+    if not has_picture:
+        raise ValueError("no picture")
+    return b"".join(kept) + b";"
+
+
+def gif_palette_length(flags: int) -> int:
+    return 3 * 2 ** ((flags & 7) + 1) if flags & 0x80 else 0
 
 
 def clean_mp4(content: bytes) -> bytes:

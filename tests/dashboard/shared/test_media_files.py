@@ -15,6 +15,7 @@ from dashboard.shared import media_files
 from dashboard.shared.media_files import MediaFileRefused, exif_orientation, read_media_file
 
 Image = pytest.importorskip("PIL.Image")
+KINDS = ["PNG", "JPEG", "WEBP", "GIF", "mp4"]
 PLACE = b"59.9139N 10.7522E"
 
 
@@ -74,6 +75,55 @@ def test_text_of_a_png_and_comments_of_a_jpeg_are_removed() -> None:
     assert PLACE not in read_media_file(picture("JPEG", comment=PLACE)).content
 
 
+def test_a_progressive_jpeg_loses_metadata_between_its_scans() -> None:
+    before = picture("JPEG", progressive=True)
+    assert before.count(b"\xff\xda") > 2
+    added = b"".join(
+        b"\xff" + bytes([marker]) + struct.pack(">H", len(PLACE) + 2) + PLACE
+        for marker in (0xE1, 0xED, 0xFE)
+    )
+    second = before.index(b"\xff\xda", before.index(b"\xff\xda") + 2)
+    tables = before.rindex(b"\xff\xc4", 0, second)
+    for at in (tables, second):
+        assert read_media_file(before[:at] + added + before[at:]).content == before
+
+
+def test_a_jpeg_loses_the_pictures_behind_the_first() -> None:
+    """A camera adds a preview with its own Exif data, and an index that points at it."""
+    one = picture("JPEG")
+    index = b"\xff\xe2" + struct.pack(">H", 10) + b"MPF\0MM\0*"
+    for more in (picture("JPEG", exif=exif()), PLACE + b"\xff\xd9"):
+        assert read_media_file(one[:20] + index + one[20:] + more).content == one
+
+
+def test_restarts_and_fill_bytes_of_a_jpeg_stay() -> None:
+    image = Image.effect_noise((64, 64), 90)
+    file = io.BytesIO()
+    image.save(file, "JPEG", restart_marker_blocks=1)
+    before = file.getvalue()
+    assert b"\xff\xd3" in before and b"\xff\0" in before
+    assert read_media_file(before).content == before
+    filled = before[:-2] + b"\xff" + before[-2:]
+    assert read_media_file(filled + PLACE).content == filled
+
+
+def test_a_gif_loses_comments_and_what_applications_added() -> None:
+    file = io.BytesIO()
+    frames = [Image.new("RGB", (8, 4), colour) for colour in ("red", "blue")]
+    frames[0].save(file, "GIF", save_all=True, append_images=frames[1:], loop=3)
+    before = file.getvalue()
+    repeats = before.index(b"!\xff\x0bNETSCAPE2.0")
+    comment = b"!\xfe" + bytes([len(PLACE)]) + PLACE + b"\0"
+    # XMP is not cut into blocks: a reader that skips blocks ends up in this tail.
+    tail = b"\x01" + bytes(range(255, -1, -1)) + b"\0"
+    xmp = b"!\xff\x0bXMP DataXMP<x:xmpmeta>" + PLACE + b"</x:xmpmeta>" + tail
+    with_place = before[:repeats] + comment + xmp + before[repeats:-1] + comment + b";" + PLACE
+    assert Image.open(io.BytesIO(with_place)).n_frames == 2
+    after = read_media_file(with_place).content
+    assert after == before
+    assert Image.open(io.BytesIO(after)).info["loop"] == 3
+
+
 def test_a_film_loses_its_place_and_keeps_its_length() -> None:
     """Its index points at positions in the file, so nothing may move."""
     after = read_media_file(MP4).content
@@ -90,6 +140,8 @@ def test_a_film_loses_its_place_and_keeps_its_length() -> None:
         (picture("WEBP"), "image/webp"),
         (picture("GIF"), "image/gif"),
         (MP4, "video/mp4"),
+        (MP4.replace(b"isom", b"M4V "), "video/mp4"),
+        (MP4.replace(b"isom", b"3gp5"), "video/mp4"),
     ],
 )
 def test_the_type_is_that_of_the_content(content: bytes, type_: str) -> None:
@@ -106,9 +158,17 @@ def test_the_type_is_that_of_the_content(content: bytes, type_: str) -> None:
         (b"<html><img src=x>", media_files.NOT_MEDIA),
         (b'<?xml version="1.0"?><SVG onload="alert(1)"/>', media_files.SVG_REFUSED),
         (b"RIFF\x10\0\0\0WAVEfmt ", media_files.NOT_MEDIA),
+        (MP4.replace(b"isom", b"M4A "), media_files.NOT_MEDIA),
+        (MP4.replace(b"isom", b"qt  "), media_files.NOT_MEDIA),
+        (MP4.replace(b"isom", b"heic"), media_files.HEIC_REFUSED),
+        (MP4.replace(b"isom", b"mif1"), media_files.HEIC_REFUSED),
+        (MP4.replace(b"isom", b"avif"), media_files.HEIC_REFUSED),
         (picture("PNG")[:-20], media_files.DAMAGED),
         (picture("JPEG")[:100], media_files.DAMAGED),
+        (picture("JPEG")[:-2], media_files.DAMAGED),
         (picture("WEBP")[:30], media_files.DAMAGED),
+        (picture("GIF")[:-4], media_files.DAMAGED),
+        (picture("GIF")[:20], media_files.DAMAGED),
         (MP4[:-3], media_files.DAMAGED),
         (b"\x89PNG\r\n\x1a\n" + b"\0" * media_files.MAX_MEDIA_FILE_BYTES, media_files.TOO_LARGE),
     ],
@@ -119,7 +179,7 @@ def test_anything_else_is_refused_with_a_sentence(content: bytes, sentence: str)
     assert str(refused.value) == sentence
 
 
-@given(content=some.binary(max_size=200), kind=some.sampled_from(["PNG", "JPEG", "WEBP", "mp4"]))
+@given(content=some.binary(max_size=200), kind=some.sampled_from(KINDS))
 def test_no_damaged_file_raises_anything_else(content: bytes, kind: str) -> None:
     whole = MP4 if kind == "mp4" else picture(kind)
     for damaged in (whole[:12] + content, whole[: len(whole) // 2] + content):
