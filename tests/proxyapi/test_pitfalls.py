@@ -31,23 +31,12 @@ NAMED = re.compile(r"pitfalls?[ _](\d+(?:(?:_to_|_and_|_| to | and |, )\d+)*)")
 # Whoever makes one of these screens names the row in a test, and takes it out here.
 WITHOUT_A_SCREEN = {
     35: "ideas: nobody can search for any, nor see those that are there",
-    46: "export: no button",
-    48: "videos from an address: no images to scrape, no script that needs them",
-    99: "ai-visuals is the only type that is offered",
-    103: "characters: none is chosen",
-    104: "characters: none is chosen",
     105: "voice clones: none is made here",
-    106: "presets: none is kept, and no clip engine is chosen",
-    107: "clips: no model is chosen",
-    108: "clips: no resolution is chosen",
     110: "storyboards: none is made here",
     111: "clips: no duration is chosen",
-    112: "clips: no sound is chosen",
     113: "clips: no prompt is typed",
     116: "voice clones: nobody is asked for a consent",
     117: "characters: no genre of theirs is chosen",
-    118: "videos from an address: none is typed",
-    121: "presets, mood boards and launch clips: none is made here",
 }
 READY = {"type": "ai-visuals", "title": "Ice", "script": "It moves.", "voice_id": 3, "genre_id": 2}
 TYPED = ("ai_visuals", "b_roll", "url_to_video")

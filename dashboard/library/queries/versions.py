@@ -65,8 +65,9 @@ class VersionsPage:
 
 
 def load_versions_page(group: VersionGroup, reader: Membership) -> VersionsPage:
-    """Five queries."""
-    jobs = list(with_card_relations(Job.objects.filter(version__group=group)))
+    """Six queries."""
+    rows = with_card_relations(Job.objects.filter(version__group=group))
+    jobs = list(rows.prefetch_related("parts"))
     jobs.sort(key=lambda job: job.version.number)
     usual, now = DurationHistory(tenant_id=reader.team.tenant_id), timezone.now()
     entries = []

@@ -55,9 +55,9 @@ def test_a_form_that_came_too_late_goes_on_at_the_page_it_stood_on(
 def test_an_address_that_only_takes_a_press_is_said_in_words(mira: Membership) -> None:
     browser = Client()
     browser.force_login(mira.user)
-    response = browser.get("/studio/drafts/")
+    response = browser.get("/library/selection/hide/")
     html = response.content.decode()
     assert (response.status_code, response["Allow"]) == (405, "POST")
     assert "Nothing was sent." in html
     assert mira.team.name in html
-    assert not browser.get("/studio/drafts/", headers={"HX-Request": "true"}).content
+    assert not browser.get("/library/selection/hide/", headers={"HX-Request": "true"}).content

@@ -1,4 +1,5 @@
-"""Clip engines: prices and menus as the service may send them, and the nearest lower price."""
+"""Clip engines: prices and menus as the service may send them, and the nearest lower price
+(pitfalls 107, 108 and 112)."""
 
 from __future__ import annotations
 

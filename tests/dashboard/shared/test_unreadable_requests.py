@@ -90,4 +90,4 @@ def test_a_form_that_was_cut_off_on_its_way_says_what_is_missing(
     """Django reads the fields that came whole."""
     answer = post(client_of(priya), "--abc\r\nContent-Disp", PARTS)
     assert answer.status_code == 422
-    assert "Enter a title" in answer.content.decode()
+    assert "Enter a topic, a script or a link" in answer.content.decode()

@@ -1,4 +1,4 @@
-"""The visuals step: how values are shown, and what is sent of them."""
+"""The visuals step: how values are shown, and what is sent of them (pitfalls 103 and 104)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Exports: the dialog with its price, the list with its states, and the history's names."""
+"""Exports: the dialog with its price (pitfall 46), the list with its states, and the history's
+names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Drafts from a preset: on the same upstream, on another one, and without what is gone."""
+"""Drafts from a preset: on the same upstream, on another one, and without what is gone
+(pitfalls 106 and 121)."""
 
 from __future__ import annotations
 
