@@ -40,6 +40,10 @@ FAILURE_NOT_LATEST = (
     "Not sent. This video has failed again since you opened the dialog. Nothing was charged. The "
     "latest failure is shown above."
 )
+OPEN_CHARGE = (
+    "Nothing was hidden. A request of the draft “{title}” waits for an approval or for the "
+    "service. Withdraw it or wait until it has ended."
+)
 
 TOO_MANY_LABELS = (
     f"A team can have {MAX_LABELS_PER_TEAM} labels. Delete one that is not used any more."
@@ -99,17 +103,31 @@ def unhide_video(*, by: Membership, job: Job) -> None:
 
 @transaction.atomic
 def set_videos_hidden(*, by: Membership, job_ids: Collection[UUID], is_hidden: bool) -> list[UUID]:
-    """Hide videos of the team or show them again; return the ids of those that this changed."""
+    """Hide videos of the team or show them again; return the ids of those that this changed.
+
+    Raises `NotReady`, and hides none, while a charge of a draft among them is open.
+    """
     check_permission(by, Permission.RENDER)
     jobs = Job.objects.filter(tenant=by.team.tenant_id, hidden_at__isnull=is_hidden)
     locked = jobs.filter(pk__in=job_ids).order_by("pk").select_for_update()
     changed = list(locked.values_list("pk", flat=True))
+    if is_hidden:
+        require_no_open_charge(changed)
     Job.objects.filter(pk__in=changed).update(hidden_at=timezone.now() if is_hidden else None)
     action = AuditAction.VIDEO_HIDE if is_hidden else AuditAction.VIDEO_UNHIDE
     for pk in changed:
         publish_event(by.team.tenant_id, EventType.JOB, pk)
         record_audit_event(by, action, pk)
     return changed
+
+
+def require_no_open_charge(job_ids: Collection[UUID]) -> None:
+    """Raise `NotReady` if one of these jobs, which the caller has locked, is a draft with an open
+    charge."""
+    drafts = Job.objects.filter(pk__in=job_ids, state=JobState.DRAFT)
+    busy = drafts.filter(pk__in=Charge.objects.open().filter(job__in=job_ids).values("job"))
+    if job := busy.order_by("created_at").first():
+        raise NotReady(OPEN_CHARGE.format(title=job.title))
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def read_page(job: Job) -> None:
     row = PageRead.objects.filter(job=job, state__in=ACTIVE_PAGE_READS).first()
     if row is None:
         return
-    if job.state != JobState.DRAFT or job.chosen_settings.get("type") != URL_BASED:
+    if not can_replace_images(job) or job.chosen_settings.get("type") != URL_BASED:
         finish_page_read(row, PageReadState.FAILED, CHANGED_MEANWHILE)
         return
     try:
@@ -88,6 +88,8 @@ def read_page(job: Job) -> None:
             path={"faceless": str(job.remote_id)},
             json={"url": row.url},
         )
+        record = faceless_draft.faceless_record(reply.data)
+        store_page_images(job, row, record, requested_at)
     except RateLimitExhausted as exhausted:
         postpone_page_read(row, exhausted.wait, exhausted.user_message)
     except errors.UpstreamError as error:
@@ -95,9 +97,13 @@ def read_page(job: Job) -> None:
     except Exception:
         finish_page_read(row, PageReadState.FAILED, READER_CRASHED)
         raise
-    else:
-        record = faceless_draft.faceless_record(reply.data)
-        store_page_images(job, row, record, requested_at)
+
+
+@transaction.atomic
+def can_replace_images(job: Job) -> bool:
+    """Lock the job, and return whether it is a draft of which no render was confirmed."""
+    locked = Job.objects.select_for_update(of=("self",)).get(pk=job.pk)
+    return locked.state == JobState.DRAFT and not locked.charges.starting_jobs().exists()
 
 
 def record_page_error(row: PageRead, error: errors.UpstreamError) -> None:
@@ -159,11 +165,14 @@ def store_page_images(
     job: Job, row: PageRead, record: Mapping[str, Any], requested_at: datetime
 ) -> None:
     """Store the images that the service attached, also if the request was stopped meanwhile: they
-    have replaced those of an earlier reading."""
+    have replaced those of an earlier reading. Those of a confirmed render stay as they are."""
+    if not can_replace_images(job):
+        finish_page_read(row, PageReadState.FAILED, CHANGED_MEANWHILE)
+        return
     store_parts(job, record, (ASSETS,), requested_at)
-    Job.objects.select_for_update(of=("self",)).get(pk=job.pk)
     draft = lock_draft(job)
-    assets = [item for item in record.get(ASSETS) or () if isinstance(item, dict)]
+    items = record.get(ASSETS)
+    assets = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     assets = [item for item in assets if response_parsing.is_resource_id(item.get("id"))]
     takes_order = bool(assets) and all(isinstance(item.get("used"), bool) for item in assets)
     if draft:

@@ -96,11 +96,11 @@ def undo_change(request: TeamRequest, change_id: UUID) -> HttpResponse:
         actions.set_video_labels(
             by=by, add=as_pairs(kept["removed"]), remove=as_pairs(kept["added"])
         )
+        actions.set_videos_hidden(by=by, job_ids=as_ids(kept["hidden"]), is_hidden=False)
+        actions.set_videos_hidden(by=by, job_ids=as_ids(kept["shown"]), is_hidden=True)
     except Refusal as refused:
         messages.error(request, refused.sentence)
         return redirect(return_path(request))
-    actions.set_videos_hidden(by=by, job_ids=as_ids(kept["hidden"]), is_hidden=False)
-    actions.set_videos_hidden(by=by, job_ids=as_ids(kept["shown"]), is_hidden=True)
     messages.success(request, "The change was undone.")
     return redirect(return_path(request))
 
@@ -109,9 +109,13 @@ def change_hidden(request: TeamRequest, *, is_hidden: bool) -> HttpResponse:
     jobs = fetch_posted_selection(request)
     if not jobs:
         return refuse_empty_selection(request)
-    changed = actions.set_videos_hidden(
-        by=request.membership, job_ids=[job.pk for job in jobs], is_hidden=is_hidden
-    )
+    try:
+        changed = actions.set_videos_hidden(
+            by=request.membership, job_ids=[job.pk for job in jobs], is_hidden=is_hidden
+        )
+    except Refusal as refused:
+        messages.error(request, refused.sentence)
+        return redirect(return_path(request))
     verb = "is" if len(jobs) == 1 else "are"
     new_state = "hidden" if is_hidden else "shown in the library again"
     text = f"{selection_name(jobs)} {verb} {new_state}."

@@ -16,6 +16,7 @@ from dashboard.shared.access import fetch_version_group
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.query_params import parse_uuid
 from dashboard.shared.roles import Permission
+from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE, PRICES_TEMPLATE = "library/versions/page.html", "library/versions/_prices.html"
 
@@ -37,7 +38,11 @@ def choose_version(request: TeamRequest, group_id: UUID) -> HttpResponse:
     if kept is None:
         raise Http404("This is none of the versions.")
     others = [version.job_id for version in group.versions.all() if version.pk != kept.pk]
-    hidden = actions.set_videos_hidden(by=request.membership, job_ids=others, is_hidden=True)
+    try:
+        hidden = actions.set_videos_hidden(by=request.membership, job_ids=others, is_hidden=True)
+    except Refusal as refused:
+        messages.error(request, refused.sentence)
+        return redirect("video-versions", group.pk)
     if hidden:
         undo_url = keep_for_undo(request, hidden=[str(pk) for pk in hidden])
         text = f"Version {kept.number} is kept. The others are hidden."

@@ -111,7 +111,11 @@ def hide_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
         return render_video_dialog(
             request, job, HIDING_TEMPLATE, {"card": load_video_page(job).card, "url": request.path}
         )
-    actions.hide_video(by=request.membership, job=job)
+    try:
+        actions.hide_video(by=request.membership, job=job)
+    except Refusal as refused:
+        messages.error(request, refused.sentence)
+        return redirect("video", job.pk)
     undo_url = reverse("video-restorations", args=[job.pk])
     # The message stays until it is closed, because it contains the undo button.
     messages.info(request, VIDEO_HIDDEN_TEXT.format(title=job.title), extra_tags=undo_url)

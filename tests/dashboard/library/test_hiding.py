@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dashboard.library.queries.filters import LibraryFilters
 from dashboard.library.queries.video_list import load_library_page
 from dashboard.models import AuditEvent
+from proxyapi.models import ChargeState, Job
+from tests.factories import ChargeFactory
 
 
 def tabs(reader):
@@ -77,3 +81,33 @@ def test_without_hidden_videos_the_tab_says_so(make_video_job, vera, client_of):
     make_video_job()
     page = client_of(vera).get("/library/?state=hidden").content.decode()
     assert "No hidden videos" in page
+
+
+@pytest.mark.parametrize("state", [ChargeState.DRAFT, ChargeState.HELD])
+def test_a_draft_with_an_open_charge_is_not_hidden(make_video_job, priya, client_of, state):
+    draft, other = make_video_job(title="Whales"), make_video_job("completed", title="Bees")
+    ChargeFactory.create(job=draft, state=state)
+    sentence = "Nothing was hidden. A request of the draft “Whales” waits for an approval"
+    browser = client_of(priya)
+    assert sentence in hide(browser, draft)
+    both = {"video": [draft.pk, other.pk]}
+    assert sentence in browser.post("/library/selection/hide/", both, follow=True).content.decode()
+    assert not Job.objects.exclude(hidden_at=None).exists()
+    assert not AuditEvent.objects.exists()
+
+
+def test_undo_does_not_hide_a_draft_with_an_open_charge(make_video_job, priya, client_of):
+    draft, browser = make_video_job(title="Whales"), client_of(priya)
+    selected = {"video": [draft.pk]}
+    browser.post("/library/selection/hide/", selected)
+    browser.post("/library/selection/restorations/", selected)
+    ChargeFactory.create(job=draft)
+    undo = f"/library/undo/{browser.session['library_undo']['id']}/"
+    assert "Nothing was hidden." in browser.post(undo, follow=True).content.decode()
+    assert not Job.objects.exclude(hidden_at=None).exists()
+
+
+def test_a_rendering_video_with_an_open_charge_is_hidden(make_video_job, priya, client_of):
+    job = make_video_job("running", title="Whales")
+    ChargeFactory.create(job=job)
+    assert "“Whales” is hidden." in hide(client_of(priya), job)

@@ -299,6 +299,28 @@ def test_a_video_that_was_sent_reads_no_page(
     assert PageRead.objects.get().state == "done"
 
 
+@pytest.mark.parametrize("state", [ChargeState.DRAFT, ChargeState.HELD])
+def test_a_confirmed_render_reads_no_page_again(
+    priya: Membership, read_draft: Job, state: ChargeState
+) -> None:
+    ChargeFactory.create(job=read_draft, state=state)
+    with pytest.raises(NotReady, match="The page was not read"):
+        actions.read_web_page(by=priya, job=read_draft, url=PAGE)
+    assert PageRead.objects.get().state == "done"
+
+
+def test_nothing_is_rendered_while_the_page_is_read(priya: Membership, read_draft: Job) -> None:
+    chosen = {**read_draft.draft.settings, "script": SCRIPT, "voice_id": 11}
+    Draft.objects.update(settings=chosen, sent_settings=chosen, estimate=Decimal(96))
+    job = Job.objects.select_related("draft").get(pk=read_draft.pk)
+    page_reading.request_page_read(job, PAGE)
+    with pytest.raises(NotReady, match=r"The page is being read\."):
+        actions.render_video(by=priya, job=job, nonce=uuid.uuid4(), seen=Decimal(96))
+    assert not Charge.objects.exists()
+    actions.stop_reading(by=priya, job=job)
+    assert actions.quote_render(job, Decimal(96)) == Decimal(96)
+
+
 def test_a_draft_of_another_type_has_no_page(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:

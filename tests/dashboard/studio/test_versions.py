@@ -12,7 +12,7 @@ from django.utils import timezone
 from dashboard.models import Budget, VersionGroup
 from proxyapi.models import Account, Charge, ChargeState, Draft, Job, JobState
 from tests.deadlocks import run_beside
-from tests.factories import AccountFactory, TokenFactory
+from tests.factories import AccountFactory, ChargeFactory, TokenFactory
 
 
 def create(browser, job, **data):
@@ -221,6 +221,15 @@ def test_one_is_kept_and_the_others_are_hidden_with_undo(three, vera, client_of)
     assert "Version 2 is kept. The others are hidden." in page
     assert "2 versions are hidden." in page
     three.post(f"/library/undo/{three.session['library_undo']['id']}/")
+    assert not Job.objects.exclude(hidden_at=None).exists()
+
+
+def test_none_is_kept_while_a_request_of_another_is_open(three):
+    url = f"/library/versions/{VersionGroup.objects.get().pk}/"
+    ChargeFactory.create(job=versions()[2])
+    keep = {"keep": versions()[1].pk}
+    page = three.post(f"{url}choices/", keep, follow=True).content.decode()
+    assert "Nothing was hidden. A request of the draft" in page
     assert not Job.objects.exclude(hidden_at=None).exists()
 
 

@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from proxyapi import rate_limiter, redis_client
 from proxyapi.kinds import page_reading
-from proxyapi.models import Draft, Job, JobState, PageRead
+from proxyapi.models import ChargeState, Draft, Job, JobState, PageRead
 from proxyapi.operations import RatePool
 from proxyapi.polling import due_work
-from tests.factories import JobFactory
+from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
     error_response,
@@ -235,6 +235,54 @@ def test_a_draft_that_was_sent_or_is_of_another_type_reads_no_page(
         Draft.objects.update(settings={**SETTINGS, "type": "b-roll"})
     assert read(job).state == "failed"
     assert upstream.requests == []
+
+
+@pytest.mark.parametrize("state", [ChargeState.DRAFT, ChargeState.HELD])
+def test_a_confirmed_render_keeps_its_images(
+    job: Job, upstream: ScriptedUpstream, state: ChargeState
+) -> None:
+    ChargeFactory.create(job=job, state=state)
+    row = read(job)
+    assert (row.state, row.message) == ("failed", page_reading.CHANGED_MEANWHILE)
+    assert upstream.requests == []
+
+
+def test_images_that_arrive_after_a_render_was_confirmed_are_not_stored(
+    job: Job, upstream: ScriptedUpstream
+) -> None:
+    Draft.objects.update(settings={**SETTINGS, "assets": [9]})
+
+    def confirm(request: httpx.Request) -> httpx.Response:
+        ChargeFactory.create(job=job)
+        return page_response(image(12))
+
+    upstream.respond("PATCH", "/faceless/7", make_response({"id": 7}))
+    upstream.respond(*SCRAPE, confirm)
+    row = read(job)
+    assert (row.state, row.message) == ("failed", page_reading.CHANGED_MEANWHILE)
+    assert (row.image_ids, Draft.objects.get(pk=job.pk).settings["assets"]) == ([], [9])
+    assert not job.parts.exists()
+
+
+def test_images_that_are_no_list_are_none(job: Job, upstream: ScriptedUpstream) -> None:
+    upstream.respond(*SCRAPE, make_response({"id": 7, "assets": 3}))
+    row = read(job)
+    assert (row.state, row.image_ids) == ("done", [])
+
+
+def test_an_answer_that_cannot_be_stored_ends_it(
+    job: Job, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object) -> None:
+        raise ValueError("unreadable")
+
+    monkeypatch.setattr(page_reading, "store_parts", fail)
+    upstream.respond(*SCRAPE, page_response(image(12)))
+    with pytest.raises(ValueError, match="unreadable"):
+        read(job)
+    row = PageRead.objects.get()
+    assert (row.state, row.message) == ("failed", page_reading.READER_CRASHED)
+    assert list(due_work.lease_due_page_reads()) == []
 
 
 @pytest.mark.parametrize(
