@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from proxyapi import calls
@@ -18,6 +19,7 @@ from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS
 from proxyapi.models import Job, JobState
 from proxyapi.models.job_part import PartState
+from proxyapi.operations import PART_OPERATIONS
 from proxyapi.polling import circuit_breaker
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
@@ -66,8 +68,8 @@ def fetch_parts(job: Job) -> datetime | None:
 def next_attempt_at(job: Job, error: errors.UpstreamError) -> datetime | None:
     """When to try again after an answer that did not come, or a refusal; None after a day."""
     now = timezone.now()
-    last_read = job.parts.order_by("-read_at").values_list("read_at", flat=True).first()
-    failing_for = now - (last_read or job.finished_at or now)
+    known = [time for time in (last_read_at(job), last_part_charge_at(job)) if time]
+    failing_for = now - max(known, default=job.finished_at or job.created_at)
     if failing_for > MAX_READING_AGE:
         return None
     delay = FAILED_READ_BACKOFF.delay_after(failing_for)
@@ -81,23 +83,46 @@ def next_part_read_at(job: Job, requested_at: datetime) -> datetime | None:
     if Job.objects.filter(pk=job.pk, state=JobState.RUNNING).exists():
         return None
     running = [part for part in job.parts.all() if part.state == PartState.RUNNING]
-    youngest = max((part.created_at for part in running), default=None)
-    if youngest is None or requested_at - youngest > MAX_READING_AGE:
+    if not running:
+        return None
+    youngest = max(part.created_at for part in running)
+    if charged_at := last_part_charge_at(job):
+        youngest = max(youngest, charged_at)  # a new image replaces one in an old part
+    if requested_at - youngest > MAX_READING_AGE:
         return None
     interval = (requested_at - youngest) * READ_INTERVAL_FRACTION
     return requested_at + max(MIN_READ_INTERVAL, min(interval, MAX_READ_INTERVAL))
 
 
+def last_read_at(job: Job) -> datetime | None:
+    """When the newest stored record was requested."""
+    last: datetime | None = job.parts.aggregate(last=Max("read_at"))["last"]
+    return last
+
+
+def last_part_charge_at(job: Job) -> datetime | None:
+    """When the newest charge for a part was applied to the job."""
+    charges = job.charges.filter(operation__in=PART_OPERATIONS)
+    last: datetime | None = charges.aggregate(last=Max("applied_at"))["last"]
+    return last
+
+
 def read_unfinished_parts_again(job: Job) -> bool:
-    """Read the job's parts at the next tick because a person requested it, also if reading stopped.
-    Return False if no part is in progress."""
-    if not any(part.state == PartState.RUNNING for part in job.parts.all()):
+    """Read the job's parts soon because a person requested it, also if reading stopped.
+    Return False if no part is in progress, and none was paid for since the last read."""
+    read_at, charged_at = last_read_at(job), last_part_charge_at(job)
+    is_unread = charged_at is not None and (read_at is None or charged_at > read_at)
+    if not is_unread and not any(part.state == PartState.RUNNING for part in job.parts.all()):
         return False
-    read_parts_soon(job)
+    now = timezone.now()
+    # A time within the timeout may be the lease of a read in progress, and comes soon anyway.
+    is_later = Q(parts_due_at=None) | Q(parts_due_at__gt=now + PART_READ_TIMEOUT)
+    Job.objects.filter(is_later, pk=job.pk).update(parts_due_at=now + MIN_READ_INTERVAL)
     publish_event(job.tenant_id, EventType.JOB, job.pk)
     return True
 
 
-def read_parts_soon(job: Job, delay: timedelta = timedelta(0)) -> None:
-    """Read the record of this job at the next tick after `delay`."""
+def read_parts_soon(job: Job, delay: timedelta = MIN_READ_INTERVAL) -> None:
+    """Read the record of this job at the next tick after `delay`, also if a read is in progress:
+    that one may be older than the new part."""
     Job.objects.filter(pk=job.pk).update(parts_due_at=timezone.now() + delay)

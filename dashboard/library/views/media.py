@@ -83,6 +83,8 @@ async def stream_media(
     """Stream the file at `holder.media_url`, which is read again once if it has expired."""
     try:
         film = await open_media(request, job, holder, renew="still" not in request.GET)
+    except JobPart.DoesNotExist:
+        raise Http404("The service no longer has this part.") from None
     except MediaError:
         return HttpResponse(
             FILM_UNAVAILABLE_TEXT, status=502, content_type="text/plain; charset=utf-8"
@@ -145,8 +147,8 @@ def media_response(
 ) -> HttpResponseBase:
     type_ = film.content_type or default_type
     response = StreamingHttpResponse(film.body, status=film.status, content_type=type_)
-    for name, value in film.headers.items():
-        response[name] = value
+    for header, value in film.headers.items():
+        response[header] = value
     # The browser caches it, but revalidates it in the reader's own session each time.
     response["Cache-Control"] = "private, no-cache"
     response["X-Content-Type-Options"] = "nosniff"

@@ -294,7 +294,7 @@ def test_a_range_is_passed_on_both_ways(make_video_job, vera, upstream, client_o
 
 
 def test_a_download_has_a_safe_file_name(make_video_job, vera, upstream, client_of):
-    upstream(movie())
+    upstream(movie(content_length="10000", last_modified="Tue, 24 Nov 2026 04:00:00 GMT"))
     job = make_video_job("completed", title='../../"evil";\r\nX: Ümläut')
     answer = client_of(vera).get(f"/videos/{job.pk}/media/?download=1")
     assert answer["Content-Disposition"] == 'attachment; filename="evil-x-umlaut.mp4"'

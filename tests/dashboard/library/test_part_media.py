@@ -27,7 +27,7 @@ async def flowing() -> AsyncIterator[bytes]:
 
 
 def picture(content_type: str = "image/png") -> MediaStream:
-    return MediaStream(200, {}, flowing(), content_type)
+    return MediaStream(200, {"content-length": "7"}, flowing(), content_type)
 
 
 @pytest.fixture
@@ -93,6 +93,19 @@ def test_an_expired_address_is_read_again_once(job, vera, host, client_of, monke
     assert client_of(vera).get(address(part)).status_code == 200
     assert asked[-1][0] == fresh
     assert client_of(vera).get(address(part)).status_code == 502, "once a minute"
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_part_that_the_refreshed_record_no_longer_has_is_gone(
+    is_new, job, vera, host, client_of, monkeypatch
+):
+    def refresh(job: Job) -> bool:
+        store_parts(job, RECORD | {"assets": []}, LISTS)
+        return is_new
+
+    monkeypatch.setattr(view, "refresh_media_url", Mock(side_effect=refresh))
+    host(MediaGone())
+    assert client_of(vera).get(address(job.parts.get(list_name="assets"))).status_code == 404
 
 
 def test_an_export_is_downloaded_under_a_name(job, vera, host, client_of):

@@ -12,9 +12,13 @@ from django.utils import timezone
 from proxyapi import rate_limiter, redis_client, tasks
 from proxyapi.models import Job, JobPart, TokenState
 from proxyapi.polling import due_work
-from proxyapi.polling.part_reads import read_job_parts, read_parts_soon
+from proxyapi.polling.part_reads import (
+    read_job_parts,
+    read_parts_soon,
+    read_unfinished_parts_again,
+)
 from proxyapi.rate_limiter import Priority
-from tests.factories import JobFactory
+from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.polling.conftest import ago
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, error_response, make_response
 
@@ -142,3 +146,63 @@ def test_a_clock_that_was_set_back_stops_no_read(job: Job) -> None:
     read_parts_soon(job, timedelta(hours=3))
     due_work.reschedule_after_clock_rollback()
     assert list(due_work.lease_due_part_reads()) != []
+
+
+def pay_for_part(job: Job, operation: str = "faceless.export", age: float = 60) -> None:
+    ChargeFactory.create(job=job, operation=operation, applied_at=ago(age))
+
+
+def test_a_failed_read_of_a_new_export_of_an_old_video_is_repeated(
+    job: Job, upstream: ScriptedUpstream
+) -> None:
+    Job.objects.update(finished_at=ago(3 * 86400))
+    pay_for_part(job)
+    upstream.respond("GET", "/faceless/7", error_response(503, "DOWN"))
+    read_when_due(job)
+    assert 5 <= seconds_until_next(job) < 90
+    create_export(job, 2 * 86400)
+    JobPart.objects.update(read_at=ago(2 * 86400))
+    upstream.respond("GET", "/faceless/7", error_response(503, "DOWN"))
+    Job.objects.update(parts_due_at=ago(0))
+    read_when_due(job)
+    assert 5 <= seconds_until_next(job) < 90
+
+
+def test_failed_reads_of_a_draft_end_a_day_after_it_was_created(
+    job: Job, upstream: ScriptedUpstream
+) -> None:
+    Job.objects.update(state="draft", finished_at=None, created_at=ago(2 * 86400))
+    upstream.respond("GET", "/faceless/7", error_response(503, "DOWN"))
+    read_when_due(job)
+    assert job.parts_due_at is None
+
+
+def test_a_new_image_of_an_old_video_is_read_until_it_is_finished(
+    job: Job, upstream: ScriptedUpstream
+) -> None:
+    create_export(job, 3 * 86400)
+    pay_for_part(job, "ai_visuals.regenerate")
+    upstream.respond("GET", "/faceless/7", exports(status="rendering"))
+    read_when_due(job)
+    assert 5 < seconds_until_next(job) <= 10
+
+
+def test_a_person_can_have_a_paid_part_read_that_no_read_showed(job: Job) -> None:
+    Job.objects.update(parts_due_at=None)
+    assert not read_unfinished_parts_again(job), "nothing is in progress"
+    pay_for_part(job)
+    assert read_unfinished_parts_again(job)
+    job.refresh_from_db()
+    assert 4 < seconds_until_next(job) <= 5, "no resource is read more often than every 5 s"
+
+
+def test_a_request_does_not_end_the_lease_of_a_read(job: Job) -> None:
+    create_export(job, 60)
+    ((_, until),) = due_work.lease_due_part_reads()
+    assert read_unfinished_parts_again(job)
+    job.refresh_from_db()
+    assert job.parts_due_at == until
+    Job.objects.update(parts_due_at=timezone.now() + timedelta(minutes=10))
+    assert read_unfinished_parts_again(job)
+    job.refresh_from_db()
+    assert 4 < seconds_until_next(job) <= 5
