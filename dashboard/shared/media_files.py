@@ -72,7 +72,7 @@ def read_media_file(content: bytes) -> MediaFile:
     }
     try:
         cleaned = clean[extension](content)
-    except (struct.error, IndexError, ValueError):
+    except (struct.error, IndexError, ValueError, RecursionError):
         raise MediaFileRefused(DAMAGED) from None
     return MediaFile(cleaned, content_type, extension)
 

@@ -34,6 +34,12 @@ COUNT_PRESSES_JS = """() => {
     }, true);
 }"""
 
+SLOW_SESSION_CHECK_JS = """() => {
+    const send = window.fetch;
+    const pause = () => new Promise((done) => setTimeout(done, 1500));
+    window.fetch = (...request) => pause().then(() => send(...request));
+}"""
+
 
 def test_a_topic_becomes_a_priced_draft_in_two_presses_and_one_field(
     open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
@@ -95,6 +101,18 @@ def test_a_wrong_field_is_marked_until_it_is_mended(
     field.fill("word " * 3001)
     expect(page.locator("#id_start_help")).to_contain_text("3,001 words are too many")
     expect(field).to_have_attribute("aria-invalid", "true")
+
+
+def test_a_button_that_the_reading_replaces_while_it_is_pressed_still_counts(
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
+) -> None:
+    luca = open_member_page("Luca")
+    luca.use_token_of(sandbox_control.create_account())
+    luca.page.goto("/studio/")
+    # The check of the session takes longer than the reading of what was typed.
+    luca.page.evaluate(SLOW_SESSION_CHECK_JS)
+    luca.begin_draft("Why glaciers are blue")
+    luca.page.wait_for_url("**/studio/*-*/*/", timeout=PRICED_TIMEOUT_MS)
 
 
 def test_the_reading_keeps_typed_words_guarded(

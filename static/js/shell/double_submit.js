@@ -13,7 +13,10 @@
     // The next field that waits to be saved starts within the event: look once it is over.
     form.addEventListener("htmx:afterRequest", ({ detail }) => setTimeout(() => {
       submitter?.removeAttribute("aria-busy");
-      if (detail.successful && form.isConnected && !sent.has(form)) form.requestSubmit(submitter);
+      // An answer may have replaced the button meanwhile.
+      const button = submitter?.isConnected ? submitter : [...form.elements].find(
+        ({ type, name, value }) => type === "submit" && name === submitter?.name && value === submitter?.value);
+      if (detail.successful && form.isConnected && !sent.has(form)) form.requestSubmit(button);
     }), { once: true });
   }
 

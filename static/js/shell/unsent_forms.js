@@ -4,6 +4,9 @@
   const PATIENCE = 5000; // ms; who does not answer is sent to all the same
   const session = new WeakMap(); // of a form that is pressed: "asked", then "stands"
 
+  // An answer may have replaced the button meanwhile.
+  const sameButton = (form, { name, value }) =>
+    [...form.elements].find((field) => field.type === "submit" && field.name === name && field.value === value);
   const free = (form) => delete form?.dataset.typed;
 
   // Asked as a part of the page asks: the door answers then, instead of the view.
@@ -30,7 +33,7 @@
     session.set(form, "stands");
     if (over) document.dispatchEvent(new CustomEvent("session:ended"));
     // By a click: of a submit alone htmx does not know whose it is.
-    else if (submitter) submitter.click();
+    else if (submitter) sameButton(form, submitter)?.click();
     else form.requestSubmit();
     session.delete(form);
   }
