@@ -41,7 +41,12 @@ STYLE_BUNDLE = StaticBundle(
     re.compile(rb"/\*.*?\*/", re.DOTALL),
     ("css/tokens.css", "css/layers.css"),
 )
+# Pages of the studio and of videos link it besides: the others need none of it.
+STUDIO_STYLE_BUNDLE = StaticBundle("css/studio.css", "css/studio/", STYLE_BUNDLE.comment_pattern)
 SCRIPT_BUNDLE = StaticBundle("js/reelroom.js", "js/shell/", re.compile(rb"^ *//.*\n", re.MULTILINE))
+
+
+BUNDLES = (STYLE_BUNDLE, STUDIO_STYLE_BUNDLE, SCRIPT_BUNDLE)
 
 
 class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
@@ -51,13 +56,13 @@ class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[mis
         self, paths: dict[str, Any], dry_run: bool = False, **options: Any
     ) -> Iterator[Any]:
         if not dry_run:
-            for bundle in (STYLE_BUNDLE, SCRIPT_BUNDLE):
+            for bundle in BUNDLES:
                 self.delete(bundle.name)
                 text = b"\n".join(self.read_part(part) for part in bundle.parts(paths))
                 self._save(bundle.name, ContentFile(bundle.comment_pattern.sub(b"", text)))
             paths = {
                 **paths,
-                **{added.name: (self, added.name) for added in (STYLE_BUNDLE, SCRIPT_BUNDLE)},
+                **{added.name: (self, added.name) for added in BUNDLES},
             }
         yield from super().post_process(paths, dry_run, **options)
 

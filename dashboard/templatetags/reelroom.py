@@ -22,7 +22,12 @@ from dashboard.shared.formatting import (
     seconds,
     share_of,
 )
-from dashboard.static_files.bundles import SCRIPT_BUNDLE, STYLE_BUNDLE, files_to_link
+from dashboard.static_files.bundles import (
+    SCRIPT_BUNDLE,
+    STUDIO_STYLE_BUNDLE,
+    STYLE_BUNDLE,
+    files_to_link,
+)
 
 register = template.Library()
 for formatter in (clock, credit_rate, credits, day, duration, percent, seconds, share_of):
@@ -39,8 +44,14 @@ GLYPH_STATES = frozenset(
 
 @register.simple_tag
 def sheets() -> list[str]:
-    """Return the style sheets that a page links."""
+    """Return the style sheets that every page links."""
     return files_to_link(STYLE_BUNDLE)
+
+
+@register.simple_tag
+def studio_sheets() -> list[str]:
+    """Return the style sheets that pages of the studio and of videos link besides."""
+    return files_to_link(STUDIO_STYLE_BUNDLE)
 
 
 @register.simple_tag

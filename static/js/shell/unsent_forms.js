@@ -5,8 +5,8 @@
   const session = new WeakMap(); // of a form that is pressed: "asked", then "stands"
 
   // An answer may have replaced the button meanwhile.
-  const sameButton = (form, { name, value }) =>
-    [...form.elements].find((field) => field.type === "submit" && field.name === name && field.value === value);
+  const sameButton = (form, old) =>
+    [...form.elements].find(({ type, name, value }) => type === "submit" && name === old.name && value === old.value);
   const free = (form) => delete form?.dataset.typed;
 
   // Asked as a part of the page asks: the door answers then, instead of the view.
@@ -17,8 +17,7 @@
     return [200, 403].includes(answer?.status);
   }
 
-  // Before anybody else hears of it.
-  async function press(event) {
+  async function press(event) { // before anybody else hears of it
     const { target: form, submitter } = event;
     if (event.defaultPrevented) return;
     if (session.get(form) === "stands") return free(form);
@@ -32,14 +31,12 @@
     submitter?.removeAttribute("aria-busy");
     session.set(form, "stands");
     if (over) document.dispatchEvent(new CustomEvent("session:ended"));
-    // By a click: of a submit alone htmx does not know whose it is.
-    else if (submitter) sameButton(form, submitter)?.click();
+    else if (submitter) sameButton(form, submitter)?.click(); // of a submit alone htmx does not know whose it is
     else form.requestSubmit();
     session.delete(form);
   }
 
-  // A form that saves itself is marked by autosave.js.
-  document.addEventListener("input", ({ target: { form } }) => {
+  document.addEventListener("input", ({ target: { form } }) => { // one that saves itself is marked by autosave.js
     if (form?.method === "post" && !form.querySelector("[data-saver]")) form.dataset.typed = "";
   });
   window.addEventListener("submit", press, true);

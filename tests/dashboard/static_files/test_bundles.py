@@ -9,7 +9,14 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 
 from dashboard.static_files import bundles
-from dashboard.static_files.bundles import SCRIPT_BUNDLE, STYLE_BUNDLE, StaticBundle, files_to_link
+from dashboard.static_files.bundles import (
+    BUNDLES,
+    SCRIPT_BUNDLE,
+    STUDIO_STYLE_BUNDLE,
+    STYLE_BUNDLE,
+    StaticBundle,
+    files_to_link,
+)
 
 STATIC = Path(settings.BASE_DIR) / "static"
 
@@ -18,7 +25,7 @@ def test_tokens_come_first_because_they_order_the_layers() -> None:
     assert files_to_link(STYLE_BUNDLE)[:2] == ["css/tokens.css", "css/layers.css"]
 
 
-@pytest.mark.parametrize("bundle", [STYLE_BUNDLE, SCRIPT_BUNDLE], ids=lambda bundle: bundle.name)
+@pytest.mark.parametrize("bundle", BUNDLES, ids=lambda bundle: bundle.name)
 def test_every_component_is_linked_once(bundle: StaticBundle) -> None:
     files = sorted(f"{bundle.folder}{path.name}" for path in (STATIC / bundle.folder).iterdir())
     assert files
@@ -46,6 +53,8 @@ def test_collecting_lays_the_sheets_behind_each_other(collected_static: Path) ->
     assert one.index("--paper:") < one.index(".btn") < one.index(".card")
     assert "/*" not in one
     assert files_to_link(STYLE_BUNDLE) == [STYLE_BUNDLE.name]
+    studio = (collected_static / STUDIO_STYLE_BUNDLE.name).read_text()
+    assert ".steps" in studio and ".steps" not in one
 
 
 def test_collecting_lays_the_scripts_of_every_page_behind_each_other(
