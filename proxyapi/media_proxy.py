@@ -54,7 +54,7 @@ ACCEPTED_STATUSES = frozenset({200, 206, 304, 416})
 GONE_STATUSES = frozenset({401, 403, 404, 410})
 MAX_MEDIA_BYTES = 2 * 1024**3
 MAX_STREAM_S = 2 * 3600  # seconds; long enough for pauses, and bounds a very slow host
-MEDIA_TIMEOUT = httpx.Timeout(20, connect=5)
+MEDIA_TIMEOUT = httpx.Timeout(60, connect=5)
 NAT64 = IPv6Network("64:ff9b::/96")
 GLOBAL_UNICAST = IPv6Network("2000::/3")
 
