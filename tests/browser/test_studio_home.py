@@ -167,6 +167,7 @@ def test_the_drafts_of_others_appear_and_go_by_themselves(
     luca.begin_draft("Seen by a colleague at once")
     row = vera.page.locator("#drafts tr", has_text="Seen by a colleague at once")
     expect(row).to_contain_text("cript")
+    luca.page.wait_for_url("**/studio/*-*/*/")
     luca.page.goto("/studio/drafts/")
     luca.page.get_by_role("button", name="Delete “Seen by a colleague at once”").click()
     expect(row).to_have_count(0)
