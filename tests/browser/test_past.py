@@ -37,7 +37,7 @@ def test_the_first_page_shows_books_that_agree_and_the_newest_videos(mira: Page)
     expect(main).to_contain_text("Ledger and balance match")
     expect(main).to_contain_text("Luca requests")
     pictures = mira.locator("#overview-running .frame img")
-    mira.locator("#overview-running").scroll_into_view_if_needed()
+    mira.evaluate("document.querySelector('#overview-running').scrollIntoView()")
     expect(pictures).to_have_count(4, timeout=PICTURES_MS)
 
 
