@@ -30,7 +30,7 @@ RUN_ONCE = (
     *("test_mutants.py", "test_mutations.py", "test_canaries.py", "test_processes.py"),
     *("test_disk_full.py", "test_soak.py", "test_redis_away.py"),
 )
-# SQLite has one house, so nothing is rolled there.
+# SQLite runs on one host, so there is no rolling deployment.
 NEVER_ON_SQLITE = ("test_rolling.py",)
 LAST_LINES = 40
 # By the minutes they take; what is not named is short.

@@ -52,20 +52,20 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "two open charges of a job": Mutant(
         "proxyapi/charges/admission.py",
-        "    if job.charges.open().exists():\n        raise AlreadyInProgress(JOB_IN_PROGRESS)\n",
+        "    if in_progress.exists():\n        raise AlreadyInProgress(JOB_IN_PROGRESS)\n",
         "",
         "test_admission.py",
     ),
     "the database takes two open charges": Mutant(
         "proxyapi/models/charge.py",
-        'condition=Q(state__in=["draft", "held", "sending", "unknown"]),\n',
-        'condition=Q(state="nothing"),\n',
+        'state__in=["draft", "held", "sending", "unknown"], applied_at__isnull=True\n',
+        'state="nothing"\n',
         "test_admission.py",
     ),
     "nobody looks at the balance": Mutant(
         "proxyapi/charges/admission.py",
-        "    if hold > (available := account.balance - held):",
-        "    if hold > (available := account.balance - held) + 10**9:",
+        "    if hold and hold > (available := account.balance - held):",
+        "    if hold and hold > (available := account.balance - held) + 10**9:",
         "test_admission.py test_consent.py",
     ),
     "a claim without a condition": Mutant(
