@@ -17,8 +17,8 @@ from dashboard.shared.charging import (
     require_shown_price,
     submit_charge,
 )
-from dashboard.shared.media_files import MediaFile
 from dashboard.shared.roles import Permission
+from dashboard.shared.uploads.media_files import MediaFile
 from dashboard.shared.videos.parts import EXPORT, NEW_IMAGE, OWN_MEDIA, has_scenes
 from proxyapi import pricing
 from proxyapi.models import Charge, Job, JobPart, JobState, Upload

@@ -8,11 +8,11 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
-from dashboard.shared import media_files
 from dashboard.shared.forms import PortalForm
-from dashboard.shared.media_files import MediaFile, MediaFileRefused, read_media_file
 from dashboard.shared.public_addresses import MAX_ADDRESS_LENGTH, find_address_problem
 from dashboard.shared.text_validation import reject_invisible
+from dashboard.shared.uploads import media_files
+from dashboard.shared.uploads.media_files import MediaFile, MediaFileRefused, read_media_file
 from dashboard.shared.video_options import FacelessOptions
 from dashboard.shared.videos.parts import EXPORT_FIELDS
 

@@ -20,9 +20,9 @@ from dashboard.parts.views.dialogs import QUESTION_TEMPLATE, render_part_dialog
 from dashboard.shared.access import fetch_job, fetch_part
 from dashboard.shared.budget_usage import BudgetExceeded
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.media_files import ACCEPTED_FORMATS, MAX_MEDIA_FILE_BYTES
 from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.roles import Permission
+from dashboard.shared.uploads.media_files import ACCEPTED_FORMATS, MAX_MEDIA_FILE_BYTES
 from dashboard.shared.videos.parts import has_scenes
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal

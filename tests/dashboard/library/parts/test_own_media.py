@@ -10,7 +10,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from dashboard.shared import media_files
+from dashboard.shared.uploads import media_files
 from proxyapi.models import Account, Charge, Upload
 from tests.contract.staging import png
 

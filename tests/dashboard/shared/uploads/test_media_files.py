@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from dashboard.shared import media_files
-from dashboard.shared.media_files import MediaFileRefused, exif_orientation, read_media_file
+from dashboard.shared.uploads import media_files
+from dashboard.shared.uploads.media_files import MediaFileRefused, exif_orientation, read_media_file
 
 Image = pytest.importorskip("PIL.Image")
 KINDS = ["PNG", "JPEG", "WEBP", "GIF", "mp4"]

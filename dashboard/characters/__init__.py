@@ -1,0 +1,1 @@
+"""Characters: made from a photo, previewed, trained, offered in the studio."""

@@ -1,0 +1,1 @@
+"""Ideas: what the team owns, searches for more, drafts from ideas."""

@@ -1,0 +1,1 @@
+"""Voices: the service's and the team's clones, making a clone, consent records."""
