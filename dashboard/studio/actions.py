@@ -40,7 +40,6 @@ from proxyapi.models import (
     Token,
     lock_draft,
 )
-from proxyapi.models.page_read import ACTIVE_PAGE_READS
 from proxyapi.refusals import NotReady, StaleData, TokenRefused
 
 ADD_ONE_FIRST = "You have no token yet. Add yours; everything you create uses it."
@@ -51,10 +50,6 @@ TYPE_FIXED = (
 NO_PAGE = "This draft is of another type now, which reads no web page."
 ORDER_OF_PAGE = "The service shows the images in the order of the page."
 IMAGES_CHANGED = "Not saved. The images were changed meanwhile; they are shown as they are now."
-PAGE_BEING_READ = (
-    "The page is being read. Nothing was sent. Render when its images are here, or stop the "
-    "reading."
-)
 RENDER_CONFIRMED = (
     "This video was sent, or waits for an approval. The page was not read, and its images are "
     "unchanged."
@@ -346,8 +341,6 @@ def quote_render(job: Job, seen: Decimal) -> Decimal:
     for need in flow_of(job).preconditions:
         if refusal := need.find_refusal(job.draft.settings, options):
             raise NotReady(refusal)
-    if PageRead.objects.filter(job=job, state__in=ACTIVE_PAGE_READS).exists():
-        raise NotReady(PAGE_BEING_READ)
     draft = job.draft
     if not draft.has_current_estimate or draft.estimate is None:
         raise NotReady(PRICE_MISSING)

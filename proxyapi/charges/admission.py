@@ -6,6 +6,7 @@ withdrawn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -20,7 +21,17 @@ from django.utils import timezone
 from proxyapi import failpoints, pricing
 from proxyapi.charges import transitions
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Account, Charge, ChargeState, Draft, Job, Token, Upload, lock_draft
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    Draft,
+    Job,
+    PageRead,
+    Token,
+    Upload,
+    lock_draft,
+)
 from proxyapi.models.charge import HOLDING_STATES
 from proxyapi.operations import JOB_STARTING_OPERATIONS, PART_OPERATIONS, get_operation
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
@@ -37,6 +48,14 @@ from proxyapi.refusals import (
 SWEEP_AFTER = timedelta(seconds=10)
 JOB_IN_PROGRESS = "Another request for this video is already in progress. Nothing was sent twice."
 SAME_IN_PROGRESS = "The same request is already in progress. Nothing was sent twice."
+PAGE_BEING_READ = (
+    "The page is being read. Nothing was sent. Render when its images are here, or stop the "
+    "reading."
+)
+PAGE_STILL_READ = (
+    "The reading was stopped, but the service may still replace the images. Nothing was sent. "
+    "Render when it has answered, in {seconds} s at the latest."
+)
 NO_APPROVAL_NEEDED = "It now fits the budget. Nothing was sent. Confirm again."
 
 
@@ -99,8 +118,8 @@ def admit(
     The account stays locked until the transaction ends, so two members, or two teams, cannot both
     spend the last credit. Raises `LimitExceeded` if a limit is exceeded, `StaleData` if the job
     changed or a draft needs no approval, `AlreadyInProgress` if something is in progress on the
-    job, `NotReady` if the account belongs to another upstream, and `NotEnoughCredits` if the hold
-    does not fit (for a draft this is checked at its approval).
+    job, `NotReady` if the account belongs to another upstream or a page is being read for the job,
+    and `NotEnoughCredits` if the hold does not fit (for a draft this is checked at its approval).
     """
     if not get_operation(intent.operation).charging:
         raise ValueError(f"{intent.operation} charges nothing")
@@ -230,6 +249,8 @@ def check_none_in_progress(intent: ChargeIntent) -> Job | None:
         return None
     job = Job.objects.select_for_update().get(pk=intent.job.pk)
     check_job_unchanged(job, intent)
+    if intent.operation in JOB_STARTING_OPERATIONS:
+        check_images_final(job)
     in_progress = job.charges.open()
     if get_operation(intent.operation).changes_part:
         # What was carried out, and of which only the cost is unknown, delays no other one.
@@ -250,6 +271,18 @@ def check_job_unchanged(job: Job, intent: ChargeIntent) -> None:
     )
     if job.state != displayed.state or (priced and not is_unchanged):
         raise StaleData("This video has changed. Nothing was sent. Review it first.")
+
+
+def check_images_final(job: Job) -> None:
+    """Raise `NotReady` while a page is read for the locked job: the service replaces its images."""
+    now = timezone.now()
+    row = PageRead.objects.in_progress(now).filter(job=job).first()
+    if row is None:
+        return
+    if row.is_active or row.answer_due_at is None:
+        raise NotReady(PAGE_BEING_READ)
+    left = (row.answer_due_at - now).total_seconds()
+    raise NotReady(PAGE_STILL_READ.format(seconds=math.ceil(left)))
 
 
 def edited_at(draft: Draft | None) -> datetime | None:

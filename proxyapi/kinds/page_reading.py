@@ -28,6 +28,7 @@ from proxyapi.upstream import errors, response_parsing
 SCRAPE_OPERATION = "faceless.scrape_images"
 URL_BASED = "url-based"
 RETRY_DELAYS_S = (15, 30, 60, 120, 240)
+ANSWER_TIMEOUT = timedelta(seconds=75)  # the draft may have to be created first
 MAX_ATTEMPTS = len(RETRY_DELAYS_S) + 1
 PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a permit; longer waits postpone the request
 MIN_IMAGE_PX = 200  # the shorter side; a smaller image is left out at first
@@ -73,7 +74,8 @@ def read_page(job: Job) -> None:
     row = PageRead.objects.filter(job=job, state__in=ACTIVE_PAGE_READS).first()
     if row is None:
         return
-    if not can_replace_images(job) or job.chosen_settings.get("type") != URL_BASED:
+    answer_due_at = claim_images(job)
+    if answer_due_at is None:
         finish_page_read(row, PageReadState.FAILED, CHANGED_MEANWHILE)
         return
     try:
@@ -97,6 +99,26 @@ def read_page(job: Job) -> None:
     except Exception:
         finish_page_read(row, PageReadState.FAILED, READER_CRASHED)
         raise
+    finally:
+        release_images(job, answer_due_at)
+
+
+@transaction.atomic
+def claim_images(job: Job) -> datetime | None:
+    """Return until when no render of the draft is admitted, because the service may replace its
+    images; None if they must not be replaced."""
+    if job.chosen_settings.get("type") != URL_BASED or not can_replace_images(job):
+        return None
+    answer_due_at = timezone.now() + ANSWER_TIMEOUT
+    PageRead.objects.filter(job=job).update(answer_due_at=answer_due_at)
+    return answer_due_at
+
+
+def release_images(job: Job, answer_due_at: datetime) -> None:
+    """Admit renders again, unless a later request of the draft has been sent."""
+    claimed = PageRead.objects.filter(job=job, answer_due_at=answer_due_at)
+    if claimed.update(answer_due_at=None):
+        publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
 @transaction.atomic

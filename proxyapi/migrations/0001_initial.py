@@ -391,6 +391,7 @@ class Migration(migrations.Migration):
                 ('requested_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('due_at', models.DateTimeField(blank=True, help_text='When to send the request; null if none is to be sent.', null=True)),
                 ('attempts', models.PositiveSmallIntegerField(default=0, help_text='Attempts that the service could not serve.')),
+                ('answer_due_at', models.DateTimeField(blank=True, help_text='Until when the service may answer the request that was sent; null if it has.', null=True)),
                 ('message', models.TextField(blank=True, help_text='Why it waits or failed; shown to users.')),
                 ('ended_at', models.DateTimeField(blank=True, null=True)),
                 ('read_url', models.TextField(blank=True)),

@@ -34,6 +34,11 @@ class PageReadQuerySet(models.QuerySet["PageRead"]):
             upstream_address.current_upstream_filter("job__account__environment"), due_at__lte=now
         )
 
+    def in_progress(self, now: datetime) -> Self:
+        """Requests that are to be sent, or to which the service may still answer: it then replaces
+        the draft's images, also after a stop."""
+        return self.filter(Q(state__in=ACTIVE_PAGE_READS) | Q(answer_due_at__gt=now))
+
 
 class PageRead(models.Model):
     job = models.OneToOneField(Job, models.CASCADE, primary_key=True, related_name="page_read")
@@ -45,6 +50,11 @@ class PageRead(models.Model):
     )
     attempts = models.PositiveSmallIntegerField(
         default=0, help_text="Attempts that the service could not serve."
+    )
+    answer_due_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Until when the service may answer the request that was sent; null if it has.",
     )
     message = models.TextField(blank=True, help_text="Why it waits or failed; shown to users.")
     ended_at = models.DateTimeField(null=True, blank=True)

@@ -21,6 +21,7 @@ from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.studio.flows import (
     Precondition,
     SettingControl,
+    StepSlug,
     chosen_combination,
     flow_of,
     lacks_priced_choice,
@@ -30,11 +31,12 @@ from dashboard.studio.queries.steps import setting_state
 from proxyapi import pricing
 from proxyapi.credentials import token_vault
 from proxyapi.kinds import KINDS
-from proxyapi.models import Charge, Job, JobState, TokenState
+from proxyapi.models import Charge, Job, JobState, PageRead, TokenState
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.operations import FACELESS_RENDER_OPERATIONS
 from proxyapi.refusals import format_credits
 
+PAGE_BEING_READ = "The page is being read"
 MAX_PAST_PRICES = 14
 QUOTE_TIMEOUT = timedelta(seconds=20)
 SIMILAR_LENGTH_FACTOR = 1.25  # lengths that differ by at most this factor are "like this"
@@ -112,7 +114,7 @@ class RenderButton:
 
 
 def build_draft_price(job: Job) -> DraftPrice:
-    """Three queries besides the job with its account and token."""
+    """Three queries besides the job with its account and token, for a web page four."""
     options = account_options(job.account)
     state, reason = price_state_and_reason(job)
     return DraftPrice(
@@ -173,11 +175,22 @@ def can_request_price_again(job: Job, state: str) -> bool:
 
 def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequirement, ...]:
     needs = draft_requirements(job, options)
+    if is_page_being_read(job):
+        is_linked = any(need.step == StepSlug.SOURCE and not need.done for need in needs)
+        step = "" if is_linked else StepSlug.SOURCE
+        needs.append(RenderRequirement(PAGE_BEING_READ, False, step, "See it"))
     needs.append(RenderRequirement("No render is running", not has_active_render(job)))
     if stopped := token_requirement(job):
         needs.append(stopped)
     needs.append(credits_requirement(job))
     return tuple(needs)
+
+
+def is_page_being_read(job: Job) -> bool:
+    """True if the service is to replace, or may still replace, the images of the draft. One query
+    for a web page."""
+    reads = PageRead.objects.in_progress(timezone.now()).filter(job=job)
+    return flow_of(job).reads_page and reads.exists()
 
 
 def draft_requirements(job: Job, options: FacelessOptions) -> list[RenderRequirement]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -318,7 +319,24 @@ def test_nothing_is_rendered_while_the_page_is_read(priya: Membership, read_draf
         actions.render_video(by=priya, job=job, nonce=uuid.uuid4(), seen=Decimal(96))
     assert not Charge.objects.exists()
     actions.stop_reading(by=priya, job=job)
-    assert actions.quote_render(job, Decimal(96)) == Decimal(96)
+    charge = actions.render_video(by=priya, job=job, nonce=uuid.uuid4(), seen=Decimal(96))
+    assert charge.hold >= Decimal(96)
+
+
+def test_the_price_card_says_that_the_page_is_being_read(
+    priya: Membership, read_draft: Job, client_of: Browser
+) -> None:
+    """Until the service has answered, also after a stop."""
+    browser, line = client_of(priya), "The page is being read"
+    url = job_url(read_draft, "price")
+    assert line not in get_page(browser, url, **HTMX)
+    page_reading.request_page_read(read_draft, PAGE)
+    assert line in get_page(browser, url, **HTMX)
+    PageRead.objects.update(answer_due_at=timezone.now() + timedelta(seconds=9))
+    actions.stop_reading(by=priya, job=read_draft)
+    assert line in get_page(browser, url, **HTMX)
+    PageRead.objects.update(answer_due_at=timezone.now())
+    assert line not in get_page(browser, url, **HTMX)
 
 
 def test_a_draft_of_another_type_has_no_page(

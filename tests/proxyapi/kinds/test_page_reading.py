@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -11,10 +13,13 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from proxyapi import rate_limiter, redis_client
+from proxyapi.charges import ChargeIntent, admit
+from proxyapi.charges.admission import Admission
 from proxyapi.kinds import page_reading
-from proxyapi.models import ChargeState, Draft, Job, JobState, PageRead
+from proxyapi.models import Charge, ChargeState, Draft, Job, JobState, PageRead
 from proxyapi.operations import RatePool
 from proxyapi.polling import due_work
+from proxyapi.refusals import NotReady
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
@@ -51,6 +56,12 @@ def read(job: Job) -> PageRead:
     assert list(due_work.lease_due_page_reads()) == [job.pk]
     page_reading.read_page(Job.objects.get(pk=job.pk))
     return PageRead.objects.get(pk=job.pk)
+
+
+def render(job: Job) -> Admission:
+    """Confirm a render at the price of the page as it is now."""
+    job = Job.objects.select_related("draft").get(pk=job.pk)
+    return admit(ChargeIntent(job, "faceless.render", uuid4(), Decimal(1)), job.member_id)
 
 
 def make_due(job: Job) -> None:
@@ -262,6 +273,54 @@ def test_images_that_arrive_after_a_render_was_confirmed_are_not_stored(
     assert (row.state, row.message) == ("failed", page_reading.CHANGED_MEANWHILE)
     assert (row.image_ids, Draft.objects.get(pk=job.pk).settings["assets"]) == ([], [9])
     assert not job.parts.exists()
+
+
+def test_no_render_is_admitted_until_the_service_has_answered_a_stopped_request(
+    job: Job, upstream: ScriptedUpstream
+) -> None:
+    """The service may replace the images of the draft as long as it has not answered."""
+    refusals = []
+
+    def stop_and_render(request: httpx.Request) -> httpx.Response:
+        page_reading.stop_page_read(job)
+        with pytest.raises(NotReady, match=r"may still replace the images") as refused:
+            render(job)
+        refusals.append(refused.value.sentence)
+        return page_response(image(12))
+
+    upstream.respond(*SCRAPE, stop_and_render)
+    read(job)
+    assert "in 75 s at the latest" in refusals[0]
+    assert not Charge.objects.exists()
+    assert render(job).is_new
+
+
+def test_no_render_is_admitted_while_a_page_is_to_be_read(job: Job) -> None:
+    with pytest.raises(NotReady, match="The page is being read"):
+        render(job)
+    PageRead.objects.update(state="stopped", due_at=None, answer_due_at=timezone.now())
+    assert render(job).is_new
+
+
+def test_a_request_that_fails_lets_renders_be_admitted_again(
+    job: Job, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond(*SCRAPE, error_response(401, "GEN-UNAUTHORIZED"))
+    assert read(job).answer_due_at is None
+    assert render(job).is_new
+
+
+def test_an_older_request_does_not_release_the_images_of_a_later_one(
+    job: Job, upstream: ScriptedUpstream
+) -> None:
+    later = timezone.now() + timedelta(seconds=80)
+
+    def send_another(request: httpx.Request) -> httpx.Response:
+        PageRead.objects.update(answer_due_at=later)
+        return page_response(image(12))
+
+    upstream.respond(*SCRAPE, send_another)
+    assert read(job).answer_due_at == later
 
 
 def test_images_that_are_no_list_are_none(job: Job, upstream: ScriptedUpstream) -> None:
