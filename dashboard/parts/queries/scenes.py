@@ -41,6 +41,7 @@ UNKNOWN_REASON = "Available when the charge is settled."
 NO_PRICE_REASON = "The service’s price list has no price for it."
 TOKEN_REASON = "The token it was made with does not work now."  # noqa: S105 - a sentence
 ROLE_TEXT = "Owners, admins and producers can change the images."
+MAX_RECEIVED_UPLOADS = 5
 FREE_USES_TEXT = (
     "The first {count} on this account are free at the service. Reelroom cannot see how many are "
     "left, so {price} cr are held and the ledger decides."
@@ -89,6 +90,7 @@ class ScenesPage:
     own_media_url: str
     own_media_reason: str
     own_media_status: SceneStatus | None
+    received_upload_keys: str  # the form keys of the last own media, with spaces
     can_change: bool
     role_text: str
     free_uses_text: str
@@ -144,6 +146,9 @@ def load_scenes_page(
         own_media_url=reverse("own-media", args=[job.pk]),
         own_media_reason=reason,
         own_media_status=own_media_status(own_charges, own, now),
+        received_upload_keys=" ".join(
+            str(charge.nonce) for charge in own_charges[-MAX_RECEIVED_UPLOADS:]
+        ),
         can_change=can_change,
         role_text="" if can_change else ROLE_TEXT,
         free_uses_text=free_text,

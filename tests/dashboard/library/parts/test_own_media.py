@@ -83,6 +83,18 @@ def test_the_same_form_twice_is_one_upload(job, priya, client_of):
     assert (Charge.objects.count(), Upload.objects.count()) == (1, 1)
 
 
+def test_the_page_knows_which_files_arrived(job, priya, client_of):
+    """A page that was closed before the answer asks for it."""
+    browser, nonces = client_of(priya), [str(uuid.uuid4()) for _ in range(2)]
+    for nonce in nonces:
+        send(browser, job, nonce=nonce, file=file(png()))
+        Charge.objects.update(
+            state="confirmed", cost=0, sent_at=timezone.now(), applied_at=timezone.now()
+        )
+    page = browser.get(f"/videos/{job.pk}/scenes/").content.decode()
+    assert f'data-received-uploads="{" ".join(nonces)}"' in page
+
+
 def test_without_scripts_the_dialog_is_a_page(job, priya, client_of):
     page = client_of(priya).get(f"/videos/{job.pk}/own-media/").content.decode()
     assert 'enctype="multipart/form-data"' in page
