@@ -21,13 +21,24 @@ from proxyapi.charges.quarantine import quarantine_failing_charge
 from proxyapi.durability import durable_commits
 from proxyapi.kinds import KINDS
 from proxyapi.models import Charge, ChargeState, JobState
-from proxyapi.operations import get_operation
-from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable, RateLimitExhausted
+from proxyapi.operations import RatePool, get_operation
+from proxyapi.rate_limiter import (
+    Permit,
+    Priority,
+    RateLimiterUnavailable,
+    RateLimitExhausted,
+    RatePoolExhausted,
+)
 from proxyapi.upstream import errors
 from proxyapi.upstream.envelope import UploadFiles
 
 PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a permit; longer waits postpone the row
 GIVE_UP_AFTER = timedelta(minutes=15)
+RATE_LIMIT_USED_UP = "The rate limit of this minute is used up. It is sent next."
+SCRAPING_POOL_FULL = (
+    "The service is reading pages for others right now: it shares one reading queue between all "
+    "its customers. It is sent again by itself, until {until:%H:%M} UTC. You can leave this page."
+)
 
 
 @quarantine_failing_charge
@@ -185,14 +196,25 @@ def build_request_body(charge: Charge) -> dict[str, Any]:
 def requeue_unsent(charge: Charge, error: Exception) -> None:
     """The request provably did not start: return the charge to `held`."""
     if Charge.objects.transition(charge, ChargeState.HELD, due_at=next_attempt_at(charge, error)):
-        transitions.mark_delayed(charge, error)
+        transitions.mark_delayed(charge, delay_reason(charge, error))
 
 
 def postpone_charge(charge: Charge, error: Exception) -> None:
     """Nothing was sent yet; the sweep tries again, for at most 15 minutes."""
     held = Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD)
     held.update(due_at=next_attempt_at(charge, error))
-    transitions.mark_delayed(charge, error)
+    transitions.mark_delayed(charge, delay_reason(charge, error))
+
+
+def delay_reason(charge: Charge, error: Exception) -> str:
+    """What the charge waits for, as a sentence for people."""
+    is_pool_full = isinstance(error, RatePoolExhausted) or (
+        isinstance(error, errors.RateLimited) and not error.is_token_wide
+    )
+    if is_pool_full and get_operation(charge.operation).rate_pool == RatePool.SCRAPING:
+        until = (charge.held_at or charge.created_at) + GIVE_UP_AFTER
+        return SCRAPING_POOL_FULL.format(until=until)
+    return getattr(error, "user_message", "") or RATE_LIMIT_USED_UP
 
 
 def next_attempt_at(charge: Charge, error: Exception) -> datetime:

@@ -195,11 +195,7 @@ def mark_unknown(charge: Charge, error: errors.UpstreamError | None, sentence: s
         lost.update(lost_at=lost_at, **ended_by)
 
 
-def mark_delayed(charge: Charge, error: Exception) -> None:
+def mark_delayed(charge: Charge, reason: str) -> None:
     """The charge stays held; `reason` says what it waits for."""
-    reason = (
-        getattr(error, "user_message", "")
-        or "The rate limit of this minute is used up. It is sent next."
-    )
     if Charge.objects.filter(pk=charge.pk, state=ChargeState.HELD).update(reason=reason):
         publish_charge_events(charge)

@@ -71,6 +71,29 @@ def test_a_page_waits_for_the_shared_pool_and_is_read_while_it_is_left(
     )
 
 
+def test_a_script_waits_for_the_shared_pool_and_is_charged_once(
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
+) -> None:
+    guest, luca = sandbox_control.create_account(), open_member_page("Luca")
+    page = luca.page
+    begin_page_draft(luca, guest)
+    expect(page.locator("#image-said")).to_have_text(
+        "5 images found, 5 used.", timeout=RENDERED_TIMEOUT_MS
+    )
+    spent = sandbox_control.spent_credits(guest)
+    fill_pool(sandbox_control, guest, "scrape-script")
+    page.get_by_role("button", name="Write a script from it").click()
+    waiting = page.locator("main", has_text="The service is reading pages for others right now")
+    expect(waiting).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(waiting).to_contain_text("It is sent again by itself")
+    source = page.url
+    page.goto("/library/")
+    page.goto(source)
+    expect(page.locator("textarea[name=script]")).not_to_have_value("", timeout=RENDERED_TIMEOUT_MS)
+    assert sandbox_control.count_requests(guest, "POST", "/scrape-script") == 2
+    assert sandbox_control.spent_credits(guest) - spent == 4
+
+
 def begin_page_draft(luca: MemberPage, guest: SandboxGuest) -> None:
     """A link in the field of the start page makes a draft whose page is read. Without the options
     of a new account its format is asked for first."""
@@ -86,10 +109,12 @@ def draft_of(page: Page) -> str:
     return page.url.split("/")[-3]
 
 
-def fill_pool(sandbox_control: SandboxControl, guest: SandboxGuest) -> None:
-    """The next page is answered with the pool's 429; the token itself has requests left."""
+def fill_pool(
+    sandbox_control: SandboxControl, guest: SandboxGuest, request: str = "scrape-images"
+) -> None:
+    """The next request is answered with the pool's 429; the token itself has requests left."""
     told = {"code": 429, "headers": {"Retry-After": "6"}}
-    sandbox_control.set_fault(guest, "status", "POST", "*/scrape-images", times=1, **told)
+    sandbox_control.set_fault(guest, "status", "POST", f"*/{request}", times=1, **told)
 
 
 def put_in_order_with_the_keyboard(page: Page) -> None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import httpx
 import pytest
 from django.db import IntegrityError
 from django.utils import timezone
 
-from proxyapi.charges import dispatch_charge, reconcile_charge
+from proxyapi import redis_client
+from proxyapi.charges import dispatch, dispatch_charge, reconcile_charge
 from proxyapi.charges.manual_settlement import write_off_charge
 from proxyapi.kinds import faceless_draft
 from proxyapi.models import Charge, Draft, Job, ScriptOrigin, ScriptVersion
+from proxyapi.operations import RatePool
 from tests.factories import ChargeFactory
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
     charged_response,
     history_page,
     make_response,
+    rate_limited_response,
 )
 
 Held = Callable[..., Charge]
@@ -53,6 +57,29 @@ def test_an_answered_script_and_the_text_that_it_replaces_are_kept(
     assert kept_texts(job) == [("member", "Ice moves."), (origin, "Ice flows.")]
     paid = ScriptVersion.objects.get(charge=charge)
     assert paid.member == charge.member
+
+
+def test_pitfall_27_a_script_waits_for_the_scraping_pool_by_itself(
+    job: Job, make_held_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    """It stays held, says so, is not sent while the pool is paused, and is charged once."""
+    answer = charged_response({"script": "Ice flows."}, 4)
+    upstream.respond(*FROM_PAGE, rate_limited_response(left=12, seconds=30), answer)
+    charge = make_held_charge("faceless.scrape_script")
+    for _ in range(2):  # the 429, and the pause of the pool that it told
+        dispatch_charge(charge.pk)
+        charge.refresh_from_db()
+        assert (charge.state, charge.attempts) == ("held", 1)
+        assert charge.reason.startswith("The service is reading pages for others right now")
+        assert f"until {charge.held_at + dispatch.GIVE_UP_AFTER:%H:%M} UTC" in charge.reason
+        assert timedelta(seconds=25) < charge.due_at - timezone.now() < timedelta(seconds=31)
+    assert len(upstream.request_bodies(*FROM_PAGE)) == 1
+    pool = RatePool.SCRAPING.bucket_name(job.account.bucket)
+    redis_client.connect_redis().delete(f"rate-limit:{pool}")
+    dispatch_charge(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.cost, charge.attempts) == ("confirmed", 4, 2)
+    assert job.script_versions.filter(text="Ice flows.").count() == 1
 
 
 def test_the_first_script_of_a_draft_replaces_nothing(
