@@ -37,6 +37,7 @@ from proxyapi.refusals import (
     format_credits,
 )
 
+NOTHING_BESIDE = Decimal(0)
 ALREADY_SENT = "This was already sent. Nothing was sent twice."
 PRICE_MISSING = "There is no current price. Get a price first. Nothing was sent."
 PRICE_CHANGED = "Not sent. The price was {seen} cr and is {now} cr now"
@@ -53,9 +54,11 @@ def submit_charge(
     path: dict[str, str] | None = None,
     uploads: tuple[Upload, ...] = (),
     words: str | None = None,
+    beside: Decimal = NOTHING_BESIDE,
 ) -> Charge:
     """Create the charge that a form submits; if `words` is given, even empty, request approval
-    instead. `path`, `body` and `uploads` are as in `ChargeIntent`.
+    instead. `path`, `body` and `uploads` are as in `ChargeIntent`, `beside` as in
+    `request_approval`.
 
     `quote` returns the price in credits and raises `Refusal` if the job cannot be sent in its
     current state. A form that is submitted twice gets the charge it already created.
@@ -72,7 +75,7 @@ def submit_charge(
     )
     if words is None:
         return charge_within_budget(by, intent)
-    return request_approval(by, intent, words).charge
+    return request_approval(by, intent, words, beside).charge
 
 
 @transaction.atomic
@@ -118,12 +121,18 @@ def spending_limits(usages: list[BudgetUsage]) -> list[SpendingLimit]:
 
 
 @transaction.atomic
-def request_approval(by: Membership, intent: ChargeIntent, words: str = "") -> ApprovalRequest:
+def request_approval(
+    by: Membership, intent: ChargeIntent, words: str = "", beside: Decimal = NOTHING_BESIDE
+) -> ApprovalRequest:
     """Create a draft charge over budget and an approval request for it, at this price.
 
-    Raises `StaleData` if the charge now fits the budgets, else what `admit` raises.
+    `beside` is what charges requested with it would hold, in credits: together they exceed the
+    budgets. Raises `StaleData` if the charge now fits the budgets, else what `admit` raises.
     """
-    limits = spending_limits(lock_budget_usages(by))
+    limits = [
+        limit._replace(remaining=limit.remaining - beside)
+        for limit in spending_limits(lock_budget_usages(by))
+    ]
     charge, is_new = admit(intent, by.user_id, limits, needs_approval=True)
     if not is_new:
         return existing_approval_request(charge)

@@ -16,6 +16,7 @@ from dashboard.models import AuditAction, Membership, Preset
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import (
+    NOTHING_BESIDE,
     PRICE_MISSING,
     require_job_state,
     require_shown_price,
@@ -327,12 +328,19 @@ def quote_script(job: Job, seen: Decimal) -> Decimal:
 
 
 def render_video(
-    *, by: Membership, job: Job, nonce: UUID, seen: Decimal, words: str | None = None
+    *,
+    by: Membership,
+    job: Job,
+    nonce: UUID,
+    seen: Decimal,
+    words: str | None = None,
+    beside: Decimal = NOTHING_BESIDE,
 ) -> Charge:
-    """Render the draft at its estimate, with a hold slightly above it."""
+    """Render the draft at its estimate, with a hold slightly above it. `beside` is as in
+    `request_approval`."""
     check_permission(by, Permission.RENDER)
     operation, quote = flow_of(job).render_operation, partial(quote_render, job, seen)
-    return submit_charge(by, job, operation, nonce, quote, words=words)
+    return submit_charge(by, job, operation, nonce, quote, words=words, beside=beside)
 
 
 def quote_render(job: Job, seen: Decimal) -> Decimal:

@@ -30,8 +30,8 @@ OTHER_ACCOUNT = (
 )
 VERSIONS_CHANGED = "The versions have changed. Nothing was sent. Review them and their prices."
 OVER_BUDGET = (
-    "No version was sent. Together they need {hold} cr, and {left}. Render them one by one to "
-    "request an approval."
+    "No version was sent. Together they need {hold} cr, and {left}. You can request an approval of "
+    "each."
 )
 
 
@@ -79,9 +79,15 @@ def create_versions(
 
 @transaction.atomic
 def render_versions(
-    *, by: Membership, group: VersionGroup, nonce: UUID, seen: Mapping[UUID, Decimal]
+    *,
+    by: Membership,
+    group: VersionGroup,
+    nonce: UUID,
+    seen: Mapping[UUID, Decimal],
+    words: str | None = None,
 ) -> list[Charge]:
-    """Render versions, each with its own charge, all or none of them.
+    """Render versions, each with its own charge, all or none of them. If `words` is given, an
+    approval of each is requested instead, because together they are over budget.
 
     `seen` has the price that was shown for each job, in credits. Each charge has a key of its own
     that follows from `nonce`, so that a form that is sent twice gets the charges it created. They
@@ -99,9 +105,10 @@ def render_versions(
     if sent := list(Charge.objects.filter(tenant=by.team.tenant_id, nonce__in=keys.values())):
         return sent
     # All together first: the refusal of one would tell what the others before it had left.
-    hold = sum((pricing.hold_for_estimate(price) for price in seen.values()), Decimal(0))
+    holds = {job_id: pricing.hold_for_estimate(price) for job_id, price in seen.items()}
+    hold = sum(holds.values(), Decimal(0))
     for usage in usages:
-        if not usage.has_room_for(hold):
+        if words is None and not usage.has_room_for(hold):
             left = budget_left_text(usage)
             raise Refusal(OVER_BUDGET.format(hold=credits(hold), left=left))
     held, held_by_others = account.held_by_all_and_others()
@@ -109,7 +116,14 @@ def render_versions(
         raise NotEnoughCredits(hold, available, held_by_others)
     with append_audit_rows_last():
         return [
-            actions.render_video(by=by, job=jobs[job_id], nonce=key, seen=seen[job_id])
+            actions.render_video(
+                by=by,
+                job=jobs[job_id],
+                nonce=key,
+                seen=seen[job_id],
+                words=words,
+                beside=hold - holds[job_id],
+            )
             for job_id, key in keys.items()
         ]
 

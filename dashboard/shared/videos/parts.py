@@ -22,6 +22,7 @@ from proxyapi.operations import (
 
 NEW_IMAGE, OWN_MEDIA, EXPORT = NEW_IMAGE_OPERATION, OWN_MEDIA_OPERATION, EXPORT_OPERATION
 TYPE_WITH_SCENES = "ai-visuals"
+# The captions are all that the spec names of what an export takes.
 EXPORT_FIELDS = {"caption_effect": "effect", "caption_position": "position", "font": "font"}
 UNCHANGED_STYLE_TEXT = "Same style"
 

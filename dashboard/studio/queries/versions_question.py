@@ -9,8 +9,7 @@ from uuid import UUID
 from django.urls import reverse
 
 from dashboard.models import Membership, VersionGroup
-from dashboard.shared.budget_impact import BudgetImpact, build_budget_impact
-from dashboard.shared.formatting import credits
+from dashboard.shared.budget_impact import build_budget_impact
 from dashboard.shared.price_question import AmountRow, PriceQuestion
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.shared.video_options import account_options
@@ -48,9 +47,7 @@ def build_versions_question(
     available = account.balance - held
     impact = build_budget_impact(reader, hold)
     problems = [problem for job in drafts for problem in version_problems(job)]
-    problems += filter(
-        None, (credit_shortfall_text(available, hold), over_budget_text(impact, hold))
-    )
+    problems += filter(None, (credit_shortfall_text(available, hold),))
     return PriceQuestion(
         label=f"Render {len(drafts)} version{'s' if len(drafts) > 1 else ''}",
         title=drafts[0].title,
@@ -68,7 +65,7 @@ def build_versions_question(
         budget=impact,
         unmet=tuple(problems),
         refusal=refusal,
-        notice=f"Each version is charged for itself. {RENDER_NOTICE}",
+        notice=f"Each version is charged, and approved, for itself. {RENDER_NOTICE}",
         url=reverse("studio-version-renders", args=[group.pk]),
         cancel_url=page_url,
         hidden_fields={f"price-{job.pk}": str(value) for job, value in estimates.items()},
@@ -96,13 +93,3 @@ def version_problems(job: Job) -> list[str]:
     if state == "none" and not unmet:
         unmet.append(reason)
     return [f"Version {number}: {label}" for label in unmet]
-
-
-def over_budget_text(impact: BudgetImpact | None, hold: Decimal) -> str:
-    """Return that the total does not fit the budget; empty if it does."""
-    if impact is None or not impact.refusal:
-        return ""
-    return (
-        f"{credits(hold)} cr would be held, and {impact.note}. Render them one by one to request "
-        "an approval."
-    )

@@ -88,10 +88,15 @@ def confirm_versions(request: TeamRequest, group: VersionGroup, form: ConfirmFor
     seen = parse_shown_prices(request)
     if sum(seen.values(), Decimal(0)) != confirmed["seen"]:
         raise StaleData(version_actions.VERSIONS_CHANGED)
+    words = confirmed["words"]
     charges = version_actions.render_versions(
-        by=request.membership, group=group, nonce=confirmed["nonce"], seen=seen
+        by=request.membership, group=group, nonce=confirmed["nonce"], seen=seen, words=words
     )
     count = len(charges)
+    if words is not None:
+        text = f"{count} approvals were" if count > 1 else "1 approval was"
+        messages.info(request, f"{text} requested. Nothing was charged.")
+        return
     text = f"{count} versions were sent. Each is" if count > 1 else "1 version was sent. It is"
     messages.info(request, f"{text} charged once.")
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from dashboard.models import Budget, VersionGroup
+from dashboard.models import ApprovalRequest, Budget, VersionGroup
 from proxyapi.models import Account, Charge, ChargeState, Draft, Job, JobState
 from tests.deadlocks import run_beside
 from tests.factories import AccountFactory, ChargeFactory, TokenFactory
@@ -156,7 +156,27 @@ def test_a_budget_for_some_sends_none_and_says_so(three, priya):
     page = three.post(renders_url(), fields).content.decode()
     assert "No version was sent. Together they need" in page
     assert "200 of your 200 left" in page
-    assert "Request approval" not in page
+    assert "Request approval" in page
+    assert not Charge.objects.exists()
+
+
+def test_over_budget_an_approval_of_each_is_requested_once_and_nothing_is_held(three, priya):
+    """Each would fit the budget alone; together they do not."""
+    Budget.objects.create(team=priya.team, member=priya.user, hard=200)
+    fields = shown_fields(three) | {"ask": "1", "note": "For the launch"}
+    for _ in range(2):
+        page = three.post(renders_url(), fields, follow=True).content.decode()
+    assert "3 approvals were requested. Nothing was charged." in page
+    assert [charge.state for charge in Charge.objects.all()] == [ChargeState.DRAFT] * 3
+    requests = ApprovalRequest.objects.order_by("charge__job__version__number")
+    assert [request.charge.job for request in requests] == versions()
+    assert {request.note for request in requests} == {"For the launch"}
+
+
+def test_an_approval_is_not_requested_for_versions_that_fit_the_budget(three, priya):
+    Budget.objects.create(team=priya.team, member=priya.user, hard=2500)
+    page = three.post(renders_url(), shown_fields(three) | {"ask": "1"}).content.decode()
+    assert "It now fits the budget. Nothing was sent. Confirm again." in page
     assert not Charge.objects.exists()
 
 
