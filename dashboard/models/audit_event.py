@@ -52,6 +52,8 @@ class AuditAction(models.TextChoices):
     CHARGE_WRITE_OFF = "charge.write_off"
     CREDIT_PACK_ADD = "credit_pack.add"
     CREDIT_PACK_REMOVE = "credit_pack.remove"
+    DRAFT_DELETE = "draft.delete"
+    DRAFT_RESTORE = "draft.restore"
     DRAFT_SAVE = "draft.save"
     DRAFT_START = "draft.start"
     LABEL_ADD = "label.add"

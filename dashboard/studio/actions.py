@@ -145,7 +145,7 @@ def delete_draft(*, by: Membership, job: Job) -> None:
     if job.charges.open().exists():
         raise NotReady(OPEN_CHARGE)
     Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
-    record_audit_event(by, AuditAction.VIDEO_HIDE, job.pk)
+    record_audit_event(by, AuditAction.DRAFT_DELETE, job.pk)
     publish_event(job.tenant_id, EventType.DRAFT, job.pk)
 
 
@@ -154,7 +154,7 @@ def restore_draft(*, by: Membership, job: Job) -> None:
     """Undo a deletion; a draft that is not deleted stays unchanged."""
     check_permission(by, Permission.RENDER)
     if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
-        record_audit_event(by, AuditAction.VIDEO_UNHIDE, job.pk)
+        record_audit_event(by, AuditAction.DRAFT_RESTORE, job.pk)
         publish_event(job.tenant_id, EventType.DRAFT, job.pk)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -15,6 +15,7 @@ from django.utils import timezone
 from dashboard.models import Membership
 from dashboard.shared import query_params
 from dashboard.shared.access import has_permission
+from dashboard.shared.budget_usage import approver_names
 from dashboard.shared.filter_chips import FilterChip, build_filter_chip
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import FacelessOptions, account_options
@@ -94,7 +95,8 @@ class DraftTable:
 
 
 def load_draft_table(reader: Membership, filters: DraftFilters, size: int) -> DraftTable:
-    """Three queries. A draft whose render was sent is in the library, not here."""
+    """Three queries, and a fourth if a draft waits for an approval. A draft whose render was sent
+    is in the library, not here."""
     jobs = filter_drafts(reader, filters)
     before = filters.before
     page = jobs
@@ -104,9 +106,13 @@ def load_draft_table(reader: Membership, filters: DraftFilters, size: int) -> Dr
     rows = list(annotate_open_charges(page)[: size + 1])
     now, shown = timezone.now(), rows[:size]
     options = {account.pk: account_options(account) for account in {job.account for job in shown}}
+    waits = any(job.requested_price is not None for job in shown)
+    approvers = approver_names(reader.team) if waits else []
     cursor = DraftCursor(shown[-1].draft.edited_at, shown[-1].pk) if len(rows) > size else None
     return DraftTable(
-        rows=tuple(build_draft_row(job, options[job.account_id], now) for job in shown),
+        rows=tuple(
+            build_draft_row(job, options[job.account_id], approvers, now) for job in shown
+        ),
         filters=filters,
         url=filters.url(before=before),
         total=jobs.count() if before or len(rows) > size else len(rows),
@@ -161,10 +167,13 @@ def first_open_step(job: Job, options: FacelessOptions | None = None) -> FlowSte
     return next(step for step in steps if not step_state(step, settings, options)[0])
 
 
-def build_draft_row(job: Any, options: FacelessOptions, now: datetime) -> DraftRow:
-    """`job` is a row of `annotate_open_charges`; no query."""
+def build_draft_row(
+    job: Any, options: FacelessOptions, approvers: Sequence[str], now: datetime
+) -> DraftRow:
+    """`job` is a row of `annotate_open_charges`; `approvers` are names of those who may approve.
+    No query."""
     draft, flow = job.draft, flow_of(job)
-    glyph, missing = draft_progress(job, options)
+    glyph, missing = draft_progress(job, options, approvers)
     estimate = draft.estimate if draft.has_current_estimate else None
     return DraftRow(
         job_id=job.pk,
@@ -183,10 +192,13 @@ def build_draft_row(job: Any, options: FacelessOptions, now: datetime) -> DraftR
     )
 
 
-def draft_progress(job: Any, options: FacelessOptions) -> tuple[str, str]:
+def draft_progress(
+    job: Any, options: FacelessOptions, approvers: Sequence[str]
+) -> tuple[str, str]:
     """Return the glyph and the text of what the draft lacks."""
     if job.requested_price is not None:
-        return "waiting", "Waiting for approval"
+        by = f" by {' or '.join(approvers)}" if approvers else ""
+        return "waiting", f"Waiting for approval{by}"
     if job.is_writing:
         return "running", "The script is being written"
     if nouns := missing_nouns(job, options):

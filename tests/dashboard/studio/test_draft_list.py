@@ -11,6 +11,7 @@ import pytest
 from django.urls import reverse
 
 from dashboard.models import AuditEvent, Membership
+from dashboard.shared.budget_usage import approver_names
 from dashboard.studio.flows import FLOWS
 from dashboard.studio.forms import new_draft
 from dashboard.studio.queries.drafts import age_text
@@ -260,7 +261,8 @@ def test_a_draft_that_waits_says_for_what(
     ChargeFactory.create(job=ready, state=ChargeState.DRAFT, quote=Decimal(97))
     ChargeFactory.create(job=draft, operation="faceless.scripts", state=ChargeState.HELD)
     html = get_page(client_of(priya), PART)
-    assert "Waiting for approval" in html
+    assert f"Waiting for approval by {' or '.join(approver_names(priya.team))}" in html
+    assert approver_names(priya.team)
     assert 'value="97"' in html
     assert "The script is being written" in html
 
@@ -338,7 +340,7 @@ def test_a_deleted_draft_is_gone_and_can_be_taken_back(
     browser.post(undo)
     assert draft.title in get_page(browser, PART)
     actions = AuditEvent.objects.order_by("pk").values_list("action", flat=True)
-    assert list(actions) == ["video.hide", "video.unhide"]
+    assert list(actions) == ["draft.delete", "draft.restore"]
 
 
 @pytest.mark.parametrize("operation", ["faceless.scripts", "faceless.render"])

@@ -71,7 +71,7 @@ def test_pitfall_27_a_script_waits_for_the_scraping_pool_by_itself(
         charge.refresh_from_db()
         assert (charge.state, charge.attempts) == ("held", 1)
         assert charge.reason.startswith("The service is reading pages for others right now")
-        assert charge.held_at and charge.due_at
+        assert charge.held_at
         assert f"until {charge.held_at + dispatch.GIVE_UP_AFTER:%H:%M} UTC" in charge.reason
         assert timedelta(seconds=25) < charge.due_at - timezone.now() < timedelta(seconds=31)
     assert len(upstream.request_bodies(*FROM_PAGE)) == 1
