@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from proxyapi.models.duration_class import WORDS_PER_SECOND, count_words
 from tests.sandbox.conftest import READY_SETTINGS
 
 PRECONDITIONS = [
@@ -186,6 +187,30 @@ def test_the_estimate_is_near_the_charge_and_always_the_same_for_one_video(sandb
     cost = sandbox.post(f"/v2/faceless/{number}/render").json()["meta"]["credits"]["cost"]
     assert cost == 1000
     assert abs(shown[0]["cost"] - cost) <= cost * 0.08 + 1
+
+
+SPOKEN = [
+    ("one two three, four - five " * 20, 40),
+    ("冰川像一条缓慢的河流。" * 20, 40),
+    ("氷河はゆっくり動きます。" * 20, 44),
+    ("ธารน้ำแข็งเคลื่อนที่" * 20, 36),
+]
+
+
+@pytest.mark.parametrize(("script", "seconds"), SPOKEN)
+def test_a_script_without_spaces_is_as_long_as_the_portal_says(sandbox, script, seconds):
+    number = sandbox.draft(**{**READY_SETTINGS, "script": script})
+    told = sandbox.get(f"/v2/faceless/{number}/estimate").json()["data"]["duration"]
+    assert told == round(count_words(script) / WORDS_PER_SECOND)
+    assert abs(told - seconds) <= 8
+
+
+def test_each_part_of_a_script_without_spaces_is_a_scene(sandbox):
+    script = "冰川像一条缓慢的河流，它每年都在移动。" * 10
+    number = sandbox.draft(**{**READY_SETTINGS, "script": script})
+    sandbox.post(f"/v2/faceless/{number}/render")
+    scenes = sandbox.get(f"/v2/faceless/{number}").json()["data"]["assets"]
+    assert 3 <= len(scenes) <= 10
 
 
 def test_a_media_address_runs_out_when_it_has_a_life(sandbox):

@@ -31,7 +31,7 @@ from dashboard.shared.videos.parts import (
 )
 from dashboard.shared.videos.progress import RenderProgressBar
 from proxyapi.models import Charge, Job, JobPart, JobState, TokenState
-from proxyapi.models.duration_class import WORDS_PER_SECOND
+from proxyapi.models.duration_class import WORDS_PER_SECOND, count_words
 from proxyapi.models.job_part import ASSETS, PartSource
 from proxyapi.polling.duration_history import UsualDuration
 
@@ -230,7 +230,7 @@ def scene_seconds(part: JobPart) -> float:
     named = part.details.get("duration")
     if isinstance(named, int | float) and not isinstance(named, bool) and 0 < named < 3600:
         return float(named)
-    return len(part.text.split()) / WORDS_PER_SECOND
+    return count_words(part.text) / WORDS_PER_SECOND
 
 
 def own_titles(own: Sequence[JobPart]) -> list[tuple[int | None, str, str]]:

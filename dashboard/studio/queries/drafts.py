@@ -110,9 +110,7 @@ def load_draft_table(reader: Membership, filters: DraftFilters, size: int) -> Dr
     approvers = approver_names(reader.team) if waits else []
     cursor = DraftCursor(shown[-1].draft.edited_at, shown[-1].pk) if len(rows) > size else None
     return DraftTable(
-        rows=tuple(
-            build_draft_row(job, options[job.account_id], approvers, now) for job in shown
-        ),
+        rows=tuple(build_draft_row(job, options[job.account_id], approvers, now) for job in shown),
         filters=filters,
         url=filters.url(before=before),
         total=jobs.count() if before or len(rows) > size else len(rows),
@@ -192,9 +190,7 @@ def build_draft_row(
     )
 
 
-def draft_progress(
-    job: Any, options: FacelessOptions, approvers: Sequence[str]
-) -> tuple[str, str]:
+def draft_progress(job: Any, options: FacelessOptions, approvers: Sequence[str]) -> tuple[str, str]:
     """Return the glyph and the text of what the draft lacks."""
     if job.requested_price is not None:
         by = f" by {' or '.join(approvers)}" if approvers else ""

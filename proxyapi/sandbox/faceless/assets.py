@@ -20,11 +20,12 @@ from proxyapi.sandbox.faceless import changes, record
 from proxyapi.sandbox.pictures import PictureStore, promise_picture
 from proxyapi.sandbox.records import Asset, Charge, Video
 from proxyapi.sandbox.scraping.page import PagePicture, WebPage
+from proxyapi.sandbox.spoken_words import count_spoken_words
 from proxyapi.sandbox.world import World
 
 MAX_SCENES = 24
 WORDS_PER_SCENE = 14
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*|\n+")
 
 Source = Literal["scraped", "uploaded", "generated"]
 
@@ -169,10 +170,10 @@ def _film_asset(world: World, asset: Asset) -> dict[str, Any]:
 
 def _script_parts(script: str) -> list[str]:
     """The script in parts of whole sentences, each worth a picture."""
-    words = max(WORDS_PER_SCENE, math.ceil(len(script.split()) / MAX_SCENES) + 1)
+    words = max(WORDS_PER_SCENE, math.ceil(count_spoken_words(script) / MAX_SCENES) + 1)
     parts: list[str] = []
     for sentence in filter(None, map(str.strip, _SENTENCE.split(script))):
-        if parts and len(parts[-1].split()) < words:
+        if parts and count_spoken_words(parts[-1]) < words:
             parts[-1] = f"{parts[-1]} {sentence}"
         else:
             parts.append(sentence)

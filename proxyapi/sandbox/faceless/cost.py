@@ -17,6 +17,7 @@ from proxyapi.sandbox.catalogue.modifiers import MENUS, find_rate
 from proxyapi.sandbox.clips.order import ClipOrder
 from proxyapi.sandbox.faceless import record
 from proxyapi.sandbox.records import Video
+from proxyapi.sandbox.spoken_words import count_spoken_words
 from proxyapi.sandbox.world import World
 
 WORDS_PER_MINUTE = 150
@@ -26,7 +27,7 @@ GRACE_SECONDS = 5  # a script written for 30 s may be spoken in 34
 
 def film_seconds(video: Video) -> float:
     """The spoken length of the script, at least one second."""
-    words = len((video.script or "").split())
+    words = count_spoken_words(video.script or "")
     return max(1.0, words * 60 / WORDS_PER_MINUTE)
 
 

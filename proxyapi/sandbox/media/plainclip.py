@@ -11,6 +11,7 @@ import struct
 from pathlib import Path
 
 from proxyapi.sandbox.media.film import ASPECT_RATIOS, Film
+from proxyapi.sandbox.spoken_words import count_spoken_words
 
 _CLIPS = Path(__file__).with_name("plain")
 _LOOKS = ("cinematic", "noir", "watercolor", "synthwave")
@@ -24,7 +25,7 @@ _FRAME_LENGTH_OFFSET = 16  # of stts
 
 def write_plain_film(film: Film, path: Path) -> float:
     """Write a silent film of about the length of its narration; returns seconds."""
-    spoken = len(film.script.split()) / _WORDS_PER_SECOND
+    spoken = count_spoken_words(film.script) / _WORDS_PER_SECOND
     frame_ms = round(max(_MIN_SECONDS, film.seconds or spoken) * 1000 / _FRAMES)
     look = film.genre if film.genre in _LOOKS else _LOOKS[0]
     ratio = film.aspect_ratio if film.aspect_ratio in ASPECT_RATIOS else ASPECT_RATIOS[0]
