@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypedDict
 from uuid import UUID
 
-from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from dashboard.library.queries.buttons import ActionButton
@@ -122,9 +122,10 @@ class LibraryPage:
 def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPage:
     """Five queries, for any number of videos."""
     tenant_id = reader.team.tenant_id
-    jobs = annotate_tabs(apply_library_filters(Job.objects.filter(tenant_id=tenant_id), filters))
+    team_jobs = Job.objects.filter(tenant_id=tenant_id)
+    jobs = annotate_tabs(apply_library_filters(team_jobs, filters), tenant_id)
     counts = dict(jobs.order_by().values_list("shelf").annotate(count=Count("pk")))
-    page = list(with_card_relations(select_library_jobs(jobs, filters))[: LIBRARY_PAGE_SIZE + 1])
+    page = load_library_jobs(jobs, filters)
     usual, now = DurationHistory(tenant_id=tenant_id), timezone.now()
     cards = []
     for job in page[:LIBRARY_PAGE_SIZE]:
@@ -187,19 +188,21 @@ def type_q(slug: str) -> Q:
     return Q(kind=slug) & ~Q(draft__settings__type__in=list(FACELESS_TYPE_LABELS))
 
 
-def annotate_tabs(jobs: QuerySet[Job]) -> QuerySet[JobWithTab]:
-    """Annotate each job with its tab: the states of `display_state`, as far as SQL can compute
-    them."""
+def annotate_tabs(jobs: QuerySet[Job], tenant_id: UUID) -> QuerySet[JobWithTab]:
+    """Annotate each job of the tenant with its tab: the states of `display_state`, as far as SQL
+    can compute them."""
 
-    def charging(*states: ChargeState) -> Exists:
-        charges = Charge.objects.filter(job=OuterRef("pk"), state__in=states)
-        return Exists(charges.exclude(operation__in=PART_OPERATIONS))
+    def charging(state: ChargeState) -> Q:
+        # Not correlated, and one state each: few charges are open, and SQLite finds those of a
+        # state by an index, once, instead of the charges of each job.
+        charges = Charge.objects.filter(tenant=tenant_id, state=state, job__isnull=False)
+        return Q(pk__in=charges.exclude(operation__in=PART_OPERATIONS).values("job"))
 
     tab = Case(
         When(hidden_at__isnull=False, then=Value(HIDDEN_TAB)),
         When(charging(ChargeState.UNKNOWN), then=Value("unknown")),
         When(charging(ChargeState.SENDING), then=Value("rendering")),
-        When(charging(ChargeState.HELD, ChargeState.DRAFT), then=Value("waiting")),
+        When(charging(ChargeState.HELD) | charging(ChargeState.DRAFT), then=Value("waiting")),
         When(state=JobState.RUNNING, then=Value("rendering")),
         When(state=JobState.COMPLETED, then=Value("completed")),
         When(state=JobState.FAILED, then=Value("failed")),
@@ -222,6 +225,15 @@ def select_library_jobs(
         jobs = jobs.filter(after_cursor_q(*filters.before, oldest=oldest))
     when = ("created_at", "pk") if oldest else ("-created_at", "-pk")
     return jobs.order_by("rank", *when)
+
+
+def load_library_jobs(annotated: QuerySet[JobWithTab], filters: LibraryFilters) -> list[JobWithTab]:
+    """Return the jobs of a page, and one more if there is, with all that a card reads. All jobs are
+    ordered by ids alone, so the relations are joined to those of the page only."""
+    selected = select_library_jobs(annotated, filters)
+    ids = selected.values("pk")[: LIBRARY_PAGE_SIZE + 1]
+    ordering = selected.query.order_by
+    return list(with_card_relations(annotated.filter(pk__in=ids)).order_by(*ordering))
 
 
 def cursor_for_job(job: JobWithTab) -> LibraryCursor:
