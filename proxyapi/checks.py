@@ -11,13 +11,15 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.checks import Warning as CheckWarning
 from django.db import DatabaseError, connections
-from django.db.models import Exists, Model, OuterRef
+from django.db.models import BinaryField, Exists, Model, OuterRef
+from django.db.models.functions import Substr
 
 from proxyapi import failpoints, upstream_address
 from proxyapi.credentials import encryption
 from proxyapi.operations import OPERATIONS
 from proxyapi.upstream.client import override_methods
 
+LONGEST_ENVELOPE_HEAD = 64  # bytes: head with the longest key id, nonce and tag
 STARTUP_TAG = "start"  # checks that run in every process, however it is started
 
 
@@ -118,13 +120,20 @@ def encrypted_models() -> Iterator[type[Model]]:
     return (model for model in apps.get_models() if hasattr(model, "encryption_context"))
 
 
+def stored_key_ids(model: type[Model], database: str) -> Iterator[str]:
+    """Yield the key id of each encrypted row; a row that was tampered with has none.
+
+    The start of an envelope names its key; the whole may be a file of megabytes.
+    """
+    heads = Substr("ciphertext", 1, LONGEST_ENVELOPE_HEAD, output_field=BinaryField())
+    blobs = model._default_manager.using(database).values_list(heads, flat=True)
+    names = (encryption.envelope_key_id_or_blank(bytes(blob)) for blob in blobs.iterator())
+    return filter(None, names)
+
+
 def missing_keys_message(model: type[Model], database: str, ring: encryption.KeyRing) -> str:
     """The message for rows whose key is not in the key ring; empty if there are none."""
-    blobs = model._default_manager.using(database).values_list("ciphertext", flat=True)
-    names = filter(
-        None, (encryption.envelope_key_id_or_blank(bytes(blob)) for blob in blobs.iterator())
-    )
-    missing = [name for name in names if name not in ring.keys]
+    missing = [name for name in stored_key_ids(model, database) if name not in ring.keys]
     plural = model._meta.verbose_name_plural
     message = (
         f"{len(missing)} {plural} need keys that are missing in ENCRYPTION_KEYS: {set(missing)}"

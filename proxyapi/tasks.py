@@ -20,6 +20,7 @@ from proxyapi import (
     failpoints,
     ledger,
     redis_client,
+    stored_files,
     tokens,
     top_up,
 )
@@ -215,6 +216,12 @@ def check_database_restored() -> None:
 def prune_charge_log() -> None:
     """Four times a day: delete files of the charge log older than their retention."""
     charge_log.prune_log_files()
+
+
+@shared_task
+def prune_stored_files_task() -> None:
+    """Four times a day: delete members' files that nobody sent."""
+    stored_files.prune_stored_files()
 
 
 @shared_task(expires=60)

@@ -18,13 +18,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from django.conf import settings
 from django.db import connection
 
 from dashboard.up.install_paths import try_lock
-from proxyapi.checks import encrypted_models
+from proxyapi.checks import encrypted_models, stored_key_ids
 from proxyapi.credentials import encryption
 
 BACKUP_FORMAT = 1
@@ -142,12 +143,8 @@ def count_other_connections() -> int:
 
 def used_encryption_keys() -> list[str]:
     """The names of the keys that encrypted any value in this database."""
-    blobs = [
-        bytes(blob)
-        for model in encrypted_models()
-        for blob in model._default_manager.values_list("ciphertext", flat=True).iterator()
-    ]
-    return sorted({name for name in map(encryption.envelope_key_id_or_blank, blobs) if name})
+    names = (stored_key_ids(model, "default") for model in encrypted_models())
+    return sorted(set(chain.from_iterable(names)))
 
 
 def dump_sqlite(database: Path) -> None:

@@ -38,6 +38,7 @@ WAYS = {
         "prune_calls",
         "prune_charge_log",
         "prune_sign_ins",
+        "prune_stored_files_task",
         "read_page_task",
         "recount_days_task",
         "refresh_account_task",

@@ -1,4 +1,4 @@
-"""`manage.py rotate_keys`: encrypt every token again with the first key of ENCRYPTION_KEYS."""
+"""`manage.py rotate_keys`: encrypt tokens and files again with the first key of ENCRYPTION_KEYS."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from proxyapi import stored_files
 from proxyapi.credentials import encryption, token_vault
 from proxyapi.models import Token
 
@@ -42,7 +43,9 @@ class Command(BaseCommand):
             )
         if left:
             raise CommandError(f"{left} tokens changed during the run. Run it again.")
-        self.stdout.write("No token needs an old key.")
+        if files := stored_files.reencrypt_stored_files():
+            raise CommandError(f"{files} uploaded files could not be decrypted and wait unchanged.")
+        self.stdout.write("No token and no uploaded file needs an old key.")
 
     def try_reencrypt(self, token: Token) -> bool:
         """Return False only for a row that does not decrypt; a row that changed meanwhile is read

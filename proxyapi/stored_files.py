@@ -1,0 +1,77 @@
+"""Files of members that wait to be sent: encrypted while they wait, deleted after it.
+
+Contract: the content is in no other place and no log. A file that nobody sent is deleted after
+`RETENTION`; the one who sends it deletes it as soon as the service has it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.utils import timezone
+
+from proxyapi.credentials import encryption
+from proxyapi.models import Job, StoredFile
+
+RETENTION = timedelta(days=30)
+
+
+def store_file(
+    job: Job, *, name: str, content_type: str, content: bytes, seconds: float | None = None
+) -> StoredFile:
+    """Encrypt a file and keep it for the job. `seconds` is the length of a recording."""
+    file = StoredFile(
+        pk=uuid.uuid4(),
+        job=job,
+        name=name[:100],
+        content_type=content_type,
+        size=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        seconds=seconds,
+    )
+    file.ciphertext = encryption.encrypt(
+        content, file.encryption_context, encryption.load_key_ring()
+    )
+    file.save(force_insert=True)
+    return file
+
+
+def read_stored_file(file: StoredFile) -> bytes:
+    """Return the content. Raises `DecryptionFailed` if its key is gone or the row was changed."""
+    return encryption.decrypt(
+        bytes(file.ciphertext), file.encryption_context, encryption.load_key_ring()
+    )
+
+
+def prune_stored_files() -> int:
+    """Delete files that waited longer than `RETENTION`; return how many."""
+    return StoredFile.objects.filter(created_at__lt=timezone.now() - RETENTION).delete()[0]
+
+
+def reencrypt_stored_files() -> int:
+    """Encrypt every file again with the current key; return how many still need an old one,
+    because they do not decrypt."""
+    ring = encryption.load_key_ring()
+    failed = 0
+    for file in files_under_old_keys(ring):
+        try:
+            content = read_stored_file(file)
+        except encryption.EncryptionError:
+            failed += 1
+            continue
+        new = encryption.encrypt(content, file.encryption_context, ring)
+        StoredFile.objects.filter(pk=file.pk).update(ciphertext=new)
+    return failed
+
+
+def files_under_old_keys(ring: encryption.KeyRing) -> Iterator[StoredFile]:
+    """Read row by row, since each may have 20 MB, and each to its end before the caller writes."""
+    for pk in list(StoredFile.objects.values_list("pk", flat=True)):
+        file = StoredFile.objects.filter(pk=pk).first()
+        if file is None:
+            continue
+        if encryption.envelope_key_id_or_blank(bytes(file.ciphertext)) != ring.current_key_id:
+            yield file
