@@ -123,11 +123,12 @@ def encrypted_models() -> Iterator[type[Model]]:
 def stored_key_ids(model: type[Model], database: str) -> Iterator[str]:
     """Yield the key id of each encrypted row; a row that was tampered with has none.
 
-    The start of an envelope names its key; the whole may be a file of megabytes.
+    The start of an envelope names its key; the whole may be a file of megabytes. Of an empty blob
+    SQLite returns NULL.
     """
     heads = Substr("ciphertext", 1, LONGEST_ENVELOPE_HEAD, output_field=BinaryField())
     blobs = model._default_manager.using(database).values_list(heads, flat=True)
-    names = (encryption.envelope_key_id_or_blank(bytes(blob)) for blob in blobs.iterator())
+    names = (encryption.envelope_key_id_or_blank(bytes(blob or b"")) for blob in blobs.iterator())
     return filter(None, names)
 
 
