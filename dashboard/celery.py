@@ -1,9 +1,9 @@
 """The Celery app: a message only says that a row is due; the database row is the job (rule 7).
 
-Three queues, two workers (docs/decisions/0013-slow-work-has-its-own-way.md). `work` is the default
-and holds short tasks and tasks that a person waits for. `slow` holds tasks that wait long for the
-service or for a rate limit, `post` those that call third-party servers. One process with many
-threads serves both, because such tasks mostly wait.
+Three queues, two workers (docs/decisions/0013-slow-work-has-its-own-queue.md). `work` is the
+default and holds short tasks and tasks that a person waits for. `slow` holds tasks that wait long
+for the service or for a rate limit, `post` those that call third-party servers. One process with
+many threads serves both, because such tasks mostly wait.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from its sending (`restamp_late_permit`).
 
 Priorities: a lower priority leaves a reserve to those above it. Polling uses what people leave
 unused, except two requests for the next click, a third that becomes available in time for the last
-of three clicks, and more if people click a lot (docs/decisions/0012-what-people-leave-unused.md).
-The two lowest priorities are spread over the minute, so that its first seconds do not use up what
-the others need.
+of three clicks, and more if people click a lot
+(docs/decisions/0012-polling-uses-spare-requests.md). The two lowest priorities are spread over the
+minute, so that its first seconds do not use up what the others need.
 
 A flushed or new Redis does not know the earlier requests. For its first minute a bucket therefore
 grants one request every two seconds, the first at once, until the headers of an answer state how
