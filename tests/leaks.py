@@ -72,7 +72,7 @@ def common_prefix(tokens: Iterable[str]) -> str:
 
 @dataclass
 class Canaries:
-    """`heard` is what left the house, by where it was found."""
+    """`heard` is what left the portal, by where it was found."""
 
     planted: set[str] = field(default_factory=set, repr=False)
     heard: dict[str, list[bytes]] = field(default_factory=dict, repr=False)

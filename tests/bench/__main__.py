@@ -1,6 +1,6 @@
 """`make bench`: prints the figures as Markdown, with the load of the machine beforehand.
 
-With arguments only the parts that they name: `watching`, `rows`, `sandbox`, `house`, `live`,
+With arguments only the parts that they name: `polling`, `rows`, `sandbox`, `start`, `live`,
 `streams`, `ledger`. What is seeded is kept, for the next time, in the folder that BENCH_FOLDER
 names.
 """
@@ -65,10 +65,10 @@ def bench_polling(_: Path) -> bool:
 
 
 PARTS: dict[str, Callable[[Path], bool]] = {
-    "watching": bench_polling,
+    "polling": bench_polling,
     "rows": polling_rows.main,
     "sandbox": bench_sandbox,
-    "house": bench_portal_start,
+    "start": bench_portal_start,
     "live": push_latency.main,
     "streams": streams.main,
     "ledger": bench_ledger,

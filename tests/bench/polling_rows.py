@@ -1,7 +1,8 @@
-"""Watching as the house does it, beside its choice alone: does what it learns by itself do as much?
+"""The portal's polling with its own rows, compared with its selection alone.
 
-The same worlds twice: with real rows, ticks and looks that begin without experience, and with the
-choice and the bucket alone that begin with it. What comes before both know enough is not counted.
+The same simulated worlds twice: with real rows, ticks and polls that start without known durations,
+and with selection and rate limiter alone that start with them. The time until both know enough is
+not counted.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ LEARNING_S = {10: 2 * HOUR, 25: HOUR}  # simulated seconds, by jobs, that are no
 COUNTED_S = {10: 6 * HOUR, 25: 3 * HOUR}
 LIMIT = 30
 HEADS = (
-    "jobs", "bound, s", "the house, s", "by chance, ±", "its choice alone, s", "own 429s",
-    "most in 60 s", "a person waits p50 · p95, s", "looks/min", "wanted", "",
+    "jobs", "bound, s", "the portal, s", "by chance, ±", "selection alone, s", "own 429s",
+    "most in 60 s", "a person waits p50 · p95, s", "polls/min", "wanted", "",
 )  # fmt: skip
 
 
@@ -45,7 +46,7 @@ def polling_figures(folder: Path) -> bool:
     seed = int(os.environ.get("BENCH_SEED") or new_seed())
     for cells in (HEADS, ["---"] * len(HEADS)):
         print(f"| {' | '.join(cells)} |")
-    held = [print_row(house, alone) for house, alone in run_pair(folder, seed)]
+    held = [print_row(portal, alone) for portal, alone in run_pair(folder, seed)]
     print(f"\nSeed {seed} (BENCH_SEED={seed} repeats it).\n")
     return all(held)
 
@@ -57,10 +58,10 @@ def run_pair(folder: Path, seed: int) -> Iterator[tuple[RunResult, RunResult]]:
         for jobs, learning in LEARNING_S.items():
             seconds = learning + COUNTED_S[jobs]
             with pytest.MonkeyPatch.context() as patch:
-                house = simulate_poller(
+                portal = simulate_poller(
                     "rows", jobs, seconds, seed, partial(DatabasePoller, patch, store), learning
                 )
-            yield house, run_poller(store, "learned", jobs, seconds, seed, learning)
+            yield portal, run_poller(store, "learned", jobs, seconds, seed, learning)
 
 
 @contextmanager
@@ -79,24 +80,24 @@ def portal_site(folder: Path) -> Iterator[redis.Redis]:
         stop()
 
 
-def print_row(house: RunResult, alone: RunResult) -> bool:
-    most = LEARNED_AT[house.jobs]
-    holds = house.ratio <= most and not house.refusals and house.late_wait <= PATIENCE
+def print_row(portal: RunResult, alone: RunResult) -> bool:
+    most = LEARNED_AT[portal.jobs]
+    holds = portal.ratio <= most and not portal.refusals and portal.late_wait <= PATIENCE
     cells = (
-        str(house.jobs),
-        f"{house.bound:.1f}",
-        f"{house.lag:.1f} ({house.ratio:.2f})",
-        f"{house.chance / house.bound:.3f}",
+        str(portal.jobs),
+        f"{portal.bound:.1f}",
+        f"{portal.lag:.1f} ({portal.ratio:.2f})",
+        f"{portal.chance / portal.bound:.3f}",
         f"{alone.lag:.1f} ({alone.ratio:.2f})",
-        str(house.refusals),
-        str(house.most),
-        f"{house.median_wait:.1f} · {house.late_wait:.1f}",
-        f"{house.looks_a_minute:.0f}",
+        str(portal.refusals),
+        str(portal.most),
+        f"{portal.median_wait:.1f} · {portal.late_wait:.1f}",
+        f"{portal.looks_a_minute:.0f}",
         f"≤ {most}, 429s 0, {LIMIT} in 60 s, p95 ≤ {PATIENCE:.0f}",
-        "ok" if holds and house.most <= LIMIT else "FALLS SHORT",
+        "ok" if holds and portal.most <= LIMIT else "FALLS SHORT",
     )
     print(f"| {' | '.join(cells)} |", flush=True)
-    return holds and house.most <= LIMIT
+    return holds and portal.most <= LIMIT
 
 
 if __name__ == "__main__":

@@ -27,13 +27,13 @@ def main(folder: Path) -> bool:
     with sync_playwright() as playwright:
         path = finder.find_chromium(playwright.chromium.executable_path)
         browser = playwright.chromium.launch(executable_path=path, args=finder.CHROMIUM_OPTIONS)
-        for house in running_portal(folder):
-            with SandboxControl(house.sandbox, Canaries()) as stage:
+        for site in running_portal(folder):
+            with SandboxControl(site.sandbox, Canaries()) as stage:
                 luca, vera = (
-                    open_member_page(browser, house, "Luca"),
-                    open_member_page(browser, house, "Vera"),
+                    open_member_page(browser, site, "Luca"),
+                    open_member_page(browser, site, "Vera"),
                 )
-                looks = measure_update_delays(house, luca, vera, stage, RENDERS)
+                looks = measure_update_delays(site, luca, vera, stage, RENDERS)
                 debits = [
                     measure_ledger_latency(luca, vera, stage, number) for number in range(DEBITS)
                 ]
@@ -73,7 +73,7 @@ def print_latency(what: str, seconds: Sequence[float], wanted: float) -> bool:
     return slowest <= wanted
 
 
-def open_member_page(browser: Browser, house: LivePortal, first_name: str) -> MemberPage:
-    page = browser.new_context(base_url=house.portal).new_page()
-    sign_in(page, house.person(first_name))
+def open_member_page(browser: Browser, site: LivePortal, first_name: str) -> MemberPage:
+    page = browser.new_context(base_url=site.portal).new_page()
+    sign_in(page, site.person(first_name))
     return MemberPage(page)

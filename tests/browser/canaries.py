@@ -1,4 +1,4 @@
-"""Every token that a house is given is a canary: none may leave it, whatever the tests do there.
+"""Every token that a portal is given is a canary: none may leave it, whatever the tests do there.
 
 Heard are the addresses, headers and pages that browsers got, what they keep, the log at DEBUG with
 the mails in it, every command that Redis was sent, the database and its dump.
@@ -27,11 +27,11 @@ PAGES = r"^(?!.*(/static/|/media/)).*$"
 
 
 @contextmanager
-def watch_portal(house: LivePortal) -> Iterator[Canaries]:
+def watch_portal(site: LivePortal) -> Iterator[Canaries]:
     """Listens from now on; at the end it fails when a token that was planted was heard."""
     canaries = Canaries()
-    canaries.plant(*(account["token"] for account in house.accounts))
-    socket = house.var / "valkey.sock"
+    canaries.plant(*(account["token"] for account in site.accounts))
+    socket = site.var / "valkey.sock"
     with redis.Redis(unix_socket_path=str(socket)) as client, client.monitor() as monitor:
         stop = threading.Event()
         thread = threading.Thread(target=scan_redis, args=(monitor, canaries, stop), daemon=True)
@@ -40,10 +40,10 @@ def watch_portal(house: LivePortal) -> Iterator[Canaries]:
         stop.set()
         client.ping()  # the command that it waits for
         thread.join(10)
-    canaries.scan("the log", *house.lines)
-    for path in house.var.glob("reelroom.sqlite3*"):
+    canaries.scan("the log", *site.lines)
+    for path in site.var.glob("reelroom.sqlite3*"):
         canaries.scan(f"the file {path.name}", path.read_bytes())
-    canaries.scan("dumpdata", dump_redis(house))
+    canaries.scan("dumpdata", dump_redis(site))
     assert canaries.leaked_tokens() == []
 
 
@@ -54,9 +54,9 @@ def scan_redis(monitor: redis.client.Monitor, canaries: Canaries, stop: threadin
             return
 
 
-def dump_redis(house: LivePortal) -> bytes:
+def dump_redis(site: LivePortal) -> bytes:
     environ = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
-    environ |= {"REELROOM_VAR": str(house.var)}
+    environ |= {"REELROOM_VAR": str(site.var)}
     command = [sys.executable, "manage.py", "dumpdata"]
     done = subprocess.run(
         command, env=environ, capture_output=True, check=True, timeout=DUMP_SECONDS

@@ -1,4 +1,4 @@
-"""Fixtures of the browser tests: the house, the browser, a page for a person who has signed in."""
+"""Fixtures of the browser tests: the portal, the browser, a page for a person who has signed in."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _skipped = False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The first video is made in a house where nothing has happened yet: it takes the pictures."""
+    """Run the test of the first video first: it takes its pictures of an unused portal."""
     items.sort(key=lambda item: item.path.name != "test_first_video.py")
     for item in items:
         if HERE in item.path.parents:
@@ -41,8 +41,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def live_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal]:
-    """The processes of `make run`, ready; one house for all browser tests."""
-    yield from running_portal(tmp_path_factory.mktemp("house"))
+    """The processes of `make run`, ready; the same ones for all browser tests."""
+    yield from running_portal(tmp_path_factory.mktemp("portal"))
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +63,7 @@ def chromium(in_ci: bool) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def canaries(live_portal: LivePortal) -> Iterator[Canaries]:
-    """The tokens of the house, and all that was heard of it; at the end none was heard."""
+    """The tokens of the portal, and everything it sent; at the end no token was in it."""
     with watch_portal(live_portal) as canaries:
         yield canaries
 

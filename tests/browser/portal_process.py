@@ -1,4 +1,4 @@
-"""The whole house for browser tests: the processes of `make run`, in a folder of their own."""
+"""The whole portal for browser tests: the processes of `make run`, in a folder of their own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import IO
 
 READY_TIMEOUT_S, STOP_TIMEOUT_S = 120, 30
 READY_LINE = "Press Ctrl-C to stop."
-# What would lead the house to somebody else's servers, or to the secrets of the tests.
+# What would lead the portal to somebody else's servers, or to the secrets of the tests.
 OUTSIDE_VARIABLES = (
     *("DATABASE_URL", "REDIS_URL", "VIDEO_API_BASE_URL", "SECRET_KEY", "ENCRYPTION_KEYS"),
     *("DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "BEHIND_TLS"),
@@ -76,7 +76,7 @@ def running_portal(
         ready = collect_output(process.stdout, lines)
         try:
             if not ready.wait(READY_TIMEOUT_S) or process.poll() is not None:
-                raise AssertionError("the house did not start:\n" + "\n".join(lines))
+                raise AssertionError("the portal did not start:\n" + "\n".join(lines))
             demo = json.loads((var / "demo.json").read_text())
             people = [DemoPerson(**one) for one in demo.pop("people")]
             yield LivePortal(**demo, people=people, var=var, pid=process.pid, lines=lines)

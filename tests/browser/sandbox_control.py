@@ -1,6 +1,6 @@
-"""The sandbox behind the house, told over its control plane to have a bad day.
+"""The portal's sandbox, controlled over its control plane: faults, limits, balances.
 
-The world is never reset, for the tokens of the house live there: each test opens its own accounts.
+The world is never reset, because it has the portal's tokens: each test opens its own accounts.
 """
 
 from __future__ import annotations

@@ -69,15 +69,15 @@ def fill_library(page_of: Callable[..., Page], vera: Page) -> None:
     expect(vera.get_by_role("heading", name="In progress")).to_be_visible(timeout=WITHIN)
 
 
-def open_sign_in_page(chromium: Browser, house: LivePortal) -> Page:
+def open_sign_in_page(chromium: Browser, site: LivePortal) -> Page:
     page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
-    page.goto(house.portal)
+    page.goto(site.portal)
     return page
 
 
-def spare_token(house: LivePortal) -> str:
+def spare_token(site: LivePortal) -> str:
     """The token of the second paid account, which the demo leaves for people to add."""
-    return next(a["token"] for a in house.accounts if a["email"].startswith("shorts@"))
+    return next(a["token"] for a in site.accounts if a["email"].startswith("shorts@"))
 
 
 def add_token(page: Page, token: str) -> None:

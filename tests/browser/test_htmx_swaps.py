@@ -80,7 +80,7 @@ def test_a_press_is_not_lost_to_what_arrives_before_its_click(page: Page) -> Non
     expect(page.locator("#pushed")).to_have_text("Pushed")
 
 
-def test_after_a_drag_that_clicks_nothing_the_part_is_laid(page: Page) -> None:
+def test_after_a_drag_that_clicks_nothing_the_part_is_swapped(page: Page) -> None:
     link(page).hover()
     page.mouse.down()
     refetch_part(page)
@@ -141,7 +141,7 @@ def test_enter_in_a_limit_saves_it(page: Page) -> None:
     expect(page.locator("#budgets")).to_contain_text("9,000")
 
 
-def test_the_buttons_of_a_video_stay_while_they_are_fetched_anew(
+def test_the_buttons_of_a_video_stay_while_they_are_fetched_again(
     open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
 ) -> None:
     """Each look at a running video pushes the place of the reader's own buttons."""
@@ -158,7 +158,7 @@ def test_the_buttons_of_a_video_stay_while_they_are_fetched_anew(
     expect(button).to_be_focused()
 
 
-def test_the_focus_stays_on_the_link_that_was_laid_anew(page: Page) -> None:
+def test_the_focus_stays_on_the_link_that_was_swapped(page: Page) -> None:
     link(page).focus()
     refetch_part(page)
     wait_until(lambda: page.evaluate(REPLACED))
@@ -194,7 +194,7 @@ def test_what_was_fetched_for_a_part_that_is_gone_is_dropped(visuals_step: Page)
     )
 
 
-def test_a_filter_is_laid_in_the_list_that_was_replaced_meanwhile(
+def test_a_filter_is_swapped_into_the_list_that_was_replaced_meanwhile(
     open_member_page: Callable[..., MemberPage],
 ) -> None:
     page = open_member_page("Vera").page
@@ -263,7 +263,7 @@ def visuals_step(
     luca.page.unroute_all(behavior="ignoreErrors")
 
 
-def test_a_field_that_is_left_by_a_press_is_laid_after_it(visuals_step: Page) -> None:
+def test_a_field_that_loses_the_focus_by_a_press_is_swapped_after_it(visuals_step: Page) -> None:
     """The press takes the focus, the field is saved, and its answer is there before the click."""
     visuals_step.goto(visuals_step.url.replace("/visuals/", "/type/"))
     visuals_step.locator("input[name=title]").fill("Another name")
@@ -285,14 +285,14 @@ def choose_two_and_continue(page: Page, slow: SlowSaves) -> None:
     slow.release(page)
 
 
-def test_who_is_faster_than_the_saving_is_not_told_of_himself(
+def test_a_member_who_types_faster_than_saving_gets_no_conflict_with_themselves(
     visuals_step: Page, slow_saves: SlowSaves
 ) -> None:
     choose_two_and_continue(visuals_step, slow_saves)
     visuals_step.wait_for_url("**/captions/", timeout=PRICED_TIMEOUT_MS)
 
 
-def test_who_saves_over_somebody_else_is_told_and_nothing_is_overwritten(
+def test_a_member_who_saves_over_a_colleague_sees_it_and_nothing_is_overwritten(
     visuals_step: Page, slow_saves: SlowSaves, open_member_page: Callable[..., MemberPage]
 ) -> None:
     jonas = open_member_page("Jonas").page

@@ -128,13 +128,13 @@ def test_an_archive_stands_beside_the_demo(
             album.take(page, name)
 
 
-def archived(house: LivePortal) -> DemoPerson:
+def archived(site: LivePortal) -> DemoPerson:
     """Seeds it as an administrator would, and reads off who owns it."""
     size = {"entries": 4000, "members": 9, "jobs": 400, "days": 90}
     command = [sys.executable, "manage.py", "seed_large_team"]
     command += [f"--{name}={number}" for name, number in size.items()]
     environ = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
-    environ |= {"REELROOM_VAR": str(house.var), "VIDEO_API_BASE_URL": f"{house.sandbox}/v2"}
+    environ |= {"REELROOM_VAR": str(site.var), "VIDEO_API_BASE_URL": f"{site.sandbox}/v2"}
     done = subprocess.run(command, env=environ, check=True, capture_output=True, text=True)
     words = next(line for line in done.stdout.splitlines() if "signs in with" in line).split()
     return DemoPerson("Ada Archer", words[-5], words[-1], "owner")

@@ -35,7 +35,7 @@ def test_a_connection_outlives_the_thinking_between_two_presses(live_portal: Liv
     one.close()
 
 
-# Without the stream, for the house looks at other videos; what waits a moment comes at once.
+# Without the stream, because the portal polls other videos; delays are skipped.
 ALONE = "delete window.EventSource; Math.random = () => 0"
 COUNT = "() => { window.looks = 0; document.addEventListener('refresh', () => looks++); }"
 # A video in this state is told of; answers how often the list has looked again by then.

@@ -30,7 +30,7 @@ def test_what_a_colleague_renders_shows_up_by_itself(
     assert page.evaluate(MARKED), "it was loaded again"
 
 
-def test_a_lost_answer_is_told_where_it_is_decided(
+def test_a_lost_answer_is_shown_where_it_is_decided(
     open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
 ) -> None:
     luca, thea = open_member_page("Luca"), open_member_page("Thea", viewport=WIDE)

@@ -1,4 +1,4 @@
-"""Signing in and out of the real house."""
+"""Signing in and out of the real portal."""
 
 from __future__ import annotations
 

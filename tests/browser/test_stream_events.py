@@ -80,10 +80,10 @@ def receives_stream_events(page: Page, topic: str) -> bool:
     return told == [1] and page.evaluate(ATTACHED) is True
 
 
-def test_a_topic_is_told_at_once_and_then_once_a_second(
+def test_a_topic_is_dispatched_at_once_and_then_once_a_second(
     open_member_page: Callable[..., MemberPage],
 ) -> None:
-    """Topics of its own, for the house touches all others."""
+    """Topics of its own, because the portal publishes all others."""
     page = open_member_page("Vera").page
     page.goto("/library/")
     page.evaluate(LISTEN, ["one", "other"])
@@ -94,7 +94,7 @@ def test_a_topic_is_told_at_once_and_then_once_a_second(
     assert len(heard_events(page)["other"]) == 1
 
 
-def test_what_is_touched_while_a_part_asks_is_told_again_when_it_has_its_answer(
+def test_a_topic_that_changes_during_a_request_is_dispatched_again_after_its_answer(
     open_member_page: Callable[..., MemberPage],
 ) -> None:
     """Its answer may be older than that, and the part that replaces it had not heard it."""
@@ -108,7 +108,7 @@ def test_what_is_touched_while_a_part_asks_is_told_again_when_it_has_its_answer(
     wait_until(lambda: len(heard_events(page)["own"]) > 2)
 
 
-def test_when_something_was_missed_every_topic_is_told(
+def test_when_something_was_missed_every_topic_is_dispatched(
     open_member_page: Callable[..., MemberPage],
 ) -> None:
     page = open_member_page("Vera").page
@@ -116,5 +116,5 @@ def test_when_something_was_missed_every_topic_is_told(
     topics = ["job", "charge", "account", "token", "ledger", "top_up", "budget", "alert"]
     page.evaluate(LISTEN, topics)
     page.evaluate("document.body.dispatchEvent(new CustomEvent('poll'))")
-    # Of what the house touched within this second the page tells again at its end.
+    # What the portal published within this second is dispatched again at its end.
     wait_until(lambda: all(heard_events(page).values()))

@@ -46,9 +46,9 @@ def choose(page: Page, credits: str) -> None:
     page.get_by_role("button", name="Save").click()
 
 
-def at_the_service(house: LivePortal, guest: SandboxGuest, **body: Any) -> dict[str, Any]:
+def at_the_service(site: LivePortal, guest: SandboxGuest, **body: Any) -> dict[str, Any]:
     """What somebody else's program does with the same token."""
-    url = f"{house.sandbox}/v2/account/auto-topup"
+    url = f"{site.sandbox}/v2/account/auto-topup"
     headers = {"Authorization": f"Bearer {guest.token}"}
     if body:
         httpx.put(url, json=body, headers=headers, trust_env=False).raise_for_status()
@@ -56,7 +56,7 @@ def at_the_service(house: LivePortal, guest: SandboxGuest, **body: Any) -> dict[
     return shown
 
 
-def test_a_setting_is_saved_by_the_worker_and_told_without_a_reload(
+def test_a_setting_is_saved_by_the_worker_and_shown_without_a_reload(
     thea: Page,
     open_member_page: DeskOf,
     live_portal: LivePortal,
@@ -81,7 +81,7 @@ def test_a_setting_is_saved_by_the_worker_and_told_without_a_reload(
         thea.locator(".unit", has_text="300").first.click()
 
 
-def test_the_what_if_follows_a_choice_made_just_before_it_is_laid_anew(thea: Page) -> None:
+def test_the_what_if_follows_a_choice_made_just_before_it_is_swapped(thea: Page) -> None:
     """News of the ledger has it laid anew, from the form as it was a moment ago."""
     with thea.expect_response("**/top-up/what-if/*"):
         thea.get_by_label("Top up automatically").check()

@@ -71,7 +71,7 @@ def fail_posts(page: Page, path: str, status: int = 0) -> None:
     )
 
 
-def test_a_priced_press_without_an_answer_is_told_in_its_dialog(luca: MemberPage) -> None:
+def test_a_priced_press_without_an_answer_is_reported_in_its_dialog(luca: MemberPage) -> None:
     dialog = luca.open_render_dialog(luca.create_draft("Sent or not"))
     alert, render = dialog.get_by_role("alert"), dialog.get_by_role("button", name="Render")
     for status, sentence in ((0, DOUBT), (503, DOUBT), (403, OLD)):
@@ -250,7 +250,7 @@ def test_words_that_could_not_be_saved_outlive_a_press_that_comes_too_late(
     assert page.url.endswith("/script/")
 
 
-def test_in_a_dialog_the_end_of_the_session_is_told_there_and_once(
+def test_in_a_dialog_the_end_of_the_session_is_reported_there_and_once(
     open_member_page: Callable[..., MemberPage],
 ) -> None:
     page = open_member_page("Thea").page

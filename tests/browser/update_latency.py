@@ -25,7 +25,7 @@ WATCH_CARD_JS = """([id, patience]) => new Promise((done, late) => {
 
 
 def measure_update_delays(
-    house: LivePortal, luca: MemberPage, vera: MemberPage, stage: SandboxControl, renders: int
+    site: LivePortal, luca: MemberPage, vera: MemberPage, stage: SandboxControl, renders: int
 ) -> list[float]:
     """Seconds from the look that saw the end to the card in Vera's open library."""
     waits = []
@@ -35,13 +35,13 @@ def measure_update_delays(
         vera.page.goto("/library/")
         luca.render_video(job)
         shown = vera.page.evaluate(WATCH_CARD_JS, [job, RENDERED_TIMEOUT_MS]) / 1000
-        waits.append(shown - read_finished_at(house, job))
+        waits.append(shown - read_finished_at(site, job))
     return waits
 
 
-def read_finished_at(house: LivePortal, job: str) -> float:
+def read_finished_at(site: LivePortal, job: str) -> float:
     """When the portal wrote down that it is done; its database is only read."""
-    with sqlite3.connect(f"file:{house.var}/reelroom.sqlite3?mode=ro", uri=True) as database:
+    with sqlite3.connect(f"file:{site.var}/reelroom.sqlite3?mode=ro", uri=True) as database:
         query = "SELECT finished_at FROM proxyapi_job WHERE id = ?"
         (text,) = database.execute(query, [UUID(job).hex]).fetchone()
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()

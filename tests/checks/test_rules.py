@@ -110,7 +110,7 @@ def test_the_larger_lock_pins_what_the_smaller_one_pins_in_the_same_version(larg
     )
 
 
-def test_a_lock_that_was_forgotten_is_told_with_the_command_that_writes_all_of_them(tmp_path):
+def test_a_lock_that_is_out_of_date_is_reported_with_the_command_that_writes_all(tmp_path):
     for name in ("pyproject.toml", *(one.file for one in lock_files.LOCKS)):
         (tmp_path / name).write_text((ROOT / name).read_text())
     assert list(lock_files.find_lock_problems(tmp_path)) == []

@@ -103,7 +103,7 @@ def test_a_command_typed_beside_make_run_uses_its_address(
         ),
     ],
 )
-def test_a_wrong_setting_is_told_by_its_name(name: str, value: str, told: str) -> None:
+def test_a_wrong_setting_is_reported_by_its_name(name: str, value: str, told: str) -> None:
     done = done_with(**{name: value})
     assert told in done.stderr
     assert "canary-word" not in done.stderr

@@ -1,4 +1,4 @@
-"""A hundred videos that render at once: clips of the sandbox, put into a running house as its rows.
+"""A hundred videos that render at once: clips of the sandbox, inserted as rows of a running portal.
 
 To order them would take minutes, and what is drilled is how they are watched. Each token watches a
 few; what the clips took is in the sandbox's books alone. They render for longer than any drill.
@@ -35,7 +35,7 @@ Line: TypeAlias = dict[str, Any]
 class HundredClips(NamedTuple):
     """The clips by their ids at the service; the journal's last number when all were made."""
 
-    house: LivePortal
+    site: LivePortal
     stage: SandboxControl
     guest: SandboxGuest
     where: dict[str, str]
@@ -58,29 +58,29 @@ class HundredClips(NamedTuple):
         return len(self.clips - seen)
 
     def job_rows(self) -> dict[str, Any]:
-        """Their rows, and each charge of the house."""
-        return ask_side_process(self.house, self.where, "tell", {"clips": [*self.clips]})
+        """Their rows, and each charge of the portal."""
+        return ask_side_process(self.site, self.where, "tell", {"clips": [*self.clips]})
 
 
 def insert_clips(
-    house: LivePortal, context: BrowserContext, stage: SandboxControl, **where: str
+    site: LivePortal, context: BrowserContext, stage: SandboxControl, **where: str
 ) -> HundredClips:
-    """Make the clips and put them in; `where` leads to the house's database, if not to its own."""
+    """Make the clips and put them in; `where` names the portal's database, if it is not its own."""
     guest = stage.create_account(credits=10**6)
     stage.change_settings(clip_seconds=FOR_EVER)
-    with httpx.Client(base_url=f"{house.sandbox}/v2", trust_env=False, timeout=30) as client:
+    with httpx.Client(base_url=f"{site.sandbox}/v2", trust_env=False, timeout=30) as client:
         tokens = [guest, *(stage.another_token(guest) for _ in range(TOKENS - 1))]
         clips = [create_clip(client, tokens[number % TOKENS]) for number in range(ROWS)]
     made_at = stage.control_request("GET", "journal")[-1]["number"]
     assert context.browser is not None
-    own = context.browser.new_context(base_url=house.portal)
+    own = context.browser.new_context(base_url=site.portal)
     priya = MemberPage(own.new_page())
-    sign_in(priya.page, house.person("Priya"))
+    sign_in(priya.page, site.person("Priya"))
     for token in tokens:
         priya.use_token_of(token)
     own.close()
-    ask_side_process(house, where, "insert", {"account": guest.account, "clips": clips})
-    return HundredClips(house, stage, guest, where, frozenset(clips), made_at)
+    ask_side_process(site, where, "insert", {"account": guest.account, "clips": clips})
+    return HundredClips(site, stage, guest, where, frozenset(clips), made_at)
 
 
 def create_clip(client: httpx.Client, token: SandboxGuest) -> str:
@@ -92,11 +92,11 @@ def create_clip(client: httpx.Client, token: SandboxGuest) -> str:
 
 
 def ask_side_process(
-    house: LivePortal, where: dict[str, str], verb: str, asked: dict[str, Any]
+    site: LivePortal, where: dict[str, str], verb: str, asked: dict[str, Any]
 ) -> dict[str, Any]:
-    """The answer of a process that has the house's database."""
+    """The answer of a process that has the portal's database."""
     environ = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
-    environ |= {"REELROOM_VAR": str(house.var), "LOG_LEVEL": "ERROR", **where}
+    environ |= {"REELROOM_VAR": str(site.var), "LOG_LEVEL": "ERROR", **where}
     done = subprocess.run(
         [sys.executable, "-m", SIDE_MODULE, verb],
         env=environ, input=json.dumps(asked), capture_output=True, text=True, check=False,

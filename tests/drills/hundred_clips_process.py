@@ -1,4 +1,4 @@
-"""A process that has the database of a running house, which the drill beside it has not.
+"""A process that has the database of a running portal, which the drill itself has not.
 
 `python -m tests.drills.hundred_clips_process insert` puts clips in as rows that render,
 `describe_jobs` reads them and all charges; each takes one line of JSON and answers one.

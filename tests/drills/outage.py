@@ -1,4 +1,4 @@
-"""A person in the house while something under it is out: what they press, and what answers."""
+"""A person uses the portal while a service it needs is out: what they press, and what answers."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ Answers: TypeAlias = dict[str, Counter[int]]
 
 
 @contextmanager
-def signed_in_visitor(house: LivePortal) -> Iterator[BrowserContext]:
+def signed_in_visitor(site: LivePortal) -> Iterator[BrowserContext]:
     with sync_playwright() as playwright:
         path = chromium.find_chromium(playwright.chromium.executable_path)
         browser = playwright.chromium.launch(executable_path=path, args=chromium.CHROMIUM_OPTIONS)
-        yield browser.new_context(base_url=house.portal)
+        yield browser.new_context(base_url=site.portal)
         browser.close()
 
 
 @contextmanager
 def watched_sandbox(
-    house: LivePortal, figures: Figures, database: Path | None = None
+    site: LivePortal, figures: Figures, database: Path | None = None
 ) -> Iterator[SandboxControl]:
-    """The house's service, whose tokens are canaries: in the end they are looked for in all that
-    the house said meanwhile, and in the files of its database."""
+    """The portal's sandbox, whose tokens are canaries: at the end they are searched for in all
+    that the portal logged meanwhile, and in the files of its database."""
     canaries = Canaries()
-    with SandboxControl(house.sandbox, canaries) as stage:
+    with SandboxControl(site.sandbox, canaries) as stage:
         yield stage
-    canaries.scan("the log", *house.lines)
-    for path in database_files(database or house.var / "reelroom.sqlite3"):
+    canaries.scan("the log", *site.lines)
+    for path in database_files(database or site.var / "reelroom.sqlite3"):
         canaries.scan("a file of the database", path.read_bytes())
     found = canaries.leaked_tokens()
     figures.report(
@@ -79,9 +79,9 @@ class OutageScene(NamedTuple):
         return {one["name"]: str(one["value"]) for one in self.luca.page.context.cookies()}
 
 
-def prepare_scene(house: LivePortal, context: BrowserContext, stage: SandboxControl) -> OutageScene:
+def prepare_scene(site: LivePortal, context: BrowserContext, stage: SandboxControl) -> OutageScene:
     luca, guest = MemberPage(context.new_page()), stage.create_account()
-    sign_in(luca.page, house.person("Luca"))
+    sign_in(luca.page, site.person("Luca"))
     luca.use_token_of(guest)
     rendering, waiting = luca.make_video("It renders meanwhile"), luca.create_draft("It waits")
     luca.page.goto(f"/videos/{rendering}/")
@@ -108,18 +108,18 @@ def order_delayed_render(luca: MemberPage, stage: SandboxControl, guest: Sandbox
     return job
 
 
-def use_portal(house: LivePortal, scene: OutageScene, seconds: float) -> Answers:
-    """Ask for pages, press the button and ask how the house is, twice a second."""
+def use_portal(site: LivePortal, scene: OutageScene, seconds: float) -> Answers:
+    """Request pages, press the button and request the health checks, twice a second."""
     answers = {name: Counter[int]() for name in ("page", "press", "health", "ready")}
     until_then = time.monotonic() + seconds
-    with httpx.Client(base_url=house.portal, cookies=scene.cookies, timeout=30) as client:
+    with httpx.Client(base_url=site.portal, cookies=scene.cookies, timeout=30) as client:
         while time.monotonic() < until_then:
             for path in ("/library/", "/studio/"):
                 answers["page"][response_status(client.get(path))] += 1
             pressed = client.post(scene.button, data=scene.form, headers=scene.luca.form_headers)
             answers["press"][pressed.status_code] += 1
-            answers["health"][httpx.get(f"{house.portal}/healthz").status_code] += 1
-            answers["ready"][httpx.get(f"{house.portal}/readyz", timeout=30).status_code] += 1
+            answers["health"][httpx.get(f"{site.portal}/healthz").status_code] += 1
+            answers["ready"][httpx.get(f"{site.portal}/readyz", timeout=30).status_code] += 1
             time.sleep(0.5)
     return answers
 

@@ -33,7 +33,7 @@ class TimedAnswer(NamedTuple):
 
 @dataclass
 class PageCallers:
-    house: LivePortal
+    site: LivePortal
     over: Event = field(default_factory=Event)
     answers: list[TimedAnswer] = field(default_factory=list)
 
@@ -65,7 +65,7 @@ class PageCallers:
         return answer.status_code if answer is not None else 0
 
     def client(self) -> httpx.Client:
-        return httpx.Client(base_url=self.house.portal, timeout=30, trust_env=False)
+        return httpx.Client(base_url=self.site.portal, timeout=30, trust_env=False)
 
     def request_page(
         self,
@@ -92,10 +92,10 @@ class PageCallers:
 
 @contextmanager
 def calling_pages(
-    house: LivePortal, scene: OutageScene, person: DemoPerson
+    site: LivePortal, scene: OutageScene, person: DemoPerson
 ) -> Iterator[PageCallers]:
     """Luca asks for pages, and the person signs in."""
-    callers = PageCallers(house)
+    callers = PageCallers(site)
     with ThreadPoolExecutor(2) as pool:
         pages = pool.submit(callers.request_pages, scene.cookies)
         people = [pages, pool.submit(callers.sign_in, person)]

@@ -1,7 +1,7 @@
 """The database is away for a minute while a hundred videos render: 503 in words, nothing sent,
 nothing lost.
 
-The whole house on a PostgreSQL of its own, which is stopped and started again.
+The whole portal on a PostgreSQL of its own, which is stopped and started again.
 `DRILL_AWAY` sets the seconds.
 """
 
@@ -60,34 +60,34 @@ def test_a_minute_without_the_database_sends_nothing_and_loses_nothing(
 ) -> None:
     figures = Figures("database away")
     address = f"postgres://postgres@/{folder / 'postgres'}/postgres"
-    house = next(houses := running_portal(folder / "var", DATABASE_URL=address))
+    site = next(sites := running_portal(folder / "var", DATABASE_URL=address))
     try:
         with (
-            signed_in_visitor(house) as context,
-            watched_sandbox(house, figures, folder / "postgres") as stage,
+            signed_in_visitor(site) as context,
+            watched_sandbox(site, figures, folder / "postgres") as stage,
         ):
             stage.change_settings(**{**FAST_SETTINGS, "render_seconds": AWAY / 2})
-            of_many = hundred_clips.insert_clips(house, context, stage, DATABASE_URL=address)
-            run_database_outage(figures, house, context, of_many, postgres)
+            of_many = hundred_clips.insert_clips(site, context, stage, DATABASE_URL=address)
+            run_database_outage(figures, site, context, of_many, postgres)
     finally:
-        next(houses, None)
+        next(sites, None)
     figures.close()
 
 
 def run_database_outage(
     figures: Figures,
-    house: LivePortal,
+    site: LivePortal,
     context: BrowserContext,
     of_many: HundredClips,
     postgres: Any,
 ) -> None:
     stage = of_many.stage
-    scene = prepare_scene(house, context, stage)
+    scene = prepare_scene(site, context, stage)
     luca, guest = scene.luca, scene.guest
     before = charging_calls(stage, guest)
-    said = len(house.lines)
+    said = len(site.lines)
     postgres.stop()
-    answers = use_portal(house, scene, AWAY)
+    answers = use_portal(site, scene, AWAY)
     sent, back_at = charging_calls(stage, guest) - before, of_many.now()
     postgres.start()
     back = time.monotonic()
@@ -104,7 +104,7 @@ def run_database_outage(
     expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS + PRICED_TIMEOUT_MS)
     spent = stage.spent_credits(guest), costs + luca.shown_cost(scene.waiting)
     renders = stage.count_requests(guest, "POST", "/render")
-    traces = sum("Traceback" in line for line in list(house.lines)[said:])
+    traces = sum("Traceback" in line for line in list(site.lines)[said:])
     rows = of_many.job_rows()
     report_answers(figures, answers)
     figures.report(f"{sent} charging calls while it was away", "0", holds=sent == 0)

@@ -1,6 +1,6 @@
 """The disk is full for a minute while a film renders: said in words, nothing lost, nothing broken.
 
-The whole house with its SQLite on a small disk of its own, in memory, which is filled to the last
+The whole portal with its SQLite on a small disk of its own, in memory, which is filled to the last
 page and freed again. `DRILL_FULL` sets the seconds. To mount it takes root.
 """
 
@@ -22,8 +22,14 @@ from tests.browser.member_page import RENDERED_TIMEOUT_MS
 from tests.browser.portal_process import LivePortal, running_portal
 from tests.browser.sandbox_control import FAST_SETTINGS, SandboxControl, wait_until
 from tests.drills.figures import Figures
-from tests.drills.outage import Answers, charging_calls, prepare_scene, use_portal, watched_sandbox
-from tests.drills.outage import signed_in_visitor as visitor_of
+from tests.drills.outage import (
+    Answers,
+    charging_calls,
+    prepare_scene,
+    signed_in_visitor,
+    use_portal,
+    watched_sandbox,
+)
 
 FULL = float(os.environ.get("DRILL_FULL", "60"))
 MEBIBYTES = 64
@@ -46,13 +52,13 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_minute_with_a_full_disk_loses_nothing(disk: Path, tmp_path: Path) -> None:
     figures = Figures("disk full")
     database = disk / "reelroom.sqlite3"
-    house = next(houses := running_portal(tmp_path / "var", DATABASE_URL=f"sqlite:///{database}"))
+    site = next(sites := running_portal(tmp_path / "var", DATABASE_URL=f"sqlite:///{database}"))
     try:
-        with visitor_of(house) as context, watched_sandbox(house, figures, database) as stage:
+        with signed_in_visitor(site) as context, watched_sandbox(site, figures, database) as stage:
             stage.change_settings(**{**FAST_SETTINGS, "render_seconds": FULL / 2})
-            run_full_disk(figures, house, context, stage, database)
+            run_full_disk(figures, site, context, stage, database)
     finally:
-        next(houses, None)
+        next(sites, None)
     with closing(sqlite3.connect(database)) as books:
         found = [row[0] for row in books.execute("PRAGMA integrity_check")]
     figures.report(f"integrity_check: {', '.join(found)}", "ok", holds=found == ["ok"])
@@ -61,16 +67,16 @@ def test_a_minute_with_a_full_disk_loses_nothing(disk: Path, tmp_path: Path) -> 
 
 def run_full_disk(
     figures: Figures,
-    house: LivePortal,
+    site: LivePortal,
     context: BrowserContext,
     stage: SandboxControl,
     database: Path,
 ) -> None:
-    scene = prepare_scene(house, context, stage)
+    scene = prepare_scene(site, context, stage)
     luca, guest = scene.luca, scene.guest
-    said = len(house.lines)
+    said = len(site.lines)
     filler = fill_disk(database)
-    answers = use_portal(house, scene, FULL)
+    answers = use_portal(site, scene, FULL)
     filler.unlink()
     freed = time.monotonic()
     wait_until(lambda: luca.post_form(scene.button, **scene.form).ok, seconds=60)
@@ -83,7 +89,7 @@ def run_full_disk(
         )
         costs += luca.shown_cost(film)
     spent, renders = stage.spent_credits(guest), stage.count_requests(guest, "POST", "/render")
-    traces = sum("Traceback" in line for line in list(house.lines)[said:])
+    traces = sum("Traceback" in line for line in list(site.lines)[said:])
     report_answers(figures, answers)
     figures.report(
         f"{charging_calls(stage, guest)} charging calls, {renders} of them renders, for three "

@@ -22,7 +22,7 @@ SENDINGS = ("tests/proxyapi/charges/test_mutated_answers.py",)
 OURS = ("REELROOM_TEST_DIR", "REDIS_URL", "DATABASE_URL", "REELROOM_VAR")
 
 
-def test_five_thousand_mutated_answers_raise_nothing_and_tell_nothing_false() -> None:
+def test_five_thousand_mutated_answers_raise_nothing_and_show_nothing_false() -> None:
     figures = Figures("mutations")
     report_examples(figures, READINGS, f"tests of what is read, {ANSWERS} mutated answers each")
     each = f"{ANSWERS // POLL_EXAMPLES} mutated answers each, with the row and the page"

@@ -1,6 +1,6 @@
 """FLUSHALL, and then no Redis for a minute, while a hundred videos render and people order.
 
-The whole house on a Valkey of its own, which is emptied, ended and started again.
+The whole portal on a Valkey of its own, which is emptied, ended and started again.
 `DRILL_REDIS_AWAY` sets the seconds; five minutes are 300.
 """
 
@@ -53,7 +53,7 @@ WANTED = {200, 302, 303, 503}
 
 
 class PrivateValkey:
-    """One beside the house, which may end and come again, empty."""
+    """A Valkey beside the portal, which may end and start again, empty."""
 
     def __init__(self, folder: Path) -> None:
         self._socket = folder / program.SOCKET_NAME
@@ -176,29 +176,29 @@ def test_a_minute_without_redis_loses_nothing_and_pays_nothing_twice(
     valkey: PrivateValkey, tmp_path: Path
 ) -> None:
     figures = Figures("Redis away")
-    house = next(houses := running_portal(tmp_path / "var", REDIS_URL=valkey.address))
+    site = next(sites := running_portal(tmp_path / "var", REDIS_URL=valkey.address))
     try:
-        with signed_in_visitor(house) as context, watched_sandbox(house, figures) as stage:
+        with signed_in_visitor(site) as context, watched_sandbox(site, figures) as stage:
             # To an empty Redis a fixed window would not tell of the minute before, and rightly.
             stage.change_settings(
                 **{**FAST_SETTINGS, "render_seconds": RENDERS}, rate_window="sliding"
             )
-            run_redis_outage(figures, house, context, stage, valkey)
+            run_redis_outage(figures, site, context, stage, valkey)
     finally:
-        next(houses, None)
+        next(sites, None)
     figures.close()
 
 
 def run_redis_outage(
     figures: Figures,
-    house: LivePortal,
+    site: LivePortal,
     context: BrowserContext,
     stage: SandboxControl,
     valkey: PrivateValkey,
 ) -> None:
-    of_many = hundred_clips.insert_clips(house, context, stage, REDIS_URL=valkey.address)
-    scene = prepare_scene(house, context, stage)
-    with calling_pages(house, scene, house.person("Vera")) as callers:
+    of_many = hundred_clips.insert_clips(site, context, stage, REDIS_URL=valkey.address)
+    scene = prepare_scene(site, context, stage)
+    with calling_pages(site, scene, site.person("Vera")) as callers:
         films, guests = [scene.rendering, scene.unanswered], [scene.guest]
         course = RedisOutage(of_many, scene, callers, valkey, films, guests)
         course.flush()

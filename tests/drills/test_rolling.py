@@ -2,7 +2,7 @@
 
 Two web servers and two beats; each release prepares twice at once, and with the first one a backup
 holds the table that is to be changed. No request fails, whichever release answers it. Only on
-PostgreSQL: SQLite has one house.
+PostgreSQL: SQLite serves one machine.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from tests.proxyapi.money.sandbox_account import SandboxAccount
 from tests.settings import ON_POSTGRES
 
 __all__ = ["headers", "sandbox", "sandbox_account"]
-pytestmark = pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one house")
+pytestmark = pytest.mark.skipif(not ON_POSTGRES, reason="SQLite serves one machine")
 PAGES = (
     *("/", "/library/", "/studio/", "/ledger/", "/costs/", "/reconciliation/", "/budgets/"),
     *("/forecast/", "/members/", "/tokens/", "/alerts/", "/readyz", "/healthz"),

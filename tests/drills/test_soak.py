@@ -65,18 +65,18 @@ class ResourceSample(NamedTuple):
 
 def test_nothing_grows(tmp_path: Path) -> None:
     figures = Figures("soak")
-    for house in running_portal(tmp_path / "var", LOG_LEVEL="WARNING"):
+    for site in running_portal(tmp_path / "var", LOG_LEVEL="WARNING"):
         with (
-            signed_in_visitor(house) as context,
-            SandboxControl(house.sandbox, Canaries()) as stage,
+            signed_in_visitor(site) as context,
+            SandboxControl(site.sandbox, Canaries()) as stage,
         ):
             stage.change_settings(
                 **FAST_SETTINGS | {"render_seconds": RENDER_SECONDS, "journal_lines": 1000}
             )
-            people = list(makers(house, context, stage))
+            people = list(makers(site, context, stage))
             sessions = [one.session for one in people]
-            with PageVisitors(house.portal, sessions, PEOPLE, figures.seed) as visitors:
-                samples = run_soak(house, [one.desk for one in people])
+            with PageVisitors(site.portal, sessions, PEOPLE, figures.seed) as visitors:
+                samples = run_soak(site, [one.desk for one in people])
         report_samples(figures, samples, visitors)
     figures.close()
 
@@ -87,14 +87,14 @@ class VideoMaker(NamedTuple):
 
 
 def makers(
-    house: LivePortal, context: BrowserContext, stage: SandboxControl
+    site: LivePortal, context: BrowserContext, stage: SandboxControl
 ) -> Iterator[VideoMaker]:
     """Those who make videos, each in a context of their own, with rich accounts."""
     assert context.browser is not None
     for name in MAKERS:
-        own = context.browser.new_context(base_url=house.portal)
+        own = context.browser.new_context(base_url=site.portal)
         desk = MemberPage(own.new_page())
-        sign_in(desk.page, house.person(name))
+        sign_in(desk.page, site.person(name))
         cookies = {one["name"]: str(one["value"]) for one in own.cookies()}
         desk.page.goto("about:blank")
         for _ in range(ACCOUNTS):
@@ -102,8 +102,8 @@ def makers(
         yield VideoMaker(desk, cookies)
 
 
-def run_soak(house: LivePortal, desks: list[MemberPage]) -> list[ResourceSample]:
-    """Begin the renders, go on beginning one for each that ends, and look at the house."""
+def run_soak(site: LivePortal, desks: list[MemberPage]) -> list[ResourceSample]:
+    """Start the renders, start another for each that ends, and sample the portal."""
     for number in range(RENDERING):
         begin_video(desks[number % len(desks)], number)
     begun = time.monotonic()
@@ -114,7 +114,7 @@ def run_soak(house: LivePortal, desks: list[MemberPage]) -> list[ResourceSample]
             begin_video(desks[number % len(desks)], number)
             begins, number = begins + RENDER_SECONDS / RENDERING, number + 1
         if now >= sampled:
-            samples.append(sample(house, now - begun - WARM))
+            samples.append(sample(site, now - begun - WARM))
             sampled += SAMPLED_EVERY
         time.sleep(0.2)
     return [one for one in samples if one.hours >= 0]
@@ -128,15 +128,15 @@ def begin_video(desk: MemberPage, number: int) -> None:
     assert sent.url.endswith(f"/videos/{job}/"), sent.text()
 
 
-def sample(house: LivePortal, seconds: float) -> ResourceSample:
+def sample(site: LivePortal, seconds: float) -> ResourceSample:
     memory: defaultdict[str, float] = defaultdict(float)
     files: defaultdict[str, int] = defaultdict(int)
-    for process in psutil.Process(house.pid).children(recursive=True):
+    for process in psutil.Process(site.pid).children(recursive=True):
         with suppress(psutil.Error):  # a child that has done its 500 tasks ends
             if role := role_of(process):
                 memory[role] += process.memory_info().rss / MEBIBYTE
                 files[role] += process.num_fds()
-    keys = redis.Redis(unix_socket_path=str(house.var / "valkey.sock")).dbsize()
+    keys = redis.Redis(unix_socket_path=str(site.var / "valkey.sock")).dbsize()
     assert isinstance(keys, int)
     return ResourceSample(seconds / 3600, dict(memory), dict(files), keys)
 

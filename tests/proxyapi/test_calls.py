@@ -61,7 +61,7 @@ def test_an_answer_is_given_though_nothing_of_it_can_be_noted(
         (httpx.ReadTimeout, errors.ResponseLost),
     ],
 )
-def test_what_went_wrong_is_told_as_it_is_though_nothing_of_it_can_be_noted(
+def test_an_error_is_raised_as_it_is_even_if_it_cannot_be_recorded(
     trouble: Any,
     error: type[Exception],
     failing_bookkeeping: None,
@@ -96,7 +96,7 @@ def test_a_refused_token_is_known_though_the_call_is_not_recorded(
     assert token.state == TokenState.REVOKED
 
 
-def test_in_a_transaction_the_trouble_of_the_database_is_told(
+def test_in_a_transaction_a_database_error_is_raised(
     failing_bookkeeping: None, token: Token, upstream: ScriptedUpstream
 ) -> None:
     """What was written in it before is gone with it."""

@@ -39,7 +39,7 @@ def respond_and_interfere(reply: httpx.Response, deed: Callable[[], Any]) -> Any
 
 
 def retry_during_poll() -> None:
-    """By the time the look's answer comes, another look has seen it fail and it was retried."""
+    """Before the poll's answer arrives, another poll reads that it failed, and it is retried."""
     job = Job.objects.get()
     job.start(timezone.now() + timedelta(seconds=1), timedelta(seconds=5), ANY_CLASS)
 

@@ -49,7 +49,7 @@ def go_on(clock: Any, minutes: float) -> None:
 
 
 @pytest.mark.parametrize("lost", LOST, ids=["a time-out", "a 502", "an answer without an id"])
-def test_a_charge_leaves_three_drafts_at_most_and_then_a_person_is_told(
+def test_a_charge_leaves_three_drafts_at_most_and_then_a_person_decides(
     lost: Any, job: Job, charge: Charge, upstream: ScriptedUpstream, time_machine: Any
 ) -> None:
     upstream.respond("POST", "/faceless", lost)

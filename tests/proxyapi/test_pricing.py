@@ -45,7 +45,7 @@ def test_an_account_whose_costs_were_never_read_has_the_usual_price() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("took", "price"), [([0], 96), ([92, 0], 92), ([0, 92], 92)])
-def test_a_render_that_was_free_tells_nothing_of_what_a_retry_takes(
+def test_a_render_that_was_free_predicts_nothing_about_the_price_of_a_retry(
     took: list[int], price: int
 ) -> None:
     wanted, hour_ago = {"type": "ai-visuals"}, timezone.now() - timedelta(hours=1)

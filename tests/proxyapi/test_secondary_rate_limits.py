@@ -48,7 +48,7 @@ def test_pitfall_27_a_429_of_the_scraping_pool_stops_scraping_alone(
     assert len(upstream.requests) == 2
 
 
-def test_pitfall_27_with_the_last_request_the_token_waits_a_minute_and_scraping_as_told(
+def test_pitfall_27_with_the_last_request_the_token_waits_a_minute_and_scraping_for_retry_after(
     token: Token, upstream: ScriptedUpstream
 ) -> None:
     """It may be the token's window or the pool; five minutes are not the token's."""

@@ -20,7 +20,7 @@ def announcements(monkeypatch: pytest.MonkeyPatch) -> list[EventType]:
     return events
 
 
-def test_a_change_is_told_at_once_and_so_is_its_second_call_but_no_third(
+def test_a_change_is_announced_at_once_and_so_is_its_second_call_but_no_third(
     announcements: list[EventType],
 ) -> None:
     """One failed call alone says nothing (`dashboard.shared.service_status`): the second has to
@@ -41,7 +41,7 @@ def test_one_tenant_does_not_suppress_the_announcement_to_another(
     assert len(announcements) == 2
 
 
-def test_more_of_the_same_does_not_put_off_when_it_is_told_again(
+def test_more_of_the_same_does_not_delay_the_next_announcement(
     announcements: list[EventType],
 ) -> None:
     tenant = uuid4()

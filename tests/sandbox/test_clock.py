@@ -62,7 +62,7 @@ def test_a_machine_whose_clock_was_put_back_takes_no_world_to_before_1970(sandbo
     assert sandbox.get("/v2/me").status_code == 200
 
 
-def test_all_that_is_asked_while_it_is_held_is_told_one_instant():
+def test_every_request_while_it_is_held_gets_the_same_instant():
     machine = SteppingClock()
     machine.step = 1
     clock = SandboxClock(machine=machine)

@@ -46,7 +46,7 @@ def test_a_saved_world_never_goes_back_in_time(mode, later):
     assert same.now() == 9000 + later
 
 
-def test_a_clock_that_is_told_nothing_goes_on_as_it_was_saved():
+def test_a_clock_without_a_command_continues_as_it_was_saved():
     for saved in (
         ClockState(mode="frozen", world=9000, machine=1000),
         ClockState(mode="scaled", scale=60, world=9000, machine=1000),

@@ -133,7 +133,7 @@ def test_settings_change_in_part_and_refuse_what_they_do_not_know(sandbox):
     assert sandbox.get("/_sandbox/settings").json() == after
 
 
-def test_the_journal_tells_every_request_and_never_a_token(sandbox):
+def test_the_journal_has_every_request_and_never_a_token(sandbox):
     number = sandbox.draft(**READY_SETTINGS)
     sandbox.post(f"/v2/faceless/{number}/render")
     lines = sandbox.journal()

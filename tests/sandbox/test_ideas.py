@@ -62,7 +62,7 @@ def test_a_fruitless_search_costs_nothing(sandbox, keyword):
     assert sandbox.get("/v2/ideas").json()["data"] == []
 
 
-def test_keywords_can_be_told_to_find_nothing(sandbox):
+def test_keywords_can_be_set_to_find_nothing(sandbox):
     sandbox.set(fruitless_keywords=["Tides"])
     assert discover(sandbox, "tides").json()["data"] == []
     assert len(discover(sandbox, "high tides").json()["data"]) == 20

@@ -21,7 +21,7 @@ SAID = [
 
 
 @pytest.mark.parametrize(("code", "text"), SAID)
-def test_a_text_tells_its_language(code, text):
+def test_the_language_of_a_text_is_detected(code, text):
     assert language_of(text) == code
 
 

@@ -72,7 +72,7 @@ def test_pictures_of_ones_own_are_in_films_of_every_type(sandbox, kind):
         ("kestrel", "last_frame", "last"),
     ],
 )  # fmt: skip
-def test_a_clip_is_told_its_reference(sandbox, model, reference, end):
+def test_a_clip_names_its_reference(sandbox, model, reference, end):
     _, chosen = ada(sandbox)
     order = {**staging.CLIP, "model": model, reference: chosen["url"]}
     assert sandbox.post("/v2/text-to-video", order).status_code == 202

@@ -14,9 +14,7 @@ from proxyapi.sandbox.media_makers import ProcessMaker
 ROOT = Path(__file__).parents[2]
 
 
-def test_a_machine_that_has_room_for_no_process_is_told_as_the_films_failure(
-    monkeypatch, loop, tmp_path
-):
+def test_a_machine_without_room_for_a_process_fails_the_film(monkeypatch, loop, tmp_path):
     async def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOMEM, "Cannot allocate memory")
 

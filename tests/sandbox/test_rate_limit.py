@@ -63,7 +63,7 @@ def test_refused_requests_count_only_where_the_setting_says_so(sandbox):
     assert sandbox.get("/v2/me").status_code == 429
 
 
-def test_who_waits_as_long_as_it_was_told_is_let_in_though_the_refusal_counts(sandbox):
+def test_a_client_that_waits_for_retry_after_is_accepted_although_the_refusal_counts(sandbox):
     sandbox.set(rate_window="sliding", rate_limit=2, rejected_count=True)
     for _ in range(2):
         assert sandbox.get("/v2/me").status_code == 200

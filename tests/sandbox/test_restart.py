@@ -202,7 +202,7 @@ def test_faults_of_the_connection_reach_the_socket(server):
 
 
 @pytest.mark.slow
-def test_a_client_that_does_not_wait_for_a_late_answer_is_not_told_its_charge(server):
+def test_a_client_that_does_not_wait_for_a_late_answer_does_not_learn_its_charge(server):
     """Needs a true connection, and a client that gives up."""
     made = server.call("POST", "/_sandbox/reset", json={"scenario": "paid"}).json()
     (account,) = made["accounts"]

@@ -77,7 +77,7 @@ def test_a_wrong_storyboard_is_422_by_field(sandbox, sent, field):
     assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
 
 
-def test_the_wizard_makes_scenes_of_what_the_prompt_tells(sandbox):
+def test_the_wizard_makes_scenes_from_the_prompt(sandbox):
     path = create(sandbox)
     made = sandbox.post(f"{path}/prompt", {"prompt": PROMPT}).json()["data"]["scenes"]
     prompts = [it["raw_video_prompt"] for it in made]

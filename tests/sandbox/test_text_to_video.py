@@ -179,7 +179,7 @@ def fail(sandbox: SandboxClient) -> int:
     return number
 
 
-def test_a_failure_is_told_and_its_credits_come_back_once(sandbox):
+def test_a_failure_is_reported_and_its_credits_come_back_once(sandbox):
     number = fail(sandbox)
     assert asset(sandbox, number)["status"] == "failed"
     assert asset(sandbox, number)["failure"]["code"] == "MODERATED"

@@ -41,7 +41,7 @@ def test_no_sentence_comes_twice(language, seconds):
 
 @pytest.mark.parametrize("seconds", [30, 60, 180, 300, 600])
 @pytest.mark.parametrize("address", articles.all_pages())
-def test_a_page_is_retold_in_its_own_words_at_the_length_asked_for(address, seconds):
+def test_a_page_is_rewritten_in_its_own_words_at_the_requested_length(address, seconds):
     page = articles.all_pages()[address]
     script = retell(
         page, seconds=seconds, style="", tone="calm", language=page.language, chance=dice("1")

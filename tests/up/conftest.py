@@ -11,4 +11,4 @@ from tests.browser.portal_process import LivePortal, running_portal
 
 @pytest.fixture(scope="module")
 def live_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal]:
-    yield from running_portal(tmp_path_factory.mktemp("house"))
+    yield from running_portal(tmp_path_factory.mktemp("portal"))

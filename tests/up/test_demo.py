@@ -9,7 +9,7 @@ import stat
 import httpx
 import pytest
 
-pytestmark = pytest.mark.slow  # starts the whole house
+pytestmark = pytest.mark.slow  # starts the whole portal
 
 ROLES = ["owner", "admin", "treasurer", "producer", "producer", "viewer"]
 

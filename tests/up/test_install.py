@@ -95,7 +95,7 @@ def test_the_locks_are_those_that_are_checked():
     assert list(install.LOCK_SIZES_MB) == [one.file for one in lock_files.LOCKS]
 
 
-def test_a_python_without_venv_is_told_what_to_install(monkeypatch, tmp_path):
+def test_a_python_without_venv_gets_a_sentence_about_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr(install, "VENV", tmp_path / "venv")
     monkeypatch.setattr(install, "has_module", lambda module: module != "venv")
 

@@ -1,4 +1,4 @@
-"""What keeps the house from starting is one sentence, and no traceback."""
+"""What keeps the portal from starting is one sentence, and no traceback."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_secrets_are_written_once(tmp_path):
     assert len(set(first)) > 20
 
 
-def test_secrets_that_were_half_written_are_written_anew(tmp_path):
+def test_secrets_that_were_half_written_are_written_again(tmp_path):
     (tmp_path / "env").touch()
     (tmp_path / "env.new").write_text("SECRET_K")
 
@@ -71,7 +71,7 @@ def test_secrets_that_were_half_written_are_written_anew(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["env"]
 
 
-def test_secrets_that_cannot_be_written_are_told_in_a_sentence(tmp_path):
+def test_secrets_that_cannot_be_written_are_reported_in_a_sentence(tmp_path):
     (tmp_path / "env.new").mkdir()
 
     with pytest.raises(SetupError, match="env cannot be written: "):

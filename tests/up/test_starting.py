@@ -17,7 +17,7 @@ from tests.browser.portal_process import OUTSIDE_VARIABLES, free_ports
 
 
 @pytest.mark.slow
-def test_a_preparation_that_fails_is_told_in_sentences(tmp_path: Path) -> None:
+def test_a_preparation_that_fails_is_reported_in_sentences(tmp_path: Path) -> None:
     port, sandbox_port = free_ports()
     ours = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""However the house ends, nothing of it stays behind."""
+"""However the portal ends, nothing of it stays behind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dashboard.up.install_paths import Installation
 from dashboard.up.processes import ProcessGroup
 from tests.browser.portal_process import OUTSIDE_VARIABLES, READY_LINE, free_ports
 
-pytestmark = pytest.mark.slow  # starts the whole house
+pytestmark = pytest.mark.slow  # starts the whole portal
 
 
 COMMAND = [sys.executable, "-m", "dashboard.up"]
@@ -24,7 +24,7 @@ COMMAND = [sys.executable, "-m", "dashboard.up"]
 @pytest.fixture(scope="module")
 def environ(tmp_path_factory):
     """One folder for all, so that only the first start is a first one."""
-    var = str(tmp_path_factory.mktemp("house"))
+    var = str(tmp_path_factory.mktemp("portal"))
     ours = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
     return {**ours, "REELROOM_VAR": var}
 
@@ -43,7 +43,7 @@ def start_supervisor(environ):
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        # Whoever runs the tests by `nohup` has the house outlive its terminal, too.
+        # Whoever runs the tests by `nohup` has the portal outlive its terminal, too.
         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     ) as process:
         assert process.stdout is not None
@@ -53,7 +53,7 @@ def start_supervisor(environ):
             if READY_LINE in line:
                 break
         else:
-            pytest.fail("the house did not start:\n" + "".join(said))
+            pytest.fail("the portal did not start:\n" + "".join(said))
         yield process
         process.kill()
 

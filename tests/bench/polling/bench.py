@@ -1,4 +1,4 @@
-"""Print the table and draw the plot: `python -m tests.bench watching`."""
+"""Print the table and draw the plot: `python -m tests.bench polling`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.bench.polling.runs import (
     run_poller,
 )
 
-PLOT = Path(__file__).parents[3] / "docs" / "img" / "watching.svg"
+PLOT = Path(__file__).parents[3] / "docs" / "img" / "polling.svg"
 HOUR = 3600.0
 # Before each of the two limiters: each figure is a mean of a thousand ends or more.
 SIMULATED_HOURS = {1: 45.0, 5: 12.0, 10: 16.0, 25: 4.0, 50: 3.0, 100: 3.0}

@@ -1,4 +1,5 @@
-"""The world watched by the house itself: real rows, the real tick, real looks, and what they teach.
+"""The simulated world polled by the portal itself: real rows, the real tick, real polls, and the
+durations that they record.
 
 Only the clock and the wire are simulated. Django has to be set up before this is imported.
 """

@@ -1,4 +1,4 @@
-"""The runs: each number of jobs, each way of watching, each kind of limiter, and their figures."""
+"""The runs: each number of jobs, each way of polling, each kind of limiter, and their figures."""
 
 from __future__ import annotations
 

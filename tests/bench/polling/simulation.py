@@ -70,7 +70,7 @@ class SimulatedWorld:
         self._limiter, self._watcher = SimulatedLimiter(kind), watcher
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._number = count()
-        # Each its own, so that another way of watching meets the same jobs and the same clicks.
+        # Each its own, so that another way of polling meets the same jobs and the same clicks.
         self._renders, self._clicks, self._net = (Random(f"{seed} {name}") for name in "rcn")  # noqa: S311
         for _ in range(jobs):
             self.schedule(self._renders.expovariate(1 / BETWEEN_JOBS), self._start)

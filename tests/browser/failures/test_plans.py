@@ -11,7 +11,7 @@ from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, Me
 from tests.browser.sandbox_control import SandboxControl
 
 
-def test_a_trial_is_told_what_it_may_not_before_it_tries(
+def test_a_trial_sees_what_it_may_not_do_before_it_tries(
     open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
 ) -> None:
     """A draft begins on a token that works, if there is one."""
@@ -63,7 +63,7 @@ def test_a_plan_that_lapses_while_a_video_renders_pauses_it(
     assert sandbox_control.spent_credits(guest) == luca.shown_cost(job)
 
 
-def test_too_few_credits_are_told_before_the_button_opens(
+def test_too_few_credits_are_shown_before_the_button_is_enabled(
     open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
 ) -> None:
     luca, guest = open_member_page("Luca"), sandbox_control.create_account(credits=6)

@@ -1,4 +1,4 @@
-"""A render that fails, a reader who is offline, a house that is killed while a video renders."""
+"""A render that fails, a reader who is offline, a portal that is killed while a video renders."""
 
 from __future__ import annotations
 
@@ -61,16 +61,16 @@ def test_a_portal_killed_while_a_video_renders_resumes_it(
 ) -> None:
     """Not one process ends as it should; the page stays open and shows the film by itself."""
     var: Path = tmp_path_factory.mktemp("killed")
-    with started(var) as house, chromium.new_context(base_url=house.portal) as context:
-        ports = str(urlsplit(house.portal).port), str(urlsplit(house.sandbox).port)
-        luca, stage = MemberPage(context.new_page()), SandboxControl(house.sandbox, Canaries())
-        sign_in(luca.page, house.person("Luca"))
+    with started(var) as site, chromium.new_context(base_url=site.portal) as context:
+        ports = str(urlsplit(site.portal).port), str(urlsplit(site.sandbox).port)
+        luca, stage = MemberPage(context.new_page()), SandboxControl(site.sandbox, Canaries())
+        sign_in(luca.page, site.person("Luca"))
         guest = stage.create_account()
         luca.use_token_of(guest)
         stage.change_settings(**{**FAST_SETTINGS, "render_seconds": 12})
         job = luca.make_video("It goes on")
         luca.wait_until_price_is_final(job)
-        os.kill(house.pid, signal.SIGKILL)
+        os.kill(site.pid, signal.SIGKILL)
         expect(luca.page.get_by_text("Live updates are interrupted.")).to_be_visible(
             timeout=PRICED_TIMEOUT_MS
         )

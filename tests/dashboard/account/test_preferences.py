@@ -73,7 +73,7 @@ def second_team_member(vera: Membership) -> Membership:
     )
 
 
-def test_a_page_of_another_team_is_told_to_reload_and_gets_nothing_of_this_one(
+def test_a_page_of_another_team_is_asked_to_reload_and_gets_nothing_of_this_one(
     vera: Membership, second_team_member: Membership, client_of: ClientOf
 ) -> None:
     """The other team was chosen in another tab."""

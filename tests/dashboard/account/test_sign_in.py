@@ -57,7 +57,9 @@ def test_a_wrong_password_is_said_plainly_and_the_address_is_kept(sign_in_browse
     assert "not the lantern" not in page
 
 
-def test_an_unknown_address_is_told_the_same_as_a_wrong_password(sign_in_browser: Client) -> None:
+def test_an_unknown_address_gets_the_same_error_as_a_wrong_password(
+    sign_in_browser: Client,
+) -> None:
     form = {"login": "nobody@northlight.example", "password": PASSWORD}
     assert WRONG in sign_in_browser.post(reverse("account_login"), form).content.decode()
 
@@ -120,7 +122,7 @@ def test_a_forgotten_password_is_answered_the_same_for_everybody(
         assert "If an account has this address" in page.content.decode()
 
 
-def test_who_is_in_no_team_is_told_who_can_let_them_in(db: None) -> None:
+def test_a_user_without_a_team_sees_who_can_add_them(db: None) -> None:
     browser = Client()
     browser.force_login(UserFactory.create())
     response = browser.get(reverse("members"))

@@ -30,7 +30,7 @@ def at_once(work):
         return [done.result(60) for done in [pool.submit(run) for _ in range(CROWD)]]
 
 
-def test_a_threshold_is_told_once(northlight, account, mira, rule):
+def test_a_threshold_is_reported_once(northlight, account, mira, rule):
     rule(AlertKind.BALANCE, 99_999)
     at_once(lambda: evaluate_team(northlight.pk))
     assert AlertEvent.objects.count() == 1

@@ -71,7 +71,7 @@ def test_an_alert_goes_to_those_who_decide_and_to_the_webhook(
     }
 
 
-def test_what_is_for_one_alone_goes_to_nobody_else(event, mira, priya, team_webhook):
+def test_an_alert_for_one_member_goes_to_no_one_else(event, mira, priya, team_webhook):
     schedule_deliveries(event(member=priya.user))
     assert list(Delivery.objects.values_list("address")) == [("priya@northlight.example",)]
 
@@ -114,7 +114,7 @@ def test_the_email_says_when_in_the_teams_zone(event, northlight, thea):
     assert "21 Nov 2026 01:01 NZDT, sent once per period." in mail.outbox[0].body
 
 
-def test_the_webhook_is_signed_so_that_the_receiver_can_tell(
+def test_the_webhook_is_signed_so_that_the_receiver_can_verify_it(
     webhook_delivery, webhook_posts, secret, event
 ):
     attempt_delivery(webhook_delivery.pk)

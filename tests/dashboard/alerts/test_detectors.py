@@ -31,7 +31,7 @@ def new_alert_titles(team):
     return [event.title for event in AlertEvent.objects.exclude(pk__in=before).order_by("title")]
 
 
-def test_a_low_balance_is_told_once_for_each_threshold(northlight, account, rule, charge):
+def test_a_low_balance_is_reported_once_for_each_threshold(northlight, account, rule, charge):
     rule(AlertKind.BALANCE, 4500)
     rule(AlertKind.BALANCE, 4300)
     assert new_alert_titles(northlight) == ["4,318 cr are free, less than 4,500"]
@@ -43,7 +43,7 @@ def test_a_low_balance_is_told_once_for_each_threshold(northlight, account, rule
     )
 
 
-def test_clock_times_are_told_in_the_teams_zone(northlight, account, rule, charge, time_machine):
+def test_clock_times_are_in_the_teams_zone(northlight, account, rule, charge, time_machine):
     northlight.tenant.time_zone = "America/Los_Angeles"  # 8 h after UTC in November
     northlight.tenant.save()
     rule(AlertKind.BALANCE, 4500)
@@ -65,7 +65,7 @@ def entry(account, amount, position):
     )
 
 
-def test_after_credits_came_a_low_balance_is_told_again(northlight, account, rule):
+def test_after_credits_came_a_low_balance_is_reported_again(northlight, account, rule):
     rule(AlertKind.BALANCE, 5000)
     assert len(new_alert_titles(northlight)) == 1
     entry(account, Decimal(-96), 7)
@@ -75,7 +75,7 @@ def test_after_credits_came_a_low_balance_is_told_again(northlight, account, rul
     assert len(new_alert_titles(northlight)) == 1
 
 
-def test_a_history_that_is_still_being_mirrored_tells_no_new_lack(
+def test_a_history_that_is_still_being_mirrored_reports_no_new_shortage(
     northlight, account, rule, time_machine
 ):
     """Of an account that was just added: its credits of long ago come in page by page."""
@@ -111,7 +111,7 @@ def test_a_lack_that_credits_ended_before_they_were_mirrored_is_over(
     assert said == ["150 cr are free, less than 1,000"] * 2
 
 
-def test_a_lack_that_was_told_while_the_clock_was_ahead_silences_no_other(
+def test_a_shortage_that_was_reported_while_the_clock_was_ahead_hides_no_other(
     northlight, account, rule, time_machine
 ):
     rule(AlertKind.BALANCE, 1000)
@@ -137,7 +137,7 @@ def test_a_balance_from_before_credits_came_is_not_reported_as_low(northlight, a
     assert new_alert_titles(northlight) == ["80 cr are free, less than 5,000"]
 
 
-def test_a_balance_that_stays_older_than_the_credits_is_told_after_an_hour(
+def test_a_balance_that_stays_older_than_the_credits_is_reported_after_an_hour(
     northlight, account, rule
 ):
     """The ledger's clock may be wrong."""
@@ -183,7 +183,7 @@ def test_holds_that_come_and_go_are_one_shortage_for_a_day(
     assert new_alert_titles(northlight) == ["4,288 cr are free, less than 4,300"]
 
 
-def test_without_a_known_balance_or_a_token_nothing_is_told(northlight, account, rule):
+def test_without_a_known_balance_or_a_token_nothing_is_reported(northlight, account, rule):
     rule(AlertKind.BALANCE, 99_999)
     AccountFactory.create(tenant=northlight.tenant, balance_as_of=NOON)  # nobody opens it
     account.balance_as_of = None
@@ -213,7 +213,7 @@ def test_a_budget_past_its_alert_then_at_its_limit(northlight, priya, rule, char
     assert new_alert_titles(northlight) == []
 
 
-def test_the_whole_teams_budget_is_the_teams_news(northlight, rule, charge):
+def test_an_alert_about_the_teams_budget_goes_to_the_team(northlight, rule, charge):
     rule(AlertKind.BUDGET)
     Budget.objects.create(team=northlight, soft=100, period="day")
     charge(state="confirmed", cost=100)
@@ -261,7 +261,7 @@ def test_a_failed_top_up_and_the_third(northlight, account, rule):
     assert new_alert_titles(northlight) == []
 
 
-def test_a_failure_of_before_it_was_switched_off_here_is_told_no_more(northlight, account, rule):
+def test_a_failure_from_before_it_was_switched_off_here_is_not_reported(northlight, account, rule):
     """The service keeps the count until a top-up succeeds, which none can any more."""
     rule(AlertKind.TOP_UP_FAILED, 1)
     row = AutoTopUp.objects.create(account=account, consecutive_failures=1, left_enabled=False)
@@ -271,7 +271,7 @@ def test_a_failure_of_before_it_was_switched_off_here_is_told_no_more(northlight
     assert new_alert_titles(northlight) == ["A top-up failed"]
 
 
-def test_each_failed_top_up_of_one_week_is_told(northlight, account, rule, time_machine):
+def test_each_failed_top_up_of_one_week_is_reported(northlight, account, rule, time_machine):
     rule(AlertKind.TOP_UP_FAILED, 1)
     row = AutoTopUp.objects.create(account=account, enabled=True)
     said = []
@@ -319,7 +319,7 @@ def test_a_charge_unknown_for_a_quarter_of_an_hour(northlight, rule, charge, tim
 
 
 @pytest.mark.parametrize("again", [None, ChargeState.CONFIRMED, ChargeState.REFUSED])
-def test_a_charge_that_was_called_uncharged_and_took_credits_is_told_once(
+def test_a_charge_that_was_called_uncharged_and_took_credits_is_reported_once(
     northlight, luca, rule, charge, time_machine, again
 ):
     """With a second order that was paid as well it says so, and who sent what."""
@@ -354,7 +354,7 @@ def test_a_ledger_in_trouble(northlight, account, rule):
     assert new_alert_titles(northlight) == ["The ledger needs review"]
 
 
-def test_a_ledger_that_stops_over_another_row_in_the_same_week_is_told_again(
+def test_a_ledger_that_stops_over_another_row_in_the_same_week_is_reported_again(
     northlight, account, rule
 ):
     rule(AlertKind.RECONCILIATION)
@@ -375,7 +375,7 @@ def test_a_rule_that_rests_finds_nothing(northlight, account, rule):
     assert new_alert_titles(northlight) == []
 
 
-def test_another_teams_accounts_are_nobodys_news(northlight, otto, account, rule):
+def test_another_teams_accounts_cause_no_alert(northlight, otto, account, rule):
     AlertRule.objects.create(team=otto.team, kind=AlertKind.BALANCE, threshold=99_999)
     assert new_alert_titles(otto.team) == []
 

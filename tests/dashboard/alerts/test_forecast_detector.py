@@ -64,7 +64,7 @@ def test_one_dear_day_in_quiet_weeks_is_no_alarm(northlight, account, rule):
     assert new_alert_titles(northlight) == []
 
 
-def test_a_plan_that_renews_before_is_no_news(northlight, spending, rule):
+def test_a_plan_that_renews_before_causes_no_alert(northlight, spending, rule):
     rule(AlertKind.FORECAST, 7)
     spending.balance, spending.plan_ends_at = Decimal(450), NOON + timedelta(days=3)
     spending.save()

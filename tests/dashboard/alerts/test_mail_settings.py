@@ -29,7 +29,7 @@ def started(**environ: str) -> str:
         ({"PORTAL_URL": "ftp://reelroom.example"}, "PORTAL_URL must be the address of the portal"),
     ],
 )
-def test_a_wrong_setting_is_told_in_a_sentence(environ, sentence):
+def test_a_wrong_setting_is_reported_in_a_sentence(environ, sentence):
     told = started(**environ)
     assert sentence in told
     assert "canary-word" not in told

@@ -71,7 +71,7 @@ def test_another_teams_alerts_are_not_shown(event, otto, client_of):
     assert build_app_shell(otto).unread == 0
 
 
-def test_what_was_told_before_somebody_joined_is_not_news_to_them(event, priya):
+def test_alerts_from_before_a_member_joined_are_not_unread_for_them(event, priya):
     event(happened_at=NOON - timedelta(days=1))
     assert build_app_shell(priya).unread == 0
 

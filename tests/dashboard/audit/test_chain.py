@@ -59,7 +59,7 @@ def test_each_team_has_a_chain_of_its_own(three_rows: list[AuditEvent], otto: Me
     assert "The audit log is valid (2 teams)." in verify_audit()
 
 
-def test_values_that_a_database_writes_anew_keep_their_hash(thea: Membership) -> None:
+def test_values_that_a_database_writes_again_keep_their_hash(thea: Membership) -> None:
     after = {"ratio": 1e22, "none": None, "big": 10**30, "text": "ü\u2028😀", "list": [1.50, True]}
     record_audit_event(thea, AuditAction.DRAFT_SAVE, "x", after=after)
     assert "1 rows, valid." in verify_audit()

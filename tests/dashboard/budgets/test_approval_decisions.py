@@ -146,7 +146,7 @@ def test_declined_the_requester_reads_why_beside_the_video(
 
 
 @pytest.mark.parametrize("change", ["edited", "unpriced", "hidden"])
-def test_what_changed_since_is_not_sent_and_the_decider_is_told(
+def test_what_changed_since_is_not_sent_and_the_approver_sees_it(
     approval_request, thea, client_of, enqueued, change, time_machine
 ):
     time_machine.shift(60)
@@ -193,7 +193,7 @@ def priced_request(request, mira, thea, priya, budget, video, account):
     return ApprovalRequest.objects.get(), costs
 
 
-def test_what_costs_more_by_now_is_not_sent_and_both_prices_are_told(
+def test_what_costs_more_now_is_not_sent_and_both_prices_are_shown(
     priced_request, thea, priya, client_of, enqueued, time_machine
 ):
     approval, costs = priced_request
@@ -315,7 +315,7 @@ def test_decisions_stand_in_the_history(approval_request, thea, client_of, enque
     assert "Approval requests" not in html
 
 
-def test_a_price_asked_again_by_hand_does_not_end_what_waits_for_a_word(
+def test_a_price_requested_again_by_hand_does_not_end_a_pending_request(
     approval_request, thea, priya, enqueued
 ):
     """Nothing of it changed: it is approved at the price it was asked for at."""

@@ -140,7 +140,7 @@ def test_while_it_waits_the_settings_rest(job, priya, client_of):
     assert browser.get(f"/studio/{job.pk}/script/").url == f"/videos/{job.pk}/"
 
 
-def test_one_takes_ones_own_back_and_nobody_elses(job, priya, luca, otto, client_of):
+def test_members_withdraw_their_own_requests_and_no_others(job, priya, luca, otto, client_of):
     approval = request_approval(priya, make_intent(job))
     url = f"/approval-requests/{approval.pk}/withdrawals/"
     assert client_of(luca).post(url).status_code == 403

@@ -32,7 +32,7 @@ def form(**fields):
     return {"who": "team", "period": "month", "hard": "", "soft": "", **fields}
 
 
-def test_without_any_the_treasurer_is_offered_to_add_one_and_the_others_are_told(
+def test_without_budgets_the_treasurer_can_add_one_and_the_others_see_why_not(
     thea, priya, client_of
 ):
     assert "Add budget" in page(client_of(thea))
@@ -129,7 +129,9 @@ def test_only_legal_limits_are_taken(thea, client_of, fields, sentence):
     assert not Budget.objects.exists()
 
 
-def test_one_that_is_there_is_not_added_again_but_an_ended_one_begins_anew(thea, budget, client_of):
+def test_an_existing_budget_is_not_added_again_but_an_ended_one_is_reactivated(
+    thea, budget, client_of
+):
     row = budget(None, 100)
     browser = client_of(thea)
     answer = browser.post("/budgets/new/", form(hard="50"))

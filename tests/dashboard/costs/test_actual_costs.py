@@ -34,7 +34,7 @@ def test_the_median_of_the_counts_is_the_median_of_all(seed):
     assert median_cost(Counter(costs)) == median(costs)
 
 
-def test_renders_are_told_apart_by_type_and_scripts_are_not():
+def test_renders_are_distinguished_by_type_and_scripts_are_not():
     rows = [
         row(96),
         row(212, type_="ai-clips"),

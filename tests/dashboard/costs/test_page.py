@@ -32,7 +32,7 @@ def test_a_row_that_cannot_be_read_has_no_price(row):
     assert (one.name, one.credits, one.free) == ("New thing", None, 0)
 
 
-def test_pitfall_57_free_uses_are_told_and_what_is_left_is_not(client_of, vera, account, token):
+def test_pitfall_57_free_uses_are_shown_and_the_number_left_is_not(client_of, vera, account, token):
     account.costs = LIST
     account.save()
     shown = page(client_of, vera)
@@ -74,5 +74,5 @@ def test_the_list_of_another_team_does_not_exist(client_of, otto, account, token
     assert client_of(otto).get(f"{URL}?account={account.pk}").status_code == 404
 
 
-def test_a_team_without_an_account_is_told_so(client_of, otto):
+def test_a_team_without_an_account_sees_that_it_has_none(client_of, otto):
     assert "No account yet" in page(client_of, otto)

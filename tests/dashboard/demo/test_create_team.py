@@ -41,7 +41,7 @@ def test_the_owner_has_an_address_to_sign_in_with():
 
 
 @pytest.mark.parametrize("name", ["", "  ", "Northlight", "n" * 61])
-def test_a_team_is_told_from_the_others_by_its_name(name):
+def test_a_team_name_is_unique(name):
     call_command("create_team", "Northlight", "mira@northlight.example", "Mira", stdout=StringIO())
     with pytest.raises(CommandError, match="a unique name of at most 60"):
         call_command("create_team", name, "jonas@northlight.example", "Jonas")

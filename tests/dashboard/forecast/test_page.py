@@ -192,7 +192,9 @@ def test_the_part_that_follows_the_ledger_comes_alone(browser: Client, four_week
     assert 'id="outlook"' in html and "<html" not in html
 
 
-def test_a_team_without_an_account_is_told_so(vera: Membership, client_of: ClientOf) -> None:
+def test_a_team_without_an_account_sees_that_it_has_none(
+    vera: Membership, client_of: ClientOf
+) -> None:
     assert "No account yet" in visible_text_of(client_of(vera).get(PAGE))
 
 

@@ -172,7 +172,7 @@ def test_the_file_of_a_stranger_has_no_row_of_ours(add_entry, otto):
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "Pacific/Honolulu"])
-def test_no_line_is_lost_while_the_days_of_another_zone_are_counted_anew(mira, monkeypatch, zone):
+def test_no_line_is_lost_while_the_days_of_another_zone_are_recounted(mira, monkeypatch, zone):
     team = seed_team(SeedSize(entries=300, members=4, jobs=40, days=120), mira.user, seed=3)
     monkeypatch.setattr(csv_export, "EXPORT_CHUNK_ROWS", 50)
     team.tenant.time_zone = zone

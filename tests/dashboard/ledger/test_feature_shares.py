@@ -106,7 +106,7 @@ def test_of_whole_months_no_day_is_read(add_entry, thea):
     assert [one.amount for one in share_summary(thea, period="all")] == [96]
 
 
-def test_the_month_that_is_not_over_is_told_by_its_days(add_entry, thea):
+def test_the_month_that_is_not_over_is_read_by_its_days(add_entry, thea):
     add_entry()
     MonthlyTotalByOperation.objects.all().delete()
     assert [one.amount for one in share_summary(thea, period="all")] == [96]

@@ -103,7 +103,7 @@ def test_a_place_at_the_end_of_the_calendar_is_as_if_it_were_not_there(
     assert row.what == "Render"
 
 
-def test_a_reader_is_told_while_the_days_are_counted_anew(add_entry, thea):
+def test_a_banner_says_that_daily_totals_are_being_recalculated(add_entry, thea):
     account = add_entry(happened_at=days_ago(minutes=30)).account
     assert page(thea).totals.banners == ()
     thea.team.tenant.time_zone = "Pacific/Auckland"
@@ -115,7 +115,7 @@ def test_a_reader_is_told_while_the_days_are_counted_anew(add_entry, thea):
     assert page(thea).totals.banners == ()
 
 
-def test_while_days_are_counted_anew_in_the_same_zone_no_zone_of_before_is_told_of(add_entry, thea):
+def test_while_days_are_recounted_in_the_same_zone_no_previous_zone_is_mentioned(add_entry, thea):
     """As after a view that changed: which sums are of the API is what is counted."""
     daily_totals.request_rebuild(add_entry(happened_at=days_ago(minutes=30)).account)
     (banner,) = page(thea).totals.banners
@@ -125,7 +125,7 @@ def test_while_days_are_counted_anew_in_the_same_zone_no_zone_of_before_is_told_
     )
 
 
-def test_without_entries_there_is_nothing_to_count_anew(account, thea):
+def test_without_entries_there_is_nothing_to_count_again(account, thea):
     LedgerMirror.objects.update(rollup_time_zone="Pacific/Auckland")
     assert page(thea).totals.banners == ()
 

@@ -133,7 +133,7 @@ def test_the_seeded_archive_agrees_with_itself(ada):
 
 @pytest.mark.parametrize("sort", ["", "oldest"])
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "Pacific/Honolulu"])
-def test_no_row_is_lost_while_the_days_of_another_zone_are_counted_anew(ada, zone, sort):
+def test_no_row_is_lost_while_the_days_of_another_zone_are_recounted(ada, zone, sort):
     ada.team.tenant.time_zone = zone
     ada.team.tenant.save()
     ada.team.refresh_from_db()

@@ -60,7 +60,7 @@ def add_year_of_entries(account: Account) -> Callable[[int], list[Decimal]]:
 
 
 @pytest.mark.parametrize("weighed", [0, 1, 40, 100, 130])
-def test_every_page_tells_the_balance_after_each_entry(weighed, add_year_of_entries, account, thea):
+def test_every_page_shows_the_balance_after_each_entry(weighed, add_year_of_entries, account, thea):
     after = add_year_of_entries(130)
     take_checkpoint(account, 10**6, 0)
     start = Decimal(5000) if weighed == 0 else after[weighed - 1]

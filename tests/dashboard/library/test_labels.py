@@ -117,7 +117,7 @@ def test_renaming_keeps_the_videos_and_refuses_a_taken_name(make_video_job, sea,
     assert (labels_of(job), city.name) == (["SEA"], "City")
 
 
-def test_limits_are_told_and_change_nothing(make_video_job, priya, client_of):
+def test_exceeded_limits_are_reported_and_change_nothing(make_video_job, priya, client_of):
     for n in range(MAX_LABELS_PER_TEAM):
         Label.objects.create(team=priya.team, name=f"Label {n:03}", created_by=priya.user)
     job, ids = make_video_job(title="Whales"), list(Label.objects.values_list("pk", flat=True))

@@ -71,7 +71,7 @@ def test_an_old_question_pays_for_no_failure_that_nobody_saw(
 @pytest.mark.parametrize(
     "failed_at", [None, "", "then", "\0", "2026-11-21", "None", "9" * 5000, "😀"]
 )
-def test_a_question_of_no_failure_is_drawn_anew(
+def test_a_question_of_no_failure_is_drawn_again(
     failed_at: str | None,
     make_video_job: MakeVideoJob,
     add_settled_charge: Callable[..., Charge],

@@ -164,7 +164,7 @@ def test_the_usual_in_words(seconds, note):
     assert usual_duration_note(UsualDuration.of_durations(seconds)) == note
 
 
-def test_of_few_durations_the_newest_is_told_and_none_is_late():
+def test_of_few_durations_the_newest_is_shown_and_none_is_late():
     few = UsualDuration.of_durations([50.0, 41.0])
     assert (few.last, few.low, few.is_late(1e6)) == (41.0, None, False)
     assert not UsualDuration.of_durations([60.0] * 4).is_late(1e6)
@@ -210,7 +210,9 @@ def test_a_lost_answer_is_said_in_full(
     assert (video.card.cost.kind, video.card.cost.low, video.card.cost.value) == ("unknown", 0, 42)
 
 
-def test_a_doubt_that_was_settled_is_told(make_video_job, add_settled_charge):
+def test_an_outcome_that_was_unknown_is_explained_after_it_is_settled(
+    make_video_job, add_settled_charge
+):
     job = make_video_job("running")
     add_settled_charge(job, 42, state="matched")
     assert video_of(job).status_detail.startswith("It was charged: 42 cr, ledger ")
@@ -261,7 +263,7 @@ def test_what_is_spent_is_exact_and_what_is_held_is_said(
     assert (video_of(job).spent.value, video_of(job).spent.kind) == (146, "held")
 
 
-def test_the_lineage_tells_every_step_with_its_cost(make_video_job, add_settled_charge):
+def test_the_history_has_every_step_with_its_cost(make_video_job, add_settled_charge):
     job = make_video_job("completed")
     add_settled_charge(job, 4, "faceless.scripts", sent_at=ago(900), body={"duration": 60})
     add_settled_charge(job, 96, sent_at=ago(800))

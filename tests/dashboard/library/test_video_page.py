@@ -165,7 +165,7 @@ def test_a_refused_retry_comes_back_with_the_sentence(
     assert not Charge.objects.filter(operation="faceless.retry").exists()
 
 
-def test_a_retry_at_a_price_that_nobody_saw_is_asked_for_anew(
+def test_a_retry_at_a_price_that_nobody_saw_is_asked_for_again(
     make_video_job, add_settled_charge, priya, client_of
 ):
     job = make_video_job("failed")

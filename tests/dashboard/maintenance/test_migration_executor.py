@@ -17,7 +17,7 @@ from tests.settings import ON_POSTGRES
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one house"),
+    pytest.mark.skipif(not ON_POSTGRES, reason="SQLite serves one machine"),
 ]
 TABLE = "dashboard_team"
 
@@ -85,7 +85,7 @@ def test_a_migration_gives_way_and_comes_again(
     assert migration.attempts > 1
 
 
-def test_a_table_that_is_always_in_use_is_told(
+def test_a_table_that_is_always_in_use_is_reported(
     migration: LockingMigration, other_connection: BaseDatabaseWrapper
 ) -> None:
     with pytest.raises(migration_executor.MigrationBlockedError):

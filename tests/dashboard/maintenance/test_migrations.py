@@ -17,7 +17,7 @@ from tests.settings import ON_POSTGRES
 
 pytestmark = [
     pytest.mark.django_db,
-    pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one house"),
+    pytest.mark.skipif(not ON_POSTGRES, reason="SQLite serves one machine"),
 ]
 # Up to these nobody served meanwhile.
 FIRST_RELEASE = {"dashboard": "0002_initial", "proxyapi": "0002_title_statistics"}

@@ -67,7 +67,7 @@ def test_nobody_gives_themselves_more(
     assert me.role == (ADMIN if who == "jonas" else TREASURER)
 
 
-def test_the_owners_are_told_in_the_portal_and_by_mail(
+def test_the_owners_are_notified_in_the_portal_and_by_mail(
     mira: Membership, jonas: Membership, priya: Membership, client_of: ClientOf
 ) -> None:
     url = reverse("member-roles", args=[priya.pk])
@@ -80,6 +80,6 @@ def test_the_owners_are_told_in_the_portal_and_by_mail(
     assert event.title not in client_of(priya).get(reverse("alerts")).content.decode()
 
 
-def test_who_gives_a_role_is_not_told_of_it(mira: Membership, priya: Membership) -> None:
+def test_the_member_who_gives_a_role_is_not_notified(mira: Membership, priya: Membership) -> None:
     change_member_role(by=mira, member=priya, role=VIEWER)
     assert not AlertEvent.objects.exists()

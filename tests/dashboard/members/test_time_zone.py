@@ -139,7 +139,7 @@ def test_a_lost_task_message_is_found_by_the_sweep(
     assert rung == [str(entry.account_id)]
 
 
-def test_pages_and_pushes_tell_clock_times_in_it(mira: Membership, client_of: ClientOf) -> None:
+def test_pages_and_pushes_show_clock_times_in_it(mira: Membership, client_of: ClientOf) -> None:
     job = JobFactory(tenant=mira.team.tenant, account__tenant=mira.team.tenant, member=mira.user)
     mira.team.tenant.time_zone = AUCKLAND
     mira.team.tenant.save()

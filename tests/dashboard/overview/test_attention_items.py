@@ -133,7 +133,9 @@ def test_what_was_settled_waits_for_nobody(
     assert found(northlight, account) == []
 
 
-def test_what_was_spent_before_the_account_came_is_no_news(northlight, account, add_entry):
+def test_spending_from_before_the_account_was_added_needs_no_attention(
+    northlight, account, add_entry
+):
     add_entry(-96, ago(days=401))
     now = timezone.now()
     assert load_attention_rows(northlight, [account.pk], now - timedelta(days=500), now) == []

@@ -91,7 +91,7 @@ def test_signing_in_leads_to_it(client_of, vera, settings):
     assert "<h1>Overview</h1>" in page(client_of, vera)
 
 
-def test_a_new_team_is_told_what_brings_its_credits(client_of, otto):
+def test_a_new_team_sees_how_it_gets_credits(client_of, otto):
     shown = page(client_of, otto)
     assert "No account yet" in shown
     assert "Add a token" in shown
@@ -187,7 +187,7 @@ def test_a_stopped_top_up_leads_to_a_page_that_the_reader_may_open(
 
 
 @pytest.mark.parametrize(("span", "query"), [("", ""), ("?span=month", "?period=2026-11")])
-def test_the_file_is_of_the_days_that_are_looked_back_on(
+def test_the_file_has_the_days_of_the_selected_period(
     span, query, client_of, vera, token, time_machine
 ):
     time_machine.move_to(datetime(2026, 11, 6, 12, tzinfo=UTC), tick=False)
@@ -214,7 +214,7 @@ def test_the_greatest_risk_comes_first(client_of, vera, token, make_charge, add_
     assert shown.index("is unknown") < shown.index("spent outside the portal")
 
 
-def test_what_weighs_less_unfolds(client_of, vera, token, make_charge):
+def test_less_urgent_items_are_collapsed(client_of, vera, token, make_charge):
     for _ in range(9):
         make_charge(42, state="unknown")
     shown = page(client_of, vera)

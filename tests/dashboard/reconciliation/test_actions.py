@@ -203,9 +203,7 @@ def test_as_many_rows_of_another_page_are_other_rows(client_of, thea, shifted_ro
     assert LedgerConflict.objects.filter(accepted_at=None).count() == 3
 
 
-def test_rows_that_are_gone_are_told_by_how_many_they_are(
-    client_of, thea, shifted_rows, account, add_entry
-):
+def test_removed_rows_are_shown_by_their_number(client_of, thea, shifted_rows, account, add_entry):
     """Not all of them are written down."""
     for _ in range(4):
         add_entry(-1)

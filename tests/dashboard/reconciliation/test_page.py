@@ -145,7 +145,7 @@ def test_the_account_of_another_team_does_not_exist(client_of, otto, account, to
     assert answer.status_code == 404
 
 
-def test_a_team_without_an_account_is_told_so(client_of, otto):
+def test_a_team_without_an_account_sees_that_it_has_none(client_of, otto):
     assert "No account yet" in page(client_of, otto)
 
 

@@ -274,7 +274,7 @@ def all_routes(
 
 
 @pytest.mark.parametrize(("name", "method"), METHODS)
-def test_a_role_that_may_not_is_told_so(
+def test_a_role_without_the_permission_sees_that(
     name: str,
     method: str,
     job: Job,

@@ -1,4 +1,4 @@
-"""The look's promises about files: colours in one place, nothing inline, nothing from elsewhere."""
+"""Rules for static files and templates: colours in one place, nothing inline, nothing external."""
 
 from __future__ import annotations
 

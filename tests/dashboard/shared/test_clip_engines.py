@@ -87,7 +87,7 @@ def test_an_engine_without_a_model_is_not_in_the_plan() -> None:
         (None, ""),
     ],
 )
-def test_the_lengths_of_clips_are_told(menu: Any, text: str) -> None:
+def test_the_lengths_of_clips_are_shown(menu: Any, text: str) -> None:
     assert engine([], {"modifiers": {"duration": menu}}).lengths_text == text
 
 

@@ -108,7 +108,7 @@ def test_nothing_asked_is_not_an_answer(token: Token) -> None:
     assert "dot--live" not in line(token)
 
 
-def test_an_event_brings_the_line_anew(token: Token) -> None:
+def test_an_event_renders_the_line_again(token: Token) -> None:
     heard(token, 502, 1)
     html = render_tenant_changes(
         token.tenant_id, {ChangeEvent(token.tenant_id, EventType.SERVICE, token.pk)}

@@ -60,7 +60,7 @@ def test_a_part_of_a_page_gets_the_sentence_alone(
 
 
 @pytest.mark.django_db
-def test_nobody_is_told_so_before_sign_in(client: Client) -> None:
+def test_the_limit_is_not_revealed_before_sign_in(client: Client) -> None:
     answer = client.post(reverse("account_login"), LARGE, content_type=FORM)
     assert answer.status_code == 413
     assert "larger than the limit of 2.5 MB" in answer.content.decode()

@@ -164,7 +164,7 @@ def test_nothing_is_collected_twice(stylesheet: Path) -> None:
     assert not releases.is_static_collected()
 
 
-def test_it_is_collected_anew_when_something_else_is_left_out(
+def test_it_is_collected_again_when_something_else_is_left_out(
     stylesheet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collected(stylesheet, ".note {color: red}")

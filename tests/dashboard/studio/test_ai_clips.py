@@ -127,7 +127,7 @@ def test_a_choice_is_saved_with_resolution_and_sound_in_one_press(
     assert clips.draft.unsent_settings() == {"resolution": "1080p"}
 
 
-def test_another_engine_tells_the_service_that_it_has_no_sound_setting(
+def test_another_engine_sends_the_service_that_it_has_no_sound_setting(
     priya: Membership, clips: Job, client_of: Browser
 ) -> None:
     form = {"clip_engine_id": "821", "combination-821": "512P/"}

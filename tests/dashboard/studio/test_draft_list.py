@@ -168,7 +168,7 @@ def test_who_has_no_token_is_sent_for_one(priya: Membership, client_of: Browser)
     assert 'name="flow"' not in html
 
 
-def test_who_had_a_token_is_told_that_it_stopped(
+def test_a_member_whose_token_stopped_working_sees_it(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
     token.state = TokenState.REVOKED
@@ -176,7 +176,7 @@ def test_who_had_a_token_is_told_that_it_stopped(
     assert "Your token stopped working" in get_page(client_of(priya), LIST)
 
 
-def test_a_trial_is_told_before_a_draft_is_started(
+def test_a_trial_sees_its_limits_before_a_draft_is_started(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:
     token.account.plan = AccountPlan.TRIAL

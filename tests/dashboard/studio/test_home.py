@@ -88,7 +88,7 @@ def test_a_type_that_the_plan_refused_says_so(
 
 
 @pytest.mark.parametrize(("hard", "is_told"), [(90, True), (200, False)])
-def test_a_budget_with_less_than_a_usual_video_is_told(
+def test_a_budget_with_less_than_a_usual_video_is_shown(
     hard: int,
     is_told: bool,
     priya: Membership,

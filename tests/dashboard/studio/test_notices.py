@@ -10,14 +10,14 @@ from proxyapi.models import AccountPlan, Job, TokenState
 from tests.dashboard.studio.conftest import Browser, get_page, step_url
 
 
-def test_a_trial_is_told(priya: Membership, ready: Job, client_of: Browser) -> None:
+def test_a_trial_gets_a_notice(priya: Membership, ready: Job, client_of: Browser) -> None:
     ready.account.plan = AccountPlan.TRIAL
     ready.account.save()
     html = get_page(client_of(priya), step_url(ready, "voice"))
     assert "The service allows its API on paid plans only, not on trials." in html
 
 
-def test_a_lapsed_plan_is_told(priya: Membership, ready: Job, client_of: Browser) -> None:
+def test_a_lapsed_plan_gets_a_notice(priya: Membership, ready: Job, client_of: Browser) -> None:
     ready.account.plan = AccountPlan.NONE
     ready.account.save()
     html = get_page(client_of(priya), step_url(ready, "voice"))
@@ -25,7 +25,7 @@ def test_a_lapsed_plan_is_told(priya: Membership, ready: Job, client_of: Browser
     assert "Nothing is lost" in html
 
 
-def test_pitfall_86_an_address_that_is_not_verified_is_told_before_the_render_is_refused(
+def test_pitfall_86_an_unverified_address_is_shown_before_the_render_is_refused(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     words = "The e-mail address of this account is not verified."
@@ -35,7 +35,7 @@ def test_pitfall_86_an_address_that_is_not_verified_is_told_before_the_render_is
     assert words in get_page(client_of(priya), step_url(ready, "voice"))
 
 
-def test_a_revoked_token_is_told_to_its_owner_with_the_way_out(
+def test_the_owner_of_a_revoked_token_sees_what_to_do(
     priya: Membership, luca: Membership, ready: Job, client_of: Browser
 ) -> None:
     ready.token.state = TokenState.REVOKED
@@ -48,7 +48,7 @@ def test_a_revoked_token_is_told_to_its_owner_with_the_way_out(
     assert "Add a token" not in theirs
 
 
-def test_a_token_that_stopped_on_another_day_is_told_with_its_day(
+def test_a_token_that_stopped_on_another_day_is_shown_with_the_day(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     ready.token.state = TokenState.REVOKED
@@ -58,9 +58,7 @@ def test_a_token_that_stopped_on_another_day_is_told_with_its_day(
     assert re.search(r"stopped working at 3 Jan( 2026)? \d\d:05\.", html)
 
 
-def test_a_token_that_was_taken_out_is_told(
-    luca: Membership, ready: Job, client_of: Browser
-) -> None:
+def test_a_removed_token_gets_a_notice(luca: Membership, ready: Job, client_of: Browser) -> None:
     ready.token.state = TokenState.REMOVED
     ready.token.save()
     assert "Priya’s token was removed." in get_page(client_of(luca), step_url(ready, "review"))

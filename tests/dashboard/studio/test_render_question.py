@@ -86,7 +86,7 @@ def test_a_double_press_charges_once(priya: Membership, ready: Job, client_of: B
     assert Charge.objects.count() == 1
 
 
-def test_two_tabs_charge_once_and_the_second_is_told(
+def test_two_tabs_charge_once_and_the_second_says_so(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     """pitfall_40: each tab has a nonce of its own, the job has one open charge."""

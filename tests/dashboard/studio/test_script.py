@@ -38,7 +38,7 @@ def test_the_button_carries_the_price(priya: Membership, draft: Job, client_of: 
 
 
 @pytest.mark.parametrize("name", ["content_prompt_requested", "CONTENT_PROMPT_REQUESTED"])
-def test_free_uses_are_told_and_not_counted_down(
+def test_free_uses_are_shown_and_not_counted_down(
     priya: Membership, draft: Job, client_of: Browser, name: str
 ) -> None:
     """pitfall_57"""
@@ -59,7 +59,7 @@ def test_a_price_that_was_never_read_is_about(
     )
 
 
-def test_a_script_at_a_price_that_nobody_saw_is_asked_for_anew(
+def test_a_script_at_a_price_that_nobody_saw_is_asked_for_again(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     answer = client_of(priya).post(
@@ -162,7 +162,7 @@ def test_a_character_nobody_sees_is_refused_in_our_words(
         assert "It contains an invisible character" in html
 
 
-def test_a_lost_answer_is_told_as_a_doubt(
+def test_a_lost_answer_is_shown_as_unknown(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     ChargeFactory.create(

@@ -280,7 +280,7 @@ def test_pitfall_99_the_service_fixes_whether_it_is_a_web_page(
         actions.save_draft_step(by=priya, job=page_draft, changes={"type": wanted})
 
 
-def test_a_copy_reads_the_page_anew(priya: Membership, read_draft: Job) -> None:
+def test_a_copy_reads_the_page_again(priya: Membership, read_draft: Job) -> None:
     copy = actions.copy_draft(by=priya, job=read_draft)
     assert "assets" not in copy.draft.settings
     assert PageRead.objects.get(job=copy).url == PAGE

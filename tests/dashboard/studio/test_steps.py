@@ -99,7 +99,7 @@ def test_captions_can_all_stay_standard(priya: Membership, draft: Job, client_of
     assert "font" not in draft.draft.settings
 
 
-def test_a_choice_can_be_left_to_the_service_again_and_the_service_is_told(
+def test_a_choice_can_be_left_to_the_service_again_and_null_is_sent(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     chosen = {**draft.draft.settings, "volume": "v-low"}
@@ -160,7 +160,7 @@ def test_options_in_either_layer_are_offered(
     assert "No value" not in html
 
 
-def test_pitfall_95_a_draft_offers_what_its_own_account_was_told(
+def test_pitfall_95_a_draft_offers_the_options_of_its_own_account(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     """Voices of another account of the same team, or of another team, are not its own."""
@@ -276,7 +276,7 @@ def test_a_page_of_the_wizard_takes_few_queries(
             browser.get(step_url(ready, step))
 
 
-def test_steps_tell_what_is_done_and_what_was_passed_by(
+def test_steps_show_what_is_done_and_what_was_skipped(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:
     Draft.objects.update(settings={**draft.draft.settings, "script": SCRIPT})

@@ -22,7 +22,7 @@ def marks(browser: Client, url: str) -> dict[str, str]:
     return dict(found)
 
 
-def test_the_second_tab_is_told_that_the_step_changed(
+def test_the_second_tab_sees_that_the_step_changed(
     priya: Membership, luca: Membership, ready: Job, client_of: Browser
 ) -> None:
     """pitfall_120"""

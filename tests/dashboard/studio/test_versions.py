@@ -78,7 +78,9 @@ def test_the_form_sent_twice_creates_them_once(ready, priya, client_of):
         ({"nonce": "x"}, "the form key"),
     ],
 )
-def test_what_cannot_be_made_is_told(data, sentence, ready, priya, client_of):
+def test_versions_that_cannot_be_created_are_refused_with_a_reason(
+    data, sentence, ready, priya, client_of
+):
     answer = create(client_of(priya), ready, **data)
     assert answer.status_code == 422
     assert sentence in answer.content.decode()

@@ -127,7 +127,9 @@ def test_whoever_keeps_a_token_may_add_one(
     assert add(client_of(request.getfixturevalue(who)), VALUE).status_code == 302
 
 
-def test_a_viewer_is_told_why_not_and_cannot(vera: Membership, client_of: ClientOf) -> None:
+def test_a_viewer_sees_why_they_cannot_add_one_and_cannot(
+    vera: Membership, client_of: ClientOf
+) -> None:
     browser = client_of(vera)
     page = browser.get(reverse("tokens")).content.decode()
     assert "cannot add a token" in page

@@ -196,7 +196,7 @@ def test_two_presses_of_one_button_are_one_change(
     assert (len(enqueued), AuditEvent.objects.count()) == (1, 1)
 
 
-def test_two_treasurers_at_once_the_second_is_told_and_sends_nothing(
+def test_of_two_treasurers_at_once_the_second_sees_it_and_sends_nothing(
     browser: Client, account: Account, mira: Membership, client_of: ClientOf, enqueued: list[str]
 ) -> None:
     confirm_change(browser, account)

@@ -106,7 +106,7 @@ def test_pitfall_81_todays_count_is_read_from_the_ledger_and_called_inferred(
         ("America/New_York", datetime(2026, 11, 1, 5, 30, tzinfo=UTC), "19:00 in New York."),
     ],
 )
-def test_pitfall_68_the_utc_day_is_told_in_the_teams_zone_too(
+def test_pitfall_68_the_utc_day_is_shown_in_the_teams_zone_too(
     zone: str, now: datetime, sentence: str
 ) -> None:
     words = day_reset_text(infer_from_entries([], None, now), Tenant(time_zone=zone).zone)
@@ -147,7 +147,7 @@ def test_another_teams_account_does_not_exist(
     assert client_of(otto).get(PAGE, {"account": str(account.pk)}).status_code == 404
 
 
-def test_a_team_without_an_account_is_told_where_one_comes_from(
+def test_a_team_without_an_account_sees_how_to_add_one(
     thea: Membership, client_of: ClientOf
 ) -> None:
     page = visible_text_of(client_of(thea).get(PAGE))
@@ -155,7 +155,7 @@ def test_a_team_without_an_account_is_told_where_one_comes_from(
 
 
 @pytest.mark.parametrize("who", ["jonas", "priya", "vera"])
-def test_nobody_else_sees_it_and_they_are_told_who_does(
+def test_other_roles_cannot_open_it_and_see_who_can(
     who: str, account: Account, client_of: ClientOf, request: pytest.FixtureRequest
 ) -> None:
     response = client_of(request.getfixturevalue(who)).get(PAGE)

@@ -39,10 +39,10 @@ def test_no_restoration_pays_twice_or_loses_a_charge(
     draw = random.Random(figures.seed)  # noqa: S311 - repeatable, and no secret
     every = [(*points, way) for points, way in product(point_pairs(), RESTORE_KINDS)]
     operations = ONLY.split(",") if ONLY else list(INTENT_MAKERS)
-    with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
+    with in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox:
         for operation in operations:
             for taken_at, put_back_at, way in draw.sample(every, ROUNDS):
-                order_with_restore(house, operation, taken_at, put_back_at, way, found)
+                order_with_restore(sandbox, operation, taken_at, put_back_at, way, found)
     wanted = ROUNDS * len(operations)
     figures.report(
         f"{len(found.wrong)} of {found.rounds} charges paid twice, lost or unexplained "

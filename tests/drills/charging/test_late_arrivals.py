@@ -38,9 +38,9 @@ def test_no_request_that_arrives_late_is_paid_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     figures, found = Figures(f"late arrivals, {DATABASE} (simulated time)"), LateArrivals()
-    with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
+    with in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox:
         for operation in NAMES:
-            arrive_in_time(house, operation, draw_delays(operation), found)
+            arrive_in_time(sandbox, operation, draw_delays(operation), found)
     of = f"of {found.requests} requests that arrived within the longest time"
     wanted = len(NAMES) * DELAYS
     figures.report(f"{found.requests} late requests", f"{wanted}", holds=found.requests == wanted)
@@ -59,13 +59,13 @@ def test_what_arrives_later_than_any_request_does_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     figures, found = Figures(f"arrivals too late, {DATABASE} (simulated time)"), LateArrivals()
-    with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
+    with in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox:
         for number, operation in enumerate(NAMES):
             longest = row_of(operation).max_duration_s
-            arrive_in_time(house, operation, [longest + seconds for seconds in BOOKING], found)
+            arrive_in_time(sandbox, operation, [longest + seconds for seconds in BOOKING], found)
             for again in (True, False):
                 delay = longest + TOO_LATE[(number + again) % len(TOO_LATE)]
-                arrive_too_late(house, operation, delay, found, again=again)
+                arrive_too_late(sandbox, operation, delay, found, again=again)
     problems = [*found.wrong, *found.twice, *found.false_uncharged]
     figures.report(
         f"{len(problems)} of {found.requests} without a charge, a cost or an alert of their own; "

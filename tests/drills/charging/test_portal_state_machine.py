@@ -33,10 +33,10 @@ def test_no_run_charges_twice_or_unbalances_the_ledger(
     figures, told, wrong = Figures(f"lives of the engine, {database}"), dict[str, int](), ""
     number, until = figures.seed, time.monotonic() + SECONDS
     try:
-        with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
+        with in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox:
             while told.get("lives", 0) < LIVES and time.monotonic() < until:
                 runs = min(TOGETHER, LIVES - told.get("lives", 0))
-                run_state_machine(house, monkeypatch, told, runs=runs, steps=STEPS, number=number)
+                run_state_machine(sandbox, monkeypatch, told, runs=runs, steps=STEPS, number=number)
                 number += 1
     except Exception as error:  # told as a figure, with the steps that lead to it
         notes = getattr(error, "__notes__", [])

@@ -36,9 +36,9 @@ def test_no_charge_grows_old_in_sending(
     figures, ages = Figures("charges left in sending (simulated time)"), SettlementAges()
     operations = ONLY.split(",") if ONLY else list(INTENT_MAKERS)
     ends = list(product(operations, FAILPOINTS, CONDITIONS))[int(ON_POSTGRES) :: 2]
-    with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
+    with in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox:
         for operation, death, weather in ends:
-            age_stuck_charge(house, operation, death, weather, ages)
+            age_stuck_charge(sandbox, operation, death, weather, ages)
     print(*(f"  {problem}" for problem in ages.wrong[:20]), sep="\n")
     count = len(ends)
     figures.report(
@@ -53,7 +53,7 @@ def test_no_charge_grows_old_in_sending(
         holds=0 < ages.longest <= FOUND_WITHIN,
     )
     figures.report(
-        f"with the waits of a real house, in fair weather: settled {ages.charged:.0f} s after the "
+        f"with the timeouts of production, without faults: settled {ages.charged:.0f} s after the "
         f"worker died at the latest; what took nothing {ages.free:.0f} s after its time was up",
         f"{SETTLED_WITHIN} s each",
         holds=0 < ages.charged <= SETTLED_WITHIN and 0 < ages.free <= SETTLED_WITHIN,

@@ -98,7 +98,7 @@ def test_a_worker_that_was_frozen_since_its_claim_sends_nothing(
 
 
 @pytest.mark.parametrize("state", [ChargeState.REFUSED, ChargeState.WRITTEN_OFF])
-def test_an_answer_after_the_end_still_takes_effect_and_is_told(
+def test_an_answer_after_the_end_still_takes_effect_and_is_shown(
     state: ChargeState, make_held_charge: Held, job: Job, upstream: ScriptedUpstream
 ) -> None:
     charge, member = make_held_charge(), UserFactory()
@@ -185,7 +185,7 @@ def test_a_late_answer_brings_an_orphans_id(clip: Job, upstream: ScriptedUpstrea
     )
 
 
-def test_a_late_answer_leaves_the_draft_to_what_was_paid_anew(
+def test_a_late_answer_leaves_the_draft_to_what_was_paid_again(
     clip: Job, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(

@@ -205,7 +205,7 @@ def test_a_refusal_frees_the_hold_and_says_why(
     assert charge.account.held_credits() == 0
 
 
-def test_pitfall_58_too_few_credits_tells_the_balance(
+def test_pitfall_58_too_few_credits_carries_the_balance(
     make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(

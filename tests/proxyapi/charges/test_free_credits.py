@@ -50,7 +50,7 @@ def test_a_balance_from_between_the_sending_and_the_booking_does_not_hide_the_co
     assert free() == 908
 
 
-def test_nor_when_it_is_told_after_the_charge_was_settled(
+def test_nor_when_it_is_reported_after_the_charge_was_settled(
     make_held_charge: Held, job: Job, read_meanwhile: Callable[..., list[datetime]]
 ) -> None:
     asked = read_meanwhile(None, charged_response({"id": 7}, 92, remaining=908))

@@ -103,7 +103,7 @@ def test_no_trace_after_half_a_minute_was_never_charged(
         ("completed", ChargeState.UNKNOWN, JobState.RUNNING),
     ],
 )
-def test_a_word_that_was_not_told_before_proves_a_start_only_if_nothing_else_leads_to_it(
+def test_an_unknown_earlier_status_proves_a_start_only_if_nothing_else_leads_to_it(
     word: str,
     state: str,
     job_state: str,
@@ -154,7 +154,7 @@ def test_nothing_is_called_uncharged_while_its_worker_lives_nor_half_a_minute_af
 
 @pytest.mark.parametrize("read", ["the token is gone", "the resource is gone", "the plan lapsed"])
 @pytest.mark.parametrize("booked", [True, False])
-def test_what_only_a_debit_tells_needs_no_resource(
+def test_what_only_a_debit_proves_needs_no_resource(
     job: Job, unknown_charge: Held, upstream: ScriptedUpstream, read: str, booked: bool
 ) -> None:
     """The debit tells all the same, by another token of the account; its absence tells nothing."""
@@ -170,7 +170,7 @@ def test_what_only_a_debit_tells_needs_no_resource(
     assert charge.state == (ChargeState.MATCHED if booked else ChargeState.UNKNOWN)
 
 
-def test_where_the_resource_tells_it_a_debit_beside_it_proves_nothing(
+def test_where_the_resource_proves_it_a_debit_beside_it_proves_nothing(
     unknown_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond("GET", "/faceless/7", error_response(404, "NOT-FOUND"))
@@ -195,7 +195,7 @@ def test_what_was_sent_before_the_clock_was_put_back_is_read_seldom(
     assert charge.due_at > timezone.now() + timedelta(minutes=9)
 
 
-def test_a_retry_that_failed_again_is_told_by_the_ledger(
+def test_a_retry_that_failed_again_is_proved_by_the_ledger(
     job: Job, unknown_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond("GET", "/faceless/7", make_response(video_response("failed")))

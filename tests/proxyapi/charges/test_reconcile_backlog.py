@@ -108,7 +108,7 @@ def test_one_whose_record_is_broken_does_not_have_the_others_read_for_ever(
     assert seconds_until_next_read(broken) < 45
 
 
-def test_a_refusal_tells_that_the_service_is_back(
+def test_a_refusal_shows_that_the_service_is_back(
     stale_charges: Old, upstream: ScriptedUpstream
 ) -> None:
     first, second = stale_charges(hours=2), stale_charges()

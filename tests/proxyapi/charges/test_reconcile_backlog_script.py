@@ -123,7 +123,7 @@ def test_where_there_is_none_nothing_more_is_asked(
 
 
 @pytest.mark.parametrize("before_the_decision", [True, False])
-def test_what_somebody_wrote_meanwhile_is_told_the_service(
+def test_what_a_member_wrote_meanwhile_is_sent_to_the_service(
     before_the_decision: bool, settled_script_job: Decided, upstream: ScriptedUpstream
 ) -> None:
     job = settled_script_job(then="Mine." if before_the_decision else "")
@@ -136,7 +136,7 @@ def test_what_somebody_wrote_meanwhile_is_told_the_service(
     assert upstream.request_bodies(*PATCH) == [{"script": "Mine."}]
 
 
-def test_another_setting_is_told_without_the_pages_old_script(
+def test_another_setting_is_sent_without_the_pages_old_script(
     settled_script_job: Decided, upstream: ScriptedUpstream
 ) -> None:
     job = settled_script_job()

@@ -107,7 +107,7 @@ def test_a_second_press_on_the_restored_page_is_refused(sent_charge, make_held_c
     assert posts(upstream) == 0
 
 
-def test_the_same_attempt_is_not_sent_although_nothing_else_tells_of_it(sent_charge, upstream):
+def test_the_same_attempt_is_not_sent_although_nothing_else_shows_it(sent_charge, upstream):
     """The newest record was lost with Redis; the record of the attempt was not."""
     Charge.objects.filter(pk=sent_charge.pk).update(
         state=ChargeState.HELD, attempts=0, sent_at=None, cost=None, applied_at=None
@@ -137,7 +137,7 @@ def test_a_second_backup_of_before_the_first_recovery_is_noticed(sent_charge):
     assert Charge.objects.get().pk == sent_charge.pk
 
 
-def test_what_this_database_cannot_hold_is_told_with_its_price_and_number(sent_charge):
+def test_charges_that_this_database_cannot_store_are_reported_with_price_and_number(sent_charge):
     forget()
     Token.objects.all().delete()
     report = recovery.recover_if_restored()

@@ -80,7 +80,7 @@ def wish(job: Job, voice: int | None) -> None:
 
 
 @pytest.mark.parametrize("had", [3, None])
-def test_a_change_whose_answer_got_lost_is_told_the_service_again_when_it_is_taken_back(
+def test_a_change_whose_answer_got_lost_is_sent_again_when_it_is_reverted(
     had: int | None, job: Job, upstream: ScriptedUpstream
 ) -> None:
     """Nobody knows which of the two it has."""
@@ -291,7 +291,7 @@ def test_a_draft_that_another_process_puts_upstream_says_so(
     assert upstream.requests == []
 
 
-def test_a_price_that_somebody_consents_to_is_asked_anew_once_for_each_asking(
+def test_a_price_that_waits_for_approval_is_requested_again_once_per_request(
     job: Job, upstream: ScriptedUpstream
 ) -> None:
     """It stays until another one is there (dashboard/studio/actions.py)."""

@@ -162,7 +162,7 @@ def test_a_page_is_read_after_the_pool_is_free_again(job: Job, upstream: Scripte
     assert read(job).state == "done"
 
 
-def test_nothing_is_sent_while_another_draft_was_told_to_wait(
+def test_nothing_is_sent_while_another_draft_has_to_wait(
     job: Job, upstream: ScriptedUpstream
 ) -> None:
     store, pool = redis_client.connect_redis(), RatePool.SCRAPING

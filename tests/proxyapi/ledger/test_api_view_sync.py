@@ -31,7 +31,7 @@ def words_of_web(account: Account) -> list[tuple[str, str]]:
     return list(rows.values_list("credit_spend", "booked_at"))
 
 
-def test_rows_of_both_kinds_are_told_apart(
+def test_rows_of_both_kinds_are_distinguished(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
     for number in range(130):
@@ -121,7 +121,7 @@ def test_it_is_tried_again_ever_more_seldom_while_it_does_not_fit(
     assert (kept.api_problem, kept.api_problem_at) == ("", None)
 
 
-def test_a_view_of_which_nothing_was_told_is_tried_again_without_a_new_count(
+def test_a_view_that_attributed_nothing_is_tried_again_without_a_new_count(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
     """Once an hour, for as long as the service has none: a whole ledger would be counted anew."""
@@ -133,7 +133,7 @@ def test_a_view_of_which_nothing_was_told_is_tried_again_without_a_new_count(
     assert (LedgerMirror.objects.get().api_high, daily_totals.accounts_with_stale_zone()) == (0, [])
 
 
-def test_a_view_that_changed_has_its_days_counted_anew_beside_the_way_of_who_pays(
+def test_a_view_that_changed_has_its_days_recounted_outside_the_path_of_payers(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
     scripted_ledger.add_row(ledger_row(-1, 1), ledger_row(-2, 2))
@@ -147,7 +147,7 @@ def test_a_view_that_changed_has_its_days_counted_anew_beside_the_way_of_who_pay
     assert daily_totals.accounts_with_stale_zone() == []
 
 
-def test_a_view_that_changed_under_us_is_laid_anew(
+def test_a_view_that_changed_meanwhile_is_aligned_again(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
     scripted_ledger.add_row(ledger_row(-1, 1), ledger_row(-2, 2))
@@ -168,7 +168,7 @@ def test_a_view_that_changed_under_us_is_laid_anew(
     ),
     cut=strategies.integers(1, 9),
 )
-def test_any_mixture_of_twins_is_told_apart_by_its_words(
+def test_any_mixture_of_equal_rows_is_distinguished_by_its_labels(
     account: Account,
     scripted_ledger: ScriptedLedger,
     monkeypatch: pytest.MonkeyPatch,

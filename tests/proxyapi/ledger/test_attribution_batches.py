@@ -49,7 +49,7 @@ def summed() -> dict[bool | None, tuple[int, int]]:
     return {kind: (int(amount), rows) for kind, amount, rows in sums}
 
 
-def test_older_rows_are_told_in_several_transactions_and_all_of_them(
+def test_older_rows_are_attributed_in_several_transactions_and_all_of_them(
     account: Account, attributed_counts: list[int]
 ) -> None:
     """Over three days, and the sums of each of them know of it."""
@@ -75,7 +75,7 @@ def test_who_was_interrupted_goes_on_where_it_was(account: Account) -> None:
     assert told() == [False] * 10 + [True]
 
 
-def test_a_view_that_is_not_laid_to_its_beginning_says_nothing_of_older_rows(
+def test_a_view_that_is_not_aligned_to_its_beginning_attributes_no_older_rows(
     account: Account,
 ) -> None:
     make_mirrored_row(account, 0, 0, via_api=None)
@@ -95,7 +95,7 @@ def test_no_statement_names_more_rows_than_a_lot(account: Account) -> None:
 
 
 @pytest.mark.parametrize("of_api", [0, 1, 20], ids=["empty", "older alone", "newest"])
-def test_however_many_rows_it_does_not_show_all_are_told_in_one_reading(
+def test_however_many_rows_it_does_not_show_all_are_attributed_in_one_read(
     account: Account, scripted_ledger: ScriptedLedger, of_api: int
 ) -> None:
     for number in range(120):
@@ -105,7 +105,7 @@ def test_however_many_rows_it_does_not_show_all_are_told_in_one_reading(
     assert told() == [number not in scripted_ledger.web for number in range(120)]
 
 
-def test_rows_above_the_last_one_that_it_shows_are_told_at_once(
+def test_rows_newer_than_the_last_one_that_it_shows_are_attributed_at_once(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
     scripted_ledger.add_row(ledger_row(-1, 0))
@@ -116,7 +116,7 @@ def test_rows_above_the_last_one_that_it_shows_are_told_at_once(
     assert summed() == {True: (-1, 1), False: (-20, 10)}
 
 
-def test_what_is_told_ends_above_the_first_row_that_is_not(account: Account) -> None:
+def test_attribution_ends_before_the_first_row_that_has_none(account: Account) -> None:
     """There are no gaps; should there be one, it is looked at again with what lies beneath."""
     for number, via_api in enumerate([False, None, False, True, False, None]):
         make_mirrored_row(account, number, number, via_api=via_api)

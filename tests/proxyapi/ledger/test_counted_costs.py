@@ -103,7 +103,7 @@ def test_a_refund_is_taken_out_and_comes_back_when_its_row_is_gone(
     assert counts() == before
 
 
-def test_a_refund_of_what_was_booked_takes_out_what_was_told(
+def test_a_refund_of_the_booked_amount_removes_the_reported_cost(
     account: Account, scripted_ledger: ScriptedLedger, make_settled_charge: Settled
 ) -> None:
     make_settled_charge(94, operation="text_to_video.create", refund_owed_at=LEDGER_START)

@@ -29,7 +29,7 @@ def told() -> list[bool | None]:
     return list(LedgerEntry.objects.order_by("position").values_list("via_api", flat=True))
 
 
-def test_a_fresh_row_that_it_does_not_show_is_told_when_it_does(
+def test_a_new_row_that_it_does_not_show_is_attributed_when_it_does(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
     scripted_ledger.add_row(ledger_row(-1, 1))
@@ -46,7 +46,7 @@ def test_a_fresh_row_that_it_does_not_show_is_told_when_it_does(
     assert told() == [True, True, True]
 
 
-def test_what_it_passes_over_is_told_at_once(
+def test_rows_that_it_skips_are_attributed_at_once(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
     scripted_ledger.add_row(ledger_row(-1, 1))

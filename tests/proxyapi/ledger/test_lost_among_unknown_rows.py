@@ -37,7 +37,7 @@ def seen(charge: Charge) -> MirrorCoverage:
     return sight
 
 
-def test_a_view_that_is_begun_anew_between_reading_and_deciding_clears_nothing(
+def test_a_view_that_is_restarted_between_reading_and_deciding_clears_nothing(
     account: Account, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     lost = make_lost_retry(make_confirmed_charge)

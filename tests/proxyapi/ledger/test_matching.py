@@ -128,7 +128,7 @@ def test_a_cost_that_differs_from_its_debit_is_flagged(
     assert [(one.kind, one.amount) for one in found] == [("other cost", 2)]
 
 
-def test_a_charge_without_any_debit_is_told(
+def test_a_charge_without_any_debit_is_reported(
     account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     make_confirmed_charge(94)
@@ -203,7 +203,7 @@ def test_two_refunds_of_one_amount_go_to_two_charges(
     assert LedgerEntry.objects.get(position=4).charge_id is None
 
 
-def test_a_row_that_the_service_rewrote_is_matched_anew(
+def test_a_row_that_the_service_rewrote_is_matched_again(
     account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     make_confirmed_charge(4)

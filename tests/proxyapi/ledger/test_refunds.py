@@ -27,7 +27,7 @@ def refund(amount: int = 30, minute: float = 5, **words: Any) -> dict[str, Any]:
     return ledger_row(amount, minute, **{"transaction_type": "Refund", **words})
 
 
-def test_a_refund_is_of_what_was_booked_where_another_price_was_told(
+def test_a_refund_is_of_the_booked_amount_where_another_price_was_reported(
     account: Account, scripted_ledger: ScriptedLedger, make_owed_clip: MakeConfirmedCharge
 ) -> None:
     charge = make_owed_clip(94)
@@ -41,7 +41,7 @@ def test_a_refund_is_of_what_was_booked_where_another_price_was_told(
     assert build_reconciliation(account).refunds_owed == []
 
 
-def test_a_refund_may_be_of_what_was_told(
+def test_a_refund_may_be_of_the_reported_cost(
     account: Account, scripted_ledger: ScriptedLedger, make_owed_clip: MakeConfirmedCharge
 ) -> None:
     make_owed_clip(94)
@@ -50,7 +50,7 @@ def test_a_refund_may_be_of_what_was_told(
     assert matched_positions() == [(0, "weak"), (1, "certain")]
 
 
-def test_nobody_takes_anothers_refund_for_what_was_told(
+def test_no_charge_takes_anothers_refund_for_the_reported_cost(
     account: Account, scripted_ledger: ScriptedLedger, make_owed_clip: MakeConfirmedCharge
 ) -> None:
     other, equal = make_owed_clip(94, minute=0), make_owed_clip(94, minute=20)

@@ -296,7 +296,7 @@ def test_rows_are_read_though_the_balance_cannot_be(
 @pytest.mark.parametrize(
     ("amount", "minutes", "is_asked"), [(200, -5, 1), (200, 5, 0), (-4, -5, 0)]
 )
-def test_credits_that_came_have_the_balance_read_anew(
+def test_credits_that_came_have_the_balance_read_again(
     amount: int, minutes: int, is_asked: bool, account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
     """Until then nobody could spend them: for ten minutes, else."""

@@ -40,7 +40,7 @@ def kept(account: Account) -> dict[date, Decimal]:
     return dict(days.annotate(sum=Sum("amount")))
 
 
-def test_a_page_laid_after_the_zone_moved_is_counted_in_the_new_days(
+def test_a_page_aligned_after_the_zone_moved_is_counted_in_the_new_days(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
     """pitfall_68: its turn began with the old zone, and the recount was over before it."""
@@ -99,7 +99,7 @@ def test_a_zone_that_came_back_amid_an_interrupted_count_is_counted_again(
     assert daily_totals.accounts_with_stale_zone() == []
 
 
-def test_what_is_wanted_anew_while_it_is_counted_is_counted_again(
+def test_a_recount_requested_during_a_count_is_counted_again(
     account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be of a week that was done by then."""

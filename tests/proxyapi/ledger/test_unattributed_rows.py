@@ -40,7 +40,7 @@ def test_the_row_in_its_time_may_stand_on_an_older_page(
     assert matched_positions() == [(45, "likely")]
 
 
-def test_the_row_in_its_time_may_not_be_told_to_be_the_apis_yet(
+def test_the_row_in_its_time_may_not_be_attributed_to_the_api_yet(
     account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
     """The view's newest page begins at another row than the ledger's."""

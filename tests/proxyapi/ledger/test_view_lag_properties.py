@@ -47,7 +47,7 @@ REPEATED = settings(max_examples=10, suppress_health_check=[HealthCheck.function
     size=strategies.sampled_from([3, 5, 50]),
     steps=STEPS,
 )
-def test_what_a_late_view_hid_is_told_when_it_is_shown(
+def test_rows_that_a_late_view_hid_are_attributed_when_they_are_shown(
     account: Account,
     scripted_ledger: ScriptedLedger,
     monkeypatch: pytest.MonkeyPatch,

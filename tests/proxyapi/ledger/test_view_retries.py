@@ -80,7 +80,7 @@ def test_a_view_that_is_refused_once_is_gone_on_with(
     )
 
 
-def test_a_view_that_does_not_fit_beneath_keeps_what_was_laid_above(
+def test_a_view_whose_older_rows_do_not_fit_keeps_the_newer_aligned_ones(
     account: Account, scripted_ledger: ScriptedLedger, attributed_rows: list[bool | None]
 ) -> None:
     assert (told(), LedgerMirror.objects.get().api_problem) == (
@@ -99,7 +99,7 @@ def test_a_view_that_does_not_fit_beneath_keeps_what_was_laid_above(
     assert (len(of_the_view(scripted_ledger)), daily_totals.accounts_with_stale_zone()) == (2, [])
 
 
-def test_while_it_does_not_fit_beneath_new_rows_are_told_all_the_same(
+def test_while_older_rows_do_not_fit_new_rows_are_still_attributed(
     account: Account, scripted_ledger: ScriptedLedger, attributed_rows: list[bool | None]
 ) -> None:
     for number in range(3):
@@ -166,7 +166,7 @@ def test_a_row_that_fits_nowhere_is_not_searched_in_years_of_others(
     assert len(list(free)) > 890
 
 
-def test_a_view_whose_newest_rows_did_not_fit_is_laid_anew_from_its_end(
+def test_a_view_whose_newest_rows_did_not_fit_is_aligned_again_from_its_end(
     account: Account, scripted_ledger: ScriptedLedger, long_view: None
 ) -> None:
     ledger.mirror_entries(account)
@@ -208,7 +208,7 @@ def test_its_end_is_remembered_for_the_request_that_asks_for_it(account: Account
     assert connection.vendor == "sqlite" or "FOR NO KEY UPDATE" in locked
 
 
-def test_its_end_is_not_remembered_over_what_another_laid_meanwhile(
+def test_its_end_is_not_stored_over_what_another_aligned_meanwhile(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
     scripted_ledger.add_row(ledger_row(-1, 1), ledger_row(-2, 2))

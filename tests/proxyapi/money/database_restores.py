@@ -105,7 +105,7 @@ def point_pairs() -> Iterator[tuple[str, str]]:
 class InterruptedOrder:
     """One press of a button, whose life is interrupted by a restoration."""
 
-    house: InProcessSandbox
+    sandbox: InProcessSandbox
     stage: SandboxAccount
     taken_at: str
     put_back_at: str
@@ -127,7 +127,7 @@ class InterruptedOrder:
 
 
 def order_with_restore(
-    house: InProcessSandbox,
+    sandbox: InProcessSandbox,
     operation: str,
     taken_at: str,
     put_back_at: str,
@@ -135,8 +135,8 @@ def order_with_restore(
     found: RestoreTally,
 ) -> None:
     """One order with one restoration, judged by what the sandbox took."""
-    with sandbox_with_account(house, {}, credits=10**7) as stage:
-        order = InterruptedOrder(house, stage, taken_at, put_back_at, way)
+    with sandbox_with_account(sandbox, {}, credits=10**7) as stage:
+        order = InterruptedOrder(sandbox, stage, taken_at, put_back_at, way)
         order.reach_point("made")
         intent = INTENT_MAKERS[operation](stage)
         already = stage.spent_credits()
@@ -146,15 +146,15 @@ def order_with_restore(
         for _ in range(2):
             if not is_shown_as_done(intent) and not order.is_unknown_everywhere:
                 press_button(intent)
-            run_beat(house)
+            run_beat(sandbox)
         what = f"{operation}, backup at {taken_at}, put back at {put_back_at}, {way}"
         judge_restore(stage, charges_of_press(intent), stage.spent_credits() - already, what, found)
 
 
 def run_order(order: InterruptedOrder, intent: ChargeIntent) -> None:
     """The press, the worker, and half an hour of the beat; its points are told to the order."""
-    house = order.house
-    house.on_point = order.reach_point
+    sandbox = order.sandbox
+    sandbox.on_point = order.reach_point
     try:
         charge = admit_charge(intent)
         order.reach_point("pressed")
@@ -162,9 +162,9 @@ def run_order(order: InterruptedOrder, intent: ChargeIntent) -> None:
         with suppress(ObjectDoesNotExist):
             tasks.dispatch_charge_task(str(charge.pk))
     finally:
-        house.on_point = None
+        sandbox.on_point = None
     if not order.is_restored:
-        run_beat(house)
+        run_beat(sandbox)
         order.reach_point("done")
 
 
@@ -189,9 +189,9 @@ def charges_of_press(intent: ChargeIntent) -> QuerySet[Charge]:
     return Charge.objects.filter(operation=intent.operation, body=intent.body, job=job)
 
 
-def run_beat(house: InProcessSandbox) -> None:
+def run_beat(sandbox: InProcessSandbox) -> None:
     for _ in range(BEATS):
-        house.clock.advance(BEAT_S)
+        sandbox.clock.advance(BEAT_S)
         tasks.check_database_restored()
         for id, state in due_work.lease_due_charges():
             task = (

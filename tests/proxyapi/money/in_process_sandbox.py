@@ -153,7 +153,7 @@ def in_process_sandbox(
 
 @contextmanager
 def sandbox_with_account(
-    house: InProcessSandbox, settings: dict[str, Any], **account: Any
+    sandbox: InProcessSandbox, settings: dict[str, Any], **account: Any
 ) -> Iterator[SandboxAccount]:
     """An empty world, empty tables and an empty Redis; one account that pays, and its token here.
 
@@ -161,8 +161,8 @@ def sandbox_with_account(
     """
     empty_tables()
     with (
-        httpx.Client(transport=house, base_url=f"{ADDRESS}/_sandbox/") as control,
-        httpx.Client(transport=house, base_url=f"{ADDRESS}/v2") as direct,
+        httpx.Client(transport=sandbox, base_url=f"{ADDRESS}/_sandbox/") as control,
+        httpx.Client(transport=sandbox, base_url=f"{ADDRESS}/v2") as direct,
     ):
         control.post("reset", json={})
         assert control.put("settings", json={**SETTINGS, "films": "made", **settings}).is_success

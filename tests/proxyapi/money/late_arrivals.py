@@ -58,10 +58,10 @@ def draw_delays(operation: str, count: int = DELAYS) -> list[float]:
 
 
 @contextmanager
-def open_sandbox(house: InProcessSandbox) -> Iterator[tuple[SandboxAccount, Team]]:
+def open_sandbox(sandbox: InProcessSandbox) -> Iterator[tuple[SandboxAccount, Team]]:
     Team.objects.all().delete()
     with (
-        sandbox_with_account(house, {}, credits=10**7) as stage,
+        sandbox_with_account(sandbox, {}, credits=10**7) as stage,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(rate_limiter, "PREVIEWS_PER_MINUTE", 10_000)  # five a minute are too few here
@@ -71,12 +71,12 @@ def open_sandbox(house: InProcessSandbox) -> Iterator[tuple[SandboxAccount, Team
 
 
 def arrive_in_time(
-    house: InProcessSandbox, operation: str, delays: list[float], found: LateArrivals
+    sandbox: InProcessSandbox, operation: str, delays: list[float], found: LateArrivals
 ) -> None:
     """One request after another, each so many seconds late, in one world."""
-    with open_sandbox(house) as (stage, _):
+    with open_sandbox(sandbox) as (stage, _):
         for delay in delays:
-            charges, taken = press_and_delay(house, stage, operation, delay, found)
+            charges, taken = press_and_delay(sandbox, stage, operation, delay, found)
             told = f"{operation}, {delay:.0f} s late: {describe_charges(charges)}, it took {taken}"
             if len(taken) > 1:
                 found.twice.append(told)
@@ -88,12 +88,12 @@ def arrive_in_time(
 
 
 def arrive_too_late(
-    house: InProcessSandbox, operation: str, delay: float, found: LateArrivals, *, again: bool
+    sandbox: InProcessSandbox, operation: str, delay: float, found: LateArrivals, *, again: bool
 ) -> None:
     """`again`: pressed again when it was said that nothing was charged. What the service took for
     either press has a charge, and who pressed is told of the late one."""
-    with open_sandbox(house) as (stage, team):
-        charges, taken = press_and_delay(house, stage, operation, delay, found, again=again)
+    with open_sandbox(sandbox) as (stage, team):
+        charges, taken = press_and_delay(sandbox, stage, operation, delay, found, again=again)
         told = f"{operation}, {delay:.0f} s late: {describe_charges(charges)}, it took {taken}"
         costs = [charge.cost for charge in charges if charge.is_charged and charge.cost]
         if sorted(costs) != sorted(taken):
@@ -121,7 +121,7 @@ def check_accounts(stage: SandboxAccount, what: str, found: LateArrivals) -> Non
 
 
 def press_and_delay(
-    house: InProcessSandbox,
+    sandbox: InProcessSandbox,
     stage: SandboxAccount,
     operation: str,
     delay: float,
@@ -132,36 +132,36 @@ def press_and_delay(
     """Press, have the request held back, press again once it is said that nothing was charged. The
     charges, and what the service took for each request."""
     intent = INTENT_MAKERS[operation](stage)
-    already = len(taken_credits(house))
+    already = len(taken_credits(sandbox))
     stage.set_fault(path_pattern(operation), "late", seconds=delay)
-    sent_at, charges = house.now(), [press_button(intent)]
+    sent_at, charges = sandbox.now(), [press_button(intent)]
     found.requests += 1
     assert charges[0].state == ChargeState.UNKNOWN, charges[0].reason
     over_at = sent_at + timedelta(
         seconds=max(delay, row_of(operation).max_duration_s) + AFTER_SECONDS
     )
-    while house.now() < over_at and not is_settled(house, charges):
+    while sandbox.now() < over_at and not is_settled(sandbox, charges):
         run_beat(
-            house, stage, BEAT_SECONDS if any(one.is_open for one in charges) else REST_SECONDS
+            sandbox, stage, BEAT_SECONDS if any(one.is_open for one in charges) else REST_SECONDS
         )
         for charge in charges:
             charge.refresh_from_db()
         if len(charges) == 1 and again and charges[0].code == NEVER_CHARGED_CODE:
-            waited = (house.now() - sent_at).total_seconds()
+            waited = (sandbox.now() - sent_at).total_seconds()
             found.longest_wait = max(found.longest_wait, waited)
             charges += press_again(intent)
-    return charges, taken_credits(house)[already:]
+    return charges, taken_credits(sandbox)[already:]
 
 
-def is_settled(house: InProcessSandbox, charges: list[Charge]) -> bool:
+def is_settled(sandbox: InProcessSandbox, charges: list[Charge]) -> bool:
     """Whether the request arrived, and every press has its end; one that was called uncharged
     before that may change yet."""
     is_called = charges[0].code == NEVER_CHARGED_CODE
-    return not (house.world.in_flight or is_called or any(one.is_open for one in charges))
+    return not (sandbox.world.in_flight or is_called or any(one.is_open for one in charges))
 
 
-def taken_credits(house: InProcessSandbox) -> list[Decimal]:
-    return [Decimal(charge.credits) for charge in house.world.charges if charge.credits]
+def taken_credits(sandbox: InProcessSandbox) -> list[Decimal]:
+    return [Decimal(charge.credits) for charge in sandbox.world.charges if charge.credits]
 
 
 def press_button(intent: ChargeIntent) -> Charge:
@@ -183,19 +183,19 @@ def press_again(intent: ChargeIntent) -> list[Charge]:
         return []
 
 
-def run_beat(house: InProcessSandbox, stage: SandboxAccount, seconds: int) -> None:
+def run_beat(sandbox: InProcessSandbox, stage: SandboxAccount, seconds: int) -> None:
     """What the beat does after so many seconds; a request that is due meanwhile arrives on time."""
-    now, in_flight = house.clock.now(), house.world.in_flight
+    now, in_flight = sandbox.clock.now(), sandbox.world.in_flight
     if in_flight and in_flight[0].at <= now + seconds:
-        house.clock.advance(max(0.0, in_flight[0].at - now))
+        sandbox.clock.advance(max(0.0, in_flight[0].at - now))
         stage.control.get("clock")
-    house.clock.advance(now + seconds - house.clock.now())
+    sandbox.clock.advance(now + seconds - sandbox.clock.now())
     for id, state in due_work.lease_due_charges():
         task = (
             tasks.dispatch_charge_task if state == ChargeState.HELD else tasks.reconcile_charge_task
         )
         task(str(id))
-    for account in ledger.accounts_due_for_sync(house.now()):
+    for account in ledger.accounts_due_for_sync(sandbox.now()):
         ledger.sync_account(account)
         for id in charges_with_late_debit(account):
             tasks.reconcile_charge_task(str(id))

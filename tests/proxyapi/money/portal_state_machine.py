@@ -90,7 +90,7 @@ DEED = st.tuples(st.sampled_from(ORDERS), PLACE, FAULT, st.sampled_from(AT_WORK)
 
 
 class PortalStateMachine(RuleBasedStateMachine):
-    house: InProcessSandbox
+    sandbox: InProcessSandbox
     told: dict[str, int]  # how often what was done, over all lives
 
     @initialize(credits=st.sampled_from([40, 150, 400, 5000]), minutes=st.integers(1, 4))
@@ -99,11 +99,11 @@ class PortalStateMachine(RuleBasedStateMachine):
         self.exits, self.by_minutes = ExitStack(), minutes == 1
         wanted = {"credits": credits, "monthly_credits": MONTHLY}
         self.stage: SandboxAccount = self.exits.enter_context(
-            sandbox_with_account(self.house, WORLD, **wanted)
+            sandbox_with_account(self.sandbox, WORLD, **wanted)
         )
         self.account = self.stage.token.account
         self.jobs: list[Job] = []
-        self.bells = self.house.bells
+        self.bells = self.sandbox.bells
         self.bells.clear()
         self.taken: dict[UUID, list[Decimal]] = {}  # by charge, what the sandbox took for it
         self.known, self.outside = 0, Decimal(0)
@@ -125,7 +125,7 @@ class PortalStateMachine(RuleBasedStateMachine):
             return
         draft = chosen.draft
         draft.settings = {**draft.settings, **READY_SETTINGS, "title": f"Tides {title}"}
-        draft.estimate, draft.edited_at = None, self.house.now()
+        draft.estimate, draft.edited_at = None, self.sandbox.now()
         draft.save()
         faceless_draft.quote_draft(chosen)
         self.note_taken_credits(None)
@@ -137,7 +137,7 @@ class PortalStateMachine(RuleBasedStateMachine):
         if wanted is None:
             return
         refused = False
-        with self.house.dying_at(dies):
+        with self.sandbox.dying_at(dies):
             try:
                 with transaction.atomic():
                     charge = admit_charge(wanted)
@@ -229,7 +229,7 @@ class PortalStateMachine(RuleBasedStateMachine):
         """What is due and no doorbell served; all of them may have been lost with the queue."""
         if lost:
             self.bells.clear()
-        self.house.away = away and dies == ""
+        self.sandbox.away = away and dies == ""
         for id, state in due_work.lease_due_charges():
             task = (
                 tasks.dispatch_charge_task
@@ -237,18 +237,18 @@ class PortalStateMachine(RuleBasedStateMachine):
                 else tasks.reconcile_charge_task
             )
             self.deliver_task(task, id, dies)
-        for change in TopUpChange.objects.due(self.house.now()).values_list("pk", flat=True):
+        for change in TopUpChange.objects.due(self.sandbox.now()).values_list("pk", flat=True):
             top_up.process_change(change)
-        self.house.away = False
+        self.sandbox.away = False
         self.note_taken_credits(None)
 
     @rule(seconds=st.sampled_from(SECONDS), away=st.sampled_from([False, False, True]))
     def poll_jobs(self, seconds: int, away: bool) -> None:
-        self.house.clock.advance(seconds)
-        self.house.away = away
+        self.sandbox.clock.advance(seconds)
+        self.sandbox.away = away
         for lease in due_work.lease_due_jobs():
             poll_job(lease.job_id, lease.until)
-        self.house.away = False
+        self.sandbox.away = False
 
     @rule(kind=st.sampled_from(["faceless", "text-to-video"]))
     def fail_next(self, kind: str) -> None:
@@ -263,16 +263,16 @@ class PortalStateMachine(RuleBasedStateMachine):
         return found
 
     def set_fault(self, fault: str, operation: str) -> None:
-        self.house.away = fault == "away"
+        self.sandbox.away = fault == "away"
         if rule := FAULTS.get(fault):
             self.stage.set_fault(path_pattern(operation), **rule)
 
     def clear_faults(self) -> None:
-        self.house.away = False
+        self.sandbox.away = False
         self.stage.control.delete("faults")
 
     def deliver_task(self, task: Callable[[str], None], id: UUID, dies: str) -> None:
-        with self.house.dying_at(dies):
+        with self.sandbox.dying_at(dies):
             task(str(id))
             dies = ""
         if dies:
@@ -293,14 +293,14 @@ class PortalStateMachine(RuleBasedStateMachine):
         account = self.stage.account_id
         return [
             Decimal(charge.credits)
-            for charge in self.house.world.charges
+            for charge in self.sandbox.world.charges
             if charge.account_id == account
         ]
 
     def money(self) -> dict[str, Any]:
-        account = self.house.world.accounts.get(self.stage.account_id)
+        account = self.sandbox.world.accounts.get(self.stage.account_id)
         assert account is not None
-        return audit.audit_account(self.house.world, account)
+        return audit.audit_account(self.sandbox.world, account)
 
     def count_action(self, what: str) -> None:
         self.told[what] = self.told.get(what, 0) + 1
@@ -333,7 +333,7 @@ class PortalStateMachine(RuleBasedStateMachine):
         if self.ledger_state() == self.weighed:
             return
         self.count_action("looks at the books")
-        with self.house.frozen():
+        with self.sandbox.frozen():
             # Weighing reads the end of the ledger first, so mirroring need not.
             assert ledger.take_checkpoint(self.account, Priority.PERSON), "the balance was not read"
             whole = ledger.mirror_entries(self.account, Priority.PERSON, 5, newest=False)
@@ -356,10 +356,10 @@ class PortalStateMachine(RuleBasedStateMachine):
         minute, too, and at the end of every life."""
         charges = Charge.objects.order_by("pk").values_list("pk", "state", "cost")
         entries = LedgerEntry.objects.order_by("pk").values_list("pk", "amount", "charge")
-        world, account = self.house.world, self.stage.account_id
+        world, account = self.sandbox.world, self.stage.account_id
         balance = world.accounts.rows[account].balance
         rows = [(row.id, row.credits) for row in world.ledgers[account]]
-        minute = int(self.house.clock.now() // 60) if self.by_minutes else 0
+        minute = int(self.sandbox.clock.now() // 60) if self.by_minutes else 0
         return (*charges, *entries, *rows, balance, minute)
 
     def undecided(self) -> Decimal:
@@ -381,7 +381,7 @@ class PortalStateMachine(RuleBasedStateMachine):
         for seconds in REST:
             if not Charge.objects.holding().exists():
                 break
-            self.house.clock.advance(seconds)
+            self.sandbox.clock.advance(seconds)
             self.run_beat("", False, True)
         self.weighed = ()
         self.ledgers_agree()

@@ -16,7 +16,7 @@ PHASES = (Phase.generate, *([Phase.shrink] if "LIFE_SHRINKS" in os.environ else 
 
 
 def run_state_machine(
-    house: InProcessSandbox,
+    sandbox: InProcessSandbox,
     patch: pytest.MonkeyPatch,
     told: dict[str, int],
     *,
@@ -25,8 +25,8 @@ def run_state_machine(
     number: int,
 ) -> None:
     """Run the machine `runs` times; `told` counts the actions. Raises with the failing steps."""
-    machine = type("Life", (PortalStateMachine,), {"house": house, "told": told})
-    patch.setattr(tasks, "_enqueue", house.record_enqueued)
+    machine = type("Life", (PortalStateMachine,), {"sandbox": sandbox, "told": told})
+    patch.setattr(tasks, "_enqueue", sandbox.record_enqueued)
     chosen = settings(
         max_examples=runs,
         stateful_step_count=steps,

@@ -54,8 +54,8 @@ def no_trouble(_: SandboxAccount, __: InProcessSandbox) -> None:
     """Everything answers."""
 
 
-def service_away(_: SandboxAccount, house: InProcessSandbox) -> None:
-    house.away = True
+def service_away(_: SandboxAccount, sandbox: InProcessSandbox) -> None:
+    sandbox.away = True
 
 
 def ledger_unreadable(stage: SandboxAccount, _: InProcessSandbox) -> None:
@@ -95,40 +95,40 @@ def set_fault(stage: SandboxAccount, match: dict[str, str], action: str, **optio
 
 
 def age_stuck_charge(
-    house: InProcessSandbox, operation: str, death: str, weather: str, ages: SettlementAges
+    sandbox: InProcessSandbox, operation: str, death: str, weather: str, ages: SettlementAges
 ) -> None:
     Team.objects.all().delete()
-    house.away = False
-    with sandbox_with_account(house, {}, credits=10**7) as stage:
+    sandbox.away = False
+    with sandbox_with_account(sandbox, {}, credits=10**7) as stage:
         wanted = INTENT_MAKERS[operation](stage)
         already = stage.spent_credits()
         charge = admit_charge(wanted)
-        with house.dying_at(death):
+        with sandbox.dying_at(death):
             tasks.dispatch_charge_task(str(charge.pk))
         charge.refresh_from_db()
         what = f"{operation}, died at {death}, {weather}"
         if charge.state != ChargeState.SENDING:
             ages.wrong.append(f"{what}: it is {charge.state}, not left in sending")
-        CONDITIONS[weather](stage, house)
-        took = beat_until_settled(house, charge, ages, QUARTER)
+        CONDITIONS[weather](stage, sandbox)
+        took = beat_until_settled(sandbox, charge, ages, QUARTER)
         if weather == "fair":
             ages.record_age(charge, took)
-        judge_charge(stage, house, charge, stage.spent_credits() - already, what, ages)
+        judge_charge(stage, sandbox, charge, stage.spent_credits() - already, what, ages)
         if weather in PASSING_CONDITIONS and charge.state not in FINAL_STATES:
-            beat_until_settled(house, charge, ages, FIVE)
-            house.away = False
+            beat_until_settled(sandbox, charge, ages, FIVE)
+            sandbox.away = False
             assert stage.control.delete("faults").is_success
-            ages.after = max(ages.after, beat_until_settled(house, charge, ages, TWO))
+            ages.after = max(ages.after, beat_until_settled(sandbox, charge, ages, TWO))
             check_settled(stage, charge, stage.spent_credits() - already, what, ages)
 
 
 def beat_until_settled(
-    house: InProcessSandbox, charge: Charge, ages: SettlementAges, time: timedelta
+    sandbox: InProcessSandbox, charge: Charge, ages: SettlementAges, time: timedelta
 ) -> float:
     """The beat for so long, or until it is settled; how many seconds that took."""
-    died_at = house.now()
-    while charge.state not in FINAL_STATES and house.now() < died_at + time:
-        house.clock.advance(BEAT)
+    died_at = sandbox.now()
+    while charge.state not in FINAL_STATES and sandbox.now() < died_at + time:
+        sandbox.clock.advance(BEAT)
         for id, state in due_work.lease_due_charges():
             task = (
                 tasks.dispatch_charge_task
@@ -137,9 +137,9 @@ def beat_until_settled(
             )
             task(str(id))
         if charge.state == ChargeState.SENDING:
-            ages.longest = max(ages.longest, (house.now() - died_at).total_seconds())
+            ages.longest = max(ages.longest, (sandbox.now() - died_at).total_seconds())
         charge.refresh_from_db()
-    return (house.now() - died_at).total_seconds()
+    return (sandbox.now() - died_at).total_seconds()
 
 
 def check_settled(
@@ -152,7 +152,7 @@ def check_settled(
 
 def judge_charge(
     stage: SandboxAccount,
-    house: InProcessSandbox,
+    sandbox: InProcessSandbox,
     charge: Charge,
     taken: Any,
     what: str,
@@ -163,15 +163,15 @@ def judge_charge(
         verdict.judge_charge(charge, taken, what)
         ages.wrong += verdict.problems
         ages.settled += 1
-    elif charge.state == ChargeState.UNKNOWN and is_shown(stage, house, charge):
+    elif charge.state == ChargeState.UNKNOWN and is_shown(stage, sandbox, charge):
         ages.to_a_person += 1
     else:
         ages.wrong.append(f"{what}: {charge.state}, and nobody is told")
 
 
-def is_shown(stage: SandboxAccount, house: InProcessSandbox, charge: Charge) -> bool:
+def is_shown(stage: SandboxAccount, sandbox: InProcessSandbox, charge: Charge) -> bool:
     """Whether the overview lists it among what needs a person."""
-    team, now = TeamFactory(tenant=stage.token.tenant), house.now()
+    team, now = TeamFactory(tenant=stage.token.tenant), sandbox.now()
     month = now - timedelta(days=30)
     found = load_attention_rows(team, [charge.account_id], month, now)
     return any(one.kind == "unknown" and one.id == charge.pk for one in found)

@@ -26,7 +26,7 @@ def lost(stage: SandboxAccount, operation: str, when: str) -> Charge:
 
 
 @pytest.mark.parametrize("started", [CLIP, SCENES])
-def test_a_debit_that_fits_two_lost_charges_is_told_by_a_person(
+def test_a_debit_that_fits_two_lost_charges_is_assigned_by_a_person(
     sandbox_account: SandboxAccount, started: str
 ) -> None:
     charges = [

@@ -30,8 +30,8 @@ def test_a_request_that_arrives_within_its_longest_time_is_paid_once(
     operation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     found = LateArrivals()
-    with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
-        arrive_in_time(house, operation, draw_delays(operation, 3), found)
+    with in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox:
+        arrive_in_time(sandbox, operation, draw_delays(operation, 3), found)
     assert (found.twice, found.false_uncharged, found.wrong) == ([], [], [])
 
 
@@ -43,7 +43,7 @@ def test_a_request_that_arrives_later_still_has_its_charge_and_an_alert(
     operation: str, again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     found = LateArrivals()
-    with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
+    with in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox:
         delay = row_of(operation).max_duration_s + 300
-        arrive_too_late(house, operation, delay, found, again=again)
+        arrive_too_late(sandbox, operation, delay, found, again=again)
     assert (found.wrong, found.matched_late) == ([], 1)

@@ -63,7 +63,7 @@ def test_what_never_started_is_free_again(operation: str, sandbox_account: Sandb
     assert charge.account.held_credits() == Decimal(0)
 
 
-def test_pitfall_15_a_lost_clip_is_an_orphan_that_may_be_paid_anew_knowingly(
+def test_pitfall_15_a_lost_clip_is_unidentified_and_may_be_paid_again_knowingly(
     sandbox_account: SandboxAccount,
 ) -> None:
     """Its id was in the lost answer alone; nothing is sent again by itself."""
@@ -81,7 +81,7 @@ def test_pitfall_15_a_lost_clip_is_an_orphan_that_may_be_paid_anew_knowingly(
     assert Charge.objects.count() == 2
 
 
-def test_clips_that_are_lost_together_are_told_when_there_are_debits_for_all(
+def test_clips_that_are_lost_together_are_settled_when_there_are_debits_for_all(
     sandbox_account: SandboxAccount,
 ) -> None:
     """An outage takes several answers at once: which debit is whose does not matter then. One that

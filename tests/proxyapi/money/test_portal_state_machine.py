@@ -21,7 +21,7 @@ def test_rule_2_holds_whatever_people_do_and_whatever_dies(
 ) -> None:
     """Slow: sixty steps, each followed by a reading of the ledger."""
     told: dict[str, int] = {}
-    with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
-        run_state_machine(house, monkeypatch, told, runs=3, steps=20, number=SEED)
+    with in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox:
+        run_state_machine(sandbox, monkeypatch, told, runs=3, steps=20, number=SEED)
     assert told["lives"] >= 3
     assert told["sendings"] > 0

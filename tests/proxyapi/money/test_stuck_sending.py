@@ -30,9 +30,9 @@ def test_a_charge_left_in_sending_never_just_grows_old(
 ) -> None:
     """Slow: five quarters of an hour, simulated."""
     ages = SettlementAges()
-    with in_process_sandbox(tmp_path, monkeypatch, settings) as house:
+    with in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox:
         for operation, death, weather in DRAW:
-            age_stuck_charge(house, operation, death, weather, ages)
+            age_stuck_charge(sandbox, operation, death, weather, ages)
     assert ages.wrong == []
     assert ages.settled + ages.to_a_person == len(DRAW)
     assert ages.longest <= 30

@@ -47,7 +47,7 @@ def test_after_a_clock_rollback_polling_keeps_its_pace(store):
 
 
 @pytest.mark.parametrize("name", ["luca", RatePool.SCRAPING.bucket_name("seven")])
-def test_after_a_clock_was_put_back_a_pause_is_as_long_as_it_was_told(store, name):
+def test_after_a_clock_was_set_back_a_pause_is_as_long_as_the_service_asked(store, name):
     """Counted from then on; in an hour nobody would wait for the minute that was told."""
     rate_limiter.pause_bucket(store, name, 60, at=NOW)
     back = NOW - HOUR

@@ -108,7 +108,7 @@ def test_an_end_lies_halfway_or_where_others_ended():
     assert durations.estimate_duration(200, 400, chance) == 300
 
 
-def test_looks_far_apart_tell_no_duration_that_nobody_had():
+def test_polls_far_apart_record_no_duration_that_no_render_had():
     """The portal slept in between, or its service was away."""
     durations, chance = DurationModel([100.0]), Random(1)  # noqa: S311 - no secret
     assert durations.estimate_duration(110, 8 * 3600, chance) is None

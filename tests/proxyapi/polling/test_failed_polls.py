@@ -67,7 +67,7 @@ def test_pitfall_18_after_a_month_a_video_that_is_not_found_waits_for_somebody_t
     assert seconds_until_next_poll(old) > month
 
 
-def test_pitfall_26_a_rate_limited_poll_waits_as_it_was_told(
+def test_pitfall_26_a_rate_limited_poll_waits_for_retry_after(
     make_running_job, upstream: ScriptedUpstream
 ):
     job = make_running_job()
@@ -360,7 +360,7 @@ def test_the_command_releases_quarantined_videos(make_running_job, capsys):
         call_command("resume_polling", str(over.account_id))
 
 
-def test_an_end_is_told_though_what_it_teaches_cannot_be_kept(
+def test_an_end_is_shown_even_if_its_duration_cannot_be_stored(
     make_running_job, upstream: ScriptedUpstream, monkeypatch
 ):
     """No later look comes by a job that has ended."""

@@ -42,7 +42,7 @@ def test_pitfall_9_drafts_are_not_polled(informed_rate_limiter, token):
     assert due_work.lease_due_jobs() == []
 
 
-def test_pitfall_25_the_window_is_kept_here_for_a_200_tells_nothing_of_it(token):
+def test_pitfall_25_the_window_is_kept_here_because_a_200_has_no_headers_for_it(token):
     store, name = redis_client.connect_redis(), token.bucket
     rate_limiter.apply_rate_limit_headers(store, name, 30, 29)
     for _ in range(40):

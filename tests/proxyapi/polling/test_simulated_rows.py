@@ -1,4 +1,4 @@
-"""The bench's world watched by the house itself; the full figures are in `make bench`."""
+"""The bench's world polled by the portal itself; the full figures are in `make bench`."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_a_lost_answer_is_read_back_and_never_sent_again(
     assert (change.state, len(upstream.request_bodies("PUT", PATH))) == (TopUpChangeState.SAVED, 1)
 
 
-def test_a_put_that_never_arrived_is_told_only_when_it_cannot_arrive_any_more(
+def test_a_put_that_never_arrived_is_reported_only_when_it_cannot_arrive_any_more(
     requested_change: Asked, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond("PUT", PATH, LOST)

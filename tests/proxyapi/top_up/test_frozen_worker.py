@@ -73,7 +73,7 @@ def test_who_lost_the_change_to_another_sends_nothing(
 @pytest.mark.parametrize(
     "found", [make_response(preference(MORE)), BUSY], ids=["changed", "no request"]
 )
-def test_what_another_sends_is_neither_ended_nor_asked_for_anew(
+def test_what_another_sends_is_neither_ended_nor_asked_for_again(
     found: httpx.Response, requested_change: Asked, upstream: ScriptedUpstream
 ) -> None:
     change = requested_change()
@@ -83,7 +83,7 @@ def test_what_another_sends_is_neither_ended_nor_asked_for_anew(
     assert (change.state, change.sent_at is None) == (TopUpChangeState.SENDING, False)
 
 
-def test_what_leaves_just_when_it_is_given_up_is_not_asked_for_anew(
+def test_what_leaves_just_when_it_is_given_up_is_not_asked_for_again(
     requested_change: Asked,
 ) -> None:
     change, now = requested_change(), timezone.now()

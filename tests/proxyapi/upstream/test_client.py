@@ -1,4 +1,4 @@
-"""What each fault of the line proves, on a real socket, and what never leaves the house."""
+"""What each fault of the line proves, on a real socket, and what never leaves the portal."""
 
 from __future__ import annotations
 

@@ -161,12 +161,12 @@ def test_validation_errors_carry_their_fields():
     assert error.detail == "Invalid"
 
 
-def test_missing_images_are_told_from_other_fields():
+def test_missing_images_are_distinguished_from_other_fields():
     error = refused(422, {"errors": {"assets": ["required"]}}, "url_to_video.render")
     assert type(error) is errors.AssetsMissing
 
 
-def test_a_429_of_the_token_is_told_from_one_of_the_operation():
+def test_a_429_of_the_token_is_distinguished_from_one_of_the_operation():
     """pitfall_27: the scraping pool is empty, the token is not."""
     limit = {"X_RateLimit_Limit": "30"}
     pool = refused(429, b"", "faceless.scrape_script", X_RateLimit_Remaining="12", **limit)

@@ -91,7 +91,7 @@ def test_a_page_shows_its_pictures_in_their_order(tmp_path: Path) -> None:
     assert second[2] > 200 > 50 > second[0]
 
 
-def test_only_a_re_rolled_scene_is_drawn_anew(tmp_path: Path) -> None:
+def test_only_a_re_rolled_scene_is_drawn_again(tmp_path: Path) -> None:
     before = luma(reel(tmp_path, "scenes", {"seed": 1, "roll": 0}))
     rolled = luma(reel(tmp_path, "scenes", {"seed": 2, "roll": 1}))
     plain = luma(reel(tmp_path, "scenes"))

@@ -32,7 +32,7 @@ def test_any_script_becomes_a_film(script: str, tmp_path: Path) -> None:
     assert pictures(path)[-1].std() > 5
 
 
-def test_an_empty_script_tells_its_title() -> None:
+def test_an_empty_script_shows_its_title() -> None:
     assert [
         word.text for phrase in build_storyline(film(""), 30).phrases for word in phrase.words
     ] == [

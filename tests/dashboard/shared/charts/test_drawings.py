@@ -95,7 +95,7 @@ def test_a_line_stays_in_its_box_and_its_area_ends_at_nothing() -> None:
     assert line.marks[0].label_position.anchor == "end", "there is no room at its right"
 
 
-def test_a_line_tells_its_days_and_is_no_stop_of_the_keyboard_without_any() -> None:
+def test_a_line_shows_its_days_and_takes_no_focus_without_any() -> None:
     points = [LinePoint(0, Decimal(4)), LinePoint(100, Decimal(2))]
     told = build_line_chart(
         points, "", stops=[HoverTarget(0, 100, "Fri 20 Nov: <2> cr")], says="4 cr, then 2."

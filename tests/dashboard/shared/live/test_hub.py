@@ -23,7 +23,7 @@ from tests.dashboard.shared.live.hub_listener import announce, next_message, run
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_tenants_are_told_in_the_order_in_which_they_were_heard(monkeypatch):
+def test_tenants_are_notified_in_the_order_of_their_events(monkeypatch):
     """However often the others have news while one is being told."""
     first, second, third = uuid4(), uuid4(), uuid4()
     hub, told = LiveHub(), []

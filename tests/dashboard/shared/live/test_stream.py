@@ -45,7 +45,7 @@ def test_every_page_of_the_team_gets_the_change_and_no_other_team_does(
 
 
 @pytest.mark.parametrize("event", EventType)
-def test_a_page_is_told_what_was_touched(event, priya, otto, stream_session_of):
+def test_a_page_receives_the_topics_that_changed(event, priya, otto, stream_session_of):
     tenant = priya.team.tenant_id
 
     @run_with_hub(stream_session_of(priya), stream_session_of(otto))
@@ -205,7 +205,7 @@ def test_more_changes_than_a_message_holds_make_the_pages_refetch(
         assert "event: news" not in message
 
 
-def test_a_page_is_told_when_it_missed_something(make_video_job, priya, stream_session_of):
+def test_a_page_is_notified_when_it_missed_something(make_video_job, priya, stream_session_of):
     job, made_at = make_video_job("running"), time.time()
 
     @run_with_hub(stream_session_of(priya))

@@ -180,7 +180,7 @@ def test_a_video_that_was_sent_is_not_changed(
     assert not DraftOrigin.objects.filter(uses_brand_kit=True).exists()
 
 
-def test_only_who_may_set_it_is_told_to_set_one_up(
+def test_only_members_who_may_set_it_are_asked_to_set_one_up(
     priya: Membership, jonas: Membership, ready: Job, client_of: Browser
 ) -> None:
     assert "Set up a brand kit" in get_page(client_of(jonas), step_url(ready, "captions"))
