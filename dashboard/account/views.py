@@ -59,7 +59,7 @@ def show_service_status(request: TeamRequest) -> HttpResponse:
     rate_limit = load_own_rate_limit(request.membership)
     if rate_limit is None:
         return HttpResponse()
-    return render(request, "components/remaining_requests.html", {"allowance": rate_limit})
+    return render(request, "components/remaining_requests.html", {"rate_limit": rate_limit})
 
 
 @login_not_required

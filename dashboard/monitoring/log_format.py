@@ -30,7 +30,7 @@ def redact_event(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
 
 
 def redact_text(text: str) -> str:
-    return SECRET_SHAPES.sub(lambda match: f"{match.group(1) or ''}[struck out]", text)
+    return SECRET_SHAPES.sub(lambda match: f"{match.group(1) or ''}[redacted]", text)
 
 
 def shorten_outage(_: WrappedLogger, __: str, event: EventDict) -> EventDict:

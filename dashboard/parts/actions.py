@@ -29,7 +29,7 @@ from proxyapi.refusals import NotReady
 RENDER = FACELESS_RENDER_OPERATIONS[0]  # the generic one, for every type
 IS_RENDERING = "Not sent: the video is rendering. Available when it is done."
 NO_SCENES = "Only AI visuals videos have images that can be changed. Nothing was sent."
-NOT_DRAWN = "Only an image that the service made can be made anew. Nothing was sent."
+NOT_DRAWN = "Only an image that the service made can be replaced by a new one. Nothing was sent."
 NOT_COMPLETED = "Only a completed video can be exported. Nothing was sent."
 NOT_RENDERED_YET = "This video was not rendered yet. Render it in the studio. Nothing was sent."
 PRICE_UNKNOWN = (

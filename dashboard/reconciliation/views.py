@@ -53,7 +53,7 @@ def reconciliation(request: TeamRequest) -> HttpResponse:
     if request.GET.get("part") == "let-go":
         account, _ = fetch_account(request, account_id)
         differences = queries.load_accepted_differences(account) if account else ()
-        return render(request, ACCEPTED_DIFFERENCES_TEMPLATE, {"let_go": differences})
+        return render(request, ACCEPTED_DIFFERENCES_TEMPLATE, {"differences": differences})
     return render(request, PAGE_TEMPLATE, full_page_context(request, account_id))
 
 
@@ -150,7 +150,7 @@ def rebase_account(request: TeamRequest, account_id: UUID) -> HttpResponse:
 
     def context() -> Mapping[str, Any]:
         dialog = queries.build_rebase_dialog(account)
-        return {"anchoring": dialog, "words": words, "reason_error": ""}
+        return {"rebase": dialog, "words": words, "reason_error": ""}
 
     return confirm_and_act(request, "_anchor", account.pk, act, context)
 

@@ -52,7 +52,7 @@ def test_a_test_alert_shows_in_the_bell_and_arrives_signed(
     page.goto("/alerts/")
     expect(page.locator("#secret")).to_have_count(0)
     page.get_by_role("button", name="Send test").click()
-    expect(page.locator("#told")).to_contain_text("Thea sent a test alert")
+    expect(page.locator("#alert-history")).to_contain_text("Thea sent a test alert")
     expect(page.locator("#bell-wide")).to_be_visible()
     expect(page.locator("#log tbody tr").first).to_contain_text("Delivered", timeout=SOON)
     expect(page.locator("#log tbody tr").nth(1)).to_contain_text("Delivered", timeout=SOON)

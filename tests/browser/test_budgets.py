@@ -75,7 +75,7 @@ def test_what_was_asked_for_and_approved_is_rendered(
     assert priya.shown_cost(job) > 1
     expect(priya.page.locator("#bell-wide")).to_be_visible(timeout=2 * MINE)
     priya.page.goto("/alerts/")
-    expect(priya.page.locator("#told")).to_contain_text("Thea approved")
+    expect(priya.page.locator("#alert-history")).to_contain_text("Thea approved")
 
 
 def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: MemberPage) -> None:

@@ -187,7 +187,7 @@ def test_all_entries_of_the_menu_are_visible_at_1440_by_900(
     assert [name for name in MENU if name in names] == names
     assert entries.first.evaluate("entry => entry.offsetHeight") == 28
     page.set_viewport_size({"width": 1440, "height": 500})
-    expect(page.locator(".sidebar .purse")).to_be_in_viewport()
+    expect(page.locator(".sidebar .team-balance")).to_be_in_viewport()
     expect(page.locator(".sidebar .team")).to_be_in_viewport()
 
 

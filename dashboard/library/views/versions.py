@@ -36,7 +36,7 @@ def choose_version(request: TeamRequest, group_id: UUID) -> HttpResponse:
     group = fetch_version_group(request, group_id, Permission.RENDER)
     kept = group.versions.filter(job=parse_uuid(request.POST.get("keep", ""))).first()
     if kept is None:
-        raise Http404("This is none of the versions.")
+        raise Http404("This video is not one of the versions.")
     others = [version.job_id for version in group.versions.all() if version.pk != kept.pk]
     try:
         hidden = actions.set_videos_hidden(by=request.membership, job_ids=others, is_hidden=True)

@@ -42,7 +42,7 @@ MIN_LABELLED_FRACTION = Decimal("0.01")  # of the highest balance
 
 @dataclass(frozen=True, slots=True)
 class CreditsOverview:
-    purse: TeamBalance
+    team_balance: TeamBalance
     open_charges: int
     accounts: tuple[Account, ...]
     plan: str
@@ -65,16 +65,19 @@ class CreditsOverview:
 
     @property
     def as_of(self) -> datetime | None:
-        return self.purse.as_of
+        return self.team_balance.as_of
 
 
 def build_credits_overview(
-    accounts: Sequence[Account], purse: TeamBalance, counts: ActivityCounts, sums: OverviewSums
+    accounts: Sequence[Account],
+    team_balance: TeamBalance,
+    counts: ActivityCounts,
+    sums: OverviewSums,
 ) -> CreditsOverview:
     now = sum((ledger_end_balance(account) for account in accounts), ZERO_CREDITS)
     days = build_balance_days(now, sums, is_complete=are_ledgers_complete(accounts))
     return CreditsOverview(
-        purse=purse,
+        team_balance=team_balance,
         open_charges=counts.holding,
         accounts=tuple(accounts),
         plan=account_plan_sentence(accounts),

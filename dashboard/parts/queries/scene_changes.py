@@ -91,7 +91,7 @@ def changes_text(state: str, changed: int, count: int) -> str:
 
 
 def new_images_row(images: Sequence[Charge], scenes: Sequence[JobPart]) -> ChangeRow | None:
-    """Name the scenes with a new image, and how often each was made anew."""
+    """Name the scenes with a new image, and how often each was replaced."""
     if not images:
         return None
     counts = Counter(str(charge.path.get("asset")) for charge in images)

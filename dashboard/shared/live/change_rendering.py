@@ -52,7 +52,7 @@ def render_changes(tenant: Tenant, changes: Collection[ChangeEvent]) -> str:
         raise TooManyChanges
     context: dict[str, object] = {
         "fragments": tuple(CHANGE_FRAGMENTS),
-        "purse": load_team_balance(tenant),
+        "team_balance": load_team_balance(tenant),
         "counts": load_holds_and_counts(tenant)[1],
         "service": load_service_availability(tenant),
     }

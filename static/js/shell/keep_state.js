@@ -17,7 +17,7 @@
   }
 
   function keep(part) {
-    const told = [...part.querySelectorAll("[data-chart] .day[data-on]")].map((day) => {
+    const selectedDays = [...part.querySelectorAll("[data-chart] .day[data-on]")].map((day) => {
       const id = day.closest("[data-chart]").dataset.chart;
       return [id, days(id).indexOf(day)];
     });
@@ -25,14 +25,14 @@
     const held = !active.id && part.contains(active);
     kept.push({
       open: [...part.querySelectorAll("details[id][open]")].map((details) => details.id),
-      told,
+      selectedDays,
       focus: held ? [active, twins(active).indexOf(active)] : null,
     });
   }
 
-  function restore({ open, told, focus }) {
+  function restore({ open, selectedDays, focus }) {
     open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
-    told.forEach(([id, place]) => {
+    selectedDays.forEach(([id, place]) => {
       days(id)[place]?.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
     });
     if (focus && document.activeElement === document.body) twins(focus[0])[focus[1]]?.focus({ preventScroll: true });

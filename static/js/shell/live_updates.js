@@ -2,7 +2,7 @@
 // playing stays (data-take). A card whose state changed makes the library list refresh.
 (() => {
   const SPREAD = 1500; // ms: not all pages of a team ask in the same moment
-  const told = new Map(); // the states of cards that this page does not show
+  const otherStates = new Map(); // the states of cards that this page does not show
   let looking = null;
 
   function place(html) {
@@ -11,8 +11,8 @@
     for (const fresh of [...bundle.children]) {
       const old = document.getElementById(fresh.id);
       const card = fresh.matches("[data-card]");
-      const isNew = fresh.dataset.state !== (old ? old.dataset.state : told.get(fresh.id));
-      told.set(fresh.id, fresh.dataset.state);
+      const isNew = fresh.dataset.state !== (old ? old.dataset.state : otherStates.get(fresh.id));
+      otherStates.set(fresh.id, fresh.dataset.state);
       moved ||= card && isNew;
       if (!old) continue;
       if (fresh.dataset.take !== undefined && fresh.dataset.take === old.dataset.take) continue;

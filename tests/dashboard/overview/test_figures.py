@@ -239,5 +239,5 @@ def test_what_an_account_holds_that_no_token_opens_is_not_taken_off_the_others(
     job = JobFactory.create(account=other, token=held)
     make_charge(member=priya, state="held", hold=Decimal(90), job=job)
     Token.objects.filter(account=account).update(state=TokenState.REMOVED)
-    purse = load_team_balance(account.tenant)
-    assert (purse.balance, purse.held, purse.free) == (1000, 90, 910)
+    team_balance = load_team_balance(account.tenant)
+    assert (team_balance.balance, team_balance.held, team_balance.free) == (1000, 90, 910)

@@ -55,10 +55,10 @@ def their_debit(other_teams_charge, add_entry):
 
 
 def test_the_team_balance_subtracts_what_another_team_holds_and_says_so(other_teams_charge, token):
-    purse = load_team_balance(token.tenant)
-    assert (purse.balance, purse.held, purse.free) == (4318, 0, 4306)
-    assert purse.note == "Nothing held, 12 held by another team"
-    assert purse.sentence == "7,682 used and 12 held of 12,000"
+    team_balance = load_team_balance(token.tenant)
+    assert (team_balance.balance, team_balance.held, team_balance.free) == (4318, 0, 4306)
+    assert team_balance.note == "Nothing held, 12 held by another team"
+    assert team_balance.sentence == "7,682 used and 12 held of 12,000"
 
 
 @pytest.mark.parametrize("path", ["/", "/forecast/"])

@@ -1,4 +1,4 @@
-"""What stands around every page: the purse and the counts."""
+"""What stands around every page: the team_balance and the counts."""
 
 from __future__ import annotations
 
@@ -43,10 +43,14 @@ def test_the_team_balance_is_the_balance_less_what_open_charges_hold(token: Toke
     ChargeFactory.create(
         job=JobFactory.create(account=token.account, token=token), hold=Decimal(106)
     )
-    purse = load_team_balance(token.tenant)
-    assert (purse.balance, purse.held, purse.free) == (Decimal(4318), Decimal(106), Decimal(4212))
-    assert purse.sentence == "7,682 used and 106 held of 12,000"
-    assert purse.note == "106 held"
+    team_balance = load_team_balance(token.tenant)
+    assert (team_balance.balance, team_balance.held, team_balance.free) == (
+        Decimal(4318),
+        Decimal(106),
+        Decimal(4212),
+    )
+    assert team_balance.sentence == "7,682 used and 106 held of 12,000"
+    assert team_balance.note == "106 held"
 
 
 def test_two_accounts_are_one_team_balance(token: Token) -> None:
@@ -64,8 +68,10 @@ def test_an_account_that_no_token_opens_is_not_spent_from(token: Token) -> None:
 
 
 def test_credits_beyond_the_month_fill_the_bar_and_no_more() -> None:
-    purse = TeamBalance(known=True, balance=Decimal(15000), held=Decimal(0), monthly=Decimal(12000))
-    assert (purse.used_percent, purse.held_percent) == ("0.00", "0.00")
+    team_balance = TeamBalance(
+        known=True, balance=Decimal(15000), held=Decimal(0), monthly=Decimal(12000)
+    )
+    assert (team_balance.used_percent, team_balance.held_percent) == ("0.00", "0.00")
 
 
 def test_a_balance_that_is_old_says_when_it_was_read(token: Token) -> None:
@@ -123,12 +129,12 @@ def test_another_teams_credits_are_not_in_the_team_balance(token: Token, otto: M
 def test_what_is_pushed_holds_nothing_of_the_reader(token: Token) -> None:
     counts = load_holds_and_counts(token.tenant)[1]
     shown = {
-        "purse": load_team_balance(token.tenant),
+        "team_balance": load_team_balance(token.tenant),
         "counts": counts,
         "service": load_service_availability(token.tenant),
     }
     news = render_to_string("components/shell_updates.html", shown)
-    for name in ("purse", "purse-short", "nav-running", "nav-unknown", "service"):
+    for name in ("team-balance", "team-balance-short", "nav-running", "nav-unknown", "service"):
         assert f'id="{name}"' in news
     assert news.count('hx-swap-oob="true"') == 5
     assert "requests left" not in news

@@ -37,7 +37,7 @@ OPTIONS_NOT_LOADED = (
     "The service’s options are not loaded yet. They are refreshed every few minutes. Nothing was "
     "created."
 )
-CHANGED_MEANWHILE = "Someone else changed this preset. The present values are below."
+CHANGED_MEANWHILE = "Someone else changed this preset. The current values are below."
 
 
 class PresetNameTaken(Refusal):

@@ -277,7 +277,7 @@ def test_what_is_news_of_a_video(event, make_video_job, add_open_charge, token):
     html = render_tenant_changes(job.tenant_id, {ChangeEvent(job.tenant_id, event, ids[event])})
     for part in ("", "-player", "-status-wide", "-lineage", "-head-acts"):
         assert f'id="job-{job.pk}{part}"' in html
-    assert 'id="purse"' in html
+    assert 'id="team-balance"' in html
 
 
 def test_a_bundle_holds_nothing_that_depends_on_the_reader(make_video_job, add_settled_charge):
