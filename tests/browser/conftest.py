@@ -47,7 +47,7 @@ def live_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal
 
 @pytest.fixture(scope="session")
 def chromium(in_ci: bool) -> Iterator[Browser]:
-    """Without any, CI fails and everybody else is told in red."""
+    """Without a browser CI fails; elsewhere the tests are skipped with a red line."""
     global _skipped
     with sync_playwright() as playwright:
         path = finder.find_chromium(playwright.chromium.executable_path)

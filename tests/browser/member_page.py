@@ -149,7 +149,7 @@ class MemberPage:
         return self.page.locator(".player video")
 
     def wait_until_price_is_final(self, job: str) -> None:
-        """Wait until the page tells a price that is certain; that form alone has no name."""
+        """Wait until the page shows an exact price; only that form has no name."""
         expect(self.shown_spending(job)).to_be_visible(timeout=PRICED_TIMEOUT_MS)
 
     def shown_cost(self, job: str) -> int:

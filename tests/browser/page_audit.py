@@ -1,4 +1,4 @@
-"""One page as a careful visitor finds it: what axe says, what it weighs, what it asks of others."""
+"""The audit of one page: accessibility by axe, its size, and its requests to other hosts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def serious_violations(page: Page) -> list[str]:
 
 
 def audit_page(browser: Browser, portal: str, path: str, state: Any) -> PageAudit:
-    """Load the page once and look at it in both themes and three widths."""
+    """Load the page once and audit it in both themes and three widths."""
     with browser.new_context(
         base_url=portal,
         storage_state=state,

@@ -98,14 +98,14 @@ class SandboxControl:
         )
 
     def spent_credits(self, guest: SandboxGuest) -> int:
-        """What the account was charged, after a look that nothing was charged twice."""
+        """What the account was charged; fails if anything was charged twice."""
         money = self.control_request("GET", f"accounts/{guest.account}/money")
         assert money["double_charges"] == [] and money["balanced"], money
         return int(money["opening"] - money["balance"])
 
 
 def wait_until(holds: Callable[[], object], seconds: float = 20) -> None:
-    """Look ten times a second until it holds."""
+    """Check ten times a second until it holds."""
     pause, end = threading.Event(), time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, f"not within {seconds:.0f} s"

@@ -147,8 +147,8 @@ def create_videos_in_every_state(luca: MemberPage, stage: SandboxControl) -> dic
 def audited_pages(
     chromium: Browser, live_portal: LivePortal, states: dict[str, Any], paths: dict[str, str]
 ) -> Callable[[str], PageAudit]:
-    """Each page is visited once, whatever is asked of it; one that is too heavy is weighed again,
-    because news may have come while it was being loaded."""
+    """Load each page once for all tests; a page that is too large is loaded again, because an
+    update may have arrived during the load."""
     visits: dict[str, PageAudit] = {}
 
     def seen(name: str) -> PageAudit:

@@ -1,4 +1,4 @@
-"""Over the budget: asked for in one browser, decided in another, told live in the first."""
+"""Over budget: requested in one browser, decided in another, shown live in the first."""
 
 from __future__ import annotations
 

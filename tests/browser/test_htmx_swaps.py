@@ -60,7 +60,7 @@ def link(page: Page) -> Locator:
 
 
 def refetch_part(page: Page) -> None:
-    """Until the answer is there; whether it is laid is the page's."""
+    """Wait for the answer; the page decides whether it is swapped in."""
     with page.expect_response(lambda answer: answer.url.endswith("/budgets/")) as waiting:
         page.evaluate(TOUCH)
     waiting.value.finished()
@@ -144,7 +144,7 @@ def test_enter_in_a_limit_saves_it(page: Page) -> None:
 def test_the_buttons_of_a_video_stay_while_they_are_fetched_again(
     open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
 ) -> None:
-    """Each look at a running video pushes the place of the reader's own buttons."""
+    """Each poll of a running video pushes the placeholder of the reader's own buttons."""
     luca = open_member_page("Luca")
     luca.use_token_of(sandbox_control.create_account())
     job = luca.create_draft("Looked at")

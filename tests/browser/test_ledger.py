@@ -72,7 +72,7 @@ def test_a_filter_is_chosen_and_taken_off_without_a_new_page(
 def test_a_text_and_two_days_are_filters_that_keep_each_other(
     open_member_page: Callable[..., MemberPage],
 ) -> None:
-    """A day that is half typed when the list is laid anew is typed on."""
+    """A half-typed day keeps its text when the list is swapped."""
     page = open_ledger(open_member_page("Vera", viewport=WIDE, locale="en-US").page)
     with hold_response(page, SEARCH):
         page.locator("#ledger-search").press_sequentially("glacier")

@@ -1,4 +1,4 @@
-"""What a look saw stands in an open page without a reload; `make bench` tells how soon."""
+"""What a poll read appears in an open page without a reload; `make bench` measures how soon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The money pages as each role meets them: who manages the money acts there, the others look."""
+"""The money pages by role: members who manage money can act there, the others can view."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_page_hears_on_after_a_choice_and_the_way_back(
 
 
 def receives_stream_events(page: Page, topic: str) -> bool:
-    """Whether what the stream tells reaches the page as it is now."""
+    """Whether events of the stream reach the page as it is now."""
     page.wait_for_selector("#live[data-state=open]", state="attached")
     page.evaluate(LISTEN, [topic])
     told: list[int] = page.evaluate(TOUCH, [topic])

@@ -1,4 +1,4 @@
-"""Automatic top-up over the real processes: asked in a page, sent by the worker, told by push."""
+"""Automatic top-up over the real processes: requested in a page, sent by the worker, pushed."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_setting_is_saved_by_the_worker_and_shown_without_a_reload(
 
 
 def test_the_what_if_follows_a_choice_made_just_before_it_is_swapped(thea: Page) -> None:
-    """News of the ledger has it laid anew, from the form as it was a moment ago."""
+    """A ledger event swaps it, from the form as it was a moment ago."""
     with thea.expect_response("**/top-up/what-if/*"):
         thea.get_by_label("Top up automatically").check()
     answers: list[tuple[Route, APIResponse]] = []

@@ -198,7 +198,7 @@ def test_typing_is_saved_while_one_types_and_not_again_on_leaving(
 
 @pytest.mark.parametrize("typed", ["How glaciers move", ""])
 def test_typed_words_outlive_the_session(luca: MemberPage, typed: str) -> None:
-    """A part that fetches itself would take the window to the door, and the words along."""
+    """A part that fetches itself would redirect the window to sign-in and lose the text."""
     page = luca.page
     page.goto("/studio/")
     topic = page.locator("textarea[name=start]")
@@ -223,7 +223,7 @@ def press_too_late(button: Locator) -> None:
 
 @pytest.mark.parametrize("gone", ["session", "csrf"])
 def test_typed_words_outlive_a_press_that_comes_too_late(luca: MemberPage, gone: str) -> None:
-    """Signed out, or signed in anew, in another tab: the press would show the door instead."""
+    """After signing out or in again in another tab, the press would show the sign-in page."""
     page = luca.page
     page.goto("/studio/")
     topic = page.locator("textarea[name=start]")

@@ -1,4 +1,4 @@
-"""How long it takes until an open page shows what a look at the service saw."""
+"""How long it takes until an open page shows what a poll read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WATCH_CARD_JS = """([id, patience]) => new Promise((done, late) => {
 def measure_update_delays(
     site: LivePortal, luca: MemberPage, vera: MemberPage, stage: SandboxControl, renders: int
 ) -> list[float]:
-    """Seconds from the look that saw the end to the card in Vera's open library."""
+    """Seconds from the poll that read the end to the card in Vera's open library."""
     waits = []
     for number in range(renders):
         luca.use_token_of(stage.create_account())

@@ -89,7 +89,7 @@ def error_codes() -> dict[str, str]:
 
 
 def gate_codes() -> dict[str, str]:
-    """The codes of the gate with who gets them (Authentication 5)."""
+    """The error codes of authentication and plan, with who gets them (Authentication 5)."""
     return {row[0]: row[1] for row in read_table("5. Rejections are 403")}
 
 

@@ -1,4 +1,4 @@
-"""Over rediss:// nobody is told the tasks who cannot show that it is the queue's server."""
+"""Over rediss:// no task is sent to a server that does not prove its identity."""
 
 from __future__ import annotations
 

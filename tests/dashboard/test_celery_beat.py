@@ -79,7 +79,7 @@ def test_a_redis_that_is_away_does_not_end_it(flushed, beat, monkeypatch, caplog
 
 
 def test_a_redis_that_goes_as_the_schedule_is_written_down_gets_it_later(beat, monkeypatch):
-    """It has the lock by then, so no lost one tells of it."""
+    """It has the lock by then, so no lost lock reports it."""
     planned = planned_by(beat)
     forget(beat.app)
     with monkeypatch.context() as away:

@@ -11,7 +11,7 @@ MOST = 10
 
 
 class Figures:
-    """Prints figures as they are told; `close` fails when one of them fell short."""
+    """Prints figures as they are reported; `close` fails if one of them falls short."""
 
     def __init__(self, drill: str) -> None:
         given = os.environ.get("DRILL_SEED")
@@ -21,7 +21,7 @@ class Figures:
         print(f"\n{drill}: seed {self.seed} (DRILL_SEED={self.seed} repeats it)", flush=True)
 
     def report(self, figure: str, wanted: str, *, holds: bool, found: Sequence[str] = ()) -> None:
-        """`found`: what is wrong with it, one by one; some of them are told with the failure."""
+        """`found`: what is wrong, one by one; the first of them are printed with the failure."""
         line = f"{self._drill} (seed {self.seed}): {figure}; wanted: {wanted}"
         print(f"{line}: {HOLDS if holds else FALLS_SHORT}", flush=True)
         if not holds:

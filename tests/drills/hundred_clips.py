@@ -53,7 +53,7 @@ class HundredClips(NamedTuple):
         return int(lines[-1]["number"]) if lines else self.made_at
 
     def unpolled_since(self, number: int) -> int:
-        """How many of them had no look since then that was answered."""
+        """How many of them had no answered poll since then."""
         seen = {it["path"].rpartition("/")[2] for it in clip_polls(self.sandbox_requests(number))}
         return len(self.clips - seen)
 
@@ -107,7 +107,7 @@ def ask_side_process(
 
 
 def clip_polls(lines: list[Line]) -> Iterator[Line]:
-    """The looks at clips that were answered."""
+    """The polls of clips that were answered."""
     for line in lines:
         if line["method"] == "GET" and "/text-to-video/" in line["path"] and line["status"] == 200:
             yield line

@@ -47,7 +47,7 @@ class PageCallers:
                 self.request_page(client, "page", "GET", path)
 
     def sign_in(self, person: DemoPerson) -> None:
-        """Each time anew, in a browser that knows nothing."""
+        """Each time in a new browser without cookies."""
         while not self.over.wait(SIGN_IN_EVERY):
             with self.client() as client:
                 form = self.request_page(client, "sign-in page", "GET", LOGIN)

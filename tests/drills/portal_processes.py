@@ -106,7 +106,7 @@ class PortalProcesses:
         return 0
 
     def visit_pages(self, chance: Random) -> None:
-        """Look at pages, whether the web lives or not, until it is over."""
+        """Request pages, whether the web server runs or not, until it is over."""
         while not self.over.wait(1):
             self.pages[self.request_status("GET", chance.choice(PAGES))] += 1
 

@@ -116,7 +116,7 @@ def check_finished(client, number, shown, word, tally) -> None:
 
 
 def check_ledger(client, account, tally) -> None:
-    """Every charge that was told is in the ledger; at most one more for each customer cut off."""
+    """Every answered charge is in the ledger; at most one more for each customer cut off."""
     money = client.get(f"{account}/money").json()
     charges = [it["credits"] for group in money["charges"].values() for it in group]
     unheard = sum(charges) - sum(tally.costs)

@@ -71,7 +71,7 @@ def test_mirror_of_a_long_ledger(
 def report_conflicts(
     service: SandboxService, figures: Figures, chance: Random, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The patrol goes from the newest page to the oldest, so the row's place tells how long."""
+    """The recheck goes from the newest page to the oldest, so the row's place decides how long."""
     one = held_to.detect_by_recheck(service, chance.randrange(ROWS), monkeypatch)
     mark = ledger.count_open_conflicts(service.account).fingerprint
     figures.report(

@@ -1,4 +1,4 @@
-"""1,000 random lives of 50 steps, a night DRILL_RUNS=2000: the books balance after every step."""
+"""1,000 random ledgers of 50 steps, a night DRILL_RUNS=2000: the sums agree after every step."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_ten_thousand_rows(simulation):
 
 
 def run_one_tick(room: PollingSimulation, seconds: int) -> tuple[float, int, int]:
-    """A tick when every row has been due for so long: its milliseconds, queries and looks."""
+    """A tick when every row has been due for so long: its milliseconds, queries and polls."""
     room.now += timedelta(seconds=30)  # so that each token has a look to give
     Job.objects.update(next_poll_at=room.now - timedelta(seconds=seconds))
     started = time.perf_counter()

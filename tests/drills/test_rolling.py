@@ -55,7 +55,7 @@ REST = 120.0  # seconds for everything to be settled
 
 
 class BusyMember(threading.Thread):
-    """Looks at pages, writes drafts and presses Render; each request goes to any server."""
+    """Requests pages, writes drafts and presses Render; each request goes to any server."""
 
     def __init__(
         self,

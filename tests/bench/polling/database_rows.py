@@ -33,7 +33,7 @@ FILM = "https://films.example/glacier.mp4"
 
 
 class DatabasePoller(MeteredPoller):
-    """It knows nothing at first, and learns from its own looks alone."""
+    """It starts without known durations and records those of its own polls."""
 
     def __init__(self, patch: pytest.MonkeyPatch, store: redis.Redis, seed: int) -> None:
         Row.objects.all().delete()

@@ -1,4 +1,4 @@
-"""Three ways to watch: ours, every job every 5 s, and one job after the other."""
+"""Three ways to poll: ours, every job every 5 s, and one job after the other."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class PortalPoller(MeteredPoller):
 
 
 class NaivePoller:
-    """Every job every 5 s; a refused request counts as a look that saw nothing."""
+    """Every job every 5 s; a refused request counts as a poll without a result."""
 
     def begin(self, world: SimulatedWorld) -> None:
         self._world, self._blocked_until = world, 0.0

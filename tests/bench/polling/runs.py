@@ -100,7 +100,7 @@ def simulate_poller(
     watcher: Callable[[int], PollerProtocol],
     warm_up: float = WARM_UP,
 ) -> RunResult:
-    """The figures of a watcher, a new one before each kind of limiter, made with the seed."""
+    """The figures of a poller, a new one for each kind of limiter, made with the seed."""
     tallies = [
         SimulatedWorld(jobs=jobs, kind=kind, seed=own, watcher=watcher(own), warm_up=warm_up).run(
             seconds

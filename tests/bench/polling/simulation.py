@@ -1,4 +1,4 @@
-"""One token's world: its jobs start, render and end, three people click, and somebody watches."""
+"""One token's world: its jobs start, render and end, three people click, and a poller polls."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PollingTally:
 
 class PollerProtocol(Protocol):
     def begin(self, world: SimulatedWorld) -> None:
-        """Set up whatever looks at the jobs."""
+        """Set up the poller."""
 
     def request_permit(self, now: float) -> float:
         """A person's request: 0 when it may be sent, else seconds until it is worth asking."""
@@ -54,7 +54,7 @@ class PollerProtocol(Protocol):
         """What the headers of an answer say; `retry_after` is 0 but for a 429."""
 
     def on_finished(self, job: SimulatedJob, now: float) -> None:
-        """A look saw the job's end."""
+        """A poll read the job's end."""
 
 
 class SimulatedWorld:

@@ -95,7 +95,7 @@ def test_a_disabled_person_gets_no_mail(browser_at, mira, mailoutbox) -> None:
 
 
 def test_the_page_does_the_same_for_every_address(browser_at, django_assert_num_queries) -> None:
-    """The worker looks for the person, so the time tells nothing either."""
+    """The worker searches for the user, so the response time reveals nothing either."""
     pages = []
     for address in (MIRA, NOBODY):
         with django_assert_num_queries(2):

@@ -1,4 +1,4 @@
-"""A person's own choices: light or dark, and which team they look at."""
+"""A user's own choices: theme and current team."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The session is over while a page stands open: the whole page goes to the door, and back."""
+"""The session ends while a page is open: the whole page goes to sign-in, and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HERE = "http://testserver"
 
 
 def asked(method: str, page: str | None) -> str:
-    """Where htmx is told to take the whole window."""
+    """Where htmx is told to redirect the whole window."""
     headers = {"HX-Request": "true", **({"HX-Current-URL": page} if page is not None else {})}
     response = Client().generic(method, AUTOSAVE, headers=headers)
     assert response.status_code == 200

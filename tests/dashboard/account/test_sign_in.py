@@ -1,4 +1,4 @@
-"""The door: who comes in, what a wrong key is told, and the pages for what did not work."""
+"""Sign-in: who can sign in, the errors of wrong passwords, and the pages for failures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ClientOf = Callable[[Membership], Client]
 
 @pytest.fixture
 def sign_in_browser(mira: Membership) -> Client:
-    """A browser at the door; Mira has a password."""
+    """A browser that is not signed in; Mira has a password."""
     mira.user.password = make_password(PASSWORD)
     mira.user.save()
     return Client()

@@ -1,4 +1,4 @@
-"""Thresholds looked at by several workers at once are told once."""
+"""Thresholds that several workers evaluate at once are reported once."""
 
 from __future__ import annotations
 

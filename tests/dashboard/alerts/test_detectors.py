@@ -1,4 +1,4 @@
-"""What is found, in which words, by whom it is seen, and that it is told once in its period."""
+"""What is found, in which words, who sees it, and that it is reported once per period."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_history_that_is_still_being_mirrored_reports_no_new_shortage(
 def test_a_lack_that_credits_ended_before_they_were_mirrored_is_over(
     northlight, account, rule, time_machine
 ):
-    """Somebody buys when little is left: it is told once more when it is little again."""
+    """A member buys credits when few are left: a new shortage is reported once more."""
     rule(AlertKind.BALANCE, 1000)
     old = entry(account, Decimal(200), 5)
     LedgerEntry.objects.filter(pk=old.pk).update(happened_at=NOON - timedelta(days=9))

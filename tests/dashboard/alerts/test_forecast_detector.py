@@ -1,4 +1,4 @@
-"""Credits that do not last: told from how they were spent, unless the plan renews before."""
+"""Credits that run out: forecast from past spending, unless the plan renews before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the alerts: told and read, rules, the webhook's secret once, tests, the log."""
+"""The alerts page: history and read marks, rules, the webhook's secret once, tests, the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deciders at once: one word counts, one charge is sent, and everybody else is told so."""
+"""Concurrent approvers: one decision counts, one charge is sent, and the others see that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The seeding command: it says what it does, and does it only where books may be made up."""
+"""The seeding command: it says what it does, and runs only where made-up ledgers are allowed."""
 
 from __future__ import annotations
 

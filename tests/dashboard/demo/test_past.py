@@ -1,5 +1,4 @@
-"""The demo's past: the books agree to the credit, a second start changes nothing, and none on
-demand."""
+"""The demo's past: all sums agree, a second start changes nothing, and it can be left out."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def sum_up(account: Account, *moments: datetime) -> None:
 
 @pytest.fixture
 def add_entry(account: Account, token: Token) -> AddLedgerEntry:
-    """Books a row: 96 cr for a render of Priya's, unless said otherwise; `by` None is nobody's."""
+    """Add a row: 96 cr for a render of Priya's unless given; with `by` None it is nobody's."""
 
     def make(spend: str = "-96", by: str = "Priya", **fields: Any) -> LedgerEntry:
         given = {

@@ -162,7 +162,7 @@ def test_the_table_of_long_periods_is_by_week_or_by_month(
 def test_the_parts_of_a_column_are_those_of_its_days(
     query, period, columns, add_entry, thea, priya
 ):
-    """Whether months tell of them or only their days do."""
+    """Whether the sums are of months or of days."""
     add_entry(happened_at=days_ago(days=500))
     add_entry("-4", happened_at=days_ago(days=40))
     add_entry("-9", happened_at=days_ago(days=1))

@@ -1,4 +1,4 @@
-"""Days are told one by one, by week or by month, the same in Python as in the database."""
+"""Days are shown one by one, by week or by month, the same in Python as in the database."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def spanned(reader, **query) -> tuple[date, date]:
 
 
 def test_long_periods_begin_with_the_first_row_of_the_accounts(add_entry, account, thea, luca):
-    """Whatever the other filters: then two charts of everything tell of the same days."""
+    """Whatever the other filters: so two charts of everything show the same days."""
     spare = mark_fully_read(AccountFactory.create(tenant=thea.team.tenant))
     EntryFactory.create(account=spare, happened_at=days_ago(days=900))
     sum_up(spare)

@@ -1,4 +1,4 @@
-"""The balance after each entry: the same from every page, as the weighing says, or not shown."""
+"""The balance after each entry: the same from every page, as the checkpoint says, or not shown."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def take_checkpoint(account: Account, balance: int, high: int) -> None:
 
 @pytest.fixture
 def add_year_of_entries(account: Account) -> Callable[[int], list[Decimal]]:
-    """Books rows of a year, some in the same second, and answers the balance after each."""
+    """Add rows of a year, some in the same second; return the balance after each."""
 
     def make(count: int) -> list[Decimal]:
         balance, after = Decimal(5000), []

@@ -1,4 +1,4 @@
-"""The team's time zone: who sets it, what is told in it, and the sums that move with it."""
+"""The team's time zone: who sets it, what is shown in it, and the sums that change with it."""
 
 from __future__ import annotations
 

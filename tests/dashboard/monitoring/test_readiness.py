@@ -1,4 +1,4 @@
-"""Whoever watches over the process learns whether it runs, and what it lacks."""
+"""Health checks: whether the process runs, and what it lacks."""
 
 from __future__ import annotations
 

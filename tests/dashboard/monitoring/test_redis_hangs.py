@@ -81,7 +81,7 @@ def post_draft(browser: Client) -> Any:
 
 
 def post_script(browser: Client, draft: Job) -> Any:
-    """What charges: its row is written, and nobody is told of it yet."""
+    """A charging request: its row is written, and no worker is woken yet."""
     Charge.objects.all().delete()
     form = {"nonce": uuid4(), "price": "4", "topic": "Ice", "duration": "60"}
     answer = browser.post(reverse("studio-scripts", args=[draft.pk]), form)

@@ -1,4 +1,4 @@
-"""Northlight's books: one account, Priya's token, and a ledger that is written row by row."""
+"""Northlight's ledger: one account, Priya's token, and rows that are added one by one."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ EVENING = at(FRIDAY, 18)
 
 @pytest.fixture
 def figures_at(northlight, account):
-    """What the books add up to as of a moment."""
+    """The sums of the ledger as of a moment."""
 
     def tell(now: datetime = EVENING, span: str = ""):
         return load_overview_sums(

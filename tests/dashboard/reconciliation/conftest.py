@@ -1,4 +1,4 @@
-"""The books of Northlight, as the overview's tests write them."""
+"""The ledger of Northlight, as the overview's tests write it."""
 
 from __future__ import annotations
 

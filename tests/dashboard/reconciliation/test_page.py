@@ -1,4 +1,4 @@
-"""The page of the books: what it tells everybody, and whom it lets decide."""
+"""The reconciliation page: what every member sees, and who may decide."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def page(client_of, reader, query=""):
 def inconsistent_ledger(
     add_entry, make_charge, unknown_charge, set_checkpoint, ledger, account, token
 ):
-    """Books in which everything is wrong at once."""
+    """A ledger with every kind of difference at once."""
     make_charge(14, settled_at=timezone.now() - timedelta(hours=1))
     make_charge(98, refund_owed_at=timezone.now() - timedelta(days=2))
     add_entry(-90, charge=make_charge(96), confidence="weak")

@@ -1,4 +1,4 @@
-"""The two sums of the page are those of the proxy's books, and they add up."""
+"""The two sums of the page are those of the proxy's ledger, and they add up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around every page: the team_balance and the counts."""
+"""What surrounds every page: the team's balance and the counts."""
 
 from __future__ import annotations
 

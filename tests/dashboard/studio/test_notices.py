@@ -1,4 +1,4 @@
-"""What stands in the way of a draft is said on each of its pages; who only looks gets no form."""
+"""Problems of a draft are shown on each of its pages; members who can only view get no form."""
 
 from __future__ import annotations
 

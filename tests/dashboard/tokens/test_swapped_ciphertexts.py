@@ -1,4 +1,4 @@
-"""Sealed values that changed places open nothing, are told, and bring no page down."""
+"""Ciphertexts that were swapped decrypt nothing, are reported, and break no page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the top-up page tells: the setting, its failures, today's count, what came in."""
+"""What the top-up page shows: the setting, its failures, today's count, incoming credits."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def until_killed(
 def run_round(
     stage: SandboxAccount, hands: WorkerControl, point: str, operation: str, verdict: ChargeAudit
 ) -> bool:
-    """Press, have a process die at that point, start another, and look what became of it."""
+    """Press, have a process die at that point, start another, and check the result."""
     hands.start_new_queue()
     intent = INTENT_MAKERS[operation](stage)
     already, what = stage.spent_credits(), f"{operation} at {point}"

@@ -35,7 +35,7 @@ PLACES = (
 
 
 class WrongPrice(NamedTuple):
-    """A charge for which the service took another cost than it told."""
+    """A charge for which the service took another cost than it reported."""
 
     place: str
     stage: SandboxAccount
@@ -68,12 +68,12 @@ class WrongPrice(NamedTuple):
 
     @property
     def is_shown(self) -> bool:
-        """Whether the ledger's page tells of it."""
+        """Whether the ledger's page shows it."""
         found = build_reconciliation(self.stage.token.account).differences
         return any(one.charge == self.charge for one in found)
 
     def check_accounts(self, verdict: ChargeAudit) -> None:
-        """The account's books, which may be off by just this."""
+        """The account's sums, which may differ by exactly this."""
         if not self.is_matchable:
             self.stage.aside += self.taken
         untrue = self.told - self.taken if self.is_matchable else self.told

@@ -1,5 +1,4 @@
-"""What the service renders already, or has rendered, is watched and not sent: it would be paid
-twice."""
+"""What the service renders or has rendered is polled and not sent: it would be paid twice."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ def sent(charge: Charge) -> Charge:
 
 
 def poll_job_now(job: Job) -> Job:
-    """The job after its next look."""
+    """The job after its next poll."""
     then = timezone.now() - timedelta(seconds=6)
     Job.objects.update(polled_at=then, next_poll_at=timezone.now())
     poll_job(job.pk)

@@ -55,7 +55,7 @@ def life(chance: Random, jobs: list[Job], seen: list[Decimal]) -> None:
 
 
 def taken() -> Decimal:
-    """Spent and held, in one look."""
+    """Spent and held, in one query."""
     rows = Charge.objects.filter(state__in=[*CHARGED_STATES, "held", "sending", "unknown"])
     costs = {row.pk: row.cost if row.state in CHARGED_STATES else row.hold for row in rows}
     return sum((cost or Decimal(0) for cost in costs.values()), Decimal(0))

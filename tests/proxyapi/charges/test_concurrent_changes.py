@@ -155,7 +155,7 @@ def clip_made(number: int) -> httpx.Response:
 
 
 def matched(charge: Charge) -> None:
-    """By its debit alone: its id was in the lost answer, so it is an orphan."""
+    """By its debit alone: its id was in the lost answer, so its resource is unidentified."""
     now = timezone.now() - timedelta(seconds=30)
     Charge.objects.filter(pk=charge.pk).update(
         state=ChargeState.MATCHED,

@@ -25,7 +25,7 @@ def free() -> Decimal:
 
 @pytest.fixture
 def read_meanwhile(upstream: ScriptedUpstream) -> Callable[..., list[datetime]]:
-    """A balance is asked for while a render is answered, and told before it was booked."""
+    """A balance is requested while a render is answered, and reported before it was booked."""
 
     def answering(balance: int | None, answered: httpx.Response) -> list[datetime]:
         asked: list[datetime] = []

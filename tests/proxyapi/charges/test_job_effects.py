@@ -1,4 +1,4 @@
-"""What a charge does to its job: once, on the job as it is by then, and never undone by a look."""
+"""What a charge does to its job: once, on the job as it is then, and never undone by a poll."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beyond the faceless video: what is told apart, kept, flagged, owed, and watched."""
+"""Kinds besides faceless videos: what is distinguished, stored, flagged, owed and polled."""
 
 from __future__ import annotations
 

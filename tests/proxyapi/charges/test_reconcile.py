@@ -157,7 +157,7 @@ def test_nothing_is_called_uncharged_while_its_worker_lives_nor_half_a_minute_af
 def test_what_only_a_debit_proves_needs_no_resource(
     job: Job, unknown_charge: Held, upstream: ScriptedUpstream, read: str, booked: bool
 ) -> None:
-    """The debit tells all the same, by another token of the account; its absence tells nothing."""
+    """The debit proves it, read with another token of the account; its absence proves nothing."""
     TokenFactory(account=job.account)
     if read == "the token is gone":
         Token.objects.filter(pk=job.token_id).update(state=TokenState.REMOVED)

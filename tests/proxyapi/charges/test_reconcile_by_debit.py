@@ -46,7 +46,7 @@ def retried_charge(unknown_charge: Held, upstream: ScriptedUpstream) -> Callable
 def test_a_debit_from_before_the_sending_neither_proves_nor_clears_a_retry(
     retried_charge: Callable[..., Charge],
 ) -> None:
-    """It is somebody else's, unless clocks differ: nobody is told "charged", nor "not charged"."""
+    """It belongs to something else, unless clocks differ: neither charged nor not charged."""
     charge = retried_charge(43)
     assert (charge.state, charge.cost) == (ChargeState.UNKNOWN, None)
     assert charge.account.held_credits() == charge.hold

@@ -1,4 +1,4 @@
-"""Drafts: created upstream when a price is asked, patched with changes, priced or told why not."""
+"""Drafts: created upstream when a price is requested, patched with changes, priced or refused."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests.proxyapi.ledger.conftest import MakeConfirmedCharge, ScriptedLedger, 
 
 
 def balance_difference(account: Account) -> Decimal:
-    """What the balance differs by from the rows, weighed just now."""
+    """The difference between the balance and the rows, at a checkpoint taken now."""
     assert ledger.take_checkpoint(account)
     return reconciliation.balance_difference(LedgerMirror.objects.get())
 
@@ -37,7 +37,7 @@ def accept_upstream_rows(account: Account) -> None:
 
 @pytest.fixture
 def checkpointed_account(account: Account, scripted_ledger: ScriptedLedger) -> ScriptedLedger:
-    """Ten rows, weighed; then 5,000 cr came without a row, and two rows more."""
+    """Ten rows and a checkpoint; then 5,000 cr without a row, and two more rows."""
     scripted_ledger.add_row(*[ledger_row(-number - 1, number) for number in range(10)])
     assert ledger.mirror_entries(account)
     assert balance_difference(account) == 0

@@ -124,7 +124,7 @@ def test_it_is_tried_again_ever_more_seldom_while_it_does_not_fit(
 def test_a_view_that_attributed_nothing_is_tried_again_without_a_new_count(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
-    """Once an hour, for as long as the service has none: a whole ledger would be counted anew."""
+    """Once an hour while the service has none: otherwise the whole ledger would be recounted."""
     scripted_ledger.add_row(ledger_row(-1, 1), ledger_row(-2, 2))
     ledger.mirror_entries(account)
     LedgerMirror.objects.update(api_problem=api_view_alignment.API_VIEW_UNAVAILABLE, api_high=2)

@@ -1,4 +1,4 @@
-"""Many rows are told of the view in lots, so that who pays waits for none of them for long."""
+"""Many rows are attributed in batches, so that a payer never waits long for them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def attributed_counts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many rows each transaction told."""
+    """How many rows each transaction attributed."""
     note, noted = entry_changes.record_entry_changes, list[int]()
 
     def count(account: Account, moments: Iterable[datetime], **how: bool) -> None:

@@ -97,7 +97,7 @@ def test_web_spend_is_never_a_charges(
 def test_a_label_that_its_kind_never_has_comes_last(
     account: Account, scripted_ledger: ScriptedLedger, make_confirmed_charge: MakeConfirmedCharge
 ) -> None:
-    """pitfall_67: what is known for certain of an operation helps to tell it from others."""
+    """pitfall_67: what is certain about an operation helps to distinguish it from others."""
     make_confirmed_charge(4)
     scripted_ledger.add_row(ledger_row(-4))
     ledger.mirror_entries(account)

@@ -58,7 +58,7 @@ def test_new_rows_are_read_on_from_the_last_known_one(
 def test_pitfall_62_equal_rows_are_two_rows(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
-    """pitfall_61: there is no id to tell them by; each has its place."""
+    """pitfall_61: no id distinguishes them; each has its position."""
     scripted_ledger.add_row(*[ledger_row("-4") for _ in range(120)])
     ledger.mirror_entries(account)
     assert mirrored_amounts(account) == ["-4"] * 120

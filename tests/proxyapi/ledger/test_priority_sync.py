@@ -37,7 +37,7 @@ class ExhaustedRateLimiter:
 def exhausted_limiter(
     account: Account, scripted_ledger: ScriptedLedger, monkeypatch: pytest.MonkeyPatch
 ) -> ExhaustedRateLimiter:
-    """The account was read and weighed; that was all there was for it."""
+    """A rate limit with nothing left for mirroring; it counts what the other priorities got."""
     scripted_ledger.add_row(ledger_row(-2))
     ledger.sync_account(account.pk)
     busy = ExhaustedRateLimiter()

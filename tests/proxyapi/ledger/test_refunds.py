@@ -1,4 +1,4 @@
-"""Refunds that are not quite what was told, and of clips that nobody could see fail."""
+"""Refunds that differ from the reported cost, and of clips whose failure no poll read."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ KIRITIMATI, PAGO_PAGO = "Pacific/Kiritimati", "Pacific/Pago_Pago"
 
 
 def move(account: Account, zone: str) -> None:
-    """The owner chooses it, and a worker counts all days anew; `account` still has the old one."""
+    """The owner chooses it, and a worker recounts all days; `account` still has the old one."""
     Tenant.objects.filter(pk=account.tenant_id).update(time_zone=zone)
     rebuild_all_days(Account.objects.get(pk=account.pk))
 

@@ -1,4 +1,4 @@
-"""A charge waits for its debit while rows of its time are not read, or not told to be the API's."""
+"""A charge waits for its debit while rows of its time are not read or not attributed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""However a view lags over rows that are equal to the last letter, in the end it is told right."""
+"""However a view lags over rows that are equal, all of them are attributed right in the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A view that was refused, or did not fit, is tried again: what is laid of it stays laid."""
+"""A view that was refused or did not fit is tried again: aligned pages stay aligned."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_after_an_hour(account: Account, book: ScriptedLedger) -> None:
 
 @pytest.fixture
 def long_view(account: Account, scripted_ledger: ScriptedLedger) -> None:
-    """Of four pages, that was laid as far as its pages were read."""
+    """A view of four pages, aligned as far as its pages were read."""
     scripted_ledger.add_row(*[ledger_row(-1 - number, number) for number in range(160)])
 
 
@@ -46,7 +46,7 @@ def long_view(account: Account, scripted_ledger: ScriptedLedger) -> None:
 def attributed_rows(
     account: Account, scripted_ledger: ScriptedLedger, long_view: None
 ) -> list[bool | None]:
-    """One that does not fit beneath: what is told of it."""
+    """A view whose older rows do not fit: what is attributed by it."""
     scripted_ledger.view = list(scripted_ledger.rows)
     scripted_ledger.view[STRANGE] = ledger_row(-999, STRANGE)
     ledger.mirror_entries(account)
@@ -130,7 +130,7 @@ def test_a_view_that_is_repaired_within_the_hour_is_complete_again(
 
 
 def test_only_older_rows_are_never_attributed(attributed_rows: list[bool | None]) -> None:
-    """A newer one that is not told yet may be anybody's, and is waited for."""
+    """A newer row without attribution may belong to anyone, and is waited for."""
     LedgerEntry.objects.filter(position=159).update(via_api=None)
     unknown = LedgerEntry.objects.filter(
         api_view_alignment.unattributable_filter(LedgerMirror.objects.get())

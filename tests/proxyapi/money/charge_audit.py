@@ -1,4 +1,4 @@
-"""The verdict on charges: the sandbox's own books against ours, by rule 2."""
+"""The verdict on charges: the sandbox's own records against ours, by rule 2."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ChargeAudit:
         return [problem for found in self.kinds.values() for problem in found]
 
     def merge(self, other: ChargeAudit) -> None:
-        """What another lane found."""
+        """Add what another worker found."""
         self.charges += other.charges
         self.slowest = max(self.slowest, other.slowest)
         self.unmet += other.unmet

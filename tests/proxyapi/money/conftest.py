@@ -115,7 +115,7 @@ def job(token: Token) -> Job:
 
 @pytest.fixture
 def money(control: httpx.Client, account: dict[str, Any]) -> Callable[[], dict[str, Any]]:
-    """What the sandbox's own books say of the account."""
+    """What the sandbox's own records say of the account."""
     return lambda: dict(control.get(f"accounts/{account['account_id']}/money").json())
 
 

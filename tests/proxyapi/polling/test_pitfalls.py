@@ -1,4 +1,4 @@
-"""Rows of the pitfalls about watching and the allowance that no other test here names."""
+"""Pitfalls of polling and of the rate limit that no other test here names."""
 
 from __future__ import annotations
 

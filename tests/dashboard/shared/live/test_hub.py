@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_tenants_are_notified_in_the_order_of_their_events(monkeypatch):
-    """However often the others have news while one is being told."""
+    """However many events the others have while one is notified."""
     first, second, third = uuid4(), uuid4(), uuid4()
     hub, told = LiveHub(), []
 
@@ -55,7 +55,7 @@ def test_without_redis_there_is_no_stream(settings):
 
 
 def test_a_subscription_that_broke_ends_the_streams(priya, stream_session_of):
-    """What was announced meanwhile was heard by nobody: the pages come back and are told so."""
+    """Events in between were lost: the pages reconnect and are notified of that."""
     tenant = priya.team.tenant_id
 
     @run_with_hub(stream_session_of(priya))
@@ -69,7 +69,7 @@ def test_a_subscription_that_broke_ends_the_streams(priya, stream_session_of):
 
 @pytest.fixture
 def freezable_valkey(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Popen[bytes]]:
-    """A Valkey of one's own that may be stopped without ending: it takes and tells nothing."""
+    """A Valkey of one's own that may be suspended: it accepts connections and answers nothing."""
     monkeypatch.setattr(event_stream, "REDIS_PING_INTERVAL_S", 0.2)
     process = subprocess.Popen(valkey.valkey_command(tmp_path / "valkey.sock"))
     settings.REDIS_URL = f"unix://{tmp_path}/valkey.sock"
@@ -85,7 +85,7 @@ def freezable_valkey(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Pop
 def test_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
     freezable_valkey, priya, stream_session_of
 ):
-    """Else a page would be told nothing and look live: who publishes gives up after 5 s."""
+    """Otherwise a page would look live without events: publishers give up after 5 s."""
 
     @run_with_hub(stream_session_of(priya))
     async def _(hub, page):

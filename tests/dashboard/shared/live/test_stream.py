@@ -254,7 +254,7 @@ def test_news_that_another_process_heard_a_little_sooner_is_not_hidden_by_an_id_
 
 
 def test_a_new_page_does_not_refetch_for_a_service_response(priya, stream_session_of):
-    """It is told of the next one; who was away for longer looks."""
+    """It receives the next one; a page that was away for longer refetches."""
     tenant = priya.team.tenant_id
 
     @run_with_hub(stream_session_of(priya))

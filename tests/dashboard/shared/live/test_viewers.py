@@ -1,4 +1,4 @@
-"""An open page says that somebody looks: its team's videos are looked at sooner, its own first."""
+"""An open page records viewers: its team's videos are polled sooner, its own first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list: order, search, filters, roles, its weight, and that a view asks for nothing."""
+"""The list: order, search, filters, roles, its size, and that viewing it requests nothing."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def render_draft(job: Job) -> None:
 
 
 def wait_for_refund(service: SandboxService, job: Job, before: int) -> None:
-    """It fails when somebody looks."""
+    """The refund appears when the ledger is read."""
     job.refresh_from_db()
     pause, end = threading.Event(), time.monotonic() + 10
     while len(service.money()["refunds"]) == before:

@@ -34,7 +34,7 @@ class SandboxService:
         return self.token.account
 
     def insert_rows(self, *credits: int) -> None:
-        """Lay so many rows of these credits into the ledger, a second apart unless equal."""
+        """Add so many rows of these credits to the ledger, a second apart unless equal."""
         world = self.control.get("snapshot").json()
         last = {note["id"]: note for note in world["note"]}.get("entry")
         number = last["value"] if last else 0

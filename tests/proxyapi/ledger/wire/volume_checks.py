@@ -74,7 +74,7 @@ def measure_volume(service: SandboxService, rows: int, twins: int, chance: Rando
 
 @dataclass(frozen=True)
 class RewriteDetection:
-    """A row that the service wrote anew behind our back, and what it took to notice it."""
+    """A row that the service rewrote, and what it took to notice it."""
 
     number: int  # as people count
     problem: str  # what is told of it; empty: it was not noticed
