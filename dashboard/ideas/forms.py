@@ -15,7 +15,9 @@ OTHER_NETWORK = "other"
 
 
 class SearchWordField(forms.CharField):
-    """A line of visible text with single spaces."""
+    """A line of visible text with single spaces. `limit` is shown at the label's end."""
+
+    limit = ""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -32,21 +34,24 @@ class IdeaSearchForm(ConfirmForm):
     keyword = SearchWordField(
         min_length=MIN_KEYWORD_CHARS,
         max_length=MAX_KEYWORD_CHARS,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "class": "input"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     network = forms.ChoiceField(label="Network")
     other_network = SearchWordField(
         required=False,
         max_length=MAX_NETWORK_CHARS,
         label="Other network",
-        widget=forms.TextInput(attrs={"autocomplete": "off", "class": "input"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
     def __init__(self, networks: Mapping[str, str], data: Any = None) -> None:
         initial = {"network": next(iter(networks))}
         super().__init__(data, initial=initial, use_required_attribute=False)
+        self.fields["keyword"].limit = f"{MAX_KEYWORD_CHARS} characters"  # type: ignore[attr-defined]
         choices = [*networks.items(), (OTHER_NETWORK, "Other")]
-        self.fields["network"] = forms.ChoiceField(label="Network", choices=choices)
+        self.fields["network"] = forms.ChoiceField(
+            label="Network", choices=choices, widget=forms.RadioSelect
+        )
 
     def clean(self) -> dict[str, Any]:
         cleaned = self.cleaned_data

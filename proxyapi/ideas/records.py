@@ -3,6 +3,7 @@ nothing that is not read here is stored."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -75,9 +76,8 @@ def parse_count(value: Any, highest: int) -> int | None:
     with a fraction, which is left out."""
     if isinstance(value, str) and re.fullmatch(r"[0-9][0-9,]{0,24}(\.[0-9]+)?", value):
         value = int(value.partition(".")[0].replace(",", ""))
-    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not 0 <= value <= highest:
-        return None
-    return int(value)
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    return int(value) if is_number and math.isfinite(value) and 0 <= value <= highest else None
 
 
 def parse_past_time(value: Any) -> datetime | None:

@@ -13,6 +13,7 @@ from proxyapi.ideas.records import IdeaRecord, parse_ideas
 from proxyapi.models import Account, Charge, Idea, IdeaRefresh
 
 READ_FIELDS = ("keyword", "network", "title", "volume")
+STORED_FIELDS = (*READ_FIELDS, "rank", "charge_id")
 
 
 @transaction.atomic
@@ -38,24 +39,25 @@ def store_ideas(
         for idea in account.ideas.filter(remote_id__in=[record.remote_id for record in records])
     }
     new, changed, now = [], [], timezone.now()
+    sent_at = (charge.sent_at if charge else None) or now
     for record in records:
         idea = stored.get(record.remote_id) or Idea(
-            account=account,
-            remote_id=record.remote_id,
-            charge=charge,
-            found_at=record.found_at or now,
-            first_seen_at=now,
+            account=account, remote_id=record.remote_id, found_at=record.found_at or now
         )
-        before = [getattr(idea, name) for name in (*READ_FIELDS, "rank")]
+        before = [getattr(idea, name) for name in STORED_FIELDS]
         for name in READ_FIELDS:
             setattr(idea, name, getattr(record, name))
         idea.rank = record.rank or idea.rank
-        if record.remote_id not in stored:
+        # A read may have shown it before the answer to its search came.
+        is_new = record.remote_id not in stored
+        if charge and not idea.charge_id and (is_new or idea.first_seen_at >= sent_at):
+            idea.charge = charge
+        if is_new:
             new.append(idea)
-        elif before != [getattr(idea, name) for name in (*READ_FIELDS, "rank")]:
+        elif before != [getattr(idea, name) for name in STORED_FIELDS]:
             changed.append(idea)
     Idea.objects.bulk_create(new)
-    Idea.objects.bulk_update(changed, [*READ_FIELDS, "rank"])
+    Idea.objects.bulk_update(changed, [*READ_FIELDS, "rank", "charge"])
     if new or changed:
         rank_by_volume(account, [record for record in records if record.rank is None])
         publish_event(account.tenant_id, EventType.IDEA, account.pk)

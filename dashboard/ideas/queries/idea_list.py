@@ -17,7 +17,7 @@ from dashboard.ideas.queries.filters import (
     filter_ideas,
 )
 from dashboard.ideas.queries.networks import network_label
-from dashboard.ideas.queries.overview import IdeaOverview
+from dashboard.ideas.queries.overview import IdeaOverview, ListReading
 from dashboard.models import DraftOrigin, Membership, User
 from dashboard.shared.access import has_permission
 from dashboard.shared.filter_chips import (
@@ -28,7 +28,7 @@ from dashboard.shared.filter_chips import (
 )
 from dashboard.shared.formatting import clock, day
 from dashboard.shared.roles import Permission
-from proxyapi.models import Idea, IdeaRefresh, Job, JobState
+from proxyapi.models import Idea, Job, JobState
 
 IDEA_PAGE_SIZE = 25
 SORTED_COLUMNS = {"title": "title", "volume": "", "rank": "rank", "found": "found"}
@@ -80,24 +80,6 @@ class SortLink:
 
 
 @dataclass(frozen=True, slots=True)
-class ListReading:
-    """When the service's list was last read to its end, and why a newer reading failed."""
-
-    read_at: datetime | None
-    is_pending: bool
-    error: str
-
-    @property
-    def sentence(self) -> str:
-        if self.is_pending:
-            return "The service’s list is being read."
-        if self.read_at is None:
-            return self.error or "The service’s list was not read yet."
-        read = f"Read from the service {clock(self.read_at)}."
-        return f"{self.error} {read}" if self.error else read
-
-
-@dataclass(frozen=True, slots=True)
 class IdeaList:
     rows: tuple[IdeaRow, ...]
     filters: IdeaFilters
@@ -128,7 +110,7 @@ class IdeaList:
 def load_idea_list(
     reader: Membership, filters: IdeaFilters, overview: IdeaOverview, *, is_appended: bool = False
 ) -> IdeaList:
-    """Three queries; one more if the list is narrowed. `is_appended`: the reader sees the earlier
+    """Two queries; one more if the list is narrowed. `is_appended`: the reader sees the earlier
     pages above."""
     start = filters.offset or 0
     found = filter_ideas(reader, filters)
@@ -150,7 +132,7 @@ def load_idea_list(
         sort=sort,
         sheet=build_filter_sheet(IdeaFilters().url(), (*chips, sort), filters),
         columns={name: build_sort_link(filters, sort) for name, sort in SORTED_COLUMNS.items()},
-        reading=load_reading(reader),
+        reading=overview.reading,
         next_url=filters.url(offset=start + IDEA_PAGE_SIZE)
         if total > start + IDEA_PAGE_SIZE
         else "",
@@ -223,15 +205,3 @@ def build_sort_link(filters: IdeaFilters, sort: str) -> SortLink:
     falling = sort in ("", "found")
     direction = ("descending" if falling else "ascending") if filters.sort == sort else ""
     return SortLink(filters.url(sort=sort), direction)
-
-
-def load_reading(reader: Membership) -> ListReading:
-    """Return the reading of the account that was read longest ago, or never; one query."""
-    rows = IdeaRefresh.objects.filter(account__tenant=reader.team.tenant_id)
-    values = list(rows.values_list("read_at", "requested_at", "error"))
-    times = [read_at for read_at, _, _ in values]
-    return ListReading(
-        read_at=min(time for time in times if time) if times and all(times) else None,
-        is_pending=any(requested_at for _, requested_at, _ in values),
-        error=next((error for _, _, error in values if error), ""),
-    )

@@ -18,13 +18,14 @@ from dashboard.shared.formatting import clock
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.shared.videos.charge_status import SETTLEMENT_DEADLINE
+from dashboard.shared.videos.status_text import NO_TRIALS_TEXT
 from proxyapi import pricing
-from proxyapi.models import Account, Charge, ChargeState, TokenState
+from proxyapi.models import Account, AccountPlan, Charge, ChargeState, TokenState
 from proxyapi.operations import IDEA_SEARCH_OPERATION
 from proxyapi.refusals import TokenRefused
 
 REPEATED_WITHIN = timedelta(hours=24)
-STOPPED_TEXT = "Your token does not work now. Add a new one."
+LAPSED_TEXT = "The plan has lapsed. You can search again when it is paid."
 NO_PRICE = "The service’s price list has no price for a search."
 SEARCH_RUNS = "This search is running. Its ideas appear beside."
 SEARCH_WAITS = "This search waits to be sent."
@@ -63,7 +64,8 @@ def load_search_check(reader: Membership, keyword: str = "", network: str = "") 
         return SearchCheck(keyword, None, problem=refused.sentence, needs_token=True)
     price = pricing.fixed_price(token.account, IDEA_SEARCH_OPERATION)
     if token.state != TokenState.WORKING:
-        return SearchCheck(keyword, price, problem=STOPPED_TEXT, needs_token=True)
+        is_trial = token.account.plan == AccountPlan.TRIAL
+        return SearchCheck(keyword, price, problem=NO_TRIALS_TEXT if is_trial else LAPSED_TEXT)
     if not keyword:
         return SearchCheck(keyword, price)
     same = [
@@ -101,7 +103,8 @@ def money_problem(account: Account, price: Decimal | None) -> str:
     if price is None:
         return NO_PRICE
     hold = pricing.hold_for_operation(IDEA_SEARCH_OPERATION, price)
-    return credit_shortfall_text(account.available_balance(), hold)
+    shortfall = credit_shortfall_text(account.available_balance(), hold)
+    return f"Not enough credits: {shortfall}." if shortfall else ""
 
 
 def repeated_text(same: Iterable[Charge]) -> str:

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db.models import Count
 from django.utils import timezone
 
-from dashboard.ideas.queries.filters import IdeaFilters
+from dashboard.ideas.queries.filters import IdeaFilters, team_ideas
 from dashboard.ideas.queries.networks import network_label
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
@@ -86,10 +86,11 @@ class SearchList:
     earlier: tuple[SearchRow, ...]
     note: str
     earlier_text: str
+    is_empty: bool  # the team has never searched, and owns nothing
 
 
 def load_searches(reader: Membership) -> SearchList:
-    """One query."""
+    """One query; a second one for a team that has never searched."""
     now, searches = timezone.now(), team_searches(reader)
     usual, may_refresh = usual_duration(searches), has_permission(reader, Permission.RECHECK)
     shown = [search for search in searches if is_shown(search, now)]
@@ -107,6 +108,7 @@ def load_searches(reader: Membership) -> SearchList:
         ),
         note=count_note(shown),
         earlier_text=earlier_note(earlier),
+        is_empty=not searches and not team_ideas(reader).exists(),
     )
 
 
