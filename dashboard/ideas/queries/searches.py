@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     Search = WithAnnotations[Charge, SearchAnnotations]
 
 SEARCH_LIMIT_S = 120.0  # the scale of a bar: "up to about 2 minutes, synchronous" (spec, Limits)
-SHOWN_FOR = timedelta(hours=1)
+SHOWN_FOR, MAX_ENDED_SHOWN = timedelta(hours=1), 4
 EARLIER_FOR = timedelta(hours=24)
 MAX_SEARCHES = 40
 MIN_HISTORY = 4  # searches; with fewer there is no usual duration
@@ -65,7 +66,8 @@ class SearchBar:
 
 @dataclass(frozen=True, slots=True)
 class SearchRow:
-    """`owned_url` is set if the reader can look at what the team owns of the same words."""
+    """`found_url` leads to what it found; `owned_url`, of an unknown search, to what the team owns
+    of the same words."""
 
     id: UUID
     keyword: str
@@ -76,7 +78,9 @@ class SearchRow:
     amount_note: str
     bar: SearchBar | None
     next_check_s: float | None
+    found_url: str
     owned_url: str
+    owned_label: str
     may_refresh: bool  # what is owned is read again first
 
 
@@ -93,7 +97,8 @@ def load_searches(reader: Membership) -> SearchList:
     """One query; a second one for a team that has never searched."""
     now, searches = timezone.now(), team_searches(reader)
     usual, may_refresh = usual_duration(searches), has_permission(reader, Permission.RECHECK)
-    shown = [search for search in searches if is_shown(search, now)]
+    ended = [search for search in searches if ended_lately(search, now)][:MAX_ENDED_SHOWN]
+    shown = [search for search in searches if search.is_open or search in ended]
     earlier = [
         search
         for search in searches
@@ -122,8 +127,8 @@ def team_searches(reader: Membership) -> list[Search]:
     return found
 
 
-def is_shown(search: Charge, now: datetime) -> bool:
-    return search.is_open or now - (search.settled_at or search.created_at) < SHOWN_FOR
+def ended_lately(search: Charge, now: datetime) -> bool:
+    return not search.is_open and now - (search.settled_at or search.created_at) < SHOWN_FOR
 
 
 def usual_duration(searches: Iterable[Charge]) -> tuple[float, float] | None:
@@ -146,6 +151,7 @@ def build_search_row(
     is_unknown = search.state == ChargeState.UNKNOWN
     glyph, text = describe_search(search, now)
     keyword, network = search_words(search)
+    url = IdeaFilters(keyword=keyword).url()
     return SearchRow(
         id=search.pk,
         keyword=keyword,
@@ -158,7 +164,9 @@ def build_search_row(
         ),
         bar=build_bar(search, usual, now) if search.state == ChargeState.SENDING else None,
         next_check_s=seconds_until(search.due_at, now) if is_unknown else None,
-        owned_url=IdeaFilters(keyword=keyword).url() if is_unknown or search.new_count else "",
+        found_url=url if search.new_count and not is_unknown else "",
+        owned_url=url if is_unknown else "",
+        owned_label="Look at the ideas you own" if may_refresh else "Show the ideas you own",
         may_refresh=is_unknown and may_refresh,
     )
 
@@ -221,9 +229,12 @@ def build_bar(search: Charge, usual: tuple[float, float] | None, now: datetime) 
 
 def count_note(shown: Sequence[Charge]) -> str:
     """Return a text such as `1 running, 1 unknown`."""
-    unknown = sum(search.state == ChargeState.UNKNOWN for search in shown)
-    running = sum(search.is_open for search in shown) - unknown
-    counts = {"running": running, "unknown": unknown}
+    states = Counter(ChargeState(search.state) for search in shown if search.is_open)
+    counts = {
+        "running": states[ChargeState.SENDING],
+        "unknown": states[ChargeState.UNKNOWN],
+        "waiting": states[ChargeState.HELD] + states[ChargeState.DRAFT],
+    }
     return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
 
 

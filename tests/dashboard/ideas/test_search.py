@@ -206,7 +206,8 @@ def test_the_services_sentence_about_a_network_is_shown_beside_the_same_search(
         (
             {"state": "unknown", "cost": None, "settled_at": None},
             ["It may have cost 15 cr. Look at what you own first", "0 or 15",
-             "it will not be sent again by itself", "Look at what you own</span>", "1 unknown"],
+             "it will not be sent again by itself", "Look at the ideas you own</span>",
+             "1 unknown"],
         ),
         ({"state": "confirmed", "cost": 0}, ["It found nothing and was free."]),
         ({"state": "refused", "status": 404}, ["It found nothing and was free."]),
