@@ -2,5 +2,6 @@
 
 from __future__ import annotations
 
+from proxyapi.ideas.records import parse_ideas
 from proxyapi.ideas.refresh import refresh_ideas
-from proxyapi.ideas.store import store_search_result
+from proxyapi.ideas.store import store_ideas, store_search_result

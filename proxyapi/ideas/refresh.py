@@ -20,7 +20,7 @@ from proxyapi.ideas.store import store_ideas
 from proxyapi.models import AccountPlan, IdeaRefresh, Token
 from proxyapi.operations import EVIDENCE_READS, ExecutionEvidence, get_operation
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
-from proxyapi.top_up.preference_sync import ACCOUNT_UNREADABLE, PLAN_REQUIRED_MESSAGES
+from proxyapi.top_up import ACCOUNT_UNREADABLE, PLAN_REQUIRED_MESSAGES
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Reply
 

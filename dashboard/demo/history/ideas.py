@@ -12,8 +12,7 @@ from dashboard.demo.history.plan import PAST_DAYS
 from dashboard.demo.history.replay import Call, ReplayAnswer, build_call
 from dashboard.models import Membership
 from dashboard.studio.idea_actions import start_idea_drafts
-from proxyapi.ideas.records import parse_ideas
-from proxyapi.ideas.store import store_ideas
+from proxyapi.ideas import parse_ideas, store_ideas
 from proxyapi.models import Account, Charge, ChargeState, Draft, Job, Token
 from proxyapi.operations import IDEA_SEARCH_OPERATION, get_operation
 

@@ -25,7 +25,7 @@ class ListReading:
 
     @property
     def sentence(self) -> str:
-        if self.is_pending:
+        if self.is_pending and not self.error:
             return "The service’s list is being read."
         if self.read_at is None:
             return self.error or "The service’s list was not read yet."

@@ -11,7 +11,7 @@ from decimal import Decimal
 from django.utils import timezone
 
 from dashboard.ideas.queries.filters import IdeaFilters, team_ideas
-from dashboard.ideas.queries.searches import search_words, team_searches
+from dashboard.ideas.queries.searches import is_running, search_words, team_searches
 from dashboard.models import Membership
 from dashboard.shared.budget_impact import build_budget_impact
 from dashboard.shared.formatting import clock
@@ -95,7 +95,7 @@ def open_search_problem(same: Iterable[Charge]) -> str:
             until = clock((search.sent_at or search.created_at) + SETTLEMENT_DEADLINE)
             return WAIT_FOR_LEDGER.format(until=until)
         if search.is_open:
-            return SEARCH_RUNS if search.state == ChargeState.SENDING else SEARCH_WAITS
+            return SEARCH_RUNS if is_running(search) else SEARCH_WAITS
     return ""
 
 

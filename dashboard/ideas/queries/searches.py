@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -58,6 +57,7 @@ class SearchBar:
     usual_start: float
     usual_width: float
     note: str
+    end_s: int = round(SEARCH_LIMIT_S)
 
     @property
     def sentence(self) -> str:
@@ -162,13 +162,19 @@ def build_search_row(
         amount_note={"held": "held", "unknown": "unknown", "about": "requested"}.get(
             charge_amount(search).kind, ""
         ),
-        bar=build_bar(search, usual, now) if search.state == ChargeState.SENDING else None,
+        bar=build_bar(search, usual, now) if is_running(search) else None,
         next_check_s=seconds_until(search.due_at, now) if is_unknown else None,
         found_url=url if search.new_count and not is_unknown else "",
         owned_url=url if is_unknown else "",
         owned_label="Look at the ideas you own" if may_refresh else "Show the ideas you own",
         may_refresh=is_unknown and may_refresh,
     )
+
+
+def is_running(search: Charge) -> bool:
+    """True if it was sent, or is sent next and waits for nothing."""
+    is_next = search.state == ChargeState.HELD and not search.reason
+    return search.state == ChargeState.SENDING or is_next
 
 
 def search_words(search: Charge) -> tuple[str, str]:
@@ -183,9 +189,9 @@ def describe_search(search: Search, now: datetime) -> tuple[str, str]:
         return "unknown", UNKNOWN_TEXT.format(
             since=since, who=who, price=credits(search.price), outcome=outcome
         )
-    if search.state == ChargeState.SENDING:
+    if is_running(search):
         leave = "You can leave this page; the ideas appear here."
-        return "running", f"Sent {since} by {who}. {leave}"
+        return "running", f"Started {clock(search.created_at)} by {who}. {leave}"
     if search.is_open:
         texts = open_charge_texts(search, now, search.account.pause_reason)
         return texts.glyph, f"{who}, {since}. {texts.summary or texts.detail}"
@@ -215,7 +221,7 @@ def result_text(search: Search) -> str:
 
 
 def build_bar(search: Charge, usual: tuple[float, float] | None, now: datetime) -> SearchBar:
-    elapsed = max(0.0, (now - (search.sent_at or now)).total_seconds())
+    elapsed = max(0.0, (now - (search.sent_at or search.created_at)).total_seconds())
     low, high = usual or (0.0, 0.0)
     note = f"usually {duration_range_text(low, high)}, 2 min at most" if usual else "2 min at most"
     return SearchBar(
@@ -229,12 +235,10 @@ def build_bar(search: Charge, usual: tuple[float, float] | None, now: datetime) 
 
 def count_note(shown: Sequence[Charge]) -> str:
     """Return a text such as `1 running, 1 unknown`."""
-    states = Counter(ChargeState(search.state) for search in shown if search.is_open)
-    counts = {
-        "running": states[ChargeState.SENDING],
-        "unknown": states[ChargeState.UNKNOWN],
-        "waiting": states[ChargeState.HELD] + states[ChargeState.DRAFT],
-    }
+    running = sum(is_running(search) for search in shown)
+    unknown = sum(search.state == ChargeState.UNKNOWN for search in shown)
+    waiting = sum(search.is_open for search in shown) - running - unknown
+    counts = {"running": running, "unknown": unknown, "waiting": waiting}
     return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
 
 

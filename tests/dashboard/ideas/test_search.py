@@ -15,6 +15,7 @@ from django.utils import timezone
 from dashboard.models import ApprovalRequest, AuditEvent, Budget, Membership
 from proxyapi.models import Account, Charge, ChargeState, Token, TokenState
 from proxyapi.models.charge import NEVER_CHARGED_CODE
+from tests.dashboard.budgets.conftest import drawn_form_fields
 from tests.dashboard.ideas.conftest import HTMX, Browser, make_ideas, make_search, text_of
 
 SEARCHES, CHECK = "/ideas/searches/", "/ideas/searches/check/"
@@ -198,7 +199,14 @@ def test_the_services_sentence_about_a_network_is_shown_beside_the_same_search(
 @pytest.mark.parametrize(
     ("fields", "texts"),
     [
-        ({"state": "held", "cost": None, "settled_at": None}, ["It is sent next.", "held"]),
+        (
+            {"state": "held", "cost": None, "settled_at": None, "sent_at": None},
+            ["Started ", "You can leave this page", "15 <abbr", "held", "1 running"],
+        ),
+        (
+            {"state": "held", "cost": None, "settled_at": None, "reason": "The limit is used up."},
+            ["The limit is used up.", "held", "1 waiting"],
+        ),
         (
             {"state": "sending", "cost": None, "settled_at": None},
             ["You can leave this page", "1 min 30 s</span>, 2 min at most", "1 running"],
@@ -251,3 +259,19 @@ def test_searches_alone_without_htmx_are_the_page(
 ) -> None:
     response = client_of(priya).get(SEARCHES)
     assert (response.status_code, response.url) == (302, reverse("ideas"))
+
+
+def test_an_approver_reads_what_is_searched_and_the_search_is_sent_at_the_present_price(
+    client_of: Browser, token: Token, priya: Membership, thea: Membership
+) -> None:
+    Budget.objects.create(team=priya.team, member=priya.user, hard=10)
+    client_of(priya).post(SEARCHES, form(ask="1"))
+    approval = ApprovalRequest.objects.get()
+    approver = client_of(thea)
+    assert "To search for ideas on “lakes”." in text_of(approver.get("/budgets/"))
+    url = reverse("approval-request-approvals", args=[approval.pk])
+    drawn = drawn_form_fields(approver.get(url, headers=HTMX))
+    Account.objects.update(costs={"idea_discovery": {"credits": 12}})
+    approver.post(url, {"how": "once", "drawn": drawn})
+    charge = Charge.objects.get()
+    assert (charge.state, charge.hold) == (ChargeState.HELD, 12)
