@@ -134,7 +134,8 @@ def test_a_read_that_fails_is_repeated_later_and_later_and_says_why(
     refresh_ideas(account.pk)
     row.refresh_from_db()
     first = row.due_at - timezone.now()
-    redis_client.connect_redis().flushall()  # the limiter has learned nothing of an answer that did not come
+    # The limiter has learned nothing of an answer that did not come.
+    redis_client.connect_redis().flushall()
     refresh_ideas(account.pk)
     row.refresh_from_db()
     assert row.error and row.failures == 2
