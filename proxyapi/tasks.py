@@ -18,6 +18,7 @@ from proxyapi import (
     call_retention,
     charge_log,
     failpoints,
+    ideas,
     ledger,
     redis_client,
     stored_files,
@@ -27,7 +28,7 @@ from proxyapi import (
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge, recovery
 from proxyapi.kinds import KINDS
 from proxyapi.kinds.page_reading import read_page
-from proxyapi.models import Account, Charge, ChargeState, Job, TopUpChange
+from proxyapi.models import Account, Charge, ChargeState, IdeaRefresh, Job, TopUpChange
 from proxyapi.operations import get_operation
 from proxyapi.polling import due_work
 from proxyapi.polling.job_quarantine import quarantine_failing_job
@@ -78,7 +79,7 @@ def tick() -> None:
 
 
 def enqueue_due_reads() -> None:
-    """Enqueue polls of jobs, reads of parts and of web pages, and prices of drafts."""
+    """Enqueue polls of jobs, reads of parts, web pages and ideas, and prices of drafts."""
     for job_id, until in due_work.lease_due_jobs():
         poll_job_task.delay(str(job_id), until.isoformat())
     for job_id, until in due_work.lease_due_part_reads():
@@ -87,6 +88,8 @@ def enqueue_due_reads() -> None:
         quote_draft_task.delay(str(job_id))
     for job_id in due_work.lease_due_page_reads():
         read_page_task.delay(str(job_id))
+    for account_id in due_work.lease_due_idea_refreshes():
+        refresh_ideas_task.delay(str(account_id))
 
 
 @shared_task
@@ -142,6 +145,11 @@ def read_page_task(job_id: str) -> None:
 
 
 @shared_task(expires=60)
+def refresh_ideas_task(account_id: str) -> None:
+    ideas.refresh_ideas(UUID(account_id))
+
+
+@shared_task(expires=60)
 def refresh_account_task(account_id: str) -> None:
     try:
         tokens.refresh_account_profile(Account.objects.get(pk=account_id))
@@ -154,10 +162,12 @@ def refresh_account_task(account_id: str) -> None:
 @shared_task
 def refresh_due_accounts() -> None:
     """Every minute: refresh old account profiles. Also reschedule jobs after a clock rollback, mark
-    refunds that were missed and request new prices for stale ones."""
+    refunds that were missed, request new prices for stale ones, and have the ideas of new accounts
+    read."""
     due_work.reschedule_after_clock_rollback()
     due_work.mark_missed_refunds()
     due_work.requeue_stale_quotes()
+    IdeaRefresh.objects.schedule_first_reads()
     accounts = Account.objects.of_current_upstream().due_for_refresh(timezone.now())
     for account_id in accounts.values_list("pk", flat=True):
         refresh_account_task.delay(str(account_id))

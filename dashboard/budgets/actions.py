@@ -297,7 +297,7 @@ def current_request_price(charge: Charge) -> Decimal | None:
     if operation.writes_script:
         return pricing.script_credits(charge.account)
     if charge.job is None:
-        return charge.price
+        return pricing.fixed_price(charge.account, charge.operation)
     if operation.price.rule is PriceRule.LAST_RENDER:
         return pricing.estimate_retry_price(charge.job)
     draft = charge.job.draft_or_none

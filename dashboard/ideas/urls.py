@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from dashboard.ideas import views
+
+urlpatterns = [
+    path("ideas/", views.ideas, name="ideas"),
+    path("ideas/searches/", views.searches, name="idea-searches"),
+    path("ideas/searches/check/", views.check_search, name="idea-search-check"),
+    path("ideas/refreshes/", views.refresh_list, name="idea-refreshes"),
+]

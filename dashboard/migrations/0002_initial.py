@@ -23,6 +23,7 @@ class Migration(migrations.Migration):
             name='DraftOrigin',
             fields=[
                 ('job', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='draft_origin', serialize=False, to='proxyapi.job')),
+                ('idea', models.ForeignKey(blank=True, help_text='The idea whose title is the topic.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='origins', to='proxyapi.idea')),
                 ('script_request', models.JSONField(blank=True, default=dict)),
                 ('left_out', models.JSONField(blank=True, default=dict, help_text='Names of kept options that were not offered, by field.')),
                 ('uses_brand_kit', models.BooleanField(default=False)),
@@ -49,6 +50,7 @@ class Migration(migrations.Migration):
                 ('role', models.CharField(choices=[('owner', 'Owner'), ('admin', 'Admin'), ('treasurer', 'Treasurer'), ('producer', 'Producer'), ('viewer', 'Viewer')], max_length=9)),
                 ('joined_at', models.DateTimeField(auto_now_add=True)),
                 ('alerts_read_at', models.DateTimeField(blank=True, help_text='Alerts up to this time are read.', null=True)),
+                ('ideas_seen_at', models.DateTimeField(blank=True, help_text='Ideas that came after this time are marked as new.', null=True)),
             ],
             options={
                 'ordering': ('joined_at', 'pk'),

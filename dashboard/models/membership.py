@@ -37,6 +37,9 @@ class Membership(models.Model):
     alerts_read_at = models.DateTimeField(
         null=True, blank=True, help_text="Alerts up to this time are read."
     )
+    ideas_seen_at = models.DateTimeField(
+        null=True, blank=True, help_text="Ideas that came after this time are marked as new."
+    )
     default_preset = models.ForeignKey(
         "dashboard.Preset",
         models.SET_NULL,

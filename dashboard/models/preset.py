@@ -15,7 +15,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from dashboard.models.membership import Team
-from proxyapi.models import Job
+from proxyapi.models import Idea, Job
 
 MAX_PRESET_NAME_CHARS = 60
 
@@ -83,7 +83,8 @@ class BrandKit(models.Model):
 
 
 class DraftOrigin(models.Model):
-    """What a draft was started with, besides what its member typed: a preset, the brand kit.
+    """What a draft was started with, besides what its member typed: a preset, an idea, the brand
+    kit.
 
     While the kit is switched on, `kit_values` has the values that it set and `replaced_values`
     those that it replaced, both in the upstream's field names; a field that has another value now
@@ -93,6 +94,14 @@ class DraftOrigin(models.Model):
     job = models.OneToOneField(Job, models.CASCADE, primary_key=True, related_name="draft_origin")
     preset = models.ForeignKey(
         Preset, models.SET_NULL, null=True, blank=True, related_name="origins"
+    )
+    idea = models.ForeignKey(
+        Idea,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="origins",
+        help_text="The idea whose title is the topic.",
     )
     script_request = models.JSONField(default=dict, blank=True)
     left_out = models.JSONField(

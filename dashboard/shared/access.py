@@ -7,7 +7,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 from django.http import Http404
 
 from dashboard.models import ApprovalRequest, Budget, Label, Membership, Preset, VersionGroup
@@ -18,6 +18,7 @@ from proxyapi.models import (
     Charge,
     ChargeState,
     CreditPack,
+    Idea,
     Job,
     JobPart,
     LedgerConflict,
@@ -90,6 +91,16 @@ def fetch_selected_jobs(request: TeamRequest, job_ids: Collection[UUID]) -> list
         raise Http404("One of these videos does not exist in this team.")
     check_permission(request.membership, Permission.RENDER)
     return jobs
+
+
+def fetch_ideas(request: TeamRequest, idea_ids: Collection[UUID]) -> list[Idea]:
+    """Return ideas to make drafts of, the highest volume first."""
+    ideas = Idea.objects.filter(account__tenant=request.team.tenant_id, pk__in=idea_ids)
+    rows = list(ideas.order_by(F("volume").desc(nulls_last=True), "pk"))
+    if len(rows) != len(set(idea_ids)):
+        raise Http404("One of these ideas does not exist in this team.")
+    check_permission(request.membership, Permission.RENDER)
+    return rows
 
 
 def fetch_label(request: TeamRequest, label_id: UUID) -> Label:

@@ -26,7 +26,7 @@ from dashboard.shared.text_validation import clean_line
 from proxyapi import pricing, tasks
 from proxyapi.charges import ChargeIntent, admit, find_submitted_charge
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Charge, Job, JobState, Upload
+from proxyapi.models import Charge, Job, JobState, Token, Upload
 from proxyapi.refusals import (
     AlreadyInProgress,
     LimitExceeded,
@@ -45,7 +45,7 @@ PRICE_CHANGED = "Not sent. The price was {seen} cr and is {now} cr now"
 
 def submit_charge(
     by: Membership,
-    job: Job,
+    target: Job | Token,
     operation: str,
     nonce: UUID,
     quote: Callable[[], Decimal],
@@ -60,18 +60,20 @@ def submit_charge(
     instead. `path`, `body` and `uploads` are as in `ChargeIntent`, `beside` as in
     `request_approval`.
 
-    `quote` returns the price in credits and raises `Refusal` if the job cannot be sent in its
-    current state. A form that is submitted twice gets the charge it already created.
+    `target` is the job, or the token of an operation that has none. `quote` returns the price in
+    credits and raises `Refusal` if nothing can be sent in the current state. A form that is
+    submitted twice gets the charge it already created.
     """
     try:
         price = quote()
     except Refusal:
-        if submitted := find_submitted_charge(job, operation, nonce, body or {}, path or {}):
+        if submitted := find_submitted_charge(target, operation, nonce, body or {}, path or {}):
             return submitted
         raise
     hold = pricing.hold_for_operation(operation, price)
+    job, token = (target, None) if isinstance(target, Job) else (None, target)
     intent = ChargeIntent(
-        job, operation, nonce, hold, price, body or {}, path=path or {}, uploads=uploads
+        job, operation, nonce, hold, price, body or {}, token, path=path or {}, uploads=uploads
     )
     if words is None:
         return charge_within_budget(by, intent)

@@ -22,28 +22,27 @@ from dashboard.shared.charging import (
     require_shown_price,
     submit_charge,
 )
+from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import account_options
 from dashboard.studio.flows import flow_of, lacks_priced_choice, settings_put_aside, type_refusal
 from dashboard.studio.kept_settings.new_drafts import DraftStart, build_draft_start
 from proxyapi import pricing, tasks
-from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS, awaits_approval, has_unread_script, page_reading
 from proxyapi.models import (
     Charge,
     Draft,
+    Idea,
     Job,
     JobKind,
     JobState,
     PageRead,
     ScriptVersion,
-    Token,
     lock_draft,
 )
-from proxyapi.refusals import NotReady, StaleData, TokenRefused
+from proxyapi.refusals import NotReady, StaleData
 
-ADD_ONE_FIRST = "You have no token yet. Add yours; everything you create uses it."
 DRAFT_CHANGED_REASON = ": the draft was changed or got a new price."
 TYPE_FIXED = (
     "The type cannot be changed after the first render. Create a new draft for another type."
@@ -73,12 +72,14 @@ def start_draft(
     chosen: dict[str, Any],
     script_request: dict[str, Any] | None = None,
     preset: Preset | None = None,
+    idea: Idea | None = None,
     fallback: dict[str, Any] | None = None,
 ) -> Job:
     """Create a draft on the member's own token. It costs nothing and exists only here until it is
     priced.
 
-    `script_request` has the length, style, tone and language that the form of a script starts with.
+    `script_request` has the length, style, tone and language that the form of a script starts with;
+    `idea` is what it is made of.
     With a `preset` or a `fallback`, even an empty one, it is no copy: under the chosen settings lie
     those of the preset (else of the member's default preset), of the brand kit if the team says so,
     and of the fallback; the type is then optional.
@@ -96,7 +97,8 @@ def start_draft(
     start = DraftStart(chosen)
     if preset is not None or fallback is not None:
         start = build_draft_start(by, token.account, chosen, preset, fallback or {})
-    start = replace(start, script_request={**start.script_request, **(script_request or {})})
+    request = {**start.script_request, **(script_request or {})}
+    start = replace(start, script_request=request, idea=idea)
     Draft.objects.create(job=job, settings={**start.settings, "title": title})
     start.save_origin(job)
     record_audit_event(by, AuditAction.DRAFT_START, job.pk)
@@ -156,16 +158,6 @@ def restore_draft(*, by: Membership, job: Job) -> None:
     if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
         record_audit_event(by, AuditAction.DRAFT_RESTORE, job.pk)
         publish_event(job.tenant_id, EventType.DRAFT, job.pk)
-
-
-def require_member_token(by: Membership) -> Token:
-    own_tokens = Token.objects.usable().filter(tenant=by.team.tenant, owner=by.user)
-    token = token_vault.first_decryptable(own_tokens.select_related("account").best_first())
-    if token is None:
-        stored = Token.objects.not_removed().filter(tenant=by.team.tenant, owner=by.user)
-        paused = (row.account.pause_reason for row in stored.select_related("account"))
-        raise TokenRefused(next(filter(None, paused), ADD_ONE_FIRST))
-    return token
 
 
 @transaction.atomic

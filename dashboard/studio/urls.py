@@ -9,6 +9,7 @@ from dashboard.studio import views
 urlpatterns = [
     path("studio/", views.studio, name="studio"),
     path("studio/drafts/", views.drafts, name="drafts"),
+    path("studio/idea-drafts/", views.make_idea_drafts, name="idea-drafts"),
     path("studio/reading/", views.read_start, name="studio-reading"),
     path(
         "studio/versions/<uuid:group_id>/renders/",

@@ -197,18 +197,19 @@ def cancel_held_charge(charge: Charge, sentence: str) -> bool:
 
 
 def find_submitted_charge(
-    job: Job,
+    target: Job | Token,
     operation: str,
     nonce: UUID,
     body: Mapping[str, object],
     path: Mapping[str, str] | None = None,
 ) -> Charge | None:
     """Return the charge that this form already created, for callers that check the form before
-    `admit`.
+    `admit`. `target` is the job, or the token of an operation without one.
 
     Raises `AlreadyInProgress` if the nonce was used for another operation.
     """
-    return find_charge_by_nonce(job.tenant_id, nonce, (job.pk, operation, path or {}, body))
+    job_id = target.pk if isinstance(target, Job) else None
+    return find_charge_by_nonce(target.tenant_id, nonce, (job_id, operation, path or {}, body))
 
 
 def find_charge_of_intent(intent: ChargeIntent) -> Charge | None:

@@ -107,9 +107,9 @@ def end_if_already_started(charge: Charge, record: dict[str, Any]) -> bool:
 def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
     """Move the charge to `sending`, durably: after a power failure it must not be found held and be
     sent again. The claim fails if another token has taken over the charge."""
-    now = timezone.now()
+    now, was_delayed = timezone.now(), bool(charge.reason)
     with durable_commits():
-        return Charge.objects.filter(token=charge.token).transition(
+        is_claimed = Charge.objects.filter(token=charge.token).transition(
             charge,
             ChargeState.SENDING,
             before=before,
@@ -119,6 +119,9 @@ def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
             heartbeat_at=now,
             due_at=now + timeouts.heartbeat_timeout(),
         )
+    if is_claimed and was_delayed:  # pages show what it waited for
+        job_effects.publish_charge_events(charge)
+    return is_claimed
 
 
 def is_sender_dead(charge: Charge) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from proxyapi import ideas
 from proxyapi.charges import evidence
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS, StatusReading, UpstreamRecord, script_digest, unread_script_marker
@@ -67,6 +68,8 @@ def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> No
     if not unapplied.update(applied_at=now, unidentified_at=None, result=result):
         return
     charge.applied_at, charge.unidentified_at, charge.result = now, None, result
+    if is_idea_search(charge):
+        ideas.store_search_result(charge)
     if job is not None:
         apply_to_parts(job, charge, record, now)
         advance_job(job, charge, record, now)
@@ -89,11 +92,15 @@ def build_kept_result(charge: Charge, record: UpstreamRecord, data: Any) -> Any:
     """The part of the result to store, as plain JSON: amounts become text."""
     if not get_operation(charge.operation).keeps_result and charge.job_id:
         return None
-    if data is None and get_operation(charge.operation).evidence is ExecutionEvidence.IDEAS:
+    if data is None and is_idea_search(charge):
         known_ids = set(charge.before.get("ideas", []))
         rows = record.get("ideas", [])
         data = [row for row in rows if str(row.get("id")) not in known_ids] or rows
     return None if data is None else json.loads(json.dumps(data, default=str))
+
+
+def is_idea_search(charge: Charge) -> bool:
+    return get_operation(charge.operation).evidence is ExecutionEvidence.IDEAS
 
 
 def apply_to_parts(job: Job, charge: Charge, record: UpstreamRecord, now: datetime) -> None:

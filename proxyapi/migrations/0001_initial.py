@@ -688,6 +688,10 @@ class Migration(migrations.Migration):
             model_name='charge',
             index=models.Index(condition=models.Q(('unidentified_at__isnull', False)), fields=['tenant', 'unidentified_at'], name='charge_unidentified'),
         ),
+        migrations.AddIndex(
+            model_name='charge',
+            index=models.Index(condition=models.Q(('job__isnull', True)), fields=['tenant', 'created_at'], name='charge_without_job'),
+        ),
         migrations.AddConstraint(
             model_name='charge',
             constraint=models.UniqueConstraint(fields=('tenant', 'nonce'), name='charge_once_per_nonce'),
@@ -739,5 +743,39 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='topupchange',
             constraint=models.CheckConstraint(condition=models.Q(('state__in', ['asked', 'sending', 'unknown', 'saved', 'refused'])), name='top_up_change_state_known'),
+        ),
+        migrations.CreateModel(
+            name='IdeaRefresh',
+            fields=[
+                ('account', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='idea_refresh', serialize=False, to='proxyapi.account')),
+                ('due_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('requested_at', models.DateTimeField(blank=True, help_text='When a member or a search requested it; null once read.', null=True)),
+                ('next_page', models.PositiveSmallIntegerField(default=1, help_text='The page to read next; above 1 while a reading is in progress.')),
+                ('failures', models.PositiveSmallIntegerField(default=0, help_text='Reads in a row that failed.')),
+                ('read_at', models.DateTimeField(blank=True, help_text='When the list was last read to its end.', null=True)),
+                ('error', models.TextField(blank=True, help_text='Why the last read failed; shown to users.')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['due_at'], name='idea_refresh_due')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Idea',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('remote_id', models.CharField(max_length=64)),
+                ('keyword', models.CharField(blank=True, max_length=200)),
+                ('network', models.CharField(blank=True, max_length=60)),
+                ('title', models.CharField(max_length=500)),
+                ('volume', models.PositiveBigIntegerField(blank=True, null=True)),
+                ('rank', models.PositiveIntegerField(blank=True, null=True)),
+                ('found_at', models.DateTimeField(default=django.utils.timezone.now, help_text='By the service, else when it was first seen.')),
+                ('first_seen_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('account', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ideas', to='proxyapi.account')),
+                ('charge', models.ForeignKey(blank=True, help_text='The search that found it first, if the portal sent it.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='ideas', to='proxyapi.charge')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('account', 'remote_id'), name='idea_once_per_account'), models.CheckConstraint(condition=models.Q(('title', ''), _negated=True), name='idea_has_a_title')],
+            },
         ),
     ]

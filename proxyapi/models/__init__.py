@@ -10,6 +10,7 @@ from proxyapi.models.balance_rebase import BalanceRebase
 from proxyapi.models.charge import Charge, ChargeState
 from proxyapi.models.database_epoch import DatabaseEpoch
 from proxyapi.models.draft import Draft, lock_draft
+from proxyapi.models.idea import Idea, IdeaRefresh
 from proxyapi.models.job import Job, JobOrigin, JobState
 from proxyapi.models.job_part import JobPart
 from proxyapi.models.ledger_conflict import LedgerConflict

@@ -328,6 +328,12 @@ class Charge(models.Model):
                 condition=Q(unidentified_at__isnull=False),
                 name="charge_unidentified",
             ),
+            # Partial: only searches for ideas have no job.
+            models.Index(
+                fields=["tenant", "created_at"],
+                condition=Q(job__isnull=True),
+                name="charge_without_job",
+            ),
         ]
 
     def __str__(self) -> str:

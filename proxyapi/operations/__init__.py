@@ -37,6 +37,7 @@ PART_OPERATIONS = _names(lambda row: row.changes_part)
 (EXPORT_OPERATION,) = _names(lambda row: row.part_list == "exports")
 (OWN_MEDIA_OPERATION,) = _names(lambda row: row.part_list == "assets")
 (NEW_IMAGE_OPERATION,) = _names(lambda row: row.changes_part and not row.part_list)
+(IDEA_SEARCH_OPERATION,) = _names(lambda row: row.evidence is ExecutionEvidence.IDEAS)
 SCRIPT_OPERATIONS = _names(lambda row: row.writes_script)
 ESTIMATED_RENDER_OPERATIONS = _names(
     lambda row: row.starts_rendering and row.price.rule is PriceRule.ESTIMATE

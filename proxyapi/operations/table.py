@@ -281,6 +281,7 @@ _IDEAS = (
         keeps_result=True,
         label="Idea search",
         noun="idea search",
+        request_text="search for ideas on",
     ),
     read_row("ideas.list", "/ideas"),
 )

@@ -25,6 +25,7 @@ from proxyapi.models import (
     Charge,
     ChargeState,
     Draft,
+    IdeaRefresh,
     Job,
     JobKind,
     JobState,
@@ -47,6 +48,8 @@ from proxyapi.redis_client import connect_redis
 LEASE_DURATION = timedelta(seconds=25)
 # As long for a page, whose reading may take a minute; its task expires before.
 PAGE_READ_LEASE = timedelta(seconds=75)
+# As long for a page of ideas; its task expires before.
+IDEA_READ_LEASE = timedelta(seconds=75)
 # A queued task not started within this time was lost, or its worker died.
 PICKUP_TIMEOUT = timedelta(seconds=15)
 # A poll due this soon is leased now and sent at its due time.
@@ -267,6 +270,16 @@ def lease_due_page_reads() -> Iterator[UUID]:
     for id, due_at in rows:
         row = PageRead.objects.filter(pk=id, due_at=due_at)
         if row.update(due_at=now + PAGE_READ_LEASE, state=PageReadState.READING):
+            yield id
+
+
+def lease_due_idea_refreshes() -> Iterator[UUID]:
+    """Yield accounts whose list of ideas is to be read, each leased to the caller."""
+    now = timezone.now()
+    rows = IdeaRefresh.objects.due(now).values_list("pk", "due_at")[:LEASE_BATCH_SIZE]
+    for id, due_at in rows:
+        row = IdeaRefresh.objects.filter(pk=id, due_at=due_at)
+        if row.update(due_at=now + IDEA_READ_LEASE):
             yield id
 
 

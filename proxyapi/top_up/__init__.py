@@ -17,6 +17,8 @@ from proxyapi.top_up.inferred_state import (
     utc_midnight,
 )
 from proxyapi.top_up.preference_sync import (
+    ACCOUNT_UNREADABLE,
+    PLAN_REQUIRED_MESSAGES,
     PreferenceReading,
     accounts_due_for_preference_read,
     refresh_preference,

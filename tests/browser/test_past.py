@@ -14,7 +14,7 @@ from tests.browser.portal_process import LivePortal, running_portal
 
 PICTURES_MS = 30_000  # five seconds on idle cores, which a test does not have
 FILM_MS = 90_000
-AUDITED_PAGES = ("/", "/library/", "/ledger/", "/alerts/")
+AUDITED_PAGES = ("/", "/library/", "/ideas/", "/ledger/", "/alerts/")
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,7 @@ B_ROLL = "test_b_roll.py::test_b_roll_from_a_topic_to_the_film"
 AI_CLIPS = "test_ai_clips.py::test_ai_clips_from_a_draft_to_the_film"
 WEB_PAGE = "test_url_based.py::test_a_web_page_from_a_new_draft_to_the_film"
 TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_shown_without_a_reload"
+IDEAS = "test_ideas.py::test_a_search_is_left_found_and_one_idea_becomes_a_draft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ REACHED_OPERATIONS: Mapping[str, ReachedOperation] = {
     "faceless.scrape_images": ReachedOperation("Studio, Source", WEB_PAGE),
     "faceless.scrape_script": ReachedOperation("Studio, Source", WEB_PAGE),
     "faceless.export": ReachedOperation("Video, Export", EXPORT),
+    "ideas.discover": ReachedOperation("Ideas, Search", IDEAS),
+    "ideas.list": ReachedOperation("Ideas", IDEAS),
     "ai_visuals.regenerate": ReachedOperation("Scenes, New image", NEW_IMAGE),
     "ai_visuals.upload": ReachedOperation("Scenes, Use my own", OWN_MEDIA),
 }

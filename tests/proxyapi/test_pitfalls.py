@@ -30,7 +30,6 @@ ROWS = [int(number) for number in re.findall(r"^(\d+)\. ", PAGE.read_text(), re.
 NAMED = re.compile(r"pitfalls?[ _](\d+(?:(?:_to_|_and_|_| to | and |, )\d+)*)")
 # Whoever makes one of these screens names the row in a test, and takes it out here.
 WITHOUT_A_SCREEN = {
-    35: "ideas: nobody can search for any, nor see those that are there",
     105: "voice clones: none is made here",
     110: "storyboards: none is made here",
     111: "clips: no duration is chosen",

@@ -131,9 +131,10 @@ def build_approval_request_row(
 
 
 def requested_action_text(charge: Charge) -> str:
-    """ "render “Who owns the Moon?”"."""
+    """ "render “Who owns the Moon?”", or "search for ideas on “lakes”"."""
     action = get_operation(charge.operation).request_text
-    return f"{action} “{charge.job.title}”" if charge.job else action
+    subject = charge.job.title if charge.job else charge.body.get("keyword")
+    return f"{action} “{subject}”" if subject else action
 
 
 def budget_left_sentence(usage: BudgetUsage, *, mine: bool) -> str:

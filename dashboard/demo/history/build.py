@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.demo.history import account as past_account
-from dashboard.demo.history import labels, money, presets
+from dashboard.demo.history import ideas, labels, money, presets
 from dashboard.demo.history.account import PastAccount
 from dashboard.demo.history.plan import PAST_DAYS, PastVideo, plan_videos
 from dashboard.demo.history.replay import ReplayAnswer, build_call, run_calls, video_calls
@@ -65,6 +65,7 @@ def replay_past(
     token_of = dict(zip(token_owners, account.tokens, strict=True))
     account_id = account.account["account_id"]
     calls = list(past_account.account_calls(account, now))
+    calls += ideas.search_calls(opened_at, token_of)
     for video in videos:
         calls += video_calls(video, token_of[video.member], account_id)
     calls.sort(key=lambda call: datetime.fromisoformat(call["at"]))
@@ -89,6 +90,7 @@ def store_past(team: Team, past: PastReplay, stored: Sequence[Token]) -> None:
     for video in past.videos:
         rows.add_video(video)
     rows.save()
+    ideas.store_searches(account, past.answers, members, token_of)
     presets.save_presets(rows.jobs, members)
     labels.create_labels(rows.jobs, members["Priya"], opened_at)
     rebuild_price_counts(account)

@@ -17,7 +17,7 @@ from dashboard.studio.kept_settings.resolve import (
     resolve_brand_kit,
     resolve_preset,
 )
-from proxyapi.models import Account, Job
+from proxyapi.models import Account, Idea, Job
 
 NOTHING = ResolvedSettings({}, {})
 
@@ -30,6 +30,7 @@ class DraftStart:
     settings: dict[str, Any]
     script_request: dict[str, Any] = field(default_factory=dict)
     preset: Preset | None = None
+    idea: Idea | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     uses_brand_kit: bool = False
     kit_values: dict[str, Any] = field(default_factory=dict)
@@ -37,7 +38,7 @@ class DraftStart:
 
     def save_origin(self, job: Job) -> None:
         """Store where the settings of a new draft come from, and count the use of the preset."""
-        if self.preset is None and not self.uses_brand_kit and not self.script_request:
+        if not (self.preset or self.idea or self.uses_brand_kit or self.script_request):
             return
         if self.preset is not None:
             used = {"used_count": F("used_count") + 1, "last_used_at": timezone.now()}
@@ -45,6 +46,7 @@ class DraftStart:
         DraftOrigin.objects.create(
             job=job,
             preset=self.preset,
+            idea=self.idea,
             script_request=self.script_request,
             left_out=self.left_out,
             uses_brand_kit=self.uses_brand_kit,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dashboard.studio.views.copies import copy_video
 from dashboard.studio.views.drafts import delete_draft, drafts, open_draft, restore_draft
 from dashboard.studio.views.home import read_start, studio
+from dashboard.studio.views.ideas import make_idea_drafts
 from dashboard.studio.views.pages import arrange_page_images, page_read
 from dashboard.studio.views.renders import draft_price, render_draft
 from dashboard.studio.views.scripts import request_script, restore_script_version

@@ -31,6 +31,7 @@ from proxyapi.models import (
     AutoTopUp,
     Charge,
     ChargeState,
+    Idea,
     Job,
     JobState,
     LedgerEntry,
@@ -115,6 +116,8 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     assert ApprovalRequest.objects.filter(decision="").count() == 1
     kinds = set(AlertEvent.objects.values_list("rule__kind", flat=True))
     assert kinds >= {AlertKind.BALANCE, AlertKind.TOP_UP_FAILED, AlertKind.APPROVAL_REQUEST}
+    assert Idea.objects.count() == 40 and Idea.objects.exclude(charge=None).count() == 40
+    assert Idea.objects.filter(origins__job__state=JobState.DRAFT).count() == 1
     top_ups = LedgerEntry.objects.filter(content_type="top-up")
     assert top_ups.count() >= 2
     assert AutoTopUp.objects.get().enabled
