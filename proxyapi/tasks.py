@@ -17,6 +17,7 @@ from kombu.exceptions import OperationalError
 from proxyapi import (
     call_retention,
     charge_log,
+    cloned_voices,
     failpoints,
     ledger,
     redis_client,
@@ -78,7 +79,7 @@ def tick() -> None:
 
 
 def enqueue_due_reads() -> None:
-    """Enqueue polls of jobs, reads of parts and of web pages, and prices of drafts."""
+    """Enqueue polls of jobs, reads of parts, of web pages and of slots, and prices of drafts."""
     for job_id, until in due_work.lease_due_jobs():
         poll_job_task.delay(str(job_id), until.isoformat())
     for job_id, until in due_work.lease_due_part_reads():
@@ -87,6 +88,8 @@ def enqueue_due_reads() -> None:
         quote_draft_task.delay(str(job_id))
     for job_id in due_work.lease_due_page_reads():
         read_page_task.delay(str(job_id))
+    for account_id in due_work.lease_due_slot_reads():
+        read_voice_slots_task.delay(str(account_id))
 
 
 @shared_task
@@ -139,6 +142,11 @@ def quote_draft_task(job_id: str) -> None:
 @shared_task(expires=60)
 def read_page_task(job_id: str) -> None:
     read_page(Job.objects.select_related("token__account", "account", "draft").get(pk=job_id))
+
+
+@shared_task(expires=60)
+def read_voice_slots_task(account_id: str) -> None:
+    cloned_voices.read_voice_slots(UUID(account_id))
 
 
 @shared_task(expires=60)

@@ -31,6 +31,7 @@ from proxyapi.models import (
     PageRead,
     PageReadState,
     Tenant,
+    VoiceSlots,
 )
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.job import POLLING_STOPPED_HORIZON
@@ -267,6 +268,16 @@ def lease_due_page_reads() -> Iterator[UUID]:
     for id, due_at in rows:
         row = PageRead.objects.filter(pk=id, due_at=due_at)
         if row.update(due_at=now + PAGE_READ_LEASE, state=PageReadState.READING):
+            yield id
+
+
+def lease_due_slot_reads() -> Iterator[UUID]:
+    """Yield accounts whose slots for cloned voices are to be read, each leased to the caller."""
+    now = timezone.now()
+    rows = VoiceSlots.objects.due(now).values_list("pk", "due_at")[:LEASE_BATCH_SIZE]
+    for id, due_at in rows:
+        row = VoiceSlots.objects.filter(pk=id, due_at=due_at)
+        if row.update(due_at=now + LEASE_DURATION):
             yield id
 
 

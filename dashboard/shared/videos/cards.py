@@ -19,6 +19,7 @@ from django.urls import reverse
 
 from dashboard.models import Membership, VideoLabel, VideoVersion
 from dashboard.models.label import JsonList
+from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.query_params import build_page_url
 from dashboard.shared.videos.charge_status import select_open_charge
 from dashboard.shared.videos.cost import CreditAmount, video_cost
@@ -130,7 +131,7 @@ def build_video_card(context: VideoContext, durations: DurationHistory) -> Video
     job = context.job
     return VideoCard(
         id=job.pk,
-        url=reverse("video", args=[job.pk]) if job.hidden_at is None else "",
+        url=job_page_url(job),
         title=job.title,
         state=context.state,
         subtitle=f"{job_type_label(job)}, {job.member.first_name}",

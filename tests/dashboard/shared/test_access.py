@@ -30,7 +30,16 @@ from dashboard.models import (
 from dashboard.shared.safe_redirect import FORM_PAGES
 from proxyapi import calls
 from proxyapi.kinds.job_parts import store_parts
-from proxyapi.models import ChargeState, CreditPack, Job, LedgerConflict, LedgerMirror, Token
+from proxyapi.models import (
+    ChargeState,
+    CreditPack,
+    Job,
+    LedgerConflict,
+    LedgerMirror,
+    StoredFile,
+    Token,
+)
+from proxyapi.stored_files import store_file
 from tests.factories import (
     AccountFactory,
     ChargeFactory,
@@ -124,6 +133,17 @@ ROUTES = {
     "preset-defaults": Route(None, MAKERS, of="preset"),
     "preset-replacements": Route(None, MAKERS, of="preset"),
     "preset-removals": Route(MAKERS, MAKERS, of="preset"),
+    "voices": Route(EVERYBODY),
+    "voice-new": Route(None, MAKERS),
+    "voice-favourites": Route(None, EVERYBODY),
+    "voice-slots": Route(EVERYBODY, KEEPERS, of="account"),
+    "voice": Route(EVERYBODY, MAKERS, of="voice"),
+    "voice-samples": Route(None, MAKERS, of="voice"),
+    "voice-sample": Route(MAKERS, of="sample"),
+    "voice-sample-removals": Route(None, MAKERS, of="sample"),
+    "voice-creations": Route(MAKERS, MAKERS, of="voice"),
+    "voice-deletions": Route(None, MAKERS, of="voice"),
+    "voice-withdrawals": Route(MAKERS, MAKERS, of="voice"),
     "budgets": Route(EVERYBODY),
     "budget-new": Route(TREASURERS, TREASURERS),
     "budget-limits": Route(TREASURERS, TREASURERS, of="budget"),
@@ -185,6 +205,8 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
     "part": lambda job: job.parts.get(list_name="assets").pk,
     "export": lambda job: job.parts.get(list_name="exports").pk,
+    "voice": lambda job: job.account.jobs.get(kind="clone").pk,
+    "sample": lambda job: StoredFile.objects.get(job__account=job.account).pk,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
@@ -227,6 +249,10 @@ def job(priya: Membership) -> Job:
     label.jobs.add(job)
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
     PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
+    voice = JobFactory.create(
+        account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
+    )
+    store_file(voice, name="whales.wav", content_type="audio/wav", content=b"RIFF")
     return job
 
 
@@ -242,7 +268,14 @@ def address(name: str, job: Job, **other: object) -> str:
         own = {f"{of}_id": OBJECTS[of](job), "job_id": job.pk}
         if of == "export":
             own["part_id"] = own.pop("export_id")
-        names = {"part": ("job_id", "part_id"), "export": ("job_id", "part_id")}
+        if of in ("voice", "sample"):
+            own |= {"job_id": OBJECTS["voice"](job), "file_id": own[f"{of}_id"]}
+        names = {
+            "part": ("job_id", "part_id"),
+            "export": ("job_id", "part_id"),
+            "voice": ("job_id",),
+            "sample": ("job_id", "file_id"),
+        }
         args |= {key: (other or own)[key] for key in names.get(of, (f"{of}_id",))}
     if name == "studio-step":
         args["step"] = "voice"
