@@ -24,6 +24,7 @@ from dashboard.voices.queries.clone_settings import (
     CloneSettings,
     is_editable,
     parse_clone_settings,
+    settings_version,
 )
 from dashboard.voices.queries.price import clone_price
 from dashboard.voices.queries.slots import load_slots_card
@@ -98,12 +99,13 @@ def request_slots(account: Account) -> None:
 
 
 @transaction.atomic
-def save_voice(*, by: Membership, job: Job, chosen: dict[str, Any], edited_at: str = "") -> None:
-    """Save what was entered. `edited_at` is the version that the form was built from."""
+def save_voice(*, by: Membership, job: Job, chosen: dict[str, Any], seen: str = "") -> None:
+    """Save what was entered. `seen` is the version of the settings that the form was built from;
+    samples that arrive meanwhile do not count."""
     job, draft = lock_editable_voice(by, job)
     if chosen == draft.settings:
         return
-    if edited_at and edited_at != draft.edited_at.isoformat():
+    if seen and seen != settings_version(draft.settings):
         raise StaleData(CHANGED_MEANWHILE)
     fields = sorted(name for name in chosen if chosen[name] != draft.settings.get(name))
     draft.settings = chosen

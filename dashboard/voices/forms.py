@@ -31,7 +31,7 @@ class VoiceForm(PortalForm):
     """Everything but the samples. Nothing is required to save a draft; what is missing is listed in
     the price card."""
 
-    hidden_field_names = {"edited_at": "the version of the draft"}
+    hidden_field_names = {"seen": "the version of the draft"}
     name = forms.CharField(required=False, max_length=MAX_VOICE_NAME_CHARS, label="Name")
     gender = forms.ChoiceField(required=False, choices=list(GENDERS.items()), label="Gender")
     whose = forms.ChoiceField(
@@ -43,7 +43,7 @@ class VoiceForm(PortalForm):
     )
     terms = forms.BooleanField(required=False)
     purchase_addon = forms.BooleanField(required=False)
-    edited_at = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)
+    seen = forms.CharField(required=False, max_length=40, widget=forms.HiddenInput)
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -52,6 +54,11 @@ def parse_clone_settings(chosen: dict[str, Any]) -> CloneSettings:
         has_consent=bool(chosen.get("terms")),
         buys_slot=bool(chosen.get("purchase_addon")),
     )
+
+
+def settings_version(chosen: dict[str, Any]) -> str:
+    """Return what a form that was built from these settings knows them by."""
+    return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def is_editable(job: Job) -> bool:

@@ -27,6 +27,7 @@ from dashboard.voices.queries.clone_settings import (
     is_editable,
     is_made_unseen,
     parse_clone_settings,
+    settings_version,
 )
 from dashboard.voices.queries.price import ClonePrice, load_clone_price
 from dashboard.voices.queries.voice_status import VoiceStatus, build_voice_status
@@ -81,7 +82,7 @@ class VoicePage:
     use: VoiceUse | None
     chosen: CloneSettings
     price: ClonePrice | None
-    edited_at: str
+    version: str
     member_name: str
 
     @property
@@ -120,7 +121,7 @@ def load_voice_page(job: Job, reader: Membership) -> VoicePage:
         use=load_voice_use(row, voice_id) if voice_id else None,
         chosen=chosen,
         price=load_clone_price(row, reader) if editable else None,
-        edited_at=row.draft.edited_at.isoformat() if row.draft_or_none else "",
+        version=settings_version(row.chosen_settings),
         member_name=str(reader.user),
     )
 

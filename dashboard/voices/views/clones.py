@@ -25,7 +25,7 @@ from proxyapi.refusals import Refusal
 
 FORM_TEMPLATE, STATE_TEMPLATE = "voices/new.html", "voices/page.html"
 BODY_TEMPLATE, SAVED_TEMPLATE = "voices/_body.html", "voices/_saved.html"
-PRICE_TEMPLATE, QUESTION_TEMPLATE = "voices/_price.html", "components/price_question.html"
+PRICE_TEMPLATE, QUESTION_TEMPLATE = "voices/_price_changed.html", "components/price_question.html"
 INVALID_FORM_STATUS = 422
 
 
@@ -87,9 +87,8 @@ def save_voice(request: TeamRequest, job: Job) -> HttpResponse:
     try:
         if not form.is_valid():
             raise Refusal(form.first_error())
-        edited_at = form.cleaned_data["edited_at"]
-        chosen = form.draft_settings()
-        actions.save_voice(by=request.membership, job=job, chosen=chosen, edited_at=edited_at)
+        seen, chosen = form.cleaned_data["seen"], form.draft_settings()
+        actions.save_voice(by=request.membership, job=job, chosen=chosen, seen=seen)
     except Refusal as refused:
         refusal = refused.sentence
     job = fetch_voice(request, job.pk)
