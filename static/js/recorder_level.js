@@ -1,6 +1,6 @@
 // Shows the stream of the recorder while it runs: its level in forty steps, the last seconds as a waveform, and advice.
 (() => {
-  const [STEPS, BARS, EVERY] = [40, 100, 100]; // ms
+  const [STEPS, BARS, EVERY] = [40, 64, 100]; // ms
   let watching = null;
 
   function rect(values, on) {
@@ -12,7 +12,7 @@
   function step(place, decibels) {
     const reached = -60 + (60 * (place + 1)) / STEPS;
     const kind = reached >= -1 ? "is-over" : reached > -6 ? "is-high" : "is-on";
-    return rect({ x: place * 10, y: 0, width: 8, height: 10, rx: 1 }, reached <= decibels && kind);
+    return rect({ x: place * 10, y: 0, width: 8, height: 10, rx: 1.5 }, reached <= decibels && kind);
   }
 
   const advise = (decibels, seconds) => decibels > -0.5 ? "Too loud. Move back a little."
@@ -26,7 +26,7 @@
     peaks.push(peak);
     const bars = peaks.slice(-BARS).map((high, place) => {
       const size = Math.max(2, high * 36);
-      return rect({ x: place * 5, y: 18 - size / 2, width: 3, height: size, rx: 1 }, "is-heard");
+      return rect({ x: place * 8, y: 18 - size / 2, width: 4, height: size, rx: 1.5 }, "is-heard");
     });
     box.querySelector(".wave").replaceChildren(...bars);
     box.querySelector(".level").replaceChildren(...Array.from({ length: STEPS }, (_, place) => step(place, decibels)));

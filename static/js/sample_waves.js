@@ -1,6 +1,6 @@
 // Draws the waveform of each [data-sample] that the browser can decode, and says how long and how loud it is.
 (() => {
-  const BARS = 100;
+  const BARS = 64;
   const known = new Map(); // by address: what was decoded
 
   async function decode(url) {
@@ -16,7 +16,7 @@
   function bar(peak, place) {
     const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
     const high = Math.max(2, peak * 36);
-    const values = { x: place * 5, y: 18 - high / 2, width: 3, height: high, rx: 1 };
+    const values = { x: place * 8, y: 18 - high / 2, width: 4, height: high, rx: 1.5 };
     Object.entries(values).forEach(([name, value]) => rect.setAttribute(name, value));
     return rect;
   }

@@ -71,7 +71,8 @@ def load_own_voices(reader: Membership) -> OwnVoices:
         count = counts.get(voice_id, NEVER_USED)
         is_ready = job.state == JobState.COMPLETED and not withdrawn
         gender = parse_clone_settings(job.chosen_settings).gender_label
-        used = f"used in {count.videos} video{'' if count.videos == 1 else 's'}" if is_ready else ""
+        many = f"{count.videos} videos" if count.videos > 1 else "1 video"
+        used = f"used in {many}" if count.videos else ""
         facts = ", ".join(filter(None, (gender, used)))
         rows.append(
             OwnVoice(

@@ -14,7 +14,7 @@ from dashboard.shared.access import has_permission
 from dashboard.shared.formatting import clock, day
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.cards import VideoContext, build_video_context, with_card_relations
-from dashboard.shared.videos.cost import CreditAmount, video_cost
+from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, video_cost
 from dashboard.shared.videos.progress import (
     Freshness,
     RenderProgressBar,
@@ -113,7 +113,7 @@ def load_voice_page(job: Job, reader: Membership) -> VoicePage:
         status=build_voice_status(context, voice_id, withdrawn=withdrawn),
         bar=build_progress_bar(row, context.state, durations.usual_for(row), now),
         fresh=build_freshness(row, context.state, context.open_charge, now),
-        cost=video_cost(context.charges),
+        cost=voice_cost(context),
         samples=samples,
         consent=build_consent_card(row, consent, may_withdraw=can_withdraw(context, reader)),
         voice_id="" if withdrawn else voice_id,
@@ -124,6 +124,11 @@ def load_voice_page(job: Job, reader: Membership) -> VoicePage:
         version=settings_version(row.chosen_settings),
         member_name=str(reader.user),
     )
+
+
+def voice_cost(context: VideoContext) -> CreditAmount:
+    cost = video_cost(context.charges)
+    return FREE_AMOUNT if cost.kind == "exact" and not cost.value else cost
 
 
 def load_samples(job: Job, *, may_make: bool, editable: bool) -> tuple[SampleRow, ...]:
