@@ -54,10 +54,6 @@ class KindSpec:
     part_lists: tuple[str, ...] = ()  # lists of its record that are stored as `JobPart`
     file_field: str = ""  # form field of the job's stored files, which its creation sends
 
-    @property
-    def is_audio(self) -> bool:
-        return self.media_type.startswith("audio/")
-
     @cached_property
     def read_operation(self) -> str:
         """The read that a job of this kind is polled with."""

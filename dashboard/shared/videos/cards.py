@@ -38,7 +38,6 @@ from dashboard.shared.videos.status_text import (
     video_status_texts,
 )
 from proxyapi import pricing
-from proxyapi.kinds import KINDS
 from proxyapi.models import Charge, Job, JobState
 from proxyapi.operations import retry_operation_of
 from proxyapi.polling.duration_history import DurationHistory
@@ -176,9 +175,8 @@ def is_actionable(job: Job, state: DisplayState) -> bool:
 
 def still_url(job: Job, state: DisplayState) -> str:
     """Return the URL of the card's picture, a frame of the video; static/js/posters.js prefers the
-    service's own picture, if there is one. Audio has none."""
-    is_hidden = job.hidden_at is not None or KINDS[job.kind].is_audio
-    if state.name != "completed" or not job.media_url or is_hidden:
+    service's own picture, if there is one."""
+    if state.name != "completed" or not job.media_url or job.hidden_at is not None:
         return ""
     return film_still_url(job.pk)
 
