@@ -98,7 +98,7 @@ def render_with_voice(luca: MemberPage, job: str) -> None:
     wait_until(lambda: "price" in luca.render_dialog_fields(job))
     sent = luca.post_form(f"/studio/{job}/renders/", **luca.render_dialog_fields(job))
     luca.page.goto(sent.url)
-    expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS)
+    expect(luca.film_player).to_be_attached(timeout=3 * RENDERED_TIMEOUT_MS)
 
 
 def test_a_sample_is_recorded_played_and_removed(
