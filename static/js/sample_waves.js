@@ -34,7 +34,7 @@
     if (!note) return;
     const [state, text] = judge(decibels);
     if (state) sample.dataset.state = state;
-    [note.hidden, note.querySelector("span").textContent] = [false, text];
+    [note.hidden, note.querySelector("[data-judged]").textContent] = [false, text];
   }
 
   const draw = () => document.querySelectorAll('[data-sample]:not([data-sample=""])').forEach(async (sample) => {
