@@ -3,13 +3,13 @@ of one on disk before a view could look at it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 MAX_REQUEST_BYTES = 80 * 1024**2  # three samples of a voice, of 25 MB each, and their form
 TOO_LARGE_BODY = b"The request is larger than the limit of 80 MB. Nothing was saved."
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
+Scope = dict[str, Any]
+Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApplication = Callable[[Scope, Receive, Send], Awaitable[None]]

@@ -18,7 +18,7 @@ from dashboard.shared.charging import require_shown_price, submit_charge
 from dashboard.shared.member_tokens import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.recordings import Recording
-from dashboard.voices.queries.clone_settings import (
+from dashboard.voices.clone_settings import (
     MAX_SAMPLES,
     UNNAMED,
     CloneSettings,
@@ -26,8 +26,7 @@ from dashboard.voices.queries.clone_settings import (
     parse_clone_settings,
     settings_version,
 )
-from dashboard.voices.queries.price import clone_price
-from dashboard.voices.queries.slots import load_slots_card
+from dashboard.voices.slots import clone_price, load_slots_card
 from proxyapi import cloned_voices, stored_files, tasks
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds.voice_clone import BUY_SLOT_FIELD, CREATE_CLONE
@@ -265,7 +264,11 @@ def delete_voice(*, by: Membership, job: Job) -> None:
 
 def set_favourite(*, by: Membership, account: Account, voice_id: str, is_favourite: bool) -> None:
     """Put a star on a voice, or take it off; each member has their own."""
-    row = {"membership": by, "environment": account.environment, "voice_id": voice_id}
+    row: dict[str, Any] = {
+        "membership": by,
+        "environment": account.environment,
+        "voice_id": voice_id,
+    }
     if is_favourite:
         FavouriteVoice.objects.get_or_create(**row)
     else:

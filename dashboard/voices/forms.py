@@ -20,7 +20,7 @@ from dashboard.shared.uploads.recordings import (
     RecordingRefused,
     read_recording,
 )
-from dashboard.voices.queries.clone_settings import ANOTHER_VOICE, GENDERS, OWN_VOICE
+from dashboard.voices.clone_settings import ANOTHER_VOICE, GENDERS, OWN_VOICE
 
 MAX_VOICE_NAME_CHARS, MAX_SPEAKER_CHARS = 60, 100
 AGREED_IN_FUTURE = "The agreement cannot be in the future."

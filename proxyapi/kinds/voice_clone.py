@@ -29,7 +29,7 @@ class SlotUnavailable(errors.UnsendableRequest):
 
     def __init__(self, operation: Operation, sentence: str) -> None:
         super().__init__(operation, sentence)
-        self.sentence = sentence  # type: ignore[misc]  # each instance has its own
+        self.sentence = sentence
 
 
 class VoiceCloneKind(KindSpec):

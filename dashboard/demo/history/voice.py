@@ -8,13 +8,14 @@ import math
 import uuid
 import wave
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from dashboard.demo.history.plan import PAST_DAYS
 from dashboard.demo.history.replay import Call, ReplayAnswer, build_call
 from dashboard.models import Membership, VoiceConsent
 from proxyapi.kinds import KINDS
+from proxyapi.kinds.voice_clone import CREATE_CLONE
 from proxyapi.models import (
     Account,
     Charge,
@@ -94,13 +95,18 @@ def store_voice(
         finished_at=read.at,
         polled_at=read.at,
     )
-    day = created.at.date() - timedelta(days=2)
-    chosen = {"name": NAME, "gender": GENDER, "whose": "another", "speaker": SPEAKER}
-    chosen |= {"agreed_on": day.isoformat(), "terms": True, "purchase_addon": False}
+    agreed_on = created.at.date() - timedelta(days=2)
+    chosen: dict[str, object] = {"name": NAME, "gender": GENDER, "speaker": SPEAKER}
+    chosen |= {"whose": "another", "agreed_on": agreed_on.isoformat(), "terms": True}
     Draft.objects.create(job=job, settings=chosen, sent_settings=chosen, edited_at=created.at)
-    charge = store_free_charge(job, created.at)
-    sample = sample_wav()
-    checksum = hashlib.sha256(sample).hexdigest()
+    store_consent(by, job, store_free_charge(job, created.at), agreed_on)
+    ClonedVoice.objects.create(job=job, voice_id=str(read.data.get("voice_id") or ""))
+
+
+def store_consent(by: Membership, job: Job, charge: Charge, agreed_on: date) -> None:
+    content = sample_wav()
+    checksum = hashlib.sha256(content).hexdigest()
+    sample = {"name": SAMPLE_NAME, "size": len(content), "seconds": SAMPLE_S, "sha256": checksum}
     VoiceConsent.objects.create(
         team=by.team,
         job=job,
@@ -108,14 +114,11 @@ def store_voice(
         voice_name=NAME,
         is_own=False,
         speaker=SPEAKER,
-        agreed_on=day,
+        agreed_on=agreed_on,
         confirmed_by=by.user,
-        confirmed_at=created.at,
-        samples=[
-            {"name": SAMPLE_NAME, "size": len(sample), "seconds": SAMPLE_S, "sha256": checksum}
-        ],
+        confirmed_at=charge.created_at,
+        samples=[sample],
     )
-    ClonedVoice.objects.create(job=job, voice_id=str(read.data.get("voice_id") or ""))
 
 
 def store_free_charge(job: Job, sent_at: datetime) -> Charge:
@@ -126,7 +129,7 @@ def store_free_charge(job: Job, sent_at: datetime) -> Charge:
         token=job.token,
         member=job.member,
         job=job,
-        operation="voice_clones.create",
+        operation=CREATE_CLONE,
         body={"terms": True, "name": NAME, "gender": GENDER},
         nonce=uuid.uuid4(),
         state=ChargeState.CONFIRMED,

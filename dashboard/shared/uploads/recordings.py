@@ -99,7 +99,7 @@ def wav_seconds(content: bytes) -> float:
         if name == b"fmt ":
             (bytes_per_second,) = struct.unpack_from("<I", content, at + 16)
         if name == b"data":  # a recorder that was stopped leaves a length that is too large
-            return min(length, len(content) - at - 8) / bytes_per_second
+            return float(min(length, len(content) - at - 8) / bytes_per_second)
         at += 8 + length + length % 2
     raise ValueError("no sound")
 

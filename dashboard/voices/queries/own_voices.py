@@ -14,7 +14,7 @@ from dashboard.shared.access import has_permission
 from dashboard.shared.formatting import day
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.cards import build_video_context, with_card_relations
-from dashboard.voices.queries.clone_settings import is_editable, parse_clone_settings
+from dashboard.voices.clone_settings import is_editable, parse_clone_settings
 from dashboard.voices.queries.voice_page import known_voice_id
 from dashboard.voices.queries.voice_status import build_voice_status
 from dashboard.voices.queries.voice_use import NEVER_USED, load_voice_counts
@@ -54,8 +54,9 @@ class OwnVoices:
 def load_own_voices(reader: Membership) -> OwnVoices:
     """Five queries."""
     consents = VoiceConsent.objects.order_by("-confirmed_at")
-    jobs = Job.objects.visible().filter(tenant=reader.team.tenant_id, kind=JobKind.CLONE)
-    jobs = with_card_relations(jobs.order_by("-created_at", "-pk")).select_related("cloned_voice")
+    of_team = Job.objects.visible().filter(tenant=reader.team.tenant_id, kind=JobKind.CLONE)
+    jobs = with_card_relations(of_team.order_by("-created_at", "-pk"))
+    jobs = jobs.select_related("cloned_voice")
     clones = list(jobs.prefetch_related(Prefetch("voice_consents", queryset=consents)))
     counts = load_voice_counts(reader.team.tenant)
     durations, now = DurationHistory({JobKind.CLONE}), timezone.now()

@@ -15,16 +15,15 @@ from dashboard.shared.formatting import credits, duration
 from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
 from dashboard.shared.team_balance import credit_shortfall_text
-from dashboard.voices.queries.clone_settings import (
+from dashboard.voices.clone_settings import (
     CloneSettings,
     is_editable,
     parse_clone_settings,
 )
-from dashboard.voices.queries.slots import NONE_FOR_SALE, SlotsCard, load_slots_card
+from dashboard.voices.slots import FREE, NONE_FOR_SALE, SlotsCard, clone_price, load_slots_card
 from proxyapi.credentials import token_vault
 from proxyapi.models import AccountPlan, Job, StoredFile, TokenState
 
-FREE = Decimal(0)
 CREATE_LABEL = "Create voice"
 TOKEN_STOPPED = "The token of this draft does not work now."  # noqa: S105 - a sentence
 TOKEN_UNREADABLE = "The token of this draft can no longer be decrypted."  # noqa: S105
@@ -92,13 +91,6 @@ def load_clone_price(job: Job, reader: Membership) -> ClonePrice:
         may_create=has_permission(reader, Permission.RENDER) and is_editable(job),
         sample_count=len(samples),
     )
-
-
-def clone_price(chosen: CloneSettings, slots: SlotsCard) -> Decimal | None:
-    """Credits of the voice: of the slot that is bought with it, else none."""
-    if slots.available:
-        return FREE
-    return slots.cost if slots.sells and chosen.buys_slot else None
 
 
 def name_need(chosen: CloneSettings) -> CloneNeed:

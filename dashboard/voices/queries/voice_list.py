@@ -24,13 +24,13 @@ from dashboard.voices.queries.filters import (
     VoiceListFilters,
 )
 from dashboard.voices.queries.own_voices import OwnVoices, load_own_voices
-from dashboard.voices.queries.slots import SlotsCard, load_slots_card
 from dashboard.voices.queries.voice_use import (
     NEVER_USED,
     VoiceCount,
     load_voice_counts,
     voiced_jobs,
 )
+from dashboard.voices.slots import SlotsCard, load_slots_card
 from proxyapi.models import Account, JobState, Token
 
 FIRST_ROWS = 25

@@ -13,7 +13,7 @@ from dashboard.models import Membership, VoiceConsent
 from dashboard.shared.access import has_permission
 from dashboard.shared.formatting import clock, day
 from dashboard.shared.roles import Permission
-from dashboard.shared.videos.cards import VideoContext, build_video_context, with_card_relations
+from dashboard.shared.videos.cards import build_video_context, with_card_relations
 from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, video_cost
 from dashboard.shared.videos.progress import (
     Freshness,
@@ -21,11 +21,12 @@ from dashboard.shared.videos.progress import (
     build_freshness,
     build_progress_bar,
 )
-from dashboard.voices.queries.clone_settings import (
+from dashboard.shared.videos.status_text import VideoContext
+from dashboard.voices.clone_settings import (
     MAX_SAMPLES,
     CloneSettings,
     is_editable,
-    is_made_unseen,
+    is_made_without_id,
     parse_clone_settings,
     settings_version,
 )
@@ -162,7 +163,7 @@ def recording_length(seconds: float | None) -> str:
 def known_voice_id(job: Job) -> str:
     """The id of the account's voice that the clone became; empty if it is not known."""
     clone: ClonedVoice | None = getattr(job, "cloned_voice", None)
-    if clone is None or not (job.state == JobState.COMPLETED or is_made_unseen(job)):
+    if clone is None or not (job.state == JobState.COMPLETED or is_made_without_id(job)):
         return ""
     clone.job = job
     return find_voice_id(clone, listed_voices(job.account))

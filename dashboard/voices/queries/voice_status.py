@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.shared.formatting import clock, credits, duration
-from dashboard.shared.videos.cards import VideoContext
 from dashboard.shared.videos.charge_status import SETTLEMENT_DEADLINE, open_charge_texts
 from dashboard.shared.videos.labels import quote_text
 from dashboard.shared.videos.progress import render_elapsed_s
-from dashboard.voices.queries.clone_settings import is_made_unseen
+from dashboard.shared.videos.status_text import VideoContext
+from dashboard.voices.clone_settings import is_made_without_id
 from proxyapi.models import Charge, ChargeState, Job, JobState
 
 STATUS_LABELS = {"pending": "Processing", "processing": "Processing"}
@@ -25,7 +25,7 @@ NOT_IDENTIFIED = (
     "The service does not say which of its voices this is, or does not list it yet. Look for its "
     "name in the studio."
 )
-UNSEEN_TEXT = (
+NO_ID_TEXT = (
     "The service made this voice, but its answer was lost and with it the id to ask about. It "
     "appears among the voices of the studio under its name when it is ready. It is not sent again."
 )
@@ -81,8 +81,8 @@ def build_voice_status(context: VideoContext, voice_id: str, *, withdrawn: bool)
             return VoiceStatus("completed", "Ready", "Preview", text)
         case JobState.FAILED:
             return failed_status(job, context)
-    if is_made_unseen(job):
-        text = READY_TEXT if voice_id else UNSEEN_TEXT
+    if is_made_without_id(job):
+        text = READY_TEXT if voice_id else NO_ID_TEXT
         return VoiceStatus("completed" if voice_id else "unknown", "Made", "Made", text)
     return VoiceStatus("draft", "Draft", "Draft", "", refusal=last_refusal(context.charges))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Max, Q, QuerySet
@@ -47,7 +48,8 @@ class VoiceCount:
 NEVER_USED = VoiceCount()
 
 
-def voiced_jobs(tenant_id: UUID) -> QuerySet[Job]:
+def voiced_jobs(tenant_id: UUID) -> QuerySet[Any]:
+    """Return the team's videos and drafts, each annotated with the `voice` that it has."""
     jobs = Job.objects.visible().filter(tenant=tenant_id, kind=JobKind.FACELESS)
     return jobs.annotate(voice=KeyTextTransform("voice_id", "draft__settings"))
 

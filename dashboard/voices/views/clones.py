@@ -16,8 +16,8 @@ from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.recordings import MAX_RECORDING_BYTES, RECORDING_FORMATS
 from dashboard.voices import actions
+from dashboard.voices.clone_settings import GENDERS, MAX_SAMPLES
 from dashboard.voices.forms import CloneConfirmForm, VoiceForm
-from dashboard.voices.queries.clone_settings import GENDERS, MAX_SAMPLES
 from dashboard.voices.queries.price import build_clone_question
 from dashboard.voices.queries.voice_page import VoicePage, load_voice_page
 from proxyapi.models import Job

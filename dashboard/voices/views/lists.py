@@ -16,8 +16,8 @@ from dashboard.shared.safe_redirect import safe_return_path
 from dashboard.voices import actions
 from dashboard.voices.queries.filters import parse_voice_list_filters
 from dashboard.voices.queries.own_voices import load_own_voices
-from dashboard.voices.queries.slots import load_slots_card
 from dashboard.voices.queries.voice_list import find_account, load_voices_page
+from dashboard.voices.slots import load_slots_card
 
 LIST_TEMPLATE, OWN_TEMPLATE = "voices/list.html", "voices/_own.html"
 SLOTS_TEMPLATE, STAR_TEMPLATE = "voices/_slots.html", "voices/_star.html"

@@ -15,8 +15,8 @@ from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.recordings import MAX_RECORDING_BYTES, RECORDING_FORMATS
 from dashboard.voices import actions
+from dashboard.voices.clone_settings import MAX_SAMPLES
 from dashboard.voices.forms import read_samples
-from dashboard.voices.queries.clone_settings import MAX_SAMPLES
 from dashboard.voices.queries.voice_page import load_voice_page
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal

@@ -149,7 +149,7 @@ def test_the_past_has_a_cloned_voice_with_its_consent(sandbox):
     voices = cloned_voices.cloned_voice_ids(voice.account, listed)
     assert [clone.job for clone in voices.values()] == [voice]
     consent = VoiceConsent.objects.get()
-    assert (consent.job, consent.charge.job, consent.charge.cost) == (voice, voice, 0)
+    assert (consent.job, consent.charge) == (voice, voice.charges.get(cost=0))
     assert len(consent.samples[0]["sha256"]) == 64
 
 

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from dashboard.models import FavouriteVoice, Membership, VoiceConsent
-from dashboard.voices.queries.clone_settings import UNNAMED
+from dashboard.voices.clone_settings import UNNAMED
 from proxyapi.models import Account, AccountPlan, Job, JobKind, JobState, StoredFile, VoiceSlots
 from proxyapi.stored_files import read_stored_file
 from tests.dashboard.voices.conftest import CHOSEN, WAV, Browser, create

@@ -10,8 +10,10 @@ from uuid import UUID
 from django.urls import reverse
 
 from dashboard.shared.formatting import clock, credits
+from dashboard.voices.clone_settings import CloneSettings
 from proxyapi.models import Account, VoiceSlots
 
+FREE = Decimal(0)
 NOT_READ = "The slots were not read yet."
 READING = "The slots are being read."
 UNREADABLE = "The service did not say how many slots are free."
@@ -81,3 +83,10 @@ def load_slots_card(account: Account) -> SlotsCard:
         error=row.read_error,
         is_reading=row.due_at is not None,
     )
+
+
+def clone_price(chosen: CloneSettings, slots: SlotsCard) -> Decimal | None:
+    """Credits of the voice: of the slot that is bought with it, else none."""
+    if slots.available:
+        return FREE
+    return slots.cost if slots.sells and chosen.buys_slot else None

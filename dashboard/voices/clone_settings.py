@@ -65,10 +65,10 @@ def is_editable(job: Job) -> bool:
     """Whether the voice can be changed: it was not sent, or failed, and no request is open. With
     prefetched charges no query."""
     open_charges = (charge for charge in job.charges.all() if charge.is_open)
-    return job.state in EDITABLE_STATES and not any(open_charges) and not is_made_unseen(job)
+    return job.state in EDITABLE_STATES and not any(open_charges) and not is_made_without_id(job)
 
 
-def is_made_unseen(job: Job) -> bool:
+def is_made_without_id(job: Job) -> bool:
     """Whether the service made it, and its id was only in the lost answer."""
     return job.state == JobState.DRAFT and any(
         charge.unidentified_at is not None and charge.state != ChargeState.REFUSED
