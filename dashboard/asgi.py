@@ -15,8 +15,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 django_application = get_asgi_application()
 
 from dashboard.shared.live.stream_app import StreamApp  # noqa: E402 - models come after the set-up
+from dashboard.shared.request_size import RequestSizeLimit  # noqa: E402
 
-application = StreamApp(django_application)
+application = RequestSizeLimit(StreamApp(django_application))
 run_startup_checks_in_thread()
 redis_client.use_page_timeout()
 # What is loaded now stays in memory. Scanning it in every full collection made one request in ten

@@ -248,6 +248,10 @@ UNUSED_FEATURES = """accelerometer browsing-topics camera clipboard-read compute
     publickey-credentials-get screen-wake-lock serial sync-xhr usb window-management
     xr-spatial-tracking"""
 PERMISSIONS_POLICY = ", ".join(f"{name}=()" for name in UNUSED_FEATURES.split())
+# Of the one page that records samples of a voice.
+PERMISSIONS_POLICY_WITH_MICROPHONE = PERMISSIONS_POLICY.replace(
+    "microphone=()", "microphone=(self)"
+)
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True

@@ -43,10 +43,12 @@ MEDIA_EXTENSIONS = {
     "video/mp4": "mp4",
     "video/quicktime": "mov",
     "video/webm": "webm",
+    "audio/flac": "flac",
     "audio/mpeg": "mp3",
     "audio/mp4": "m4a",
     "audio/ogg": "ogg",
     "audio/wav": "wav",
+    "audio/webm": "webm",
     "audio/x-wav": "wav",
 }
 SINGLE_RANGE = re.compile(r"bytes=\d*-\d*")  # several ranges would change the content type

@@ -17,6 +17,7 @@ from kombu.exceptions import OperationalError
 from proxyapi import (
     call_retention,
     charge_log,
+    cloned_voices,
     failpoints,
     ideas,
     ledger,
@@ -79,7 +80,7 @@ def tick() -> None:
 
 
 def enqueue_due_reads() -> None:
-    """Enqueue polls of jobs, reads of parts, web pages and ideas, and prices of drafts."""
+    """Enqueue reads of jobs, their parts, web pages, ideas and slots, and prices of drafts."""
     for job_id, until in due_work.lease_due_jobs():
         poll_job_task.delay(str(job_id), until.isoformat())
     for job_id, until in due_work.lease_due_part_reads():
@@ -90,6 +91,8 @@ def enqueue_due_reads() -> None:
         read_page_task.delay(str(job_id))
     for account_id in due_work.lease_due_idea_refreshes():
         refresh_ideas_task.delay(str(account_id))
+    for account_id in due_work.lease_due_slot_reads():
+        read_voice_slots_task.delay(str(account_id))
 
 
 @shared_task
@@ -147,6 +150,11 @@ def read_page_task(job_id: str) -> None:
 @shared_task(expires=60)
 def refresh_ideas_task(account_id: str) -> None:
     ideas.refresh_ideas(UUID(account_id))
+
+
+@shared_task(expires=60)
+def read_voice_slots_task(account_id: str) -> None:
+    cloned_voices.read_voice_slots(UUID(account_id))
 
 
 @shared_task(expires=60)

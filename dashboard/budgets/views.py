@@ -22,7 +22,8 @@ from dashboard.shared.access import (
     fetch_own_approval_request,
 )
 from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.query_params import clean_text_param, video_page_url
+from dashboard.shared.job_pages import job_page_url
+from dashboard.shared.query_params import clean_text_param
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
 from proxyapi.refusals import format_credits as in_words
@@ -169,7 +170,7 @@ def withdraw_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
         messages.error(request, refused.sentence)
     else:
         messages.success(request, "Request withdrawn. Nothing was sent.")
-    return redirect(video_page_url(approval.charge.job) or "budgets")
+    return redirect(job_page_url(approval.charge.job) or "budgets")
 
 
 def add_decision_message(request: TeamRequest, approval: ApprovalRequest) -> None:

@@ -456,4 +456,38 @@ class Migration(migrations.Migration):
             model_name='videoversion',
             constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1), ('number__lte', 4)), name='version_number_limited'),
         ),
+        migrations.CreateModel(
+            name='FavouriteVoice',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('environment', models.CharField(help_text='Base URL of the upstream; ids differ between upstreams.', max_length=200)),
+                ('voice_id', models.CharField(max_length=64)),
+                ('membership', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='favourite_voices', to='dashboard.membership')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('membership', 'environment', 'voice_id'), name='favourite_voice_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='VoiceConsent',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('voice_name', models.CharField(max_length=60)),
+                ('is_own', models.BooleanField(help_text='The voice is that of the member who confirmed.')),
+                ('speaker', models.CharField(help_text='Full name.', max_length=100)),
+                ('agreed_on', models.DateField(blank=True, help_text="When the speaker agreed; null for the member's own voice.", null=True)),
+                ('confirmed_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('samples', models.JSONField(help_text='Name, size in bytes, seconds and SHA-256 of each.')),
+                ('withdrawn_at', models.DateTimeField(blank=True, null=True)),
+                ('charge', models.OneToOneField(blank=True, help_text='The request that it was given for.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='voice_consent', to='proxyapi.charge')),
+                ('confirmed_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='voice_consents', to='proxyapi.job')),
+                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='voice_consents', to='dashboard.team')),
+                ('withdrawn_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ('-confirmed_at', '-pk'),
+                'constraints': [models.CheckConstraint(condition=models.Q(('speaker', ''), _negated=True), name='voice_consent_has_a_speaker'), models.CheckConstraint(condition=models.Q(('is_own', True), ('agreed_on__isnull', False), _connector='OR'), name='voice_consent_of_another_has_a_date'), models.CheckConstraint(condition=models.Q(models.Q(('withdrawn_at__isnull', True), ('withdrawn_by__isnull', True)), models.Q(('withdrawn_at__isnull', False), ('withdrawn_by__isnull', False)), _connector='OR'), name='voice_consent_withdrawn_by_a_person')],
+            },
+        ),
     ]

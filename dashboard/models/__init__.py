@@ -20,9 +20,11 @@ from dashboard.models.audit_event import (
     AuditEvent,
 )
 from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod
+from dashboard.models.favourite_voice import FavouriteVoice
 from dashboard.models.label import Label, VideoLabel
 from dashboard.models.membership import Membership, Role, Team
 from dashboard.models.preset import MAX_PRESET_NAME_CHARS, BrandKit, DraftOrigin, Preset
 from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
 from dashboard.models.user import User
 from dashboard.models.video_version import VersionDifference, VersionGroup, VideoVersion
+from dashboard.models.voice_consent import VoiceConsent

@@ -77,6 +77,8 @@ class AuditAction(models.TextChoices):
     VIDEO_LABEL = "video.label"
     VIDEO_RECHECK = "video.recheck"
     VIDEO_UNHIDE = "video.unhide"
+    VOICE_CONSENT = "voice.consent"
+    VOICE_CONSENT_WITHDRAW = "voice.consent_withdraw"
     WEBHOOK_REMOVE = "webhook.remove"
     WEBHOOK_SET = "webhook.set"
 

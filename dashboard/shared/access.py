@@ -20,9 +20,11 @@ from proxyapi.models import (
     CreditPack,
     Idea,
     Job,
+    JobKind,
     JobPart,
     LedgerConflict,
     LedgerEntry,
+    StoredFile,
     Token,
 )
 from proxyapi.models.ledger_entry import is_charged_by_another_team
@@ -67,6 +69,25 @@ def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permi
         raise Http404("This video does not exist in this team.")
     check_permission(request.membership, permission)
     return job
+
+
+def fetch_voice(
+    request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW
+) -> Job:
+    """Return a voice that the team cloned, or is about to."""
+    job = fetch_job(request, job_id, permission)
+    if job.kind != JobKind.CLONE:
+        raise Http404("This voice does not exist in this team.")
+    return job
+
+
+def fetch_sample(request: TeamRequest, job_id: UUID, file_id: UUID) -> StoredFile:
+    """Return a sample of a voice that waits to be sent, for those who may send it."""
+    job = fetch_voice(request, job_id, Permission.RENDER)
+    file = job.stored_files.filter(pk=file_id).first()
+    if file is None:
+        raise Http404("This sample is not kept any more.")
+    return file
 
 
 def fetch_part(

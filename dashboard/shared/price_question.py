@@ -70,6 +70,11 @@ class PriceQuestion:
         return self.price is not None and not self.unmet and not self.sent_url
 
     @property
+    def button_price(self) -> Decimal | None:
+        """Credits in the button; none in that of what is free."""
+        return self.price or None
+
+    @property
     def needs_approval(self) -> bool:
         """True if a budget refuses it, so that only an approval can be requested."""
         return self.can_confirm and self.budget is not None and bool(self.budget.refusal)

@@ -14,8 +14,6 @@ from django.core.exceptions import ValidationError
 from django.forms import DecimalField
 from django.urls import reverse
 
-from proxyapi.models import Job
-
 MAX_SEARCH_CHARS = 200
 
 
@@ -45,11 +43,6 @@ def build_page_url(page: str, named: Mapping[str, object]) -> str:
     """Return the URL of a page with the parameters that have a value."""
     query = urlencode({name: value for name, value in named.items() if value})
     return f"{reverse(page)}{'?' if query else ''}{query}"
-
-
-def video_page_url(job: Job | None) -> str:
-    """Return the URL of the video's page; empty without a job or if it is hidden."""
-    return reverse("video", args=[job.pk]) if job and job.hidden_at is None else ""
 
 
 def parse_search_text(query: Mapping[str, str]) -> str:

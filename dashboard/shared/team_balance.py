@@ -91,7 +91,12 @@ def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
     """Return the credits held on accounts with a token, and the activity counts, in one query."""
     tokens = Token.objects.not_removed().filter(account=OuterRef("account"))
     charges = Charge.objects.filter(tenant=OuterRef("pk"), state__in=HOLDING_STATES).order_by()
-    jobs = Job.objects.visible().filter(tenant=OuterRef("pk"), state=JobState.RUNNING).order_by()
+    jobs = (
+        Job.objects.visible()
+        .videos()
+        .filter(tenant=OuterRef("pk"), state=JobState.RUNNING)
+        .order_by()
+    )
     row = (
         Tenant.objects.filter(pk=tenant.pk)
         .annotate(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.text import slugify
@@ -186,8 +186,16 @@ def option_slug(item: dict[str, Any]) -> str:
 
 
 def account_options(account: Account) -> FacelessOptions:
-    """Return the options of an account, with the menus of its clip engines."""
-    return parse_faceless_options(account.options, account.clip_models)
+    """Return the options of an account, with the menus of its clip engines, without the voices
+    whose consent was withdrawn."""
+    known = parse_faceless_options(account.options, account.clip_models)
+    withdrawn = account.withdrawn_voice_ids
+    if not withdrawn:
+        return known
+    voices = [
+        item for item in known.groups.get("voices", []) if str(item.get("id")) not in withdrawn
+    ]
+    return replace(known, groups={**known.groups, "voices": voices})
 
 
 def parse_faceless_options(data: Any, clip_models: Any = ()) -> FacelessOptions:

@@ -1,1 +1,1 @@
-"""Voices: the service's and the team's clones, making a clone, consent records."""
+"""Voices: those of the service, and those that a team has cloned."""

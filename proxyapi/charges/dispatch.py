@@ -18,8 +18,10 @@ from proxyapi import calls, failpoints
 from proxyapi.charges import evidence, job_effects, log_records, recovery, timeouts, transitions
 from proxyapi.charges.heartbeat import sender_heartbeat
 from proxyapi.charges.quarantine import quarantine_failing_charge
+from proxyapi.credentials.encryption import EncryptionError
 from proxyapi.durability import durable_commits
 from proxyapi.kinds import KINDS
+from proxyapi.media_proxy import MEDIA_EXTENSIONS
 from proxyapi.models import Charge, ChargeState, JobState
 from proxyapi.operations import RatePool, get_operation
 from proxyapi.rate_limiter import (
@@ -29,16 +31,28 @@ from proxyapi.rate_limiter import (
     RateLimitExhausted,
     RatePoolExhausted,
 )
+from proxyapi.stored_files import read_stored_file
 from proxyapi.upstream import errors
 from proxyapi.upstream.envelope import UploadFiles
 
 PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a permit; longer waits postpone the row
 GIVE_UP_AFTER = timedelta(minutes=15)
 RATE_LIMIT_USED_UP = "The rate limit of this minute is used up. It is sent next."
+STORED_FILES_UNREADABLE = (
+    "A file of this request can no longer be decrypted. Remove it and add it again. Nothing was "
+    "sent."
+)
 SCRAPING_POOL_FULL = (
     "The service is reading pages for others right now: it shares one reading queue between all "
     "its customers. It is sent again by itself, until {until:%H:%M} UTC. You can leave this page."
 )
+
+
+class StoredFilesUnreadable(errors.UnsendableRequest):
+    """A file that waits with the job does not decrypt."""
+
+    code = "FILE-UNREADABLE"
+    sentence = STORED_FILES_UNREADABLE
 
 
 @quarantine_failing_charge
@@ -64,6 +78,8 @@ def dispatch_charge(charge_id: UUID) -> None:
         record = sync_before_send(charge)
         if end_if_already_started(charge, record):
             return
+        if charge.job:
+            KINDS[charge.job.kind].check_before_send(charge, record)
         before = evidence.snapshot(charge, record)
         permit = calls.acquire_permit(
             charge.token, Priority.PERSON, PERMIT_TIMEOUT_S, charge.operation
@@ -191,9 +207,29 @@ def build_request_body(charge: Charge) -> dict[str, Any]:
         (upload.field, (upload.name, bytes(upload.content), upload.content_type))
         for upload in charge.uploads.order_by("pk")
     ]
-    if files:
+    if files := files or stored_files_to_send(charge):
         return {"data": charge.body, "files": files}
     return {"json": charge.body or None}
+
+
+def stored_files_to_send(charge: Charge) -> UploadFiles:
+    """The files that wait with the job, decrypted for this request alone. Their names are ours: a
+    member's may say more than they want to tell the service.
+
+    Raises `StoredFilesUnreadable`.
+    """
+    job, operation = charge.job, get_operation(charge.operation)
+    field = KINDS[job.kind].file_field if job and operation.creates else ""
+    if not job or not field:
+        return []
+    files = []
+    try:
+        for number, file in enumerate(job.stored_files.all(), start=1):
+            name = f"{number}.{MEDIA_EXTENSIONS.get(file.content_type, 'bin')}"
+            files.append((field, (name, read_stored_file(file), file.content_type)))
+    except EncryptionError:
+        raise StoredFilesUnreadable(operation) from None
+    return files
 
 
 def requeue_unsent(charge: Charge, error: Exception) -> None:

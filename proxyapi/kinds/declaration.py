@@ -52,10 +52,7 @@ class KindSpec:
     preconditions: Callable[[UpstreamRecord], list[str]] = lambda settings: []
     shows_start: bool = True  # its status shows whether it was started
     part_lists: tuple[str, ...] = ()  # lists of its record that are stored as `JobPart`
-
-    @property
-    def is_audio(self) -> bool:
-        return self.media_type.startswith("audio/")
+    file_field: str = ""  # form field of the job's stored files, which its creation sends
 
     @cached_property
     def read_operation(self) -> str:
@@ -103,6 +100,14 @@ class KindSpec:
         """Store the lists in an answer as parts of the job; see `job_parts.store_parts`."""
         if self.part_lists:
             job_parts.store_parts(job, self.resource_in(data), self.part_lists, requested_at)
+
+    def check_before_send(self, charge: Charge, record: UpstreamRecord) -> None:
+        """Raise `errors.UnsendableRequest` if the evidence read just before shows that the charge
+        must not be sent."""
+
+    def store_completion(self, job: Job, data: Any) -> None:
+        """What follows from the answer that shows the resource completed, besides the job's state.
+        Runs before that is stored, and perhaps twice."""
 
     def created_id(self, record: UpstreamRecord) -> str:
         """The id of the created resource; empty if the record has none."""

@@ -37,6 +37,7 @@ class Migration(migrations.Migration):
                 ('options', models.JSONField(blank=True, default=dict, encoder=django.core.serializers.json.DjangoJSONEncoder, help_text='Faceless option groups, as last read.')),
                 ('clip_models', models.JSONField(blank=True, default=list, encoder=django.core.serializers.json.DjangoJSONEncoder, help_text='Text-to-video models, as last read; empty until they were read.')),
                 ('options_as_of', models.DateTimeField(blank=True, null=True)),
+                ('withdrawn_voice_ids', models.JSONField(blank=True, default=list, help_text='Cloned voices whose consent was withdrawn, as text; they are not offered.')),
                 ('refreshed_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
@@ -776,6 +777,31 @@ class Migration(migrations.Migration):
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('account', 'remote_id'), name='idea_once_per_account'), models.CheckConstraint(condition=models.Q(('title', ''), _negated=True), name='idea_has_a_title')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ClonedVoice',
+            fields=[
+                ('job', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='cloned_voice', serialize=False, to='proxyapi.job')),
+                ('known_voice_ids', models.JSONField(blank=True, default=list, help_text="Ids of the account's voices before it was created, as text.")),
+                ('voice_id', models.CharField(blank=True, help_text='As its record names it; the spec shows no such field.', max_length=64)),
+                ('withdrawn_at', models.DateTimeField(blank=True, help_text='From then on the voice is not offered.', null=True)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='VoiceSlots',
+            fields=[
+                ('account', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='voice_slots', serialize=False, to='proxyapi.account')),
+                ('available', models.PositiveSmallIntegerField(blank=True, help_text='Free slots; a service that only says yes counts as 1.', null=True)),
+                ('can_buy', models.BooleanField(blank=True, null=True)),
+                ('cost', models.DecimalField(blank=True, decimal_places=4, help_text='Credits of another slot.', max_digits=14, null=True)),
+                ('read_at', models.DateTimeField(blank=True, null=True)),
+                ('read_error', models.TextField(blank=True, help_text='Why the last read failed; for users.')),
+                ('due_at', models.DateTimeField(blank=True, help_text='When to read them again.', null=True)),
+                ('reads_voices', models.BooleanField(default=False, help_text="A clone was completed: the account's voices are read too.")),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='voice_slots_due')],
             },
         ),
     ]

@@ -8,10 +8,11 @@ from proxyapi.models.api_key import ApiKey
 from proxyapi.models.auto_top_up import AutoTopUp, CreditPack, TopUpType
 from proxyapi.models.balance_rebase import BalanceRebase
 from proxyapi.models.charge import Charge, ChargeState
+from proxyapi.models.cloned_voice import ClonedVoice
 from proxyapi.models.database_epoch import DatabaseEpoch
 from proxyapi.models.draft import Draft, lock_draft
 from proxyapi.models.idea import Idea, IdeaRefresh
-from proxyapi.models.job import Job, JobOrigin, JobState
+from proxyapi.models.job import VIDEO_KINDS, Job, JobOrigin, JobState
 from proxyapi.models.job_part import JobPart
 from proxyapi.models.ledger_conflict import LedgerConflict
 from proxyapi.models.ledger_entry import LedgerEntry, MatchConfidence
@@ -35,4 +36,5 @@ from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token, TokenState
 from proxyapi.models.top_up_change import TopUpChange, TopUpChangeState
 from proxyapi.models.upload import Upload
+from proxyapi.models.voice_slots import VoiceSlots
 from proxyapi.operations import JobKind

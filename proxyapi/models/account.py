@@ -153,6 +153,11 @@ class Account(models.Model):
         help_text="Text-to-video models, as last read; empty until they were read.",
     )
     options_as_of = models.DateTimeField(null=True, blank=True)
+    withdrawn_voice_ids = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="Cloned voices whose consent was withdrawn, as text; they are not offered.",
+    )
     refreshed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

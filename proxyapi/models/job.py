@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_JOB_CRASHES = 5  # times in a row that handling a row raised before it is quarantined
 POLLING_STOPPED_HORIZON = timedelta(days=365)
+VIDEO_KINDS = (JobKind.FACELESS, JobKind.CLIP, JobKind.STORYBOARD)
 
 
 class JobState(models.TextChoices):
@@ -45,6 +46,10 @@ class JobOrigin(models.TextChoices):
 class JobQuerySet(models.QuerySet["Job"]):
     def visible(self) -> Self:
         return self.filter(hidden_at__isnull=True)
+
+    def videos(self) -> Self:
+        """Without cloned voices and characters, which have pages of their own."""
+        return self.filter(kind__in=VIDEO_KINDS)
 
     def polling_stopped(self, now: datetime) -> Self:
         """Running jobs that are not polled until a person resumes polling, as

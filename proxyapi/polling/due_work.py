@@ -32,6 +32,7 @@ from proxyapi.models import (
     PageRead,
     PageReadState,
     Tenant,
+    VoiceSlots,
 )
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.job import POLLING_STOPPED_HORIZON
@@ -280,6 +281,16 @@ def lease_due_idea_refreshes() -> Iterator[UUID]:
     for id, due_at in rows:
         row = IdeaRefresh.objects.filter(pk=id, due_at=due_at)
         if row.update(due_at=now + IDEA_READ_LEASE):
+            yield id
+
+
+def lease_due_slot_reads() -> Iterator[UUID]:
+    """Yield accounts whose slots for cloned voices are to be read, each leased to the caller."""
+    now = timezone.now()
+    rows = VoiceSlots.objects.due(now).values_list("pk", "due_at")[:LEASE_BATCH_SIZE]
+    for id, due_at in rows:
+        row = VoiceSlots.objects.filter(pk=id, due_at=due_at)
+        if row.update(due_at=now + LEASE_DURATION):
             yield id
 
 

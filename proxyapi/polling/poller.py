@@ -97,8 +97,12 @@ def fetch_and_apply(job: Job, lane: Priority) -> None:
         record_poll_failure(job, error)
     else:
         circuit_breaker.close_circuit(job.account.environment)
-        KINDS[job.kind].store_parts(job, reply.data, requested_at)
-        apply_reading(job, KINDS[job.kind].read_status(reply.data), requested_at)
+        kind = KINDS[job.kind]
+        kind.store_parts(job, reply.data, requested_at)
+        reading = kind.read_status(reply.data)
+        if reading.state == JobState.COMPLETED:
+            kind.store_completion(job, reply.data)
+        apply_reading(job, reading, requested_at)
 
 
 def current_run(job: Job) -> QuerySet[Job]:

@@ -1,5 +1,5 @@
-// Plays a passage of one of the team's films beside a voice: .voice__play[data-src]. One at a time; the waveform fills
-// while it plays, and the passage stops by itself.
+// Plays a passage of one of the team's films beside a voice, or a recording: .voice__play[data-src]. One at a time; the
+// waveform fills while it plays, and the passage stops by itself, after data-passage seconds if it has another length.
 (() => {
   const PASSAGE = 12;
   let player = null;
@@ -12,7 +12,8 @@
   }
 
   function fill(button, share) {
-    const bars = button.parentElement.querySelectorAll(".voice__wave rect");
+    const holder = button.closest("[data-sample]") ?? button.parentElement;
+    const bars = holder.querySelectorAll(".voice__wave rect, .wave rect");
     bars.forEach((bar, place) => bar.classList.toggle("is-heard", place < share * bars.length));
   }
 
@@ -28,7 +29,8 @@
     show(button, true);
     audio.addEventListener("timeupdate", () => {
       if (audio !== player) return;
-      const length = Math.min(PASSAGE, audio.duration || PASSAGE);
+      const passage = Number(button.dataset.passage) || PASSAGE;
+      const length = Math.min(passage, audio.duration || passage);
       fill(button, audio.currentTime / length);
       if (audio.currentTime >= length) stop();
     });

@@ -17,7 +17,12 @@ import httpx
 from tests.leaks import Canaries
 
 # Renders are plain clips, done before the first look at them.
-FAST_SETTINGS = {"films": "plain", "render_seconds": 1, "render_seconds_per_minute": 0}
+FAST_SETTINGS = {
+    "films": "plain",
+    "render_seconds": 1,
+    "render_seconds_per_minute": 0,
+    "clone_seconds": 1,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ AI_CLIPS = "test_ai_clips.py::test_ai_clips_from_a_draft_to_the_film"
 WEB_PAGE = "test_url_based.py::test_a_web_page_from_a_new_draft_to_the_film"
 TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_shown_without_a_reload"
 IDEAS = "test_ideas.py::test_a_search_is_left_found_and_one_idea_becomes_a_draft"
+CLONE = "test_voices.py::test_a_voice_is_cloned_played_and_reads_a_film"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,9 @@ REACHED_OPERATIONS: Mapping[str, ReachedOperation] = {
     "ideas.list": ReachedOperation("Ideas", IDEAS),
     "ai_visuals.regenerate": ReachedOperation("Scenes, New image", NEW_IMAGE),
     "ai_visuals.upload": ReachedOperation("Scenes, Use my own", OWN_MEDIA),
+    "voice_clones.slots": ReachedOperation("Voices, Slots", CLONE),
+    "voice_clones.create": ReachedOperation("Voices, Clone a voice", CLONE),
+    "voice_clones.get": ReachedOperation("Voices, a voice", CLONE),
 }
 
 

@@ -56,6 +56,7 @@ WAYS = {
         "poll_job_task",
         "quote_draft_task",
         "read_job_parts_task",
+        "read_voice_slots_task",
         "reconcile_charge_task",
         "refresh_due_accounts",
         "save_top_up_task",

@@ -20,6 +20,7 @@ from dashboard.models import (
     Team,
 )
 from dashboard.shared.formatting import credits
+from dashboard.shared.job_pages import job_page_url
 
 ANSWER_MAX_AGE = timedelta(days=1)  # older decisions are not reported
 
@@ -69,11 +70,7 @@ def decided_request_finding(rule: AlertRule, approval: ApprovalRequest) -> Alert
         ApprovalDecision(approval.decision),
         ("paused", f"{amount} were not sent", f"{title}: {approval.answer}"),
     )
-    url = (
-        reverse("video", args=[approval.charge.job_id])
-        if approval.charge.job_id
-        else reverse("budgets")
-    )
+    url = job_page_url(approval.charge.job) or reverse("budgets")
     return AlertFinding(
         rule, str(approval.pk), head, text[:400], state, url, "answer", member=approval.member_id
     )

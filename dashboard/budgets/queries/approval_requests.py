@@ -23,8 +23,8 @@ from dashboard.shared.budget_usage import (
     most_constrained,
 )
 from dashboard.shared.formatting import credits
+from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.price_question import HOLD_LABEL, AmountRow
-from dashboard.shared.query_params import video_page_url
 from dashboard.shared.roles import Permission
 from dashboard.shared.team_balance import credit_shortfall_text
 from proxyapi.models import Account, Charge
@@ -124,7 +124,7 @@ def build_approval_request_row(
         line=f"To {requested_action_text(approval.charge)}.{left_text}",
         note=approval.note,
         requested_at=approval.requested_at,
-        url=video_page_url(approval.charge.job),
+        url=job_page_url(approval.charge.job),
         mine=mine,
         may_decide=may_decide,
     )

@@ -14,7 +14,7 @@ from dashboard.ledger.queries.filters import LedgerFilters
 from dashboard.ledger.queries.rows import attribution_labels, belongs_to_other_team
 from dashboard.shared.feature_labels import entry_title, feature_label
 from dashboard.shared.formatting import credits
-from dashboard.shared.query_params import video_page_url
+from dashboard.shared.job_pages import job_page_url
 from proxyapi.models import ApiCall, Charge, LedgerConflict, LedgerEntry
 
 VIA_API_TEXTS = {
@@ -123,7 +123,7 @@ def iter_charge_facts(entry: LedgerEntry, charge: Charge, zone: ZoneInfo) -> Ite
     )
     yield EntryFact("Who", str(charge.member), LedgerFilters(member=charge.member_id).url())
     if entry.job:
-        yield EntryFact("For", entry.job.title, video_page_url(entry.job))
+        yield EntryFact("For", entry.job.title, job_page_url(entry.job))
         entries_url = LedgerFilters(job=entry.job.pk, period="all").url()
         yield EntryFact("All entries of this video", "Entries", entries_url)
     yield EntryFact("State", charge.get_state_display())

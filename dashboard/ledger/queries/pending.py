@@ -15,7 +15,7 @@ from django.utils import timezone
 from dashboard.ledger.queries.filters import LedgerFilters
 from dashboard.ledger.queries.scope import LedgerScope
 from dashboard.shared.feature_labels import feature_label
-from dashboard.shared.query_params import video_page_url
+from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.videos.charge_status import charge_label
 from dashboard.shared.videos.cost import CreditAmount, charge_amount
 from proxyapi.ledger.matching_rules import MATCH_BOOKING_DELAY
@@ -106,7 +106,7 @@ def build_pending_charge_row(charge: Charge, scope: LedgerScope, now: datetime) 
         who=str(charge.member),
         initials=charge.member.initials,
         job=job.title if job else "",
-        job_url=video_page_url(job),
+        job_url=job_page_url(job),
         state=state,
         word=word,
         note=note,

@@ -20,8 +20,8 @@ from dashboard.shared.feature_labels import (
     OUTSIDE_LABEL,
     entry_title,
 )
+from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.ledger_agreement import ledger_end_balance
-from dashboard.shared.query_params import video_page_url
 from proxyapi.models import Account, DailyTotal, LedgerEntry, LedgerMirror
 from proxyapi.models.ledger_entry import is_charged_by_another_team
 from proxyapi.rollups.daily_totals import CreditSum, day_bounds
@@ -239,7 +239,7 @@ def build_ledger_row(
         who=str(entry.member) if entry.member else "",
         initials=entry.member.initials if entry.member else "",
         job=job.title if job else "",
-        job_url=video_page_url(job),
+        job_url=job_page_url(job),
         state=state,
         glyph=glyph,
         word=word,

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from dashboard.shared import query_params
 from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS, JOB_KIND_LABELS
-from proxyapi.models import JobKind
+from proxyapi.models import VIDEO_KINDS, JobKind
 
 HIDDEN_TAB = "hidden"
 LIBRARY_TABS = {  # slug in the URL: label, glyph
@@ -31,7 +31,7 @@ SORT_LABELS = {"": "Newest first", "oldest": "Oldest first"}
 TYPE_LABELS = {
     "": "any",
     **FACELESS_TYPE_LABELS,
-    **JOB_KIND_LABELS,
+    **{kind: label for kind, label in JOB_KIND_LABELS.items() if kind in VIDEO_KINDS},
     JobKind.FACELESS.value: "Other faceless",
 }
 SELECT_VALUES = ("on", "all")  # cards with a checkbox; "all": checked

@@ -122,7 +122,7 @@ class LibraryPage:
 def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPage:
     """Five queries, for any number of videos."""
     tenant_id = reader.team.tenant_id
-    team_jobs = Job.objects.filter(tenant_id=tenant_id)
+    team_jobs = Job.objects.videos().filter(tenant_id=tenant_id)
     jobs = annotate_tabs(apply_library_filters(team_jobs, filters), tenant_id)
     counts = dict(jobs.order_by().values_list("shelf").annotate(count=Count("pk")))
     page = load_library_jobs(jobs, filters)

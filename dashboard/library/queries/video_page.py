@@ -24,7 +24,6 @@ from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.labels import job_type_label, operation_label
 from dashboard.shared.videos.parts import VideoTab, build_video_tabs
 from dashboard.shared.videos.status_text import VideoContext, video_status_texts
-from proxyapi.kinds import KINDS
 from proxyapi.models import Job, JobState
 from proxyapi.polling.duration_history import DurationHistory
 
@@ -65,7 +64,6 @@ class VideoPage:
     history_steps: tuple[HistoryStep, ...]
     spent: CreditAmount
     media_url: str
-    is_audio: bool
     media_version: str
     tabs: tuple[VideoTab, ...]
 
@@ -120,7 +118,6 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
         history_steps=build_video_history(context),
         spent=video_cost(context.charges),
         media_url=media_url,
-        is_audio=KINDS[job.kind].is_audio,
         media_version=f"film {job.finished_at:%H%M%S%f}"
         if media_url and job.finished_at
         else context.state.name,

@@ -21,6 +21,7 @@ from dashboard.library.queries.video_list import load_library_page
 from dashboard.library.queries.video_page import load_video_page, load_video_page_with_actions
 from dashboard.shared.access import fetch_hidden_job, fetch_job
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.job_pages import JOB_PAGE_NAMES, job_page_url
 from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
 from dashboard.shared.roles import Permission
@@ -57,8 +58,10 @@ def library(request: TeamRequest) -> HttpResponse:
 @vary_on_headers("HX-Request")
 def video(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Render the page; `?part=news` returns what a push would contain, for a page without a
-    stream."""
+    stream. What is no video has a page of its own."""
     job = fetch_job(request, job_id)
+    if job.kind in JOB_PAGE_NAMES:
+        return redirect(job_page_url(job) or "library")
     if request.GET.get("part") == "news":
         return render(request, "library/video/updated.html", {"videos": [load_video_page(job)]})
     return render(request, PAGE_TEMPLATE, video_page_context(request, job))

@@ -200,8 +200,10 @@ def attention_unpolled_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
 def attention_failed_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
     """Failed renders without a refund owed; a clip whose credits come back only waits for the
     refund."""
-    failed = Job.objects.visible().filter(
-        tenant=tenant, state=JobState.FAILED, finished_at__gte=now - FAILED_JOBS_MAX_AGE
+    failed = (
+        Job.objects.visible()
+        .videos()
+        .filter(tenant=tenant, state=JobState.FAILED, finished_at__gte=now - FAILED_JOBS_MAX_AGE)
     )
     owed = Charge.objects.filter(job=OuterRef("pk"), refund_owed_at__isnull=False)
     failed = failed.filter(~Exists(owed))

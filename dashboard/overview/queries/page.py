@@ -36,7 +36,7 @@ from dashboard.shared.videos.cards import (
     with_card_relations,
 )
 from dashboard.shared.videos.labels import job_type_label
-from proxyapi.models import Account, Job, JobKind, JobState
+from proxyapi.models import Account, Job, JobState
 from proxyapi.polling.duration_history import DurationHistory
 
 MAX_RUNNING_CARDS = 6
@@ -149,8 +149,8 @@ class RunningRenders:
 
 def load_latest_videos(tenant_id: UUID) -> tuple[LatestVideo, ...]:
     """One query."""
-    jobs = Job.objects.visible().filter(tenant_id=tenant_id, state=JobState.COMPLETED)
-    with_film = jobs.exclude(media_url="").exclude(kind=JobKind.CLONE)
+    jobs = Job.objects.visible().videos().filter(tenant_id=tenant_id, state=JobState.COMPLETED)
+    with_film = jobs.exclude(media_url="")
     newest = with_film.select_related("member", "draft").order_by("-finished_at", "-pk")
     return tuple(
         LatestVideo(
@@ -168,7 +168,7 @@ def load_running_renders(tenant_id: UUID, count: int) -> RunningRenders:
     """Three queries; one if nothing runs."""
     if not count:
         return RunningRenders((), 0, load_latest_videos(tenant_id))
-    jobs = Job.objects.visible().filter(tenant_id=tenant_id, state=JobState.RUNNING)
+    jobs = Job.objects.visible().videos().filter(tenant_id=tenant_id, state=JobState.RUNNING)
     page = list(with_card_relations(jobs.order_by("started_at", "pk")[:MAX_RUNNING_CARDS]))
     duration_history, now = DurationHistory(tenant_id=tenant_id), timezone.now()
     return RunningRenders(

@@ -14,7 +14,7 @@ from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import clock, credits, day, duration
-from dashboard.shared.query_params import video_page_url
+from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.charge_status import is_long_unknown, lost_answer_outcome
 from dashboard.shared.videos.cost import CreditAmount
@@ -154,7 +154,7 @@ def build_unknown_charge_item(charge: Charge, now: datetime, reader: Membership)
         age_text(sent, now),
         CreditAmount(charge.price, "unknown"),
         build_unknown_charge_actions(charge, now, reader),
-        video_page_url(charge.job),
+        job_page_url(charge.job),
     )
 
 
@@ -189,7 +189,7 @@ def build_missing_entry_item(charge: Charge, now: datetime) -> DifferenceItem:
         "recorded later. If not, the service reported a cost that it never charged.",
         age_text(charge.settled_at, now),
         CreditAmount(charge.cost or Decimal(0)),
-        url=video_page_url(charge.job),
+        url=job_page_url(charge.job),
     )
 
 
@@ -231,7 +231,7 @@ def iter_owed_refunds(charges: Iterable[Charge], now: datetime) -> Iterator[Owed
             amount=charge.cost or Decimal(0),
             since=since,
             age=age_text(since, now),
-            url=video_page_url(charge.job),
+            url=job_page_url(charge.job),
         )
 
 

@@ -12,6 +12,8 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dashboard.shared.uploads.mp4_boxes import clean_mp4
+
 MAX_MEDIA_FILE_MB = 20
 MAX_MEDIA_FILE_BYTES = MAX_MEDIA_FILE_MB * 1024**2
 ACCEPTED_FORMATS = "PNG, JPG, WebP, GIF or MP4"
@@ -24,8 +26,6 @@ FILM_BRANDS = frozenset(
     b"isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 mp41 mp42 avc1 M4VH M4VP dash mmp4".split()
 ) | {b"M4V ", b"3gp4", b"3gp5", b"3gp6"}
 HEIC_BRANDS = frozenset(b"heic heix heim heis hevc hevx mif1 msf1 avif avis".split())
-MP4_CONTAINERS = frozenset({b"moov", b"trak", b"mdia"})
-MP4_METADATA = frozenset({b"udta", b"meta", b"uuid"})
 JPEG_STANDALONE = frozenset({0x01, *range(0xD0, 0xD8)})
 JPEG_METADATA = frozenset({0xE1, 0xED, 0xFE})  # Exif and XMP, IPTC, comments
 JPEG_PREVIEWS = b"MPF\0"  # the index of the pictures behind the first, which are dropped
@@ -223,31 +223,3 @@ def clean_gif(content: bytes) -> bytes:
 
 def gif_palette_length(flags: int) -> int:
     return 3 * 2 ** ((flags & 7) + 1) if flags & 0x80 else 0
-
-
-def clean_mp4(content: bytes) -> bytes:
-    """Turn boxes with metadata into free space: their length stays, because others point behind
-    them."""
-    cleaned = bytearray(content)
-    for at, end, name in mp4_boxes(content, 0, len(content)):
-        if name in MP4_METADATA:
-            cleaned[at + 4 : at + 8] = b"free"
-            cleaned[at + 8 : end] = bytes(end - at - 8)
-    return bytes(cleaned)
-
-
-def mp4_boxes(content: bytes, at: int, until: int) -> Iterator[tuple[int, int, bytes]]:
-    """Start, end and name of each box, also of those inside the containers."""
-    while at + 8 <= until:
-        length, name = struct.unpack_from(">I4s", content, at)
-        head = 8
-        if length == 1:
-            (length,) = struct.unpack_from(">Q", content, at + 8)
-            head = 16
-        end = until if length == 0 else at + length
-        if end > until or end < at + head:
-            raise ValueError("a box is cut off")
-        yield at, end, name
-        if name in MP4_CONTAINERS:
-            yield from mp4_boxes(content, at + head, end)
-        at = end

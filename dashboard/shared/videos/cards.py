@@ -19,6 +19,7 @@ from django.urls import reverse
 
 from dashboard.models import Membership, VideoLabel, VideoVersion
 from dashboard.models.label import JsonList
+from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.query_params import build_page_url
 from dashboard.shared.videos.charge_status import select_open_charge
 from dashboard.shared.videos.cost import CreditAmount, video_cost
@@ -37,7 +38,6 @@ from dashboard.shared.videos.status_text import (
     video_status_texts,
 )
 from proxyapi import pricing
-from proxyapi.kinds import KINDS
 from proxyapi.models import Charge, Job, JobState
 from proxyapi.operations import retry_operation_of
 from proxyapi.polling.duration_history import DurationHistory
@@ -130,7 +130,7 @@ def build_video_card(context: VideoContext, durations: DurationHistory) -> Video
     job = context.job
     return VideoCard(
         id=job.pk,
-        url=reverse("video", args=[job.pk]) if job.hidden_at is None else "",
+        url=job_page_url(job),
         title=job.title,
         state=context.state,
         subtitle=f"{job_type_label(job)}, {job.member.first_name}",
@@ -175,9 +175,8 @@ def is_actionable(job: Job, state: DisplayState) -> bool:
 
 def still_url(job: Job, state: DisplayState) -> str:
     """Return the URL of the card's picture, a frame of the video; static/js/posters.js prefers the
-    service's own picture, if there is one. Audio has none."""
-    is_hidden = job.hidden_at is not None or KINDS[job.kind].is_audio
-    if state.name != "completed" or not job.media_url or is_hidden:
+    service's own picture, if there is one."""
+    if state.name != "completed" or not job.media_url or job.hidden_at is not None:
         return ""
     return film_still_url(job.pk)
 

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from dashboard.shared.forms import PortalForm
-from dashboard.shared.video_options import FacelessOptions
+from dashboard.shared.video_options import FacelessOptions, OptionChoice
 from dashboard.studio.flows import FLOWS, Flow
 from dashboard.studio.forms.fields import MultilineTextField, OptionCard, ScriptField
 from dashboard.studio.forms.page_address import normalize_page_address
@@ -23,10 +23,13 @@ LINK_HAS_TYPE = (
     "A link becomes a video from its web page. Press Continue, or enter a topic for the other type."
 )
 UNTITLED = "Untitled video"
+VOICE_FIELD = "voice_id"
+VOICE_NOT_OFFERED = "Your account does not have this voice. Choose another one in the draft."
 
 
 class QuickStartForm(PortalForm):
-    """`flow` is the type of a card that was pressed: it needs no text, and overrides `type`."""
+    """`flow` is the type of a card that was pressed: it needs no text, and overrides `type`.
+    `voice_id` is a voice that was pressed, which needs no text either."""
 
     start = MultilineTextField(
         required=False,
@@ -58,11 +61,14 @@ class QuickStartForm(PortalForm):
         required=False, choices=[(flow.type, flow.label) for flow in FLOWS.values()]
     )
 
+    voice_id = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+
     def __init__(self, choices: StartChoices, options: FacelessOptions, data: Any = None) -> None:
         super().__init__(data, initial=asdict(choices), use_required_attribute=False)
         text, read_as = (str((data or {}).get(name, "")) for name in ("start", "read_as"))
         self.reading: StartText = read_start_text(text, read_as, takes_links=LINK_TYPE in FLOWS)
         self.formats = options.choices(FORMAT_FIELD)
+        self.voices = options.choices(VOICE_FIELD)
         self.fields["type"] = forms.ChoiceField(required=False, choices=self.type_choices())
         offered = [(choice.value, choice.name) for choice in self.formats]
         self.fields[FORMAT_FIELD] = forms.ChoiceField(
@@ -115,7 +121,10 @@ class QuickStartForm(PortalForm):
             self.add_error(None, f"{self.fields[name].label or 'Type'}: {self.errors.pop(name)[0]}")
         if "start" in self.errors:
             return self.cleaned_data
-        if not reading.text and not self.cleaned_data.get("flow"):
+        voice_id = self.cleaned_data.get("voice_id")
+        if voice_id and self.chosen_voice is None:
+            self.add_error(None, VOICE_NOT_OFFERED)
+        if not reading.text and not self.cleaned_data.get("flow") and not voice_id:
             self.add_error("start", NOTHING_ENTERED)
         if len(reading.urls) > 1 and "".join(reading.urls) == "".join(reading.text.split()):
             self.add_error("start", SEVERAL_LINKS)
@@ -150,7 +159,15 @@ class QuickStartForm(PortalForm):
         if reading.text and self.chosen_flow.type != LINK_TYPE:
             chosen[reading.kind.value] = reading.text
         ratio = next((c for c in self.formats if c.value == cleaned.get(FORMAT_FIELD)), None)
-        return {**chosen, **({FORMAT_FIELD: ratio.upstream_value} if ratio else {})}
+        for field, choice in ((FORMAT_FIELD, ratio), (VOICE_FIELD, self.chosen_voice)):
+            if choice is not None:
+                chosen[field] = choice.upstream_value
+        return chosen
+
+    @property
+    def chosen_voice(self) -> OptionChoice | None:
+        voice_id = self.cleaned_data.get("voice_id")
+        return next((choice for choice in self.voices if choice.value == voice_id), None)
 
     def script_request(self) -> dict[str, Any]:
         """Return what the form of a script starts with; an own script needs none."""

@@ -7,7 +7,9 @@ from uuid import UUID
 
 from django.db.models.fields.json import KeyTextTransform
 
+from dashboard.models import FavouriteVoice, Membership
 from dashboard.shared.video_options import FacelessOptions, VoiceOption
+from proxyapi import cloned_voices
 from proxyapi.models import Job, JobKind, JobState
 
 SAMPLE_LENGTH_S = 12  # played from a video
@@ -16,10 +18,11 @@ MAX_SAMPLED_VIDEOS = 200  # newest videos that are searched for samples
 
 @dataclass(frozen=True, slots=True)
 class VoiceSample:
-    """A finished video of the team that uses a voice."""
+    """A finished video of the team that uses a voice, or the preview of a cloned voice."""
 
     job_id: UUID
     title: str
+    is_preview: bool = False
     length: str = f"0:{SAMPLE_LENGTH_S:02}"
 
 
@@ -28,6 +31,7 @@ class VoiceRow:
     voice: VoiceOption
     sample: VoiceSample | None
     chosen: bool
+    is_favourite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +71,20 @@ class VoiceList:
 
 
 def load_voice_list(
-    job: Job, options: FacelessOptions, filters: VoiceFilter, chosen: str
+    job: Job, reader: Membership, options: FacelessOptions, filters: VoiceFilter, chosen: str
 ) -> VoiceList:
-    """One query. The chosen voice comes first, also if the filter excludes it."""
+    """Three queries. The chosen voice comes first, also if the filter excludes it, then those with
+    the reader's star."""
     voices = options.voices()
     matches = [voice for voice in voices if filters.matches(voice)]
     first = [voice for voice in voices if voice.value == chosen]
+    stars = load_favourite_voices(reader, job.account.environment)
     others = [voice for voice in matches if voice.value != chosen]
+    others.sort(key=lambda voice: voice.value not in stars)
     samples = load_voice_samples(job)
     return VoiceList(
         rows=tuple(
-            VoiceRow(voice, samples.get(voice.value), voice.value == chosen)
+            VoiceRow(voice, samples.get(voice.value), voice.value == chosen, voice.value in stars)
             for voice in (*first, *others)
         ),
         match_count=len(matches),
@@ -89,7 +96,8 @@ def load_voice_list(
 
 
 def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
-    """Return the newest finished video of the team for each voice id."""
+    """Return the preview of a cloned voice, else the newest finished video of the team, for each
+    voice id; two queries."""
     jobs = (
         Job.objects.visible()
         .filter(tenant=job.tenant_id, kind=JobKind.FACELESS, state=JobState.COMPLETED)
@@ -97,7 +105,22 @@ def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
         .order_by("-finished_at")
         .values_list("voice", "pk", "title")[:MAX_SAMPLED_VIDEOS]
     )
-    samples: dict[str, VoiceSample] = {}
+    samples = load_clone_previews(job)
     for voice, pk, title in jobs:
         samples.setdefault(str(voice), VoiceSample(pk, title))
     return samples
+
+
+def load_clone_previews(job: Job) -> dict[str, VoiceSample]:
+    """Return the previews of the team's cloned voices by voice id; one query."""
+    voices = cloned_voices.listed_voices(job.account)
+    return {
+        voice_id: VoiceSample(clone.job_id, clone.job.title, is_preview=True)
+        for voice_id, clone in cloned_voices.cloned_voice_ids(job.account, voices).items()
+        if clone.job.media_url and clone.job.tenant_id == job.tenant_id
+    }
+
+
+def load_favourite_voices(reader: Membership, environment: str) -> frozenset[str]:
+    stars = FavouriteVoice.objects.filter(membership=reader, environment=environment)
+    return frozenset(stars.values_list("voice_id", flat=True))

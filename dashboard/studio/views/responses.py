@@ -84,7 +84,7 @@ def render_step_page(
     if slug == StepSlug.VOICE:
         chosen = request.GET.get("voice_id") or context["form"]["voice_id"].value()
         context["voices"] = load_voice_list(
-            job, page.options, parse_voice_filter(request), str(chosen or "")
+            job, request.membership, page.options, parse_voice_filter(request), str(chosen or "")
         )
         if request.htmx.target == "voices":
             return render(request, VOICES_TEMPLATE, {**context, "fragment": True})

@@ -23,6 +23,8 @@ _REFERENCE = re.compile(r"{([^{}]+)}")
 
 class ReplayedCall(BaseModel):
     """A request. `{name.key.key}` in its path and token is a value of the answer named so before.
+    With a `content_type` the body is a text of Latin-1 that is sent as it is, such as a form with
+    files; else it is sent as JSON.
 
     Only answers with a `name` are answered with their body.
     """
@@ -34,6 +36,7 @@ class ReplayedCall(BaseModel):
     path: str
     token: str = ""
     body: Any = None
+    content_type: str = ""
     name: str = ""
 
 
@@ -100,7 +103,8 @@ def advance_to(studio: JobRunner, instant: float) -> None:
 
 async def _send(app: ASGIApp, call: ReplayedCall, named: dict[str, Any]) -> tuple[int | None, Any]:
     path, _, query = _fill_in(call.path, named).partition("?")
-    headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
+    kind = call.content_type or "application/json"
+    headers = [(b"host", b"127.0.0.1"), (b"content-type", kind.encode())]
     if call.token:
         headers.append((b"authorization", f"Bearer {_fill_in(call.token, named)}".encode()))
     scope: Scope = {
@@ -115,6 +119,8 @@ async def _send(app: ASGIApp, call: ReplayedCall, named: dict[str, Any]) -> tupl
         "server": ("127.0.0.1", 80),
     }
     sent = b"" if call.body is None else json.dumps(call.body).encode()
+    if call.content_type:
+        sent = str(call.body).encode("latin-1", "replace")
     try:
         answer = await capture_answer(app, scope, sent)
     except ConnectionLost:

@@ -22,9 +22,17 @@ from dashboard.demo.history import build
 from dashboard.demo.history.account import OPENING_CREDITS, OUTSIDE_SPENDS
 from dashboard.demo.history.plan import PAST_DAYS, OptionPool, plan_videos
 from dashboard.demo.sandbox_admin import SandboxAdmin
-from dashboard.models import AlertEvent, AlertKind, ApprovalRequest, Label, Preset, Team
+from dashboard.models import (
+    AlertEvent,
+    AlertKind,
+    ApprovalRequest,
+    Label,
+    Preset,
+    Team,
+    VoiceConsent,
+)
 from dashboard.studio.flows import FLOWS
-from proxyapi import calls
+from proxyapi import calls, cloned_voices
 from proxyapi.ledger.reconciliation import balance_difference
 from proxyapi.models import (
     Account,
@@ -33,6 +41,7 @@ from proxyapi.models import (
     ChargeState,
     Idea,
     Job,
+    JobKind,
     JobState,
     LedgerEntry,
     MonthlyPriceCount,
@@ -103,7 +112,7 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     call_command("seed_demo", verbosity=0)
 
     team = Team.objects.get()
-    jobs, now = Job.objects.all(), timezone.now()
+    jobs, now = Job.objects.videos(), timezone.now()
     done = jobs.filter(state=JobState.COMPLETED)
     assert set(done.values_list("draft__settings__type", flat=True)) == set(FLOWS)
     assert {member.first_name for member in {job.member for job in done}} == {
@@ -130,6 +139,20 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     assert latest < now
     assert now - first < timedelta(days=PAST_DAYS + 1)
     assert not evaluate_team(team.pk), "the alerts that hold now were reported at their time"
+
+
+@pytest.mark.django_db
+def test_the_past_has_a_cloned_voice_with_its_consent(sandbox):
+    call_command("seed_demo", verbosity=0)
+
+    voice = Job.objects.get(kind=JobKind.CLONE)
+    assert (voice.state, bool(voice.media_url)) == (JobState.COMPLETED, True)
+    listed = cloned_voices.listed_voices(voice.account)
+    voices = cloned_voices.cloned_voice_ids(voice.account, listed)
+    assert [clone.job for clone in voices.values()] == [voice]
+    consent = VoiceConsent.objects.get()
+    assert (consent.job, consent.charge) == (voice, voice.charges.get(cost=0))
+    assert len(consent.samples[0]["sha256"]) == 64
 
 
 @pytest.mark.django_db

@@ -97,9 +97,8 @@ def test_the_history_names_each_paid_operation(
     assert load_video_page(job).history_steps[-1].name == name
 
 
-def test_a_voice_clone_is_played_as_a_recording_and_has_no_picture(make_video_job, vera, client_of):
+def test_the_address_of_a_voice_among_the_videos_leads_to_its_own_page(
+    make_video_job, vera, client_of
+):
     job = make_video_job("completed", kind=JobKind.CLONE)
-    page = client_of(vera).get(f"/videos/{job.pk}/").content.decode()
-    assert f'<audio class="player__sound" src="/videos/{job.pk}/media/"' in page
-    assert "<video" not in page
-    assert load_video_page(job).card.still_url == ""
+    assert client_of(vera).get(f"/videos/{job.pk}/").url == f"/voices/{job.pk}/"

@@ -10,7 +10,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -30,7 +30,17 @@ from dashboard.models import (
 from dashboard.shared.safe_redirect import FORM_PAGES
 from proxyapi import calls
 from proxyapi.kinds.job_parts import store_parts
-from proxyapi.models import ChargeState, CreditPack, Job, LedgerConflict, LedgerMirror, Token
+from proxyapi.models import (
+    ChargeState,
+    CreditPack,
+    Job,
+    LedgerConflict,
+    LedgerMirror,
+    StoredFile,
+    Token,
+)
+from proxyapi.stored_files import store_file
+from tests.dashboard.shared.routes import OPEN, OWN_ALONE, ROUTES
 from tests.factories import (
     AccountFactory,
     ChargeFactory,
@@ -41,138 +51,6 @@ from tests.factories import (
 )
 
 Browser = Callable[[Membership], Client]
-EVERYBODY = frozenset(Role)
-MAKERS = frozenset({Role.OWNER, Role.ADMIN, Role.PRODUCER})
-KEEPERS = MAKERS | {Role.TREASURER}
-MANAGERS = frozenset({Role.OWNER, Role.ADMIN})
-TREASURERS = frozenset({Role.OWNER, Role.TREASURER})
-
-
-class Route(NamedTuple):
-    """Who may use it: by GET (None: GET is not for pages), by POST (None: it takes none)."""
-
-    get: frozenset[Role] | None
-    post: frozenset[Role] | None = None
-    of: str = ""  # the object in its address
-
-
-ROUTES = {
-    "overview": Route(EVERYBODY),
-    "library": Route(EVERYBODY),
-    "live": Route(None),  # a stream: tests/dashboard/shared/live/test_stream.py
-    "theme": Route(None, EVERYBODY),
-    "team": Route(None, EVERYBODY),
-    "session": Route(None, EVERYBODY),
-    "service": Route(EVERYBODY),
-    "labels": Route(EVERYBODY),
-    "label-new": Route(MAKERS, MAKERS),
-    "label-name": Route(MAKERS, MAKERS, of="label"),
-    "label-removals": Route(MAKERS, MAKERS, of="label"),
-    "selection-labels": Route(MAKERS, MAKERS),
-    "selection-hide": Route(None, MAKERS),
-    "selection-restorations": Route(None, MAKERS),
-    "video-versions": Route(EVERYBODY, of="group"),
-    "video-version-choices": Route(None, MAKERS, of="group"),
-    "studio-versions": Route(MAKERS, MAKERS, of="job"),
-    "studio-version-renders": Route(MAKERS, MAKERS, of="group"),
-    "library-undo": Route(None, MAKERS, of="change"),
-    "video": Route(EVERYBODY, of="job"),
-    "video-menu": Route(MAKERS, of="job"),
-    "video-actions": Route(EVERYBODY, of="job"),
-    "video-hide": Route(MAKERS, MAKERS, of="job"),
-    "video-checks": Route(None, KEEPERS, of="job"),
-    "video-media": Route(None, of="job"),  # a film: tests/dashboard/library/test_media.py
-    "video-poster": Route(None, of="job"),  # a picture: tests/dashboard/library/test_poster.py
-    "part-media": Route(None, of="job"),  # a picture: tests/dashboard/library/test_part_media.py
-    "video-restorations": Route(None, MAKERS, of="job"),
-    "video-retries": Route(MAKERS, MAKERS, of="job"),
-    "scenes": Route(EVERYBODY, of="job"),
-    "new-images": Route(None, MAKERS, of="part"),
-    "own-media": Route(MAKERS, MAKERS, of="job"),
-    "new-renders": Route(MAKERS, MAKERS, of="job"),
-    "exports": Route(EVERYBODY, of="job"),
-    "export-new": Route(MAKERS, MAKERS, of="job"),
-    "export": Route(EVERYBODY, of="export"),
-    "export-repeats": Route(None, MAKERS, of="export"),
-    "studio": Route(EVERYBODY),
-    "drafts": Route(EVERYBODY, MAKERS),
-    "studio-deletions": Route(None, MAKERS, of="job"),
-    "studio-restorations": Route(None, MAKERS, of="job"),
-    "studio-reading": Route(None, MAKERS),
-    "ideas": Route(EVERYBODY),
-    "idea-searches": Route(EVERYBODY, MAKERS),
-    "idea-search-check": Route(MAKERS),
-    "idea-refreshes": Route(None, KEEPERS),
-    "idea-drafts": Route(None, MAKERS),
-    "studio-draft": Route(EVERYBODY, of="job"),
-    "studio-copies": Route(None, MAKERS, of="job"),
-    "studio-type-undo": Route(None, MAKERS, of="job"),
-    "studio-step": Route(EVERYBODY, MAKERS, of="job"),
-    "studio-scripts": Route(None, MAKERS, of="job"),
-    # An earlier script: tests/dashboard/studio/test_script_versions.py.
-    "studio-script-restorations": Route(None),
-    # A web page: tests/dashboard/studio/test_source.py.
-    "studio-page-read": Route(None),
-    "studio-images": Route(None),
-    "studio-price": Route(EVERYBODY, MAKERS, of="job"),
-    "studio-renders": Route(MAKERS, MAKERS, of="job"),
-    "draft-brand-kit": Route(None, MAKERS, of="job"),
-    "brand-kit": Route(MANAGERS, MANAGERS),
-    "presets": Route(EVERYBODY),
-    "preset-sources": Route(MAKERS),
-    "preset-comparisons": Route(None, MAKERS),
-    "preset-new": Route(MAKERS, MAKERS, of="job"),
-    "preset": Route(EVERYBODY, MAKERS, of="preset"),
-    "preset-names": Route(None, MAKERS, of="preset"),
-    "preset-drafts": Route(None, MAKERS, of="preset"),
-    "preset-copies": Route(None, MAKERS, of="preset"),
-    "preset-defaults": Route(None, MAKERS, of="preset"),
-    "preset-replacements": Route(None, MAKERS, of="preset"),
-    "preset-removals": Route(MAKERS, MAKERS, of="preset"),
-    "budgets": Route(EVERYBODY),
-    "budget-new": Route(TREASURERS, TREASURERS),
-    "budget-limits": Route(TREASURERS, TREASURERS, of="budget"),
-    "budget-removals": Route(None, TREASURERS, of="budget"),
-    "approval-request-approvals": Route(TREASURERS, TREASURERS, of="approval"),
-    "approval-request-refusals": Route(TREASURERS, TREASURERS, of="approval"),
-    "approval-request-withdrawals": Route(MAKERS, MAKERS, of="approval"),
-    "ledger": Route(EVERYBODY),
-    "ledger-charts": Route(EVERYBODY),
-    "ledger-export": Route(None),  # a stream: tests/dashboard/ledger/test_csv_export.py
-    "ledger-entry": Route(EVERYBODY, of="account"),
-    "costs": Route(EVERYBODY),
-    "estimate-accuracy": Route(EVERYBODY),
-    "reconciliation": Route(EVERYBODY),
-    "charge-checks": Route(None, KEEPERS, of="charge"),
-    "charge-write-offs": Route(TREASURERS, TREASURERS, of="charge"),
-    "charge-matches": Route(TREASURERS, TREASURERS, of="charge"),
-    "conflict-acceptances": Route(TREASURERS, TREASURERS, of="rewrite"),
-    "account-acceptances": Route(TREASURERS, TREASURERS, of="account"),
-    "account-opening-balances": Route(TREASURERS, TREASURERS, of="account"),
-    "forecast": Route(EVERYBODY),
-    "forecast-summary": Route(EVERYBODY),
-    "top-up": Route(TREASURERS),
-    "top-up-state": Route(TREASURERS),
-    "top-up-what-if": Route(TREASURERS),
-    "top-up-changes": Route(TREASURERS, TREASURERS),
-    "credit-packs": Route(None, TREASURERS),
-    "credit-pack-removals": Route(None, TREASURERS, of="pack"),
-    "alerts": Route(EVERYBODY),
-    "alert-rules": Route(None, TREASURERS),
-    "alert-rule-new": Route(TREASURERS, TREASURERS),
-    "alert-webhook": Route(None, TREASURERS),
-    "alert-webhook-removals": Route(None, TREASURERS),
-    "alert-tests": Route(None, TREASURERS),
-    "alerts-unread": Route(EVERYBODY),
-    "alerts-read": Route(None, EVERYBODY),
-    "members": Route(EVERYBODY),
-    "member-roles": Route(None, MANAGERS, of="membership"),
-    "team-time-zone": Route(None, frozenset({Role.OWNER})),
-    "tokens": Route(EVERYBODY, KEEPERS),
-    "token-removals": Route(MAKERS, MAKERS, of="token"),
-}
-OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told whose it is
-OPEN = {"healthz", "readyz"}  # for whoever watches over the process
 # An object of Northlight, found from Priya's video, whose draft waits for more budget.
 OBJECTS: dict[str, Callable[[Job], object]] = {
     "job": lambda job: job.pk,
@@ -190,6 +68,8 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
     "part": lambda job: job.parts.get(list_name="assets").pk,
     "export": lambda job: job.parts.get(list_name="exports").pk,
+    "voice": lambda job: job.account.jobs.get(kind="clone").pk,
+    "sample": lambda job: StoredFile.objects.get(job__account=job.account).pk,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
@@ -232,6 +112,10 @@ def job(priya: Membership) -> Job:
     label.jobs.add(job)
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
     PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
+    voice = JobFactory.create(
+        account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
+    )
+    store_file(voice, name="whales.wav", content_type="audio/wav", content=b"RIFF")
     return job
 
 
@@ -247,7 +131,14 @@ def address(name: str, job: Job, **other: object) -> str:
         own = {f"{of}_id": OBJECTS[of](job), "job_id": job.pk}
         if of == "export":
             own["part_id"] = own.pop("export_id")
-        names = {"part": ("job_id", "part_id"), "export": ("job_id", "part_id")}
+        if of in ("voice", "sample"):
+            own |= {"job_id": OBJECTS["voice"](job), "file_id": own[f"{of}_id"]}
+        names = {
+            "part": ("job_id", "part_id"),
+            "export": ("job_id", "part_id"),
+            "voice": ("job_id",),
+            "sample": ("job_id", "file_id"),
+        }
         args |= {key: (other or own)[key] for key in names.get(of, (f"{of}_id",))}
     if name == "studio-step":
         args["step"] = "voice"

@@ -193,7 +193,7 @@ def test_pitfall_115_samples_go_as_a_form_and_are_gone_when_it_is_settled(
         draft, "voice_clones.create", uuid.uuid4(), fifty, fifty, body=body,
         uploads=(sample,),
     )  # fmt: skip
-    upstream.respond("GET", "/voice-clones/slots", make_response({"available": 0, "can_buy": True}))
+    upstream.respond("GET", "/voice-clones/slots", make_response({"available": 1, "can_buy": True}))
     upstream.respond("POST", "/voice-clones", charged_response({"id": 5, "status": "pending"}, 50))
     charge = sent(admit_charge(create))
     form = upstream.requests[-1].content.decode()

@@ -75,11 +75,13 @@ def test_pitfall_49_the_slots_are_read_first_and_one_is_bought_only_if_somebody_
         draft, "voice_clones.create", uuid.uuid4(), price, price, body=body,
         uploads=(sample,),
     )  # fmt: skip
-    upstream.respond(*SLOTS, make_response({"available": 0, "can_buy": True, "cost": 50}))
+    upstream.respond(
+        *SLOTS, make_response({"available": int(not addon), "can_buy": True, "cost": 50})
+    )
     upstream.respond(*CLONES, charged_response({"id": 5, "status": "pending"}, cost))
     charge = sent(admit_charge(create))
     assert asked(upstream) == [SLOTS, CLONES]
-    assert charge.before["available"] == 0
+    assert charge.before["available"] == int(not addon)
     assert (b'name="purchase_addon"' in upstream.requests[-1].content) is addon
 
 

@@ -15,6 +15,7 @@ from proxyapi import pricing
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import ChargeState, Job, JobKind, JobState, Upload
 from proxyapi.operations import OPERATIONS
+from proxyapi.stored_files import store_file
 from tests.contract.staging import PAGE, PROMPT, png, wav
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.money.sandbox_account import SandboxAccount
@@ -174,12 +175,10 @@ def clone(stage: SandboxAccount) -> ChargeIntent:
     price = stage.response_data("GET", "/voice-clones/slots")["cost"]
     name = f"Thea {next(NUMBER)}"
     body = {"terms": True, "name": name, "gender": "female", "purchase_addon": True}
-    samples = tuple(
-        Upload(field="samples[]", name=f"{n}.wav", content_type="audio/wav", content=wav(0.2))
-        for n in range(2)
-    )
     draft = make_job(stage, JobKind.CLONE, None, draft__settings={"name": name})
-    return make_intent(draft, "voice_clones.create", price, stage, body=body, uploads=samples)
+    for number in range(2):
+        store_file(draft, name=f"{number}.wav", content_type="audio/wav", content=wav(0.2))
+    return make_intent(draft, "voice_clones.create", price, stage, body=body)
 
 
 def ideas(stage: SandboxAccount) -> ChargeIntent:

@@ -1,0 +1,3 @@
+"""What the pages of voices show, as frozen dataclasses."""
+
+from __future__ import annotations

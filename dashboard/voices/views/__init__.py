@@ -1,0 +1,3 @@
+"""Views of the voices."""
+
+from __future__ import annotations
