@@ -26,6 +26,7 @@ from proxyapi import (
 )
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge, recovery
 from proxyapi.kinds import KINDS
+from proxyapi.kinds.character_genres import read_genres
 from proxyapi.kinds.page_reading import read_page
 from proxyapi.models import Account, Charge, ChargeState, Job, TopUpChange
 from proxyapi.operations import get_operation
@@ -78,7 +79,7 @@ def tick() -> None:
 
 
 def enqueue_due_reads() -> None:
-    """Enqueue polls of jobs, reads of parts and of web pages, and prices of drafts."""
+    """Enqueue polls of jobs, reads of parts, web pages and genres, and prices of drafts."""
     for job_id, until in due_work.lease_due_jobs():
         poll_job_task.delay(str(job_id), until.isoformat())
     for job_id, until in due_work.lease_due_part_reads():
@@ -87,6 +88,8 @@ def enqueue_due_reads() -> None:
         quote_draft_task.delay(str(job_id))
     for job_id in due_work.lease_due_page_reads():
         read_page_task.delay(str(job_id))
+    for account_id in due_work.lease_due_genres():
+        read_genres_task.delay(str(account_id))
 
 
 @shared_task
@@ -120,7 +123,8 @@ def reconcile_charge_task(charge_id: str) -> None:
 
 @shared_task
 def poll_job_task(job_id: str, until: str) -> None:
-    poll_job(UUID(job_id), datetime.fromisoformat(until))
+    if account_id := poll_job(UUID(job_id), datetime.fromisoformat(until)):
+        refresh_account_task.delay(str(account_id))
 
 
 @shared_task
@@ -139,6 +143,11 @@ def quote_draft_task(job_id: str) -> None:
 @shared_task(expires=60)
 def read_page_task(job_id: str) -> None:
     read_page(Job.objects.select_related("token__account", "account", "draft").get(pk=job_id))
+
+
+@shared_task(expires=20)
+def read_genres_task(account_id: str) -> None:
+    read_genres(UUID(account_id))
 
 
 @shared_task(expires=60)

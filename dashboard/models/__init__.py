@@ -20,6 +20,7 @@ from dashboard.models.audit_event import (
     AuditEvent,
 )
 from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod
+from dashboard.models.character_photo import CharacterPhoto
 from dashboard.models.label import Label, VideoLabel
 from dashboard.models.membership import Membership, Role, Team
 from dashboard.models.preset import MAX_PRESET_NAME_CHARS, BrandKit, DraftOrigin, Preset

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dashboard.studio.queries.price import build_draft_price
-from proxyapi.models import Job, JobState, Tenant
+from proxyapi.models import Job, JobKind, JobState, Tenant
 
 CHANGES_TEMPLATE = "studio/_changes.html"
 
 
 def changed_drafts_context(_tenant: Tenant, jobs: Sequence[Job]) -> Mapping[str, object]:
     """Return `prices` for the template; two queries per draft."""
-    return {"prices": [build_draft_price(job) for job in jobs if job.state == JobState.DRAFT]}
+    drafts = [job for job in jobs if job.state == JobState.DRAFT and job.kind == JobKind.FACELESS]
+    return {"prices": [build_draft_price(job) for job in drafts]}

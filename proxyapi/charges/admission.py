@@ -33,7 +33,12 @@ from proxyapi.models import (
     lock_draft,
 )
 from proxyapi.models.charge import HOLDING_STATES
-from proxyapi.operations import JOB_STARTING_OPERATIONS, PART_OPERATIONS, get_operation
+from proxyapi.operations import (
+    JOB_STARTING_OPERATIONS,
+    PART_OPERATIONS,
+    PREVIEW_OPERATIONS,
+    get_operation,
+)
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 from proxyapi.refusals import (
     AlreadyInProgress,
@@ -256,6 +261,10 @@ def check_none_in_progress(intent: ChargeIntent) -> Job | None:
         # What was carried out, and of which only the cost is unknown, delays no other one.
         is_same = Q(operation=intent.operation, path=intent.path, applied_at=None)
         in_progress = in_progress.filter(~Q(operation__in=PART_OPERATIONS) | is_same)
+    else:  # a preview whose pictures are here delays no training
+        in_progress = in_progress.exclude(
+            operation__in=PREVIEW_OPERATIONS, applied_at__isnull=False
+        )
     if in_progress.exists():
         raise AlreadyInProgress(JOB_IN_PROGRESS)
     return job

@@ -52,6 +52,7 @@ class KindSpec:
     preconditions: Callable[[UpstreamRecord], list[str]] = lambda settings: []
     shows_start: bool = True  # its status shows whether it was started
     part_lists: tuple[str, ...] = ()  # lists of its record that are stored as `JobPart`
+    changes_options: bool = False  # a completed one is offered in the options of the account
 
     @property
     def is_audio(self) -> bool:

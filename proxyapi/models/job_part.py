@@ -18,6 +18,7 @@ from proxyapi.models.charge import Charge
 from proxyapi.models.job import Job
 
 ASSETS, EXPORTS = "assets", "exports"  # lists of a faceless record, as `Operation.part_list`
+PREVIEWS = "previews"  # of a character's record
 MEDIA_VERSION_LENGTH = 10  # characters
 COMPLETED_WORDS = frozenset({"completed", "success", "ready"})
 FAILED_WORDS = frozenset({"failed", "error"})

@@ -34,6 +34,7 @@ FACELESS_RENDER_OPERATIONS = _names(
 JOB_STARTING_OPERATIONS = _names(lambda row: row.starts_job)
 REFUNDABLE_OPERATIONS = _names(lambda row: row.refundable)
 PART_OPERATIONS = _names(lambda row: row.changes_part)
+PREVIEW_OPERATIONS = _names(lambda row: row.adds_parts)
 (EXPORT_OPERATION,) = _names(lambda row: row.part_list == "exports")
 (OWN_MEDIA_OPERATION,) = _names(lambda row: row.part_list == "assets")
 (NEW_IMAGE_OPERATION,) = _names(lambda row: row.changes_part and not row.part_list)
