@@ -19,6 +19,7 @@ from proxyapi.models import (
     ChargeState,
     CreditPack,
     Job,
+    JobKind,
     JobPart,
     LedgerConflict,
     LedgerEntry,
@@ -64,6 +65,19 @@ def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permi
     job = jobs.select_related(*related).filter(pk=job_id).first()
     if job is None:
         raise Http404("This video does not exist in this team.")
+    check_permission(request.membership, permission)
+    return job
+
+
+def fetch_character(
+    request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW
+) -> Job:
+    """Return a character, with the record of its photo."""
+    jobs = Job.objects.visible().filter(tenant=request.team.tenant, kind=JobKind.CHARACTER)
+    related = ("member", "account", "token", "draft", "character_photo__confirmed_by")
+    job = jobs.select_related(*related).filter(pk=job_id).first()
+    if job is None:
+        raise Http404("This character does not exist in this team.")
     check_permission(request.membership, permission)
     return job
 

@@ -36,7 +36,7 @@ from proxyapi.models.charge import HOLDING_STATES
 from proxyapi.operations import (
     JOB_STARTING_OPERATIONS,
     PART_OPERATIONS,
-    PREVIEW_OPERATIONS,
+    PREVIEW_OPERATION,
     get_operation,
 )
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
@@ -262,9 +262,7 @@ def check_none_in_progress(intent: ChargeIntent) -> Job | None:
         is_same = Q(operation=intent.operation, path=intent.path, applied_at=None)
         in_progress = in_progress.filter(~Q(operation__in=PART_OPERATIONS) | is_same)
     else:  # a preview whose pictures are here delays no training
-        in_progress = in_progress.exclude(
-            operation__in=PREVIEW_OPERATIONS, applied_at__isnull=False
-        )
+        in_progress = in_progress.exclude(operation=PREVIEW_OPERATION, applied_at__isnull=False)
     if in_progress.exists():
         raise AlreadyInProgress(JOB_IN_PROGRESS)
     return job

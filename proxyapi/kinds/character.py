@@ -19,14 +19,15 @@ from proxyapi import calls, stored_files
 from proxyapi.credentials.encryption import EncryptionError
 from proxyapi.kinds import draft_creation, job_parts
 from proxyapi.kinds.declaration import KindSpec, UpstreamRecord, unwrap_single_object
-from proxyapi.models import Draft, Job, StoredFile
+from proxyapi.models import Draft, Job, JobState, StoredFile
 from proxyapi.models.job_part import PREVIEWS
-from proxyapi.operations import JobKind, get_operation
+from proxyapi.operations import CHARACTER_CREATE_OPERATION, JobKind, get_operation
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors, response_parsing
 
-CREATE_OPERATION = "characters.create"
 PHOTO_FIELD = "image"
+TRAINING_FIELDS = ("preview_id", "name", "age", "gender")  # spec, Characters
+CHANGEABLE_STATES = (JobState.DRAFT, JobState.FAILED)  # of a character that is not trained
 # Seconds; longer than the upload and the waits for permits before and after it
 CREATE_LOCK_TTL_S = 150.0
 
@@ -50,6 +51,10 @@ class CharacterKind(KindSpec):
         )
 
 
+def missing_training_fields(chosen: dict[str, Any]) -> list[str]:
+    return [name for name in TRAINING_FIELDS if not chosen.get(name)]
+
+
 def create_from_photo(job: Job, priority: Priority, permit_timeout_s: float) -> UpstreamRecord:
     """Make the character upstream unless that was done, and return its record as it is now.
 
@@ -69,15 +74,19 @@ def create_from_photo(job: Job, priority: Priority, permit_timeout_s: float) -> 
 
 
 def send_photo(job: Job, priority: Priority, permit_timeout_s: float) -> None:
-    draft_creation.check_creation_delay(job.draft, CREATE_OPERATION)
+    draft_creation.check_creation_delay(job.draft, CHARACTER_CREATE_OPERATION)
     photo = read_photo(job)
     try:
         reply = calls.call_upstream(
-            job.token, CREATE_OPERATION, priority, patience=permit_timeout_s, files=[photo]
+            job.token,
+            CHARACTER_CREATE_OPERATION,
+            priority,
+            patience=permit_timeout_s,
+            files=[photo],
         )
         remote_id = CHARACTER.created_id(CHARACTER.resource_in(reply.data))
         if not remote_id or job.is_remote_id_taken(remote_id):
-            raise errors.ResponseLost(get_operation(CREATE_OPERATION))
+            raise errors.ResponseLost(get_operation(CHARACTER_CREATE_OPERATION))
     except errors.UpstreamError as error:
         if error.outcome is errors.ErrorOutcome.UNKNOWN:
             draft_creation.schedule_creation_retry(job.draft)
@@ -90,11 +99,11 @@ def read_photo(job: Job) -> tuple[str, tuple[str, bytes, str]]:
     tell the service. Raises `PhotoMissing`."""
     file = StoredFile.objects.filter(job=job).order_by("-created_at").first()
     if file is None:
-        raise PhotoMissing(get_operation(CREATE_OPERATION))
+        raise PhotoMissing(get_operation(CHARACTER_CREATE_OPERATION))
     try:
         content = stored_files.read_stored_file(file)
     except EncryptionError:
-        raise PhotoMissing(get_operation(CREATE_OPERATION)) from None
+        raise PhotoMissing(get_operation(CHARACTER_CREATE_OPERATION)) from None
     extension = file.content_type.rpartition("/")[2]
     return PHOTO_FIELD, (f"photo.{extension}", content, file.content_type)
 
@@ -116,6 +125,7 @@ CHARACTER = CharacterKind(
     media_url_key="",
     shows_start=False,
     prepare=create_from_photo,
+    preconditions=missing_training_fields,
     part_lists=(PREVIEWS,),
     changes_options=True,
 )

@@ -16,10 +16,10 @@ from proxyapi import calls
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Account, CharacterGenres
+from proxyapi.operations import CHARACTER_GENRES_OPERATION
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors, response_parsing
 
-GENRES_OPERATION = "characters.genres"
 MAX_GENRES_AGE = timedelta(days=1)
 RETRY_AFTER = timedelta(seconds=20)  # after an answer that did not come
 MAX_GENRES = 200
@@ -52,7 +52,7 @@ def read_genres(account_id: UUID) -> None:
             changes["message"] = NO_TOKEN
         else:
             reply = calls.call_upstream(
-                token, GENRES_OPERATION, Priority.PERSON, patience=PERMIT_TIMEOUT_S
+                token, CHARACTER_GENRES_OPERATION, Priority.PERSON, patience=PERMIT_TIMEOUT_S
             )
             genres = parse_genres(reply.data)
             changes |= {"genres": genres, "read_at": now} if genres else {"message": NONE_LISTED}
@@ -75,4 +75,3 @@ def parse_genres(data: Any) -> list[dict[str, Any]]:
         for row in named[:MAX_GENRES]
         if response_parsing.is_resource_id(row.get("id"))
     ]
-

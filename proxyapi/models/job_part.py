@@ -90,6 +90,12 @@ class JobPart(models.Model):
         return PartState.COMPLETED if is_complete else PartState.RUNNING
 
     @property
+    def upstream_id(self) -> int | str:
+        """Its id as the service sent it: a number or a text."""
+        id = self.remote_id
+        return int(id) if id.isdecimal() and str(int(id)) == id else id
+
+    @property
     def media_version(self) -> str:
         """Differs for another file; equal for a new signature of the same one."""
         path = urlsplit(self.media_url).path.encode()

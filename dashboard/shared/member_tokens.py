@@ -1,0 +1,27 @@
+"""The token that what a member creates runs on."""
+
+from __future__ import annotations
+
+from dashboard.models import Membership
+from proxyapi.credentials import token_vault
+from proxyapi.models import Token
+from proxyapi.refusals import TokenRefused
+
+ADD_ONE_FIRST = "You have no token yet. Add yours; everything you create uses it."
+
+
+def require_member_token(by: Membership) -> Token:
+    """Return the member's best own token. Raises `TokenRefused`."""
+    own_tokens = Token.objects.usable().filter(tenant=by.team.tenant, owner=by.user)
+    token = token_vault.first_decryptable(own_tokens.select_related("account").best_first())
+    if token is None:
+        stored = Token.objects.not_removed().filter(tenant=by.team.tenant, owner=by.user)
+        paused = (row.account.pause_reason for row in stored.select_related("account"))
+        raise TokenRefused(next(filter(None, paused), ADD_ONE_FIRST))
+    return token
+
+
+def has_member_token(member: Membership) -> bool:
+    """Whether the member has a token that may be sent now."""
+    own_tokens = Token.objects.usable().filter(tenant=member.team.tenant_id, owner=member.user_id)
+    return own_tokens.exists()
