@@ -12,6 +12,9 @@ from dashboard.shared.forms import PortalForm
 from dashboard.shared.text_validation import reject_invisible
 from dashboard.shared.uploads import pictures
 from dashboard.shared.uploads.pictures import Photo, PhotoRefused, read_photo
+from proxyapi.models import Job, JobPart
+from proxyapi.models.job_part import PREVIEWS
+from proxyapi.refusals import Refusal
 
 MAX_NAME_CHARS = 60
 MAX_FILE_NAME_CHARS = 100
@@ -20,6 +23,7 @@ PHOTO_MISSING = "Choose a photo."
 RIGHTS_MISSING = "Confirm that you may use this photo."
 GENRE_MISSING = "Choose a genre."
 PREVIEW_MISSING = "Choose a picture. If none fits, preview again."
+PICTURE_GONE = "This picture is not there any more. Choose another one."
 GENDERS = (("female", "Female"), ("male", "Male"), ("neutral", "Neutral"))
 
 
@@ -70,6 +74,15 @@ class PreviewChoiceForm(PortalForm):
     """One of the pictures of all rounds, by the id of its part."""
 
     picture = forms.UUIDField(label="Picture", error_messages={"required": PREVIEW_MISSING})
+
+    def find_part(self, job: Job) -> JobPart:
+        """Raises `Refusal` without a picture of this character."""
+        if not self.is_valid():
+            raise Refusal(self.first_error())
+        part = JobPart.objects.filter(job=job, pk=self.cleaned_data["picture"]).first()
+        if part is None or part.list_name != PREVIEWS:
+            raise Refusal(PICTURE_GONE)
+        return part
 
 
 class DetailsForm(PortalForm):

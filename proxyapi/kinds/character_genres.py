@@ -24,7 +24,7 @@ MAX_GENRES_AGE = timedelta(days=1)
 RETRY_AFTER = timedelta(seconds=20)  # after an answer that did not come
 MAX_GENRES = 200
 PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a permit
-NO_TOKEN = "No working token of this account is left, so its genres cannot be read."
+TOKENLESS = "No working token of this account is left, so its genres cannot be read."
 NONE_LISTED = "The service lists no genres for characters."
 
 
@@ -49,7 +49,7 @@ def read_genres(account_id: UUID) -> None:
     token = token_vault.first_decryptable(usable)
     try:
         if token is None:
-            changes["message"] = NO_TOKEN
+            changes["message"] = TOKENLESS
         else:
             reply = calls.call_upstream(
                 token, CHARACTER_GENRES_OPERATION, Priority.PERSON, patience=PERMIT_TIMEOUT_S

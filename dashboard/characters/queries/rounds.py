@@ -125,11 +125,10 @@ def build_round(
     job: Job, charge: Charge, parts: list[JobPart], number: int, genre_names: Mapping[str, str]
 ) -> PreviewRound:
     own = [part for part in parts if part.charge_id == charge.pk]
-    took = (
-        (charge.applied_at - charge.sent_at).total_seconds()
-        if charge.applied_at and charge.sent_at and not charge.lost_at
-        else None
-    )
+    applied_at, sent_at, lost_at = charge.applied_at, charge.sent_at, charge.lost_at
+    # An answer without its cost is marked as lost after its pictures were stored.
+    is_answered = applied_at and sent_at and not (lost_at and applied_at > lost_at)
+    took = (applied_at - sent_at).total_seconds() if is_answered else None  # type: ignore[operator]
     return PreviewRound(
         number,
         round_genre(charge, genre_names),

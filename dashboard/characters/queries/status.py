@@ -27,7 +27,7 @@ from proxyapi.polling.duration_history import DurationHistory
 STATE_LABELS = {JobState.DRAFT: "Not trained", JobState.COMPLETED: "Ready"}
 TRAINING_WORDS = frozenset({"training", *UPSTREAM_STATUS_LABELS})
 NO_REFUND_TEXT = "{cost} cr were charged. The service promises no refund."
-TOKEN_STOPPED_TEXT = (
+UNCHECKED_TEXT = (
     "The training continues at the service. Reelroom can check it again when the token works."
 )
 LATE_TEXT = "It takes longer than usual. It has not failed, and we keep checking."
@@ -87,7 +87,7 @@ def status_text(job: Job, state: DisplayState, last: Charge | None) -> str:
             cost = NO_REFUND_TEXT.format(cost=credits(last.cost)) if last and paid else ""
             return f"{failure_reason(job.failure_message)} {cost}".strip()
         case "paused":
-            return job.account.pause_reason or TOKEN_STOPPED_TEXT
+            return job.account.pause_reason or UNCHECKED_TEXT
         case "late":
             return job.poll_error or LATE_TEXT
         case "running":

@@ -27,14 +27,13 @@ from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.roles import Permission
 from proxyapi.kinds import CHANGEABLE_STATES
 from proxyapi.kinds.character_genres import request_genres
-from proxyapi.models import Account, CharacterGenres, Job, JobPart
+from proxyapi.models import Account, CharacterGenres, Job
 from proxyapi.refusals import Refusal
 
 STEP_TEMPLATE, STUDIO_TEMPLATE = "characters/step.html", "characters/_studio.html"
 NEXT_STEP = "next"
 INVALID_FORM_STATUS = 422
 NO_SUCH_STEP = "A character has no such step."
-PICTURE_GONE = "This picture is not there any more. Choose another one."
 
 
 @allow_get_or_post
@@ -110,10 +109,7 @@ def save_step(request: TeamRequest, job: Job, slug: StepSlug, form: PortalForm) 
         photo = form.cleaned_data["file"]
         actions.replace_photo(by=by, job=job, photo=photo, file_name=form.file_name)
     elif isinstance(form, PreviewChoiceForm):
-        part = JobPart.objects.filter(job=job, pk=form.cleaned_data["picture"]).first()
-        if part is None:
-            raise Refusal(PICTURE_GONE)
-        actions.choose_preview(by=by, job=job, part=part)
+        actions.choose_preview(by=by, job=job, part=form.find_part(job))
     elif isinstance(form, GenreForm | DetailsForm):
         actions.save_settings(by=by, job=job, changes=form.draft_settings())
     if slug == StepSlug.GENRE and request.POST.get("go") == "preview":

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.characters import actions
+from dashboard.characters.forms import PreviewChoiceForm
 from dashboard.characters.queries.cards import load_genre_names, with_character_relations
 from dashboard.characters.queries.questions import (
     build_preview_question,
@@ -60,19 +61,15 @@ def preview(request: TeamRequest, job_id: UUID) -> HttpResponse:
 @require_POST
 def choose(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Choose a picture at once, as it is pressed; the answer is the part with the pictures."""
-    part_id = request.POST.get("picture", "")
+    job, form = fetch_character(request, job_id, Permission.RENDER), PreviewChoiceForm(request.POST)
     try:
-        job, part = fetch_part(request, job_id, UUID(part_id), Permission.RENDER)
-        actions.choose_preview(by=request.membership, job=job, part=part)
-    except ValueError:
-        raise Http404(NO_PICTURE) from None
+        actions.choose_preview(by=request.membership, job=job, part=form.find_part(job))
     except Refusal as refused:
         messages.error(request, refused.sentence)
-        return redirect_to(request, "character", job_id)
-    job = fetch_character(request, job_id)
-    context = step_context(request, job, StepSlug.PREVIEW, request_genres(job.account))
+        return redirect_to(request, "character", job.pk)
     if not request.htmx:
         return redirect("character-step", job.pk, StepSlug.PREVIEW)
+    context = step_context(request, job, StepSlug.PREVIEW, request_genres(job.account))
     return render(request, STUDIO_TEMPLATE, context)
 
 

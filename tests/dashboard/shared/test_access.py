@@ -28,9 +28,17 @@ from dashboard.models import (
     VideoVersion,
 )
 from dashboard.shared.safe_redirect import FORM_PAGES
-from proxyapi import calls
+from proxyapi import calls, stored_files
 from proxyapi.kinds.job_parts import store_parts
-from proxyapi.models import ChargeState, CreditPack, Job, LedgerConflict, LedgerMirror, Token
+from proxyapi.models import (
+    ChargeState,
+    CreditPack,
+    Job,
+    JobKind,
+    LedgerConflict,
+    LedgerMirror,
+    Token,
+)
 from tests.factories import (
     AccountFactory,
     ChargeFactory,
@@ -160,6 +168,18 @@ ROUTES = {
     "alert-tests": Route(None, TREASURERS),
     "alerts-unread": Route(EVERYBODY),
     "alerts-read": Route(None, EVERYBODY),
+    "characters": Route(EVERYBODY),
+    "character-new": Route(MAKERS, MAKERS),
+    "character": Route(EVERYBODY, of="character"),
+    "character-photo": Route(EVERYBODY, of="character"),
+    "character-step": Route(MAKERS, MAKERS, of="character"),
+    "character-previews": Route(MAKERS, MAKERS, of="character"),
+    "character-choices": Route(None, MAKERS, of="character"),
+    "character-picture": Route(EVERYBODY, of="picture"),
+    "character-training": Route(MAKERS, MAKERS, of="character"),
+    "character-hide": Route(MAKERS, MAKERS, of="character"),
+    "character-restorations": Route(None, MAKERS, of="character"),
+    "character-checks": Route(None, KEEPERS, of="character"),
     "members": Route(EVERYBODY),
     "member-roles": Route(None, MANAGERS, of="membership"),
     "team-time-zone": Route(None, frozenset({Role.OWNER})),
@@ -185,6 +205,8 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
     "part": lambda job: job.parts.get(list_name="assets").pk,
     "export": lambda job: job.parts.get(list_name="exports").pk,
+    "character": lambda job: character_of(job).pk,
+    "picture": lambda job: character_of(job).parts.get().pk,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
@@ -227,7 +249,16 @@ def job(priya: Membership) -> Job:
     label.jobs.add(job)
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
     PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
+    same = {"account": account, "token": token, "title": "Whales in fog"}
+    character = JobFactory.create(kind=JobKind.CHARACTER, **same)
+    picture = {"id": 3, "url": "http://127.0.0.1:8001/media/3.png"}
+    store_parts(character, {"previews": [picture]}, ("previews",))
+    stored_files.store_file(character, name="whale", content_type="image/png", content=b"\x89PNG")
     return job
+
+
+def character_of(job: Job) -> Job:
+    return Job.objects.get(tenant=job.tenant, kind=JobKind.CHARACTER)
 
 
 def ours() -> set[str]:
@@ -240,12 +271,17 @@ def address(name: str, job: Job, **other: object) -> str:
     args: dict[str, object] = {}
     if of := ROUTES[name].of:
         own = {f"{of}_id": OBJECTS[of](job), "job_id": job.pk}
-        if of == "export":
-            own["part_id"] = own.pop("export_id")
-        names = {"part": ("job_id", "part_id"), "export": ("job_id", "part_id")}
+        if of in ("export", "picture"):
+            own["part_id"] = own.pop(f"{of}_id")
+        if of in ("character", "picture"):
+            own["job_id"] = character_of(job).pk
+        part = ("job_id", "part_id")
+        names = {"part": part, "export": part, "picture": part, "character": ("job_id",)}
         args |= {key: (other or own)[key] for key in names.get(of, (f"{of}_id",))}
     if name == "studio-step":
         args["step"] = "voice"
+    if name == "character-step":
+        args["step"] = "details"
     if name == "ledger-entry":
         args["position"] = 0
     return reverse(name, kwargs=args)

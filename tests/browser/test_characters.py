@@ -1,0 +1,92 @@
+"""A character from a photo to a film, over the real processes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+from PIL import Image, ImageDraw
+from playwright.sync_api import FilePayload, Locator, Page, expect
+
+from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.page_audit import serious_violations
+from tests.browser.sandbox_control import SandboxControl
+
+MAKER_TAG = 0x010F  # of Exif
+
+
+def portrait_file(
+    name: str = "maja-portrait.jpg", size: tuple[int, int] = (640, 800)
+) -> FilePayload:
+    """A JPEG with the maker of the camera in its metadata."""
+    picture = Image.new("RGB", size, (196, 208, 214))
+    draw = ImageDraw.Draw(picture)
+    wide, high = size
+    draw.ellipse((wide * 0.28, high * 0.2, wide * 0.72, high * 0.7), fill=(222, 178, 150))
+    draw.rectangle((wide * 0.2, high * 0.78, wide * 0.8, high), fill=(52, 98, 84))
+    exif, file = Image.Exif(), io.BytesIO()
+    exif[MAKER_TAG] = "Secret Camera"
+    picture.save(file, "JPEG", quality=90, exif=exif)
+    return {"name": name, "mimeType": "image/jpeg", "buffer": file.getvalue()}
+
+
+def start_character(page: Page) -> None:
+    """From the gallery to the genres, with a photo."""
+    page.goto("/characters/")
+    page.get_by_role("link", name="New character").first.click()
+    page.locator("input[type=file]").set_input_files(portrait_file())
+    page.get_by_label("I may use this photo").check()
+    page.get_by_role("button", name="Next: Genre").click()
+    expect(page.get_by_text("How is it drawn?")).to_be_visible()
+
+
+def round_pictures(page: Page, number: int) -> Locator:
+    return page.locator(f"#round-{number} input[name=picture]")
+
+
+def test_a_character_from_a_photo_to_a_film(
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
+) -> None:
+    luca, guest = open_member_page("Luca"), sandbox_control.create_account()
+    luca.use_token_of(guest)
+    sandbox_control.change_settings(training_seconds=3)
+    page = luca.page
+    start_character(page)
+    page.get_by_text("Picture Book").click(timeout=PRICED_TIMEOUT_MS)
+    assert serious_violations(page) == []
+    page.get_by_role("button", name="Preview in this genre").click()
+    expect(round_pictures(page, 1).first).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    assert page.locator("#round-1 img").first.evaluate(LOADS)
+    page.get_by_role("link", name="Other genre").click()
+    page.get_by_text("Film Noir").click()
+    page.get_by_role("button", name="Preview in this genre").click()
+    expect(round_pictures(page, 2).first).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    round_pictures(page, 1).nth(1).check()
+    expect(page.locator(".step[aria-current] .step__note")).to_have_text("Picture 2, round 1")
+    assert serious_violations(page) == []
+    page.get_by_role("button", name="Next: Details").click()
+    page.get_by_label("Name").fill("Maja")
+    page.get_by_label("Age").fill("28")
+    page.get_by_text("Female", exact=True).click()
+    page.locator(".btn--primary:visible", has_text="Train").click()
+    dialog = page.locator("dialog[open]")
+    expect(dialog).to_contain_text("Train “Maja”?")
+    dialog.get_by_role("button", name="Train").click()
+    expect(page.locator("#character-state")).to_contain_text("Maja is being trained")
+    expect(page.locator("#character-state")).to_contain_text(
+        "Maja is ready", timeout=RENDERED_TIMEOUT_MS
+    )
+    make = page.get_by_role("button", name="Make a video")
+    make.click(timeout=RENDERED_TIMEOUT_MS)
+    page.wait_for_url("**/studio/**")
+    assert sandbox_control.count_requests(guest, "POST", "/characters") == 1
+    assert sandbox_control.count_requests(guest, "POST", "/preview") == 2
+    assert sandbox_control.count_requests(guest, "POST", "/train") == 1
+    assert sandbox_control.spent_credits(guest) == 10
+
+
+# Whether the picture has points, once it is there.
+LOADS = """(image) => new Promise((done) => {
+    const said = () => done(image.naturalWidth > 0);
+    image.complete ? said() : image.addEventListener("load", said);
+})"""
