@@ -19,7 +19,7 @@ from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import option_label
 from dashboard.shared.videos.cards import with_card_relations
-from dashboard.shared.videos.cost import CreditAmount, video_cost
+from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, video_cost
 from proxyapi import pricing
 from proxyapi.models import Account, CharacterGenres, Draft, Job, JobKind, JobState, Tenant
 from proxyapi.operations import TRAINING_OPERATION
@@ -96,7 +96,7 @@ def build_card(
         status=status,
         subtitle=person_text(job) or progress_text(job),
         gender=str(chosen.get("gender") or ""),
-        cost=video_cost(list(job.charges.all())),
+        cost=character_cost(job),
         picture_url=picture_url(job),
         option_uuid=uuid,
         used_in=uses.get(uuid, 0) if uuid else 0,
@@ -105,6 +105,12 @@ def build_card(
         created_at=job.created_at,
         member_id=job.member_id,
     )
+
+
+def character_cost(job: Job) -> CreditAmount:
+    """What the character cost so far; previews that turned out to be free count as free."""
+    cost = video_cost(list(job.charges.all()))
+    return cost if cost.value or cost.kind != "exact" else FREE_AMOUNT
 
 
 def card_button(job: Job, status: CharacterStatus, reader: Membership) -> CardButton | None:

@@ -20,7 +20,7 @@ from dashboard.models import CharacterPhoto, Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.formatting import clock, day
 from dashboard.shared.roles import Permission
-from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount, video_cost
+from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount
 from proxyapi.models import Charge, Job
 from proxyapi.operations import PREVIEW_OPERATION, TRAINING_OPERATION
 from proxyapi.polling.duration_history import DurationHistory
@@ -96,7 +96,7 @@ def load_character_page(job: Job, reader: Membership) -> CharacterPage:
         note=page_note(job, rounds, names),
         history=tuple(history_steps(job, rounds)),
         facts=tuple(character_facts(job, rounds)),
-        spent=video_cost(list(job.charges.all())),
+        spent=card.cost,
         may_change=may_change,
         other_picture_url=reverse("character-step", args=[job.pk, "preview"]) if can_choose else "",
         is_running=card.status.bar is not None,
@@ -152,7 +152,7 @@ def previews_step(job: Job, rounds: PreviewRounds) -> MakingStep:
     genres = dict.fromkeys(row.genre for row in ordered if row.genre)
     count = len(ordered)
     name = f"{count} preview{'' if count == 1 else 's'}, {join_words(list(genres))}"
-    times = join_words([clock(row.made_at) for row in ordered if row.made_at])
+    times = join_words(list(dict.fromkeys(clock(row.made_at) for row in ordered if row.made_at)))
     pictures = rounds.picture_count
     meta = f"{times}, {pictures} picture{'' if pictures == 1 else 's'}"
     return MakingStep("good", name, CreditAmount(spent) if spent else FREE_AMOUNT, meta)
