@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 
-from PIL import Image, ImageDraw
+import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
@@ -19,12 +19,13 @@ def portrait_file(
     name: str = "maja-portrait.jpg", size: tuple[int, int] = (640, 800)
 ) -> FilePayload:
     """A JPEG with the maker of the camera in its metadata."""
-    picture = Image.new("RGB", size, (196, 208, 214))
-    draw = ImageDraw.Draw(picture)
+    image, drawing = pytest.importorskip("PIL.Image"), pytest.importorskip("PIL.ImageDraw")
+    picture = image.new("RGB", size, (196, 208, 214))
+    draw = drawing.Draw(picture)
     wide, high = size
     draw.ellipse((wide * 0.28, high * 0.2, wide * 0.72, high * 0.7), fill=(222, 178, 150))
     draw.rectangle((wide * 0.2, high * 0.78, wide * 0.8, high), fill=(52, 98, 84))
-    exif, file = Image.Exif(), io.BytesIO()
+    exif, file = image.Exif(), io.BytesIO()
     exif[MAKER_TAG] = "Secret Camera"
     picture.save(file, "JPEG", quality=90, exif=exif)
     return {"name": name, "mimeType": "image/jpeg", "buffer": file.getvalue()}

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from dashboard.characters.queries.allowance import PreviewAllowance, load_allowance
+from dashboard.characters.queries.preview_pool import PreviewPool, load_preview_pool
 from dashboard.characters.queries.rounds import PreviewRounds, build_rounds
 from dashboard.models import CharacterPhoto, Membership
 from dashboard.shared.member_tokens import has_member_token
@@ -27,7 +27,7 @@ TRAIN_TEXT = "You confirm the price before anything is charged."
 DETAILS_NEED = "Name, age and gender"
 
 
-class StepSlug(StrEnum):
+class CharacterStepSlug(StrEnum):
     PHOTO = "photo"
     GENRE = "genre"
     PREVIEW = "preview"
@@ -35,10 +35,10 @@ class StepSlug(StrEnum):
 
 
 STEP_NAMES = {
-    StepSlug.PHOTO: "Photo",
-    StepSlug.GENRE: "Genre",
-    StepSlug.PREVIEW: "Preview",
-    StepSlug.DETAILS: "Details",
+    CharacterStepSlug.PHOTO: "Photo",
+    CharacterStepSlug.GENRE: "Genre",
+    CharacterStepSlug.PREVIEW: "Preview",
+    CharacterStepSlug.DETAILS: "Details",
 }
 
 
@@ -46,7 +46,7 @@ STEP_NAMES = {
 class CharacterStep:
     """`url` is empty for a step that cannot be opened yet."""
 
-    slug: StepSlug
+    slug: CharacterStepSlug
     number: int
     name: str
     note: str
@@ -106,7 +106,7 @@ class StepsPage:
     steps: tuple[CharacterStep, ...]
     price: PriceCard
     rounds: PreviewRounds
-    allowance: PreviewAllowance | None
+    pool: PreviewPool | None
     photo: CharacterPhoto | None
     photo_url: str
     genre: str
@@ -132,19 +132,21 @@ class StepsPage:
     @property
     def is_waiting(self) -> bool:
         """True while pictures or genres are awaited, so that the page fetches itself again."""
-        awaits_genres = self.current.slug == StepSlug.GENRE and not self.genre_names
-        awaits_pictures = self.current.slug == StepSlug.PREVIEW and self.rounds.pending is not None
+        awaits_genres = self.current.slug == CharacterStepSlug.GENRE and not self.genre_names
+        awaits_pictures = (
+            self.current.slug == CharacterStepSlug.PREVIEW and self.rounds.pending is not None
+        )
         return awaits_genres or awaits_pictures
 
     @property
     def may_preview(self) -> bool:
-        is_empty = self.allowance is not None and self.allowance.is_empty
+        is_empty = self.pool is not None and self.pool.is_empty
         return bool(self.genre) and not self.rounds.pending and not is_empty
 
     @property
     def previews_at_once(self) -> bool:
         """True if the genre step also requests a preview: it is free and can be sent now."""
-        is_empty = self.allowance is not None and self.allowance.is_empty
+        is_empty = self.pool is not None and self.pool.is_empty
         return not self.price.preview_price and not self.rounds.pending and not is_empty
 
     @property
@@ -155,11 +157,11 @@ class StepsPage:
     def has_next_form(self) -> bool:
         """True if Next sends the form of the step."""
         match self.current.slug:
-            case StepSlug.PHOTO:
+            case CharacterStepSlug.PHOTO:
                 return self.photo is None
-            case StepSlug.GENRE:
+            case CharacterStepSlug.GENRE:
                 return bool(self.genre_names)
-            case StepSlug.PREVIEW:
+            case CharacterStepSlug.PREVIEW:
                 return bool(self.rounds.rounds)
         return False
 
@@ -178,11 +180,11 @@ class StepsPage:
 
 def load_new_page(reader: Membership, account: Account | None) -> StepsPage:
     """The first step, before a photo was chosen."""
-    return build_page(None, reader, StepSlug.PHOTO, account, {})
+    return build_page(None, reader, CharacterStepSlug.PHOTO, account, {})
 
 
 def load_steps_page(
-    job: Job, reader: Membership, slug: StepSlug, genre_names: Mapping[str, str]
+    job: Job, reader: Membership, slug: CharacterStepSlug, genre_names: Mapping[str, str]
 ) -> StepsPage:
     """At most six queries and one read from Redis."""
     return build_page(job, reader, slug, job.account, genre_names)
@@ -191,7 +193,7 @@ def load_steps_page(
 def build_page(
     job: Job | None,
     reader: Membership,
-    slug: StepSlug,
+    slug: CharacterStepSlug,
     account: Account | None,
     genre_names: Mapping[str, str],
 ) -> StepsPage:
@@ -199,14 +201,14 @@ def build_page(
     photo: CharacterPhoto | None = getattr(job, "character_photo", None) if job else None
     genre = chosen_genre(job, genre_names)
     steps = build_steps(job, slug, photo, genre, rounds)
-    shows_allowance = job is not None and slug in (StepSlug.GENRE, StepSlug.PREVIEW)
+    shows_pool = job is not None and slug in (CharacterStepSlug.GENRE, CharacterStepSlug.PREVIEW)
     return StepsPage(
         job=job,
         title=job.title if job and job.chosen_settings.get("name") else "New character",
         steps=steps,
         price=build_price_card(job, account, slug, steps),
         rounds=rounds,
-        allowance=load_allowance(job.account) if job and shows_allowance else None,
+        pool=load_preview_pool(job.account) if job and shows_pool else None,
         photo=photo,
         photo_url=reverse("character-photo", args=[job.pk]) if job and not job.remote_id else "",
         genre=genre,
@@ -222,7 +224,7 @@ def chosen_genre(job: Job | None, genre_names: Mapping[str, str]) -> str:
 
 def build_steps(
     job: Job | None,
-    current: StepSlug,
+    current: CharacterStepSlug,
     photo: CharacterPhoto | None,
     genre: str,
     rounds: PreviewRounds,
@@ -231,10 +233,10 @@ def build_steps(
     missing = KINDS[JobKind.CHARACTER].preconditions(dict(chosen))
     has_details = job is not None and set(missing) <= {"preview_id"}
     notes = {
-        StepSlug.PHOTO: (photo.name if photo else "", job is not None),
-        StepSlug.GENRE: (genre, bool(genre)),
-        StepSlug.PREVIEW: (rounds.chosen_note, chosen.get("preview_id") is not None),
-        StepSlug.DETAILS: (str(chosen.get("name") or ""), has_details),
+        CharacterStepSlug.PHOTO: (photo.name if photo else "", job is not None),
+        CharacterStepSlug.GENRE: (genre, bool(genre)),
+        CharacterStepSlug.PREVIEW: (rounds.chosen_note, chosen.get("preview_id") is not None),
+        CharacterStepSlug.DETAILS: (str(chosen.get("name") or ""), has_details),
     }
     return tuple(
         CharacterStep(
@@ -250,27 +252,29 @@ def build_steps(
     )
 
 
-def first_open_step(job: Job) -> StepSlug:
+def first_open_step(job: Job) -> CharacterStepSlug:
     """The first step that is not done; the last one if all are."""
     chosen = job.chosen_settings
     if chosen.get("genre_id") is None:
-        return StepSlug.GENRE
-    return StepSlug.PREVIEW if chosen.get("preview_id") is None else StepSlug.DETAILS
+        return CharacterStepSlug.GENRE
+    return (
+        CharacterStepSlug.PREVIEW if chosen.get("preview_id") is None else CharacterStepSlug.DETAILS
+    )
 
 
 def build_price_card(
     job: Job | None,
     account: Account | None,
-    slug: StepSlug,
+    slug: CharacterStepSlug,
     steps: tuple[CharacterStep, ...],
 ) -> PriceCard:
     price = pricing.fixed_price(account, TRAINING_OPERATION) if account else None
     preview = pricing.listed_price_or_free(account, PREVIEW_OPERATION) if account else Decimal(0)
     labels = {
-        StepSlug.PHOTO: ("Photo is chosen", ""),
-        StepSlug.GENRE: ("Genre is chosen", "Choose"),
-        StepSlug.PREVIEW: ("Preview is chosen", "Choose"),
-        StepSlug.DETAILS: (DETAILS_NEED, "Fill in"),
+        CharacterStepSlug.PHOTO: ("Photo is chosen", ""),
+        CharacterStepSlug.GENRE: ("Genre is chosen", "Choose"),
+        CharacterStepSlug.PREVIEW: ("Preview is chosen", "Choose"),
+        CharacterStepSlug.DETAILS: (DETAILS_NEED, "Fill in"),
     }
     needs = [
         TrainingNeed(
@@ -290,7 +294,7 @@ def build_price_card(
         preview,
         tuple(needs),
         reverse("character-training", args=[job.pk]) if job else "",
-        slug == StepSlug.DETAILS,
+        slug == CharacterStepSlug.DETAILS,
     )
 
 

@@ -14,7 +14,7 @@ from dashboard.characters.forms import DetailsForm, GenreForm, PhotoForm, Previe
 from dashboard.characters.queries.cards import genre_names, with_character_relations
 from dashboard.characters.queries.steps import (
     STEP_NAMES,
-    StepSlug,
+    CharacterStepSlug,
     first_open_step,
     load_new_page,
     load_steps_page,
@@ -53,7 +53,7 @@ def new_character(request: TeamRequest) -> HttpResponse:
             except Refusal as refused:
                 form.add_error(None, refused.sentence)
             else:
-                return redirect("character-step", job.pk, StepSlug.GENRE)
+                return redirect("character-step", job.pk, CharacterStepSlug.GENRE)
     page = load_new_page(request.membership, member_account(request))
     return render(request, STEP_TEMPLATE, {"page": page, "form": form}, status=status)
 
@@ -77,7 +77,7 @@ def step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
         return redirect("character-step", job.pk, first_open_step(job))
     if step not in STEP_NAMES:
         raise Http404(NO_SUCH_STEP)
-    slug, genres = StepSlug(step), request_genres(job.account)
+    slug, genres = CharacterStepSlug(step), request_genres(job.account)
     form = build_form(request, job, slug, genres)
     if request.method == "POST" and form.is_valid():
         try:
@@ -90,19 +90,19 @@ def step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
 
 
 def build_form(
-    request: TeamRequest, job: Job, slug: StepSlug, genres: CharacterGenres
+    request: TeamRequest, job: Job, slug: CharacterStepSlug, genres: CharacterGenres
 ) -> PortalForm:
     data = request.POST if request.method == "POST" else None
-    if slug == StepSlug.PHOTO:
+    if slug == CharacterStepSlug.PHOTO:
         return PhotoForm(data, request.FILES) if data is not None else PhotoForm()
-    if slug == StepSlug.GENRE:
+    if slug == CharacterStepSlug.GENRE:
         return GenreForm(genres.genres, data)
-    if slug == StepSlug.PREVIEW:
+    if slug == CharacterStepSlug.PREVIEW:
         return PreviewChoiceForm(data)
     return DetailsForm(data, initial=dict(job.chosen_settings))
 
 
-def save_step(request: TeamRequest, job: Job, slug: StepSlug, form: PortalForm) -> None:
+def save_step(request: TeamRequest, job: Job, slug: CharacterStepSlug, form: PortalForm) -> None:
     """Raises `Refusal`."""
     by = request.membership
     if isinstance(form, PhotoForm):
@@ -112,23 +112,27 @@ def save_step(request: TeamRequest, job: Job, slug: StepSlug, form: PortalForm) 
         actions.choose_preview(by=by, job=job, part=form.find_part(job))
     elif isinstance(form, GenreForm | DetailsForm):
         actions.save_settings(by=by, job=job, changes=form.draft_settings())
-    if slug == StepSlug.GENRE and request.POST.get("go") == "preview":
+    if slug == CharacterStepSlug.GENRE and request.POST.get("go") == "preview":
         job = fetch_character(request, job.pk)
         arguments = ConfirmForm(request.POST).charge_arguments()
         actions.request_preview(by=by, job=job, **arguments)
 
 
-def go_on(request: TeamRequest, job: Job, slug: StepSlug) -> HttpResponse:
-    if slug == StepSlug.DETAILS:
+def go_on(request: TeamRequest, job: Job, slug: CharacterStepSlug) -> HttpResponse:
+    if slug == CharacterStepSlug.DETAILS:
         if request.POST.get("go") == "train":
             return redirect("character-training", job.pk)
-        return redirect("character-step", job.pk, StepSlug.DETAILS)
+        return redirect("character-step", job.pk, CharacterStepSlug.DETAILS)
     slugs = list(STEP_NAMES)
     return redirect("character-step", job.pk, slugs[slugs.index(slug) + 1])
 
 
 def render_step(
-    request: TeamRequest, job: Job, slug: StepSlug, genres: CharacterGenres, form: PortalForm
+    request: TeamRequest,
+    job: Job,
+    slug: CharacterStepSlug,
+    genres: CharacterGenres,
+    form: PortalForm,
 ) -> HttpResponse:
     context = step_context(request, job, slug, genres) | {"form": form}
     template = STUDIO_TEMPLATE if request.htmx else STEP_TEMPLATE
@@ -137,7 +141,7 @@ def render_step(
 
 
 def step_context(
-    request: TeamRequest, job: Job, slug: StepSlug, genres: CharacterGenres
+    request: TeamRequest, job: Job, slug: CharacterStepSlug, genres: CharacterGenres
 ) -> dict[str, Any]:
     row = with_character_relations(Job.objects.filter(pk=job.pk)).get()
     names = genre_names(genres)

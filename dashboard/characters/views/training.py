@@ -18,7 +18,7 @@ from dashboard.characters.queries.questions import (
     build_training_question,
 )
 from dashboard.characters.queries.rounds import build_rounds
-from dashboard.characters.queries.steps import StepSlug
+from dashboard.characters.queries.steps import CharacterStepSlug
 from dashboard.characters.views.steps import STUDIO_TEMPLATE, step_context
 from dashboard.shared.access import fetch_character, fetch_part
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
@@ -48,11 +48,11 @@ def preview(request: TeamRequest, job_id: UUID) -> HttpResponse:
         except Refusal as refused:
             refusal = refused.sentence
         else:
-            return redirect_to(request, "character-step", job.pk, StepSlug.PREVIEW)
+            return redirect_to(request, "character-step", job.pk, CharacterStepSlug.PREVIEW)
     if not pricing.listed_price_or_free(job.account, PREVIEW_OPERATION):
         if refusal:
             messages.error(request, refusal)
-        return redirect_to(request, "character-step", job.pk, StepSlug.PREVIEW)
+        return redirect_to(request, "character-step", job.pk, CharacterStepSlug.PREVIEW)
     key = confirm.idempotency_key
     question = build_preview_question(job, request.membership, refusal, key)
     return render_question(request, job, question)
@@ -68,8 +68,8 @@ def choose(request: TeamRequest, job_id: UUID) -> HttpResponse:
         messages.error(request, refused.sentence)
         return redirect_to(request, "character", job.pk)
     if not request.htmx:
-        return redirect("character-step", job.pk, StepSlug.PREVIEW)
-    context = step_context(request, job, StepSlug.PREVIEW, request_genres(job.account))
+        return redirect("character-step", job.pk, CharacterStepSlug.PREVIEW)
+    context = step_context(request, job, CharacterStepSlug.PREVIEW, request_genres(job.account))
     return render(request, STUDIO_TEMPLATE, context)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
-from PIL import Image
 
 from dashboard.characters import actions
 from dashboard.models import Membership
@@ -26,8 +25,9 @@ DETAILS = {"name": "Maja", "age": 28, "gender": "female"}
 
 
 def jpeg(width: int = 640, height: int = 800) -> bytes:
-    file = io.BytesIO()
-    Image.new("RGB", (width, height), (190, 180, 170)).save(file, "JPEG")
+    """A photo; it needs the extra `media`."""
+    pillow, file = pytest.importorskip("PIL.Image"), io.BytesIO()
+    pillow.new("RGB", (width, height), (190, 180, 170)).save(file, "JPEG")
     return file.getvalue()
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
-from dashboard.characters.queries import allowance
+from dashboard.characters.queries import preview_pool
 from dashboard.models import AuditAction, AuditEvent, CharacterPhoto, Membership
 from proxyapi import stored_files
 from proxyapi.models import Charge, ChargeState, Draft, Job, StoredFile, Token
@@ -178,8 +178,8 @@ def test_a_photo_that_the_service_refused_is_told_on_the_step_and_can_be_replace
 def test_without_previews_left_the_button_is_off_and_the_seconds_are_counted(
     previewed: Job, luca: Membership, client_of: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    empty = allowance.PreviewAllowance(5, 0, 24)
-    monkeypatch.setattr("dashboard.characters.queries.steps.load_allowance", lambda _: empty)
+    empty = preview_pool.PreviewPool(5, 0, 24)
+    monkeypatch.setattr("dashboard.characters.queries.steps.load_preview_pool", lambda _: empty)
     page = client_of(luca).get(step(previewed, "preview")).content.decode()
     assert 'data-countdown="24"' in page and "0 of 5 left" in page
 

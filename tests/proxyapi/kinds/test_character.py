@@ -68,6 +68,10 @@ def training_charge(job: Job) -> Charge:
     )
 
 
+def kill_worker(_: httpx.Request) -> httpx.Response:
+    raise KeyboardInterrupt
+
+
 def is_at_the_service(job: Job, status: JobState = JobState.DRAFT) -> Job:
     Job.objects.filter(pk=job.pk).update(remote_id="5200", state=status)
     StoredFile.objects.all().delete()
@@ -102,7 +106,7 @@ def test_a_worker_killed_between_photo_and_preview_sends_no_second_photo(
     job: Job, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond("POST", "/characters", make_response(record(), 201))
-    upstream.respond("GET", "/characters/5200", KeyboardInterrupt, make_response(record()))
+    upstream.respond("GET", "/characters/5200", kill_worker, make_response(record()))
     upstream.respond("POST", "/characters/5200/preview", make_response(record("draft", PICTURES)))
     charge = preview_charge(job)
     with pytest.raises(KeyboardInterrupt):

@@ -14,7 +14,7 @@ BLOCK_STEP_PX = 15  # of the drawn gauge
 
 
 @dataclass(frozen=True, slots=True)
-class PreviewAllowance:
+class PreviewPool:
     """Previews a minute, previews left, and whole seconds until the next one."""
 
     limit: int
@@ -39,10 +39,10 @@ class PreviewAllowance:
         return tuple((BLOCK_STEP_PX * n, n < self.remaining) for n in range(self.limit))
 
 
-def load_allowance(account: Account) -> PreviewAllowance | None:
+def load_preview_pool(account: Account) -> PreviewPool | None:
     """None without Redis: nothing is known then, and nothing is sent."""
     try:
         level = rate_limiter.peek_preview_pool(connect_redis(), account.bucket)
     except RateLimiterUnavailable:
         return None
-    return PreviewAllowance(level.limit, level.remaining, math.ceil(level.next_in_s))
+    return PreviewPool(level.limit, level.remaining, math.ceil(level.next_in_s))

@@ -1,0 +1,145 @@
+"""The roles that may use each route; test_access.py tests them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dashboard.models import Role
+
+EVERYBODY = frozenset(Role)
+MAKERS = frozenset({Role.OWNER, Role.ADMIN, Role.PRODUCER})
+KEEPERS = MAKERS | {Role.TREASURER}
+MANAGERS = frozenset({Role.OWNER, Role.ADMIN})
+TREASURERS = frozenset({Role.OWNER, Role.TREASURER})
+
+
+class Route(NamedTuple):
+    """Who may use it: by GET (None: GET is not for pages), by POST (None: it takes none)."""
+
+    get: frozenset[Role] | None
+    post: frozenset[Role] | None = None
+    of: str = ""  # the object in its address
+
+
+ROUTES = {
+    "overview": Route(EVERYBODY),
+    "library": Route(EVERYBODY),
+    "live": Route(None),  # a stream: tests/dashboard/shared/live/test_stream.py
+    "theme": Route(None, EVERYBODY),
+    "team": Route(None, EVERYBODY),
+    "session": Route(None, EVERYBODY),
+    "service": Route(EVERYBODY),
+    "labels": Route(EVERYBODY),
+    "label-new": Route(MAKERS, MAKERS),
+    "label-name": Route(MAKERS, MAKERS, of="label"),
+    "label-removals": Route(MAKERS, MAKERS, of="label"),
+    "selection-labels": Route(MAKERS, MAKERS),
+    "selection-hide": Route(None, MAKERS),
+    "selection-restorations": Route(None, MAKERS),
+    "video-versions": Route(EVERYBODY, of="group"),
+    "video-version-choices": Route(None, MAKERS, of="group"),
+    "studio-versions": Route(MAKERS, MAKERS, of="job"),
+    "studio-version-renders": Route(MAKERS, MAKERS, of="group"),
+    "library-undo": Route(None, MAKERS, of="change"),
+    "video": Route(EVERYBODY, of="job"),
+    "video-menu": Route(MAKERS, of="job"),
+    "video-actions": Route(EVERYBODY, of="job"),
+    "video-hide": Route(MAKERS, MAKERS, of="job"),
+    "video-checks": Route(None, KEEPERS, of="job"),
+    "video-media": Route(None, of="job"),  # a film: tests/dashboard/library/test_media.py
+    "video-poster": Route(None, of="job"),  # a picture: tests/dashboard/library/test_poster.py
+    "part-media": Route(None, of="job"),  # a picture: tests/dashboard/library/test_part_media.py
+    "video-restorations": Route(None, MAKERS, of="job"),
+    "video-retries": Route(MAKERS, MAKERS, of="job"),
+    "scenes": Route(EVERYBODY, of="job"),
+    "new-images": Route(None, MAKERS, of="part"),
+    "own-media": Route(MAKERS, MAKERS, of="job"),
+    "new-renders": Route(MAKERS, MAKERS, of="job"),
+    "exports": Route(EVERYBODY, of="job"),
+    "export-new": Route(MAKERS, MAKERS, of="job"),
+    "export": Route(EVERYBODY, of="export"),
+    "export-repeats": Route(None, MAKERS, of="export"),
+    "studio": Route(EVERYBODY),
+    "drafts": Route(EVERYBODY, MAKERS),
+    "studio-deletions": Route(None, MAKERS, of="job"),
+    "studio-restorations": Route(None, MAKERS, of="job"),
+    "studio-reading": Route(None, MAKERS),
+    "studio-draft": Route(EVERYBODY, of="job"),
+    "studio-copies": Route(None, MAKERS, of="job"),
+    "studio-type-undo": Route(None, MAKERS, of="job"),
+    "studio-step": Route(EVERYBODY, MAKERS, of="job"),
+    "studio-scripts": Route(None, MAKERS, of="job"),
+    # An earlier script: tests/dashboard/studio/test_script_versions.py.
+    "studio-script-restorations": Route(None),
+    # A web page: tests/dashboard/studio/test_source.py.
+    "studio-page-read": Route(None),
+    "studio-images": Route(None),
+    "studio-price": Route(EVERYBODY, MAKERS, of="job"),
+    "studio-renders": Route(MAKERS, MAKERS, of="job"),
+    "draft-brand-kit": Route(None, MAKERS, of="job"),
+    "brand-kit": Route(MANAGERS, MANAGERS),
+    "presets": Route(EVERYBODY),
+    "preset-sources": Route(MAKERS),
+    "preset-comparisons": Route(None, MAKERS),
+    "preset-new": Route(MAKERS, MAKERS, of="job"),
+    "preset": Route(EVERYBODY, MAKERS, of="preset"),
+    "preset-names": Route(None, MAKERS, of="preset"),
+    "preset-drafts": Route(None, MAKERS, of="preset"),
+    "preset-copies": Route(None, MAKERS, of="preset"),
+    "preset-defaults": Route(None, MAKERS, of="preset"),
+    "preset-replacements": Route(None, MAKERS, of="preset"),
+    "preset-removals": Route(MAKERS, MAKERS, of="preset"),
+    "budgets": Route(EVERYBODY),
+    "budget-new": Route(TREASURERS, TREASURERS),
+    "budget-limits": Route(TREASURERS, TREASURERS, of="budget"),
+    "budget-removals": Route(None, TREASURERS, of="budget"),
+    "approval-request-approvals": Route(TREASURERS, TREASURERS, of="approval"),
+    "approval-request-refusals": Route(TREASURERS, TREASURERS, of="approval"),
+    "approval-request-withdrawals": Route(MAKERS, MAKERS, of="approval"),
+    "ledger": Route(EVERYBODY),
+    "ledger-charts": Route(EVERYBODY),
+    "ledger-export": Route(None),  # a stream: tests/dashboard/ledger/test_csv_export.py
+    "ledger-entry": Route(EVERYBODY, of="account"),
+    "costs": Route(EVERYBODY),
+    "estimate-accuracy": Route(EVERYBODY),
+    "reconciliation": Route(EVERYBODY),
+    "charge-checks": Route(None, KEEPERS, of="charge"),
+    "charge-write-offs": Route(TREASURERS, TREASURERS, of="charge"),
+    "charge-matches": Route(TREASURERS, TREASURERS, of="charge"),
+    "conflict-acceptances": Route(TREASURERS, TREASURERS, of="rewrite"),
+    "account-acceptances": Route(TREASURERS, TREASURERS, of="account"),
+    "account-opening-balances": Route(TREASURERS, TREASURERS, of="account"),
+    "forecast": Route(EVERYBODY),
+    "forecast-summary": Route(EVERYBODY),
+    "top-up": Route(TREASURERS),
+    "top-up-state": Route(TREASURERS),
+    "top-up-what-if": Route(TREASURERS),
+    "top-up-changes": Route(TREASURERS, TREASURERS),
+    "credit-packs": Route(None, TREASURERS),
+    "credit-pack-removals": Route(None, TREASURERS, of="pack"),
+    "alerts": Route(EVERYBODY),
+    "alert-rules": Route(None, TREASURERS),
+    "alert-rule-new": Route(TREASURERS, TREASURERS),
+    "alert-webhook": Route(None, TREASURERS),
+    "alert-webhook-removals": Route(None, TREASURERS),
+    "alert-tests": Route(None, TREASURERS),
+    "alerts-unread": Route(EVERYBODY),
+    "alerts-read": Route(None, EVERYBODY),
+    "characters": Route(EVERYBODY),
+    "character-new": Route(MAKERS, MAKERS),
+    "character": Route(EVERYBODY, of="character"),
+    "character-photo": Route(EVERYBODY, of="character"),
+    "character-step": Route(MAKERS, MAKERS, of="character"),
+    "character-previews": Route(MAKERS, MAKERS, of="character"),
+    "character-choices": Route(None, MAKERS, of="character"),
+    "character-picture": Route(EVERYBODY, of="picture"),
+    "character-training": Route(MAKERS, MAKERS, of="character"),
+    "character-hide": Route(MAKERS, MAKERS, of="character"),
+    "character-restorations": Route(None, MAKERS, of="character"),
+    "character-checks": Route(None, KEEPERS, of="character"),
+    "members": Route(EVERYBODY),
+    "member-roles": Route(None, MANAGERS, of="membership"),
+    "team-time-zone": Route(None, frozenset({Role.OWNER})),
+    "tokens": Route(EVERYBODY, KEEPERS),
+    "token-removals": Route(MAKERS, MAKERS, of="token"),
+}
