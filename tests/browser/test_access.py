@@ -28,7 +28,7 @@ LONG = "Donaudampfschifffahrt" * 9  # a title without a space
 WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea", "studio/brand-kit": "Mira"}
 OF_THEA = ("budgets", "budgets/new", "alerts", "alerts/rules/new")
 PAGES = (
-    *("presets", "studio/brand-kit", "studio/drafts"),
+    *("presets", "studio/brand-kit", "studio/drafts", "characters", "characters/new"),
     *("sign-in", "library", "studio", "members", "tokens", "nowhere", "forbidden", "confirm"),
     *(f"step {step}" for step in STEPS),
     *("clip engines", "source", "scenes", "library/labels"),
@@ -70,6 +70,8 @@ def paths(
             **{name: f"/{name}/" for name in OF_THEA},
             **{name: f"/{name}/" for name in ("forecast", "top-up", "reconciliation", "costs")},
             "overview": "/",
+            "characters": "/characters/",
+            "characters/new": "/characters/new/",
             "presets": "/studio/presets/",
             "studio/brand-kit": "/studio/brand-kit/",
             "studio/drafts": "/studio/drafts/",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +14,7 @@ from tests.browser.page_audit import serious_violations
 from tests.browser.sandbox_control import SandboxControl
 
 MAKER_TAG = 0x010F  # of Exif
+UUID_TEXT = re.compile(r"[0-9a-f-]{36}")
 
 
 def portrait_file(
@@ -80,10 +82,48 @@ def test_a_character_from_a_photo_to_a_film(
     make = page.get_by_role("button", name="Make a video")
     make.click(timeout=RENDERED_TIMEOUT_MS)
     page.wait_for_url("**/studio/**")
+    job = page.url.split("/")[-3]
+    page.goto(f"/studio/{job}/visuals/")
+    chosen = page.locator("select[name=character_id] option:checked, [name=character_id]:checked")
+    expect(chosen.first).to_have_attribute("value", UUID_TEXT)
     assert sandbox_control.count_requests(guest, "POST", "/characters") == 1
     assert sandbox_control.count_requests(guest, "POST", "/preview") == 2
     assert sandbox_control.count_requests(guest, "POST", "/train") == 1
     assert sandbox_control.spent_credits(guest) == 10
+
+
+def test_a_wrong_photo_is_told_and_a_failed_training_is_offered_again(
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
+) -> None:
+    luca, guest = open_member_page("Luca"), sandbox_control.create_account()
+    luca.use_token_of(guest)
+    sandbox_control.change_settings(training_seconds=1)
+    page = luca.page
+    page.goto("/characters/new/")
+    program: FilePayload = {"name": "a.jpg", "mimeType": "image/jpeg", "buffer": b"MZ" * 99}
+    page.locator("input[type=file]").set_input_files(program)
+    page.get_by_label("I may use this photo").check()
+    page.get_by_role("button", name="Next: Genre").click()
+    expect(page.locator("main")).to_contain_text("This file is not a picture.")
+    start_character(page)
+    page.get_by_text("Neon").click(timeout=PRICED_TIMEOUT_MS)
+    page.get_by_role("button", name="Preview in this genre").click()
+    round_pictures(page, 1).first.check(timeout=PRICED_TIMEOUT_MS)
+    page.get_by_role("button", name="Next: Details").click()
+    page.get_by_label("Name").fill("Rafael")
+    page.get_by_label("Age").fill("35")
+    page.get_by_text("Male", exact=True).click()
+    sandbox_control.script_outcome("failed", code="FACE", message="Face not clear")
+    page.locator(".btn--primary:visible", has_text="Train").click()
+    page.locator("dialog[open]").get_by_role("button", name="Train").click()
+    state = page.locator("#character-state")
+    expect(state).to_contain_text("Face not clear", timeout=RENDERED_TIMEOUT_MS)
+    expect(state).to_contain_text("10 cr were charged. The service promises no refund.")
+    state.get_by_role("link", name="Train again").click()
+    page.locator("dialog[open]").get_by_role("button", name="Train").click()
+    expect(state).to_contain_text("Rafael is ready", timeout=RENDERED_TIMEOUT_MS)
+    assert sandbox_control.count_requests(guest, "POST", "/train") == 2
+    assert sandbox_control.spent_credits(guest) == 20
 
 
 # Whether the picture has points, once it is there.

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.demo.history import account as past_account
-from dashboard.demo.history import labels, money, presets
+from dashboard.demo.history import characters, labels, money, presets
 from dashboard.demo.history.account import PastAccount
 from dashboard.demo.history.plan import PAST_DAYS, PastVideo, plan_videos
 from dashboard.demo.history.replay import ReplayAnswer, build_call, run_calls, video_calls
@@ -67,6 +67,7 @@ def replay_past(
     calls = list(past_account.account_calls(account, now))
     for video in videos:
         calls += video_calls(video, token_of[video.member], account_id)
+    calls += characters.character_calls(account, token_of)
     calls.sort(key=lambda call: datetime.fromisoformat(call["at"]))
     money_path = f"/_sandbox/accounts/{account_id}/money"
     calls.append(build_call(now, "GET", money_path, name="money"))
@@ -91,6 +92,8 @@ def store_past(team: Team, past: PastReplay, stored: Sequence[Token]) -> None:
     rows.save()
     presets.save_presets(rows.jobs, members)
     labels.create_labels(rows.jobs, members["Priya"], opened_at)
+    people = PastRows(account, past.answers, members, token_of)
+    characters.store_characters(people, past.account.character_genres, past.now)
     rebuild_price_counts(account)
     read_ledger(account, stored[-1])
     read_top_up(account, stored[-1])

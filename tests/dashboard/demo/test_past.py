@@ -33,6 +33,7 @@ from proxyapi.models import (
     Charge,
     ChargeState,
     Job,
+    JobKind,
     JobState,
     LedgerEntry,
     MonthlyPriceCount,
@@ -103,7 +104,7 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     call_command("seed_demo", verbosity=0)
 
     team = Team.objects.get()
-    jobs, now = Job.objects.all(), timezone.now()
+    jobs, now = Job.objects.filter(kind=JobKind.FACELESS), timezone.now()
     done = jobs.filter(state=JobState.COMPLETED)
     assert set(done.values_list("draft__settings__type", flat=True)) == set(FLOWS)
     assert {member.first_name for member in {job.member for job in done}} == {
@@ -112,14 +113,15 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
         "Luca",
     }
     assert jobs.filter(state=JobState.FAILED).count() == 2
-    assert Charge.objects.filter(state=ChargeState.MATCHED).count() == 1
+    assert Charge.objects.filter(state=ChargeState.MATCHED, cost__gt=0).count() == 1
     assert ApprovalRequest.objects.filter(decision="").count() == 1
     kinds = set(AlertEvent.objects.values_list("rule__kind", flat=True))
     assert kinds >= {AlertKind.BALANCE, AlertKind.TOP_UP_FAILED, AlertKind.APPROVAL_REQUEST}
     top_ups = LedgerEntry.objects.filter(content_type="top-up")
     assert top_ups.count() >= 2
     assert AutoTopUp.objects.get().enabled
-    assert {row.subtype for row in RenderDurations.objects.all()} == set(FLOWS)
+    renders = RenderDurations.objects.filter(kind=JobKind.FACELESS)
+    assert {row.subtype for row in renders} == set(FLOWS)
     assert MonthlyPriceCount.objects.filter(operation="faceless.render").exists()
     assert Label.objects.filter(jobs__in=done).distinct().count() == 3
     assert set(Preset.objects.values_list("type", flat=True)) == {"ai-visuals", "b-roll"}
@@ -128,6 +130,24 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     assert latest < now
     assert now - first < timedelta(days=PAST_DAYS + 1)
     assert not evaluate_team(team.pk), "the alerts that hold now were reported at their time"
+
+
+@pytest.mark.django_db
+def test_the_past_has_two_trained_characters_and_one_that_is_not(sandbox):
+    call_command("seed_demo", verbosity=0)
+
+    characters = Job.objects.filter(kind=JobKind.CHARACTER).order_by("created_at")
+    assert [(row.title, row.state) for row in characters] == [
+        ("Ingrid", JobState.COMPLETED),
+        ("Henrik", JobState.COMPLETED),
+        ("Otto", JobState.DRAFT),
+    ]
+    assert all(row.parts.exists() and row.character_photo.confirmed_by for row in characters)
+    trainings = Charge.objects.filter(operation="characters.train")
+    assert [charge.cost for charge in trainings] == [10, 10]
+    assert LedgerEntry.objects.filter(charge__in=trainings, amount=-10).count() == 2
+    options = Account.objects.get().options["optional"]["characters"]
+    assert {"Ingrid", "Henrik"} <= {row["name"] for row in options if row["status"] == "ready"}
 
 
 @pytest.mark.django_db
