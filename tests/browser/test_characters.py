@@ -47,7 +47,27 @@ def round_pictures(page: Page, number: int) -> Locator:
     return page.locator(f"#round-{number} input[name=picture]")
 
 
-def test_a_character_from_a_photo_to_a_film(
+def request_preview(page: Page, genre: str, number: int) -> None:
+    """Choose a genre and wait for the pictures of this round."""
+    page.get_by_text(genre).click(timeout=PRICED_TIMEOUT_MS)
+    page.get_by_role("button", name="Preview in this genre").click()
+    expect(round_pictures(page, number).first).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+
+
+def train(page: Page, name: str, age: int, gender: str) -> Locator:
+    """Fill in the details and confirm the price; answers the card with the state."""
+    page.get_by_role("button", name="Next: Details").click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Age").fill(str(age))
+    page.get_by_text(gender, exact=True).click()
+    page.locator(".btn--primary:visible", has_text="Train").click()
+    dialog = page.locator("dialog[open]")
+    expect(dialog).to_contain_text(f"Train “{name}”?")
+    dialog.get_by_role("button", name="Train").click()
+    return page.locator("#character-state")
+
+
+def test_a_character_from_a_photo_to_the_studio(
     open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
 ) -> None:
     luca, guest = open_member_page("Luca"), sandbox_control.create_account()
@@ -55,36 +75,21 @@ def test_a_character_from_a_photo_to_a_film(
     sandbox_control.change_settings(training_seconds=3)
     page = luca.page
     start_character(page)
-    page.get_by_text("Picture Book").click(timeout=PRICED_TIMEOUT_MS)
-    assert serious_violations(page) == []
-    page.get_by_role("button", name="Preview in this genre").click()
-    expect(round_pictures(page, 1).first).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    request_preview(page, "Picture Book", 1)
     assert page.locator("#round-1 img").first.evaluate(LOADS)
     page.get_by_role("link", name="Other genre").click()
-    page.get_by_text("Film Noir").click()
-    page.get_by_role("button", name="Preview in this genre").click()
-    expect(round_pictures(page, 2).first).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    assert serious_violations(page) == []
+    request_preview(page, "Film Noir", 2)
     round_pictures(page, 1).nth(1).check()
     expect(page.locator(".step[aria-current] .step__note")).to_have_text("Picture 2, round 1")
     assert serious_violations(page) == []
-    page.get_by_role("button", name="Next: Details").click()
-    page.get_by_label("Name").fill("Maja")
-    page.get_by_label("Age").fill("28")
-    page.get_by_text("Female", exact=True).click()
-    page.locator(".btn--primary:visible", has_text="Train").click()
-    dialog = page.locator("dialog[open]")
-    expect(dialog).to_contain_text("Train “Maja”?")
-    dialog.get_by_role("button", name="Train").click()
-    expect(page.locator("#character-state")).to_contain_text("Maja is being trained")
-    expect(page.locator("#character-state")).to_contain_text(
-        "Maja is ready", timeout=RENDERED_TIMEOUT_MS
-    )
-    make = page.get_by_role("button", name="Make a video")
-    make.click(timeout=RENDERED_TIMEOUT_MS)
+    state = train(page, "Maja", 28, "Female")
+    expect(state).to_contain_text("Maja is being trained")
+    expect(state).to_contain_text("Maja is ready", timeout=RENDERED_TIMEOUT_MS)
+    page.get_by_role("button", name="Make a video").click(timeout=RENDERED_TIMEOUT_MS)
     page.wait_for_url("**/studio/**")
-    job = page.url.split("/")[-3]
-    page.goto(f"/studio/{job}/visuals/")
-    chosen = page.locator("select[name=character_id] option:checked, [name=character_id]:checked")
+    page.goto(page.url.replace("/type/", "/visuals/"))
+    chosen = page.locator("[name=character_id]:checked, select[name=character_id] option:checked")
     expect(chosen.first).to_have_attribute("value", UUID_TEXT)
     assert sandbox_control.count_requests(guest, "POST", "/characters") == 1
     assert sandbox_control.count_requests(guest, "POST", "/preview") == 2
@@ -106,18 +111,13 @@ def test_a_wrong_photo_is_told_and_a_failed_training_is_offered_again(
     page.get_by_role("button", name="Next: Genre").click()
     expect(page.locator("main")).to_contain_text("This file is not a picture.")
     start_character(page)
-    page.get_by_text("Neon").click(timeout=PRICED_TIMEOUT_MS)
-    page.get_by_role("button", name="Preview in this genre").click()
-    round_pictures(page, 1).first.check(timeout=PRICED_TIMEOUT_MS)
-    page.get_by_role("button", name="Next: Details").click()
-    page.get_by_label("Name").fill("Rafael")
-    page.get_by_label("Age").fill("35")
-    page.get_by_text("Male", exact=True).click()
-    sandbox_control.script_outcome("failed", code="FACE", message="Face not clear")
-    page.locator(".btn--primary:visible", has_text="Train").click()
-    page.locator("dialog[open]").get_by_role("button", name="Train").click()
-    state = page.locator("#character-state")
-    expect(state).to_contain_text("Face not clear", timeout=RENDERED_TIMEOUT_MS)
+    request_preview(page, "Neon", 1)
+    round_pictures(page, 1).first.check()
+    expect(page.locator(".step[aria-current] .step__note")).to_have_text("Picture 1, round 1")
+    outcome = {"kind": "character", "statuses": ["training", "failed"]}
+    sandbox_control.control_request("POST", "outcomes", **outcome)
+    state = train(page, "Rafael", 35, "Male")
+    expect(state).to_contain_text("The training failed", timeout=RENDERED_TIMEOUT_MS)
     expect(state).to_contain_text("10 cr were charged. The service promises no refund.")
     state.get_by_role("link", name="Train again").click()
     page.locator("dialog[open]").get_by_role("button", name="Train").click()

@@ -28,7 +28,7 @@ OWN_MEDIA = "test_scenes.py::test_own_media_is_checked_and_added_from_a_file_and
 B_ROLL = "test_b_roll.py::test_b_roll_from_a_topic_to_the_film"
 AI_CLIPS = "test_ai_clips.py::test_ai_clips_from_a_draft_to_the_film"
 WEB_PAGE = "test_url_based.py::test_a_web_page_from_a_new_draft_to_the_film"
-CHARACTER = "test_characters.py::test_a_character_from_a_photo_to_a_film"
+CHARACTER = "test_characters.py::test_a_character_from_a_photo_to_the_studio"
 TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_told_without_a_reload"
 
 

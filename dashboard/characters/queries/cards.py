@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
 from dashboard.characters.queries.rounds import build_rounds
@@ -21,7 +21,16 @@ from dashboard.shared.video_options import option_label
 from dashboard.shared.videos.cards import with_card_relations
 from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, video_cost
 from proxyapi import pricing
-from proxyapi.models import Account, CharacterGenres, Draft, Job, JobKind, JobState, Tenant
+from proxyapi.models import (
+    Account,
+    CharacterGenres,
+    Draft,
+    Job,
+    JobKind,
+    JobState,
+    StoredFile,
+    Tenant,
+)
 from proxyapi.operations import TRAINING_OPERATION
 from proxyapi.polling.duration_history import DurationHistory
 
@@ -63,7 +72,8 @@ class CharacterCard:
 def with_character_relations(jobs: QuerySet[Job]) -> QuerySet[Job]:
     """Load all relations that a card or a page reads; three queries for any number."""
     rows = with_card_relations(jobs).select_related("character_photo__confirmed_by")
-    return rows.prefetch_related("parts")
+    photo = StoredFile.objects.filter(job=OuterRef("pk"))
+    return rows.annotate(has_photo=Exists(photo)).prefetch_related("parts")
 
 
 def characters_of(tenant: Tenant) -> QuerySet[Job]:
@@ -150,7 +160,12 @@ def picture_url(job: Job) -> str:
     first = next(newest, None)
     if first is not None:
         return first.url
-    return reverse("character-photo", args=[job.pk]) if job.remote_id is None else ""
+    return photo_url(job)
+
+
+def photo_url(job: Job) -> str:
+    """The photo of a job of `with_character_relations`; empty once it is not kept here."""
+    return reverse("character-photo", args=[job.pk]) if job.has_photo else ""  # type: ignore[attr-defined]  # annotated
 
 
 def find_option_uuid(job: Job) -> str:

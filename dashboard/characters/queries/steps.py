@@ -11,6 +11,7 @@ from typing import Any
 from django.urls import reverse
 
 from dashboard.characters.queries.preview_pool import PreviewPool, load_preview_pool
+from dashboard.characters.queries.cards import photo_url
 from dashboard.characters.queries.rounds import PreviewRounds, build_rounds
 from dashboard.models import CharacterPhoto, Membership
 from dashboard.shared.member_tokens import has_member_token
@@ -210,7 +211,7 @@ def build_page(
         rounds=rounds,
         pool=load_preview_pool(job.account) if job and shows_pool else None,
         photo=photo,
-        photo_url=reverse("character-photo", args=[job.pk]) if job and not job.remote_id else "",
+        photo_url=photo_url(job) if job else "",
         genre=genre,
         genre_names=genre_names,
         has_token=job is not None or has_member_token(reader),
