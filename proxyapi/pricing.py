@@ -39,6 +39,13 @@ def fixed_price(account: Account, operation: str) -> Decimal | None:
     return cost_map_credits(account, get_operation(operation).price)
 
 
+def listed_price_or_free(account: Account, operation: str) -> Decimal:
+    """Credits of an operation that may be free: 0 if the cost map does not list it. The ledger says
+    what it costs after all."""
+    price = fixed_price(account, operation)
+    return Decimal(0) if price is None else price
+
+
 def cost_map_credits(account: Account, price: Price) -> Decimal | None:
     """Credits in the cost map, otherwise the fallback of the table of operations."""
     row = cost_map_row(account, price.cost_map_key)

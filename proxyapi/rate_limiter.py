@@ -208,6 +208,22 @@ def _pool_wait_s(store: redis.Redis, pool: RatePool, account: str) -> float:
     return 0.0 if available_count else max(1, wait) / 1000
 
 
+@dataclass(frozen=True, slots=True)
+class PoolLevel:
+    """Requests a minute of a counted pool, requests left now, and seconds until the next one."""
+
+    limit: int
+    remaining: int
+    next_in_s: float
+
+
+def peek_preview_pool(store: redis.Redis, account: str) -> PoolLevel:
+    """What is left of the account's previews. Takes none."""
+    name, policy = RatePool.PREVIEWS.bucket_name(account), _policy_numbers(Priority.PERSON)
+    remaining, wait = _run_script(store, name, "room", *policy, limit=PREVIEWS_PER_MINUTE)
+    return PoolLevel(PREVIEWS_PER_MINUTE, remaining, 0.0 if remaining else max(1, wait) / 1000)
+
+
 def take_from_pool(store: redis.Redis, pool: RatePool, account: str) -> None:
     """Take one request from a counted pool of the account. Raises `RatePoolExhausted`."""
     if pool is RatePool.PREVIEWS:

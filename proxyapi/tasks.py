@@ -28,6 +28,7 @@ from proxyapi import (
 )
 from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile_charge, recovery
 from proxyapi.kinds import KINDS
+from proxyapi.kinds.character_genres import read_genres
 from proxyapi.kinds.page_reading import read_page
 from proxyapi.models import Account, Charge, ChargeState, IdeaRefresh, Job, TopUpChange
 from proxyapi.operations import get_operation
@@ -80,7 +81,7 @@ def tick() -> None:
 
 
 def enqueue_due_reads() -> None:
-    """Enqueue reads of jobs, their parts, web pages, ideas and slots, and prices of drafts."""
+    """Enqueue reads of jobs, parts, pages, ideas, slots and genres, and prices of drafts."""
     for job_id, until in due_work.lease_due_jobs():
         poll_job_task.delay(str(job_id), until.isoformat())
     for job_id, until in due_work.lease_due_part_reads():
@@ -93,6 +94,8 @@ def enqueue_due_reads() -> None:
         refresh_ideas_task.delay(str(account_id))
     for account_id in due_work.lease_due_slot_reads():
         read_voice_slots_task.delay(str(account_id))
+    for account_id in due_work.lease_due_genres():
+        read_genres_task.delay(str(account_id))
 
 
 @shared_task
@@ -126,7 +129,8 @@ def reconcile_charge_task(charge_id: str) -> None:
 
 @shared_task
 def poll_job_task(job_id: str, until: str) -> None:
-    poll_job(UUID(job_id), datetime.fromisoformat(until))
+    if account_id := poll_job(UUID(job_id), datetime.fromisoformat(until)):
+        refresh_account_task.delay(str(account_id))
 
 
 @shared_task
@@ -145,6 +149,11 @@ def quote_draft_task(job_id: str) -> None:
 @shared_task(expires=60)
 def read_page_task(job_id: str) -> None:
     read_page(Job.objects.select_related("token__account", "account", "draft").get(pk=job_id))
+
+
+@shared_task(expires=20)
+def read_genres_task(account_id: str) -> None:
+    read_genres(UUID(account_id))
 
 
 @shared_task(expires=60)

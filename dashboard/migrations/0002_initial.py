@@ -20,6 +20,19 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='CharacterPhoto',
+            fields=[
+                ('job', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='character_photo', serialize=False, to='proxyapi.job')),
+                ('name', models.CharField(help_text="As the member's computer called it.", max_length=100)),
+                ('sha256', models.CharField(help_text='Checksum in hexadecimal, as sent.', max_length=64)),
+                ('size', models.PositiveIntegerField(help_text='Bytes, as sent.')),
+                ('width', models.PositiveIntegerField()),
+                ('height', models.PositiveIntegerField()),
+                ('confirmed_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('confirmed_by', models.ForeignKey(help_text='Who confirmed the right to use it.', on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+        ),
+        migrations.CreateModel(
             name='DraftOrigin',
             fields=[
                 ('job', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='draft_origin', serialize=False, to='proxyapi.job')),

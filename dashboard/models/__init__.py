@@ -20,6 +20,7 @@ from dashboard.models.audit_event import (
     AuditEvent,
 )
 from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod
+from dashboard.models.character_photo import CharacterPhoto
 from dashboard.models.favourite_voice import FavouriteVoice
 from dashboard.models.label import Label, VideoLabel
 from dashboard.models.membership import Membership, Role, Team

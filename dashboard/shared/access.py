@@ -90,6 +90,19 @@ def fetch_sample(request: TeamRequest, job_id: UUID, file_id: UUID) -> StoredFil
     return file
 
 
+def fetch_character(
+    request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW
+) -> Job:
+    """Return a character, with the record of its photo."""
+    jobs = Job.objects.visible().filter(tenant=request.team.tenant, kind=JobKind.CHARACTER)
+    related = ("member", "account", "token", "draft", "character_photo__confirmed_by")
+    job = jobs.select_related(*related).filter(pk=job_id).first()
+    if job is None:
+        raise Http404("This character does not exist in this team.")
+    check_permission(request.membership, permission)
+    return job
+
+
 def fetch_part(
     request: TeamRequest, job_id: UUID, part_id: UUID, permission: Permission = Permission.VIEW
 ) -> tuple[Job, JobPart]:

@@ -19,3 +19,9 @@ def require_member_token(by: Membership) -> Token:
         paused = (row.account.pause_reason for row in stored.select_related("account"))
         raise TokenRefused(next(filter(None, paused), ADD_ONE_FIRST))
     return token
+
+
+def has_member_token(member: Membership) -> bool:
+    """Whether the member has a token that may be sent now."""
+    own_tokens = Token.objects.usable().filter(tenant=member.team.tenant_id, owner=member.user_id)
+    return own_tokens.exists()

@@ -27,13 +27,19 @@ from proxyapi.models import (
     ChargeState,
     Draft,
     Job,
+    JobKind,
     PageRead,
     Token,
     Upload,
     lock_draft,
 )
 from proxyapi.models.charge import HOLDING_STATES
-from proxyapi.operations import JOB_STARTING_OPERATIONS, PART_OPERATIONS, get_operation
+from proxyapi.operations import (
+    JOB_STARTING_OPERATIONS,
+    PART_OPERATIONS,
+    PREVIEW_OPERATION,
+    get_operation,
+)
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 from proxyapi.refusals import (
     AlreadyInProgress,
@@ -46,7 +52,9 @@ from proxyapi.refusals import (
 
 # A worker is woken on commit; the sweep takes over when none answers.
 SWEEP_AFTER = timedelta(seconds=10)
-JOB_IN_PROGRESS = "Another request for this video is already in progress. Nothing was sent twice."
+JOB_IN_PROGRESS = "Another request for this {noun} is already in progress. Nothing was sent twice."
+JOB_CHANGED = "This {noun} has changed. Nothing was sent. Review it first."
+JOB_NOUNS: Mapping[str, str] = {JobKind.CHARACTER: "character", JobKind.CLONE: "voice"}
 SAME_IN_PROGRESS = "The same request is already in progress. Nothing was sent twice."
 PAGE_BEING_READ = (
     "The page is being read. Nothing was sent. Render when its images are here, or stop the "
@@ -257,8 +265,10 @@ def check_none_in_progress(intent: ChargeIntent) -> Job | None:
         # What was carried out, and of which only the cost is unknown, delays no other one.
         is_same = Q(operation=intent.operation, path=intent.path, applied_at=None)
         in_progress = in_progress.filter(~Q(operation__in=PART_OPERATIONS) | is_same)
+    else:  # a preview whose pictures are here delays no training
+        in_progress = in_progress.exclude(operation=PREVIEW_OPERATION, applied_at__isnull=False)
     if in_progress.exists():
-        raise AlreadyInProgress(JOB_IN_PROGRESS)
+        raise AlreadyInProgress(JOB_IN_PROGRESS.format(noun=JOB_NOUNS.get(job.kind, "video")))
     return job
 
 
@@ -271,7 +281,7 @@ def check_job_unchanged(job: Job, intent: ChargeIntent) -> None:
         displayed.finished_at,
     )
     if job.state != displayed.state or (priced and not is_unchanged):
-        raise StaleData("This video has changed. Nothing was sent. Review it first.")
+        raise StaleData(JOB_CHANGED.format(noun=JOB_NOUNS.get(job.kind, "video")))
 
 
 def check_images_final(job: Job) -> None:

@@ -16,6 +16,7 @@ from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS, StatusReading, UpstreamRecord, script_digest, unread_script_marker
 from proxyapi.models import Charge, ChargeState, Job, JobState, ScriptVersion, lock_draft
 from proxyapi.models.duration_class import duration_class_of
+from proxyapi.models.job_part import PartState
 from proxyapi.operations import (
     CHARGED_CREATE_OPERATIONS,
     RENDER_OPERATIONS,
@@ -104,7 +105,7 @@ def is_idea_search(charge: Charge) -> bool:
 
 
 def apply_to_parts(job: Job, charge: Charge, record: UpstreamRecord, now: datetime) -> None:
-    """Store the record's parts, link the one that the charge added, and have them read again if the
+    """Store the record's parts, link those that the charge added, and have them read again if the
     answer does not show them, or if they are in progress."""
     KINDS[job.kind].store_parts(job, record, now)
     row = get_operation(charge.operation)
@@ -113,9 +114,12 @@ def apply_to_parts(job: Job, charge: Charge, record: UpstreamRecord, now: dateti
     if row.part_list:
         known_ids = {entry.partition(" ")[0] for entry in charge.before.get("part") or ()}
         added = job.parts.filter(list_name=row.part_list, charge=None)
-        new_ids = list(added.exclude(remote_id__in=known_ids).values_list("pk", flat=True))
-        if len(new_ids) == 1:
-            job.parts.filter(pk=new_ids[0]).update(charge=charge)
+        new_parts = list(added.exclude(remote_id__in=known_ids))
+        if len(new_parts) == 1 or row.adds_parts:
+            job.parts.filter(pk__in=[part.pk for part in new_parts]).update(charge=charge)
+        is_finished = all(part.state == PartState.COMPLETED for part in new_parts)
+        if row.adds_parts and new_parts and is_finished:
+            return
     part_reads.read_parts_soon(job, FIRST_POLL_DELAY)
 
 

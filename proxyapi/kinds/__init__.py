@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from proxyapi.kinds.character import CHARACTER
+from proxyapi.kinds.character import CHANGEABLE_STATES, CHARACTER, TRAINING_FIELDS
 from proxyapi.kinds.clip import CLIP
 from proxyapi.kinds.declaration import KindSpec, StatusReading, UpstreamRecord
 from proxyapi.kinds.faceless import FACELESS

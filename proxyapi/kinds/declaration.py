@@ -53,6 +53,7 @@ class KindSpec:
     shows_start: bool = True  # its status shows whether it was started
     part_lists: tuple[str, ...] = ()  # lists of its record that are stored as `JobPart`
     file_field: str = ""  # form field of the job's stored files, which its creation sends
+    changes_options: bool = False  # a completed one is offered in the options of the account
 
     @cached_property
     def read_operation(self) -> str:

@@ -7,32 +7,31 @@ until all required settings are chosen.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 import redis
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from redis.lock import Lock
 
 from proxyapi import calls
 from proxyapi.events import EventType, publish_event
+from proxyapi.kinds.draft_creation import (
+    check_creation_delay,
+    draft_lock,
+    schedule_creation_retry,
+)
 from proxyapi.kinds.job_parts import store_parts
 from proxyapi.models import ChargeState, Draft, Job, JobState, ScriptVersion
 from proxyapi.models.draft import UNCONFIRMED_SETTING
 from proxyapi.models.job_part import ASSETS, EXPORTS
 from proxyapi.operations import SCRIPT_OPERATIONS, get_operation
-from proxyapi.rate_limiter import Priority, RateLimiterUnavailable, RateLimitExhausted
-from proxyapi.redis_client import connect_redis
+from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors, response_parsing
 
-# Seconds; longer than one request and its waits, and renewed before the next request
-DRAFT_LOCK_TTL_S = 45.0
-DRAFT_LOCK_WAIT_S = 3.0  # seconds to wait for another process that holds the lock
 QUOTE_RETRY_S = 240.0  # seconds until a script or a new price is requested again
 CREATE_OPERATION, READ_OPERATION = "faceless.create", "faceless.get"
 MAX_PRICE_AGE = timedelta(days=1)  # an older price is requested again while approval is pending
@@ -47,9 +46,6 @@ PART_LISTS = (ASSETS, EXPORTS)
 TYPES_WITH_GENRE = ("ai-visuals", "ai-clips")
 # The fields that POST /faceless is known to accept; all others are sent by PATCH.
 CREATE_FIELDS = ("type", "title", "topic")
-# Delay after a lost answer, in multiples of `CHARGE_RETRY_INTERVAL_S`: 30 s, 5 minutes, then 10.
-# Each attempt may leave an orphaned draft, because the upstream has no list of drafts.
-CREATE_RETRY_FACTORS = (3, 30, 60)
 
 
 def missing_render_fields(chosen: dict[str, Any]) -> list[str]:
@@ -69,63 +65,6 @@ def sync_draft(job: Job, lane: Priority = Priority.PERSON, patience: float = 2) 
     """
     with draft_lock(job) as held:
         return push_draft_changes(job, lane, patience, held)
-
-
-class DraftBusy(RateLimitExhausted):
-    """Another process is sending the draft upstream, or died doing so a moment ago."""
-
-    @property
-    def user_message(self) -> str:
-        return (
-            "Nothing was sent yet. The draft is being sent to the service; this continues "
-            "automatically."
-        )
-
-
-class DraftCreationDelayed(RateLimitExhausted):
-    """The answer to the creation of this draft was lost; the next attempt is in `wait` seconds."""
-
-    @property
-    def user_message(self) -> str:
-        return (
-            "The service did not respond when creating this draft. Nothing was charged. Next "
-            f"attempt in {max(1, round(self.wait))} s."
-        )
-
-
-class DraftCreationFailed(errors.UnsendableRequest):
-    """All attempts to create the draft got no answer. Each may have left an orphaned draft
-    upstream."""
-
-    code = "DRAFT-CREATION-FAILED"
-    sentence = (
-        f"The service did not respond to {len(CREATE_RETRY_FACTORS)} attempts to create this "
-        "draft. Nothing was charged, and nothing is sent for ten minutes. Try again then."
-    )
-
-
-@contextmanager
-def draft_lock(job: Job) -> Iterator[Lock]:
-    """Let one process at a time send a draft upstream, so that two changes do not cross.
-
-    Raises `DraftBusy`. If its holder dies, the lock expires after `DRAFT_LOCK_TTL_S`.
-    """
-    lock = connect_redis().lock(
-        f"reelroom:draft:{job.pk}", timeout=DRAFT_LOCK_TTL_S, blocking_timeout=DRAFT_LOCK_WAIT_S
-    )
-    try:
-        held = lock.acquire()
-    except redis.RedisError:
-        raise RateLimiterUnavailable(DRAFT_LOCK_WAIT_S) from None
-    if not held:
-        raise DraftBusy(DRAFT_LOCK_WAIT_S)
-    try:
-        job.refresh_from_db(fields=["remote_id"])
-        job.draft.refresh_from_db()
-        yield lock
-    finally:
-        with suppress(redis.RedisError):  # a lost or expired lock needs no release
-            lock.release()
 
 
 def push_draft_changes(job: Job, lane: Priority, patience: float, held: Lock) -> dict[str, Any]:
@@ -168,7 +107,7 @@ def read_record(job: Job, data: Any, requested_at: datetime) -> dict[str, Any]:
 
 def create_upstream_draft(job: Job, lane: Priority, patience: float) -> None:
     draft = job.draft
-    check_creation_delay(draft)
+    check_creation_delay(draft, CREATE_OPERATION)
     first = {name: value for name in CREATE_FIELDS if (value := draft.settings.get(name))}
     try:
         reply = calls.call_upstream(
@@ -186,25 +125,6 @@ def create_upstream_draft(job: Job, lane: Priority, patience: float) -> None:
             Draft.objects.filter(pk=draft.pk).update(sent_settings=first)
     job.refresh_from_db(fields=["remote_id"])
     draft.refresh_from_db(fields=["sent_settings"])
-
-
-def check_creation_delay(draft: Draft) -> None:
-    """Raise `DraftCreationDelayed`, or `DraftCreationFailed` after the last attempt, until the
-    draft may be created again."""
-    due_at = draft.create_retry_at
-    left = (due_at - timezone.now()).total_seconds() if due_at else 0
-    if left > 0 and draft.unanswered_creates >= len(CREATE_RETRY_FACTORS):
-        raise DraftCreationFailed(get_operation(CREATE_OPERATION))
-    if left > 0:
-        raise DraftCreationDelayed(left)
-
-
-def schedule_creation_retry(draft: Draft) -> None:
-    factor = CREATE_RETRY_FACTORS[min(draft.unanswered_creates, len(CREATE_RETRY_FACTORS) - 1)]
-    wait = factor * timedelta(seconds=settings.CHARGE_RETRY_INTERVAL_S)
-    draft.create_retry_at = timezone.now() + wait
-    draft.unanswered_creates += 1
-    draft.save(update_fields=["unanswered_creates", "create_retry_at"])
 
 
 def created_draft_id(job: Job, record: dict[str, Any]) -> str:

@@ -37,9 +37,15 @@ NAMED_KEYS = {"id", "position", "status", "source", "failure", *TEXT_KEYS, *URL_
 
 
 def store_parts(
-    job: Job, record: Any, lists: Iterable[str], requested_at: datetime | None = None
+    job: Job,
+    record: Any,
+    lists: Iterable[str],
+    requested_at: datetime | None = None,
+    *,
+    keeps_missing: bool = False,
 ) -> None:
-    """Store those of the `lists` that the record has; parts that are gone from them are deleted.
+    """Store those of the `lists` that the record has; parts that are gone from them are deleted
+    unless `keeps_missing`.
 
     `requested_at` is when the record was requested, by default now. An older record than the stored
     one changes nothing. Publishes an event if something else than a signature changed.
@@ -56,7 +62,7 @@ def store_parts(
         latest = timezone.now() + MAX_CLOCK_AHEAD
         newer = {part.list_name for part in known if read_at < part.read_at <= latest}
         current = {name: rows for name, rows in wanted.items() if name not in newer}
-        if replace_parts(job, current, known, read_at):
+        if replace_parts(job, current, known, read_at, keeps_missing=keeps_missing):
             publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
@@ -65,6 +71,8 @@ def replace_parts(
     wanted: Mapping[str, Mapping[str, dict[str, Any]]],
     known: Iterable[JobPart],
     read_at: datetime,
+    *,
+    keeps_missing: bool,
 ) -> bool:
     """Write the lists, and return whether something else than a signature changed."""
     before = {(part.list_name, part.remote_id): part for part in known if part.list_name in wanted}
@@ -80,7 +88,7 @@ def replace_parts(
         part.finished_at = None if part.state == PartState.RUNNING else ended_at
     after = {(part.list_name, part.remote_id): part for part in parts}
     gone = [part.pk for key, part in before.items() if key not in after]
-    if gone:
+    if gone and not keeps_missing:
         JobPart.objects.filter(pk__in=gone).delete()
     JobPart.objects.bulk_create(
         parts,
@@ -88,6 +96,8 @@ def replace_parts(
         unique_fields=["job", "list_name", "remote_id"],
         update_fields=[*CONTENT_FIELDS, "finished_at", "read_at"],
     )
+    if keeps_missing:
+        before = {key: part for key, part in before.items() if key in after}
     return before.keys() != after.keys() or any(
         shown_content(part) != shown_content(before[key]) for key, part in after.items()
     )

@@ -110,6 +110,20 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='CharacterGenres',
+            fields=[
+                ('account', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='character_genres', serialize=False, to='proxyapi.account')),
+                ('genres', models.JSONField(blank=True, default=list, help_text='Id and name of each.')),
+                ('read_at', models.DateTimeField(blank=True, null=True)),
+                ('tried_at', models.DateTimeField(blank=True, help_text='When it was read last.', null=True)),
+                ('due_at', models.DateTimeField(blank=True, help_text='When to read it; null if nobody waits for it.', null=True)),
+                ('message', models.TextField(blank=True, help_text='Why it was not read; shown to users.')),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='character_genres_due')],
+            },
+        ),
+        migrations.CreateModel(
             name='StoredFile',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),

@@ -7,6 +7,7 @@ from proxyapi.models.api_call import ApiCall, CallOutcome
 from proxyapi.models.api_key import ApiKey
 from proxyapi.models.auto_top_up import AutoTopUp, CreditPack, TopUpType
 from proxyapi.models.balance_rebase import BalanceRebase
+from proxyapi.models.character_genres import CharacterGenres
 from proxyapi.models.charge import Charge, ChargeState
 from proxyapi.models.cloned_voice import ClonedVoice
 from proxyapi.models.database_epoch import DatabaseEpoch

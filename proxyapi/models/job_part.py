@@ -18,6 +18,7 @@ from proxyapi.models.charge import Charge
 from proxyapi.models.job import Job
 
 ASSETS, EXPORTS = "assets", "exports"  # lists of a faceless record, as `Operation.part_list`
+PREVIEWS = "previews"  # of a character's record
 MEDIA_VERSION_LENGTH = 10  # characters
 COMPLETED_WORDS = frozenset({"completed", "success", "ready"})
 FAILED_WORDS = frozenset({"failed", "error"})
@@ -87,6 +88,12 @@ class JobPart(models.Model):
             return PartState.FAILED
         is_complete = self.media_url and (not self.status or self.status in COMPLETED_WORDS)
         return PartState.COMPLETED if is_complete else PartState.RUNNING
+
+    @property
+    def upstream_id(self) -> int | str:
+        """Its id as the service sent it: a number or a text."""
+        id = self.remote_id
+        return int(id) if id.isdecimal() and str(int(id)) == id else id
 
     @property
     def media_version(self) -> str:

@@ -98,6 +98,7 @@ class Operation(Endpoint):
     # It adds or changes one part of a video, whose own state stays: several may be open at once,
     # one for each part.
     changes_part: bool = False
+    adds_parts: bool = False  # several at once, such as the pictures of a preview
     label: str = ""  # a heading: "Render, B-roll"
     noun: str = "request"  # in a sentence: "the render was sent"
     request_text: str = "make a request"  # in an approval request, before the title

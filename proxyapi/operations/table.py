@@ -308,6 +308,8 @@ _CHARACTERS = (
         rate_pool=RatePool.PREVIEWS,
         keeps_result=True,
         part_list="previews",
+        changes_part=True,
+        adds_parts=True,
         label="Character preview",
         noun="character preview",
     ),

@@ -22,6 +22,7 @@ from django.utils import timezone
 from proxyapi import rate_limiter, upstream_address
 from proxyapi.kinds import KINDS, MAX_PRICE_AGE
 from proxyapi.models import (
+    CharacterGenres,
     Charge,
     ChargeState,
     Draft,
@@ -290,6 +291,15 @@ def lease_due_slot_reads() -> Iterator[UUID]:
     rows = VoiceSlots.objects.due(now).values_list("pk", "due_at")[:LEASE_BATCH_SIZE]
     for id, due_at in rows:
         row = VoiceSlots.objects.filter(pk=id, due_at=due_at)
+        if row.update(due_at=now + LEASE_DURATION):
+            yield id
+
+
+def lease_due_genres() -> Iterator[UUID]:
+    """Yield accounts whose character genres are to be read, each leased to the caller."""
+    now = timezone.now()
+    for id, due_at in CharacterGenres.objects.due(now).values_list("pk", "due_at"):
+        row = CharacterGenres.objects.filter(pk=id, due_at=due_at)
         if row.update(due_at=now + LEASE_DURATION):
             yield id
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from proxyapi import calls
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS, StatusReading
-from proxyapi.models import Charge, Job, JobState, RenderDurations
+from proxyapi.models import Account, Charge, Job, JobState, RenderDurations
 from proxyapi.polling import circuit_breaker
 from proxyapi.polling.duration_history import DurationHistory, DurationKey
 from proxyapi.polling.duration_model import MIN_POLL_INTERVAL_S, DurationModel
@@ -39,18 +39,19 @@ rng = SystemRandom()
 
 def poll_job(
     job_id: UUID, until: datetime | None = None, lane: Priority = Priority.POLLING
-) -> None:
-    """Poll a running job once.
+) -> UUID | None:
+    """Poll a running job once. Return the id of the account whose options have to be read again,
+    because it offers what was completed; None otherwise.
 
     `until` is the lease of the tick; without one the job has to be due. A task that runs twice, or
     late, finds another `next_poll_at` in the row and does nothing.
     """
     job = Job.objects.select_related("token__account", "account").get(pk=job_id)
     if not job.account.is_of_current_upstream or not claim_poll(job, until):
-        return
+        return None
     if (wait_s := seconds_too_early(job)) > MAX_WORKER_WAIT_S:
         current_run(job).update(next_poll_at=timezone.now() + timedelta(seconds=wait_s))
-        return
+        return None
     Alarm().wait(max(0.0, wait_s))
     with (
         quarantine_failing_job(job),
@@ -61,6 +62,8 @@ def poll_job(
         else:
             again_at = timezone.now() + timedelta(seconds=circuit_breaker.PROBE_INTERVAL_S)
             current_run(job).update(next_poll_at=again_at)
+    stale = Account.objects.filter(pk=job.account_id, refreshed_at=None)
+    return job.account_id if KINDS[job.kind].changes_options and stale.exists() else None
 
 
 def claim_poll(job: Job, until: datetime | None) -> bool:
@@ -116,6 +119,8 @@ def apply_reading(job: Job, reading: StatusReading, requested_at: datetime) -> N
     fields: dict[str, object] = {"failures": 0, "poll_error": "", "poll_failing_since": None}
     fields |= changes_for(job, reading, requested_at, durations)
     is_new = save_if_current(job, fields)
+    if is_new and reading.state == JobState.COMPLETED and KINDS[job.kind].changes_options:
+        Account.objects.filter(pk=job.account_id).update(refreshed_at=None)  # due at once
     publish_event(job.tenant_id, EventType.JOB, job.pk)
     # A failed run ends early; it does not show how long a render takes.
     if is_new and reading.state == JobState.COMPLETED and "finished_at" in fields:

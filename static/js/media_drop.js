@@ -16,6 +16,7 @@
     size.textContent = `${amount}${isTooLarge ? ". This is too large." : ""}`;
     const picture = await createImageBitmap(file).catch(() => null);
     canvas.hidden = !picture;
+    form.querySelector("[data-shown]")?.toggleAttribute("hidden", Boolean(picture));
     if (!picture) return;
     size.textContent = `${picture.width} × ${picture.height}, ${size.textContent}`;
     const scale = Math.max(canvas.width / picture.width, canvas.height / picture.height);
@@ -27,7 +28,7 @@
   document.addEventListener("change", (event) => event.target.name === "file" && formOf(event) && show(formOf(event)));
   for (const name of ["dragover", "drop"]) {
     document.addEventListener(name, (event) => {
-      const drop = event.target.closest?.("[data-media-drop] .drop");
+      const drop = event.target.closest?.("[data-media-drop] [data-drop]");
       if (!drop) return;
       event.preventDefault();
       if (name === "dragover" || !event.dataTransfer.files.length) return;

@@ -28,7 +28,7 @@ LONG = "Donaudampfschifffahrt" * 9  # a title without a space
 WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea", "studio/brand-kit": "Mira"}
 OF_THEA = ("budgets", "budgets/new", "alerts", "alerts/rules/new")
 PAGES = (
-    *("ideas", "presets", "studio/brand-kit", "studio/drafts"),
+    *("ideas", "characters", "characters/new", "presets", "studio/brand-kit", "studio/drafts"),
     *("sign-in", "library", "studio", "members", "tokens", "nowhere", "forbidden", "confirm"),
     *(f"step {step}" for step in STEPS),
     *("clip engines", "source", "scenes", "library/labels"),
@@ -71,6 +71,8 @@ def paths(
             **{name: f"/{name}/" for name in ("forecast", "top-up", "reconciliation", "costs")},
             "overview": "/",
             "ideas": "/ideas/",
+            "characters": "/characters/",
+            "characters/new": "/characters/new/",
             "presets": "/studio/presets/",
             "studio/brand-kit": "/studio/brand-kit/",
             "studio/drafts": "/studio/drafts/",

@@ -31,6 +31,7 @@ WEB_PAGE = "test_url_based.py::test_a_web_page_from_a_new_draft_to_the_film"
 TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_shown_without_a_reload"
 IDEAS = "test_ideas.py::test_a_search_is_left_found_and_one_idea_becomes_a_draft"
 CLONE = "test_voices.py::test_a_voice_is_cloned_played_and_reads_a_film"
+CHARACTER = "test_characters.py::test_a_character_from_a_photo_to_the_studio"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,11 @@ REACHED_OPERATIONS: Mapping[str, ReachedOperation] = {
     "voice_clones.slots": ReachedOperation("Voices, Slots", CLONE),
     "voice_clones.create": ReachedOperation("Voices, Clone a voice", CLONE),
     "voice_clones.get": ReachedOperation("Voices, a voice", CLONE),
+    "characters.genres": ReachedOperation("Characters, Genre", CHARACTER),
+    "characters.create": ReachedOperation("Characters, Preview", CHARACTER),
+    "characters.preview": ReachedOperation("Characters, Preview", CHARACTER),
+    "characters.train": ReachedOperation("Characters, Train", CHARACTER),
+    "characters.get": ReachedOperation("Character", CHARACTER),
 }
 
 

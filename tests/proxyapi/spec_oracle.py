@@ -57,8 +57,9 @@ def clone(data: Any) -> str:
 
 
 def character(data: Any) -> str:
-    """status ready is the state to poll for."""
-    return "completed" if value_at(data, "status") == "ready" else "running"
+    """status ready is the state to poll for; failed is the word of the other kinds."""
+    words = {"ready": "completed", "failed": "failed"}
+    return words.get(str(value_at(data, "status")), "running")
 
 
 STATE_READERS: Mapping[str, Callable[[Any], str]] = {

@@ -35,7 +35,6 @@ WITHOUT_A_SCREEN = {
     111: "clips: no duration is chosen",
     113: "clips: no prompt is typed",
     116: "voice clones: nobody is asked for a consent",
-    117: "characters: no genre of theirs is chosen",
 }
 READY = {"type": "ai-visuals", "title": "Ice", "script": "It moves.", "voice_id": 3, "genre_id": 2}
 TYPED = ("ai_visuals", "b_roll", "url_to_video")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -54,6 +55,25 @@ def test_each_call_comes_at_its_instant_and_the_clock_is_as_before(sandbox):
     assert debit["created_at"] == "2025-12-01T09:02:00+00:00"
     path = f"/_sandbox/accounts/{made['body']['account_id']}/money"
     assert sandbox.get(path).json()["balanced"]
+
+
+def test_a_file_is_sent_as_a_form_and_a_value_of_a_list_goes_into_a_body(sandbox):
+    mine, path = {"token": "{studio.token}"}, "/v2/characters/{maja.data.id}"
+    file = {"field": "image", "name": "photo.png", "content_type": "image/png"}
+    file["content"] = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+    training = {"preview_id": "{drawn.data.previews.1.id}", "name": "Maja {studio}"}
+    _, _, drawn, trained = replay(
+        sandbox,
+        [
+            call(0, "POST", "/_sandbox/accounts", {"name": "Studio"}, name="studio"),
+            {**call(1, "POST", "/v2/characters", name="maja", **mine), "file": file},
+            call(2, "POST", f"{path}/preview", {"genre_id": 301}, name="drawn", **mine),
+            call(3, "POST", f"{path}/train", training, name="trained", **mine),
+        ],
+    )
+    second = drawn["body"]["data"]["previews"][1]
+    record = trained["body"]["data"]
+    assert (record["preview_id"], record["name"]) == (second["id"], "Maja {studio}")
 
 
 def test_a_film_of_the_past_is_made_when_somebody_asks_for_it(sandbox):

@@ -43,6 +43,7 @@ class PastAccount(NamedTuple):
     tokens: list[str]
     program_token: str
     offered: OptionPool
+    character_genres: list[dict[str, Any]]
     opened_at: datetime
 
 
@@ -57,15 +58,17 @@ def open_past_account(
     for name in (*names, PROGRAM_NAME):
         calls.append(build_call(opened_at, "POST", path, name=name, body={"label": name}))
     options = "/v2/faceless/options"
-    calls.append(
-        build_call(opened_at, "GET", options, name="options", token="{account.token}")  # noqa: S106
-    )
+    member = {"token": "{account.token}"}
+    calls.append(build_call(opened_at, "GET", options, name="options", **member))
+    genres = "/v2/characters/genres"
+    calls.append(build_call(opened_at, "GET", genres, name="character genres", **member))
     answers = run_calls(sandbox, calls)
     return PastAccount(
         {**wanted, **answers["account"].body},
         [str(answers[name].body["token"]) for name in names],
         str(answers[PROGRAM_NAME].body["token"]),
         read_offered(answers["options"].data),
+        answers["character genres"].body["data"],
         opened_at,
     )
 

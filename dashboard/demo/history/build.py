@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.demo.history import account as past_account
-from dashboard.demo.history import ideas, labels, money, presets, voice
+from dashboard.demo.history import characters, ideas, labels, money, presets, voice
 from dashboard.demo.history.account import PastAccount
 from dashboard.demo.history.plan import PAST_DAYS, PastVideo, plan_videos
 from dashboard.demo.history.replay import ReplayAnswer, build_call, run_calls, video_calls
@@ -69,6 +69,7 @@ def replay_past(
     for video in videos:
         calls += video_calls(video, token_of[video.member], account_id)
     calls += voice.voice_calls(opened_at, token_of[voice.MEMBER])
+    calls += characters.character_calls(account, token_of)
     calls.sort(key=lambda call: datetime.fromisoformat(call["at"]))
     money_path = f"/_sandbox/accounts/{account_id}/money"
     calls.append(build_call(now, "GET", money_path, name="money"))
@@ -95,6 +96,8 @@ def store_past(team: Team, past: PastReplay, stored: Sequence[Token]) -> None:
     presets.save_presets(rows.jobs, members)
     voice.store_voice(account, past.answers, members, token_of)
     labels.create_labels(rows.jobs, members["Priya"], opened_at)
+    people = PastRows(account, past.answers, members, token_of)
+    characters.store_characters(people, past.account.character_genres, past.now)
     rebuild_price_counts(account)
     read_ledger(account, stored[-1])
     read_top_up(account, stored[-1])

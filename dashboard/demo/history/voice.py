@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import math
@@ -32,7 +33,6 @@ VOICE_DAY, VOICE_HOUR = PAST_DAYS - 22, 6  # after the account was opened
 MEMBER = "Priya"
 NAME, GENDER, SPEAKER = "Maren", "female", "Maren Holt"
 SAMPLE_NAME, SAMPLE_S, SAMPLE_RATE_HZ, SAMPLE_PITCH_HZ = "maren-studio.wav", 6, 4000, 196
-BOUNDARY = "reelroom-demo"
 READ_AFTER = timedelta(minutes=8)
 REQUEST_DURATION = timedelta(milliseconds=900)
 CREATION, READ = "voice", "voice read"
@@ -54,19 +54,17 @@ def sample_wav() -> bytes:
 def voice_calls(opened_at: datetime, token: str) -> Iterator[Call]:
     """It uses the free slot, so the ledger has nothing of it."""
     at = opened_at + timedelta(days=VOICE_DAY, hours=VOICE_HOUR)
+    sample = {
+        "field": "samples[]",
+        "name": SAMPLE_NAME,
+        "content_type": "audio/wav",
+        "content": base64.b64encode(sample_wav()).decode(),
+    }
     fields = {"terms": "true", "name": NAME, "gender": GENDER}
-    form = "".join(form_part(f'name="{name}"', value) for name, value in fields.items())
-    sample = 'name="samples[]"; filename="1.wav"\r\nContent-Type: audio/wav'
-    form += form_part(sample, sample_wav().decode("latin-1")) + f"--{BOUNDARY}--\r\n"
-    kind = f"multipart/form-data; boundary={BOUNDARY}"
     path = "/v2/voice-clones"
-    yield build_call(at, "POST", path, name=CREATION, body=form, content_type=kind, token=token)
+    yield build_call(at, "POST", path, name=CREATION, body=fields, file=sample, token=token)
     read = f"{path}/{{{CREATION}.data.id}}"
     yield build_call(at + READ_AFTER, "GET", read, name=READ, token=token)
-
-
-def form_part(disposition: str, content: str) -> str:
-    return f"--{BOUNDARY}\r\nContent-Disposition: form-data; {disposition}\r\n\r\n{content}\r\n"
 
 
 def store_voice(

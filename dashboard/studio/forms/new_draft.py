@@ -22,6 +22,11 @@ SEVERAL_LINKS = "Enter one link. A video is made from a single page."
 LINK_HAS_TYPE = (
     "A link becomes a video from its web page. Press Continue, or enter a topic for the other type."
 )
+CHARACTER_FIELD = "character_id"
+CHARACTER_NOT_OFFERED = (
+    "Your account at the service does not offer this character. Characters belong to the account "
+    "that they were trained on."
+)
 UNTITLED = "Untitled video"
 VOICE_FIELD = "voice_id"
 VOICE_NOT_OFFERED = "Your account does not have this voice. Choose another one in the draft."
@@ -60,12 +65,13 @@ class QuickStartForm(PortalForm):
     flow = forms.ChoiceField(
         required=False, choices=[(flow.type, flow.label) for flow in FLOWS.values()]
     )
-
+    character_id = forms.CharField(required=False, widget=forms.HiddenInput, label="the character")
     voice_id = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
 
     def __init__(self, choices: StartChoices, options: FacelessOptions, data: Any = None) -> None:
         super().__init__(data, initial=asdict(choices), use_required_attribute=False)
         text, read_as = (str((data or {}).get(name, "")) for name in ("start", "read_as"))
+        self.characters = options.choices(CHARACTER_FIELD)
         self.reading: StartText = read_start_text(text, read_as, takes_links=LINK_TYPE in FLOWS)
         self.formats = options.choices(FORMAT_FIELD)
         self.voices = options.choices(VOICE_FIELD)
@@ -113,6 +119,13 @@ class QuickStartForm(PortalForm):
             self.add_error("start", LINK_HAS_TYPE)
         return pressed
 
+    def clean_character_id(self) -> str:
+        """Refuse a character that the reader's account does not offer."""
+        chosen = str(self.cleaned_data[CHARACTER_FIELD])
+        if chosen and chosen not in {choice.value for choice in self.characters}:
+            raise forms.ValidationError(CHARACTER_NOT_OFFERED)
+        return chosen
+
     def clean(self) -> dict[str, Any]:
         reading = self.reading
         if reading.kind == StartKind.LINK:
@@ -159,9 +172,13 @@ class QuickStartForm(PortalForm):
         if reading.text and self.chosen_flow.type != LINK_TYPE:
             chosen[reading.kind.value] = reading.text
         ratio = next((c for c in self.formats if c.value == cleaned.get(FORMAT_FIELD)), None)
-        for field, choice in ((FORMAT_FIELD, ratio), (VOICE_FIELD, self.chosen_voice)):
-            if choice is not None:
-                chosen[field] = choice.upstream_value
+        chosen |= {
+            field: choice.upstream_value
+            for field, choice in ((FORMAT_FIELD, ratio), (VOICE_FIELD, self.chosen_voice))
+            if choice is not None
+        }
+        if character := cleaned.get(CHARACTER_FIELD):
+            chosen[CHARACTER_FIELD] = character
         return chosen
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, Base64Bytes, BaseModel, ConfigDict, Field
 from starlette.types import ASGIApp, Scope
 
 from proxyapi.sandbox.control.dependencies import JobRunnerDep, require_unicode
@@ -19,12 +19,23 @@ from proxyapi.sandbox.job_runner import JobRunner
 router = APIRouter()
 
 _REFERENCE = re.compile(r"{([^{}]+)}")
+_BOUNDARY = b"replayed-file"
+
+
+class ReplayedFile(BaseModel):
+    """A field of a form with a file; the body has the other fields."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    field: str
+    name: str
+    content_type: str
+    content: Base64Bytes
 
 
 class ReplayedCall(BaseModel):
-    """A request. `{name.key.key}` in its path and token is a value of the answer named so before.
-    With a `content_type` the body is a text of Latin-1 that is sent as it is, such as a form with
-    files; else it is sent as JSON.
+    """A request. `{name.key.key}` in its path, its token, or as a value of its body is a value of
+    the answer named so before; a key of a list is a number from 0.
 
     Only answers with a `name` are answered with their body.
     """
@@ -36,7 +47,7 @@ class ReplayedCall(BaseModel):
     path: str
     token: str = ""
     body: Any = None
-    content_type: str = ""
+    file: ReplayedFile | None = None
     name: str = ""
 
 
@@ -103,8 +114,8 @@ def advance_to(studio: JobRunner, instant: float) -> None:
 
 async def _send(app: ASGIApp, call: ReplayedCall, named: dict[str, Any]) -> tuple[int | None, Any]:
     path, _, query = _fill_in(call.path, named).partition("?")
-    kind = call.content_type or "application/json"
-    headers = [(b"host", b"127.0.0.1"), (b"content-type", kind.encode())]
+    content_type, sent = _encode_body(call, named)
+    headers = [(b"host", b"127.0.0.1"), (b"content-type", content_type)]
     if call.token:
         headers.append((b"authorization", f"Bearer {_fill_in(call.token, named)}".encode()))
     scope: Scope = {
@@ -118,9 +129,6 @@ async def _send(app: ASGIApp, call: ReplayedCall, named: dict[str, Any]) -> tupl
         "client": ("127.0.0.1", 0),
         "server": ("127.0.0.1", 80),
     }
-    sent = b"" if call.body is None else json.dumps(call.body).encode()
-    if call.content_type:
-        sent = str(call.body).encode("latin-1", "replace")
     try:
         answer = await capture_answer(app, scope, sent)
     except ConnectionLost:
@@ -128,15 +136,44 @@ async def _send(app: ASGIApp, call: ReplayedCall, named: dict[str, Any]) -> tupl
     return answer.status, json.loads(answer.body) if answer.body else None
 
 
+def _encode_body(call: ReplayedCall, named: dict[str, Any]) -> tuple[bytes, bytes]:
+    """The content type and the bytes of the body: a form with the file, else JSON."""
+    body = call.body
+    if isinstance(body, dict):
+        body = {name: _fill_value(value, named) for name, value in body.items()}
+    if call.file is None:
+        return b"application/json", b"" if body is None else json.dumps(body).encode()
+    file = call.file
+    named_file = f'name="{file.field}"; filename="{file.name}"\r\nContent-Type: {file.content_type}'
+    parts = [_form_part(f'name="{name}"', str(body[name]).encode()) for name in body or ()]
+    sent = b"".join([*parts, _form_part(named_file, file.content), b"--", _BOUNDARY, b"--\r\n"])
+    return b"multipart/form-data; boundary=" + _BOUNDARY, sent
+
+
+def _form_part(head: str, content: bytes) -> bytes:
+    disposition = f"Content-Disposition: form-data; {head}\r\n\r\n".encode()
+    return b"--" + _BOUNDARY + b"\r\n" + disposition + content + b"\r\n"
+
+
+def _fill_value(value: Any, named: dict[str, Any]) -> Any:
+    """The value that a text refers to, as it was answered; any other value as it is."""
+    found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    return _find_value(found[1], named) if found else value
+
+
 def _fill_in(text: str, named: dict[str, Any]) -> str:
-    """The text with its references; raises 422 for one that leads nowhere."""
+    """The text with its references."""
+    return _REFERENCE.sub(lambda found: str(_find_value(found[1], named)), text)
 
-    def value(found: re.Match[str]) -> str:
-        at: Any = named
-        for key in found[1].split("."):
-            if not isinstance(at, dict) or key not in at:
-                raise HTTPException(422, f"There is no {found[0]} before this call.")
+
+def _find_value(reference: str, named: dict[str, Any]) -> Any:
+    """Raises 422 for a reference that leads nowhere."""
+    at: Any = named
+    for key in reference.split("."):
+        if isinstance(at, list) and key.isdecimal() and int(key) < len(at):
+            at = at[int(key)]
+        elif isinstance(at, dict) and key in at:
             at = at[key]
-        return str(at)
-
-    return _REFERENCE.sub(value, text)
+        else:
+            raise HTTPException(422, f"There is no {{{reference}}} before this call.")
+    return at

@@ -68,8 +68,11 @@ class DatabasePoller(MeteredPoller):
         for lease in due_work.lease_due_jobs():
             queued = self._chance.uniform(0.005, 0.05)
             in_time = self._jobs[lease.job_id].asked + MIN_POLL_INTERVAL_S - self._world.now
-            self._world.schedule(max(queued, in_time), partial(poll_job, lease.job_id, lease.until))
+            self._world.schedule(max(queued, in_time), partial(self._poll, lease))
         self._world.schedule(1.0, self._tick)
+
+    def _poll(self, lease: due_work.JobLease) -> None:
+        poll_job(lease.job_id, lease.until)
 
     def _store_row(self, job: SimulatedJob) -> None:
         """As it would be when the service has taken the render."""

@@ -121,7 +121,7 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
         "Luca",
     }
     assert jobs.filter(state=JobState.FAILED).count() == 2
-    assert Charge.objects.filter(state=ChargeState.MATCHED).count() == 1
+    assert Charge.objects.filter(state=ChargeState.MATCHED, cost__gt=0).count() == 1
     assert ApprovalRequest.objects.filter(decision="").count() == 1
     kinds = set(AlertEvent.objects.values_list("rule__kind", flat=True))
     assert kinds >= {AlertKind.BALANCE, AlertKind.TOP_UP_FAILED, AlertKind.APPROVAL_REQUEST}
@@ -130,7 +130,8 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     top_ups = LedgerEntry.objects.filter(content_type="top-up")
     assert top_ups.count() >= 2
     assert AutoTopUp.objects.get().enabled
-    assert {row.subtype for row in RenderDurations.objects.all()} == set(FLOWS)
+    renders = RenderDurations.objects.filter(kind=JobKind.FACELESS)
+    assert {row.subtype for row in renders} == set(FLOWS)
     assert MonthlyPriceCount.objects.filter(operation="faceless.render").exists()
     assert Label.objects.filter(jobs__in=done).distinct().count() == 3
     assert set(Preset.objects.values_list("type", flat=True)) == {"ai-visuals", "b-roll"}
@@ -153,6 +154,23 @@ def test_the_past_has_a_cloned_voice_with_its_consent(sandbox):
     consent = VoiceConsent.objects.get()
     assert (consent.job, consent.charge) == (voice, voice.charges.get(cost=0))
     assert len(consent.samples[0]["sha256"]) == 64
+
+
+def test_the_past_has_two_trained_characters_and_one_that_is_not(sandbox):
+    call_command("seed_demo", verbosity=0)
+
+    characters = Job.objects.filter(kind=JobKind.CHARACTER).order_by("created_at")
+    assert [(row.title, row.state) for row in characters] == [
+        ("Ingrid", JobState.COMPLETED),
+        ("Henrik", JobState.COMPLETED),
+        ("Otto", JobState.DRAFT),
+    ]
+    assert all(row.parts.exists() and row.character_photo.confirmed_by for row in characters)
+    trainings = Charge.objects.filter(operation="characters.train")
+    assert [charge.cost for charge in trainings] == [10, 10]
+    assert LedgerEntry.objects.filter(charge__in=trainings, amount=-10).count() == 2
+    options = Account.objects.get().options["optional"]["characters"]
+    assert {"Ingrid", "Henrik"} <= {row["name"] for row in options if row["status"] == "ready"}
 
 
 @pytest.mark.django_db

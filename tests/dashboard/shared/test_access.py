@@ -34,6 +34,7 @@ from proxyapi.models import (
     ChargeState,
     CreditPack,
     Job,
+    JobKind,
     LedgerConflict,
     LedgerMirror,
     StoredFile,
@@ -70,6 +71,8 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "export": lambda job: job.parts.get(list_name="exports").pk,
     "voice": lambda job: job.account.jobs.get(kind="clone").pk,
     "sample": lambda job: StoredFile.objects.get(job__account=job.account).pk,
+    "character": lambda job: character_of(job).pk,
+    "picture": lambda job: character_of(job).parts.get().pk,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
@@ -116,7 +119,16 @@ def job(priya: Membership) -> Job:
         account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
     )
     store_file(voice, name="whales.wav", content_type="audio/wav", content=b"RIFF")
+    same = {"account": account, "token": token, "title": "Whales in fog"}
+    character = JobFactory.create(kind=JobKind.CHARACTER, **same)
+    picture = {"id": 3, "url": "http://127.0.0.1:8001/media/3.png"}
+    store_parts(character, {"previews": [picture]}, ("previews",))
+    store_file(character, name="whale", content_type="image/png", content=b"\x89PNG")
     return job
+
+
+def character_of(job: Job) -> Job:
+    return Job.objects.get(tenant=job.tenant, kind=JobKind.CHARACTER)
 
 
 def ours() -> set[str]:
@@ -129,19 +141,26 @@ def address(name: str, job: Job, **other: object) -> str:
     args: dict[str, object] = {}
     if of := ROUTES[name].of:
         own = {f"{of}_id": OBJECTS[of](job), "job_id": job.pk}
-        if of == "export":
-            own["part_id"] = own.pop("export_id")
+        if of in ("export", "picture"):
+            own["part_id"] = own.pop(f"{of}_id")
         if of in ("voice", "sample"):
             own |= {"job_id": OBJECTS["voice"](job), "file_id": own[f"{of}_id"]}
+        if of in ("character", "picture"):
+            own["job_id"] = character_of(job).pk
+        part = ("job_id", "part_id")
         names = {
-            "part": ("job_id", "part_id"),
-            "export": ("job_id", "part_id"),
+            "part": part,
+            "export": part,
+            "picture": part,
             "voice": ("job_id",),
+            "character": ("job_id",),
             "sample": ("job_id", "file_id"),
         }
         args |= {key: (other or own)[key] for key in names.get(of, (f"{of}_id",))}
     if name == "studio-step":
         args["step"] = "voice"
+    if name == "character-step":
+        args["step"] = "details"
     if name == "ledger-entry":
         args["position"] = 0
     return reverse(name, kwargs=args)

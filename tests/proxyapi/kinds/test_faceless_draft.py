@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import redis_client, tasks
-from proxyapi.kinds import faceless_draft
+from proxyapi.kinds import draft_creation, faceless_draft
 from proxyapi.models import Charge, ChargeState, Draft, Job
 from proxyapi.polling import due_work
 from proxyapi.upstream import errors
@@ -283,9 +283,9 @@ def test_who_died_putting_a_draft_upstream_keeps_the_others_out_for_a_moment_onl
 def test_a_draft_that_another_process_puts_upstream_says_so(
     job: Job, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(faceless_draft, "DRAFT_LOCK_WAIT_S", 0.01)
+    monkeypatch.setattr(draft_creation, "DRAFT_LOCK_WAIT_S", 0.01)
     redis_client.connect_redis().set(lock_of(job), "another's", px=5000)
-    with pytest.raises(faceless_draft.DraftBusy) as busy:
+    with pytest.raises(draft_creation.DraftBusy) as busy:
         faceless_draft.sync_draft(job)
     assert "The draft is being sent" in busy.value.user_message
     assert upstream.requests == []

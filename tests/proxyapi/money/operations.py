@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from proxyapi import pricing
+from proxyapi import pricing, stored_files
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import ChargeState, Job, JobKind, JobState, Upload
 from proxyapi.operations import OPERATIONS
@@ -190,7 +190,15 @@ def ideas(stage: SandboxAccount) -> ChargeIntent:
 
 def preview(stage: SandboxAccount) -> ChargeIntent:
     body = {"genre_id": stage.response_data("GET", "/characters/genres")[0]["id"]}
-    return make_intent(character(stage), "characters.preview", 3, stage, body=body)
+    is_draft = next(NUMBER) % 2  # its photo waits here: the character is made before the preview
+    person = draft_character(stage, body) if is_draft else character(stage)
+    return make_intent(person, "characters.preview", 3, stage, body=body)
+
+
+def draft_character(stage: SandboxAccount, chosen: dict[str, Any]) -> Job:
+    job = make_job(stage, JobKind.CHARACTER, None, draft__settings=chosen)
+    stored_files.store_file(job, name="mira.png", content_type="image/png", content=png())
+    return job
 
 
 def train(stage: SandboxAccount) -> ChargeIntent:

@@ -21,7 +21,6 @@ pytestmark = pytest.mark.django_db
     [
         (JobKind.STORYBOARD, "/text-to-scene/1", {"id": 1, "video": {"status": "failed"}}),
         (JobKind.CLONE, "/voice-clones/1", {"id": 1, "status": "failed"}),
-        (JobKind.CHARACTER, "/characters/1", {"id": 1, "status": "failed"}),
     ],
 )
 def test_pitfall_8_where_no_failing_word_is_shown_no_word_fails(

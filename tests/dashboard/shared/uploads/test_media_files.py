@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from dashboard.shared.uploads import media_files
-from dashboard.shared.uploads.media_files import MediaFileRefused, exif_orientation, read_media_file
+from dashboard.shared.uploads.media_files import MediaFileRefused, read_media_file
+from dashboard.shared.uploads.pictures import exif_orientation
 
 Image = pytest.importorskip("PIL.Image")
 KINDS = ["PNG", "JPEG", "WEBP", "GIF", "mp4"]

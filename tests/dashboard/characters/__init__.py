@@ -1,0 +1,3 @@
+"""Tests of the pages of characters."""
+
+from __future__ import annotations
