@@ -30,7 +30,16 @@ from proxyapi.charges import charges_with_late_debit, dispatch_charge, reconcile
 from proxyapi.kinds import KINDS
 from proxyapi.kinds.character_genres import read_genres
 from proxyapi.kinds.page_reading import read_page
-from proxyapi.models import Account, Charge, ChargeState, IdeaRefresh, Job, TopUpChange
+from proxyapi.models import (
+    Account,
+    CharacterGenres,
+    Charge,
+    ChargeState,
+    IdeaRefresh,
+    Job,
+    TopUpChange,
+    VoiceSlots,
+)
 from proxyapi.operations import get_operation
 from proxyapi.polling import due_work
 from proxyapi.polling.job_quarantine import quarantine_failing_job
@@ -90,12 +99,9 @@ def enqueue_due_reads() -> None:
         quote_draft_task.delay(str(job_id))
     for job_id in due_work.lease_due_page_reads():
         read_page_task.delay(str(job_id))
-    for account_id in due_work.lease_due_idea_refreshes():
-        refresh_ideas_task.delay(str(account_id))
-    for account_id in due_work.lease_due_slot_reads():
-        read_voice_slots_task.delay(str(account_id))
-    for account_id in due_work.lease_due_genres():
-        read_genres_task.delay(str(account_id))
+    for rows, task in ACCOUNT_READ_TASKS:
+        for account_id in due_work.lease_due_account_reads(rows):
+            task.delay(str(account_id))
 
 
 @shared_task
@@ -164,6 +170,13 @@ def refresh_ideas_task(account_id: str) -> None:
 @shared_task(expires=60)
 def read_voice_slots_task(account_id: str) -> None:
     cloned_voices.read_voice_slots(UUID(account_id))
+
+
+ACCOUNT_READ_TASKS = (
+    (IdeaRefresh, refresh_ideas_task),
+    (VoiceSlots, read_voice_slots_task),
+    (CharacterGenres, read_genres_task),
+)
 
 
 @shared_task(expires=60)

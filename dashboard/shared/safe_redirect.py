@@ -37,6 +37,8 @@ FORM_PAGES = {
     "export-repeats": "library",
     "new-images": "library",
     "alerts-read": "alerts-unread",
+    "idea-drafts": "ideas",
+    "idea-refreshes": "ideas",
     "voice-deletions": "voices",
     "voice-favourites": "voices",
     "voice-new": "voices",

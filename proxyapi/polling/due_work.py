@@ -50,8 +50,8 @@ from proxyapi.redis_client import connect_redis
 LEASE_DURATION = timedelta(seconds=25)
 # As long for a page, whose reading may take a minute; its task expires before.
 PAGE_READ_LEASE = timedelta(seconds=75)
-# As long for a page of ideas; its task expires before.
-IDEA_READ_LEASE = timedelta(seconds=75)
+# As long for a list of an account, a page of ideas; its task expires before.
+LIST_READ_LEASE = timedelta(seconds=75)
 # A queued task not started within this time was lost, or its worker died.
 PICKUP_TIMEOUT = timedelta(seconds=15)
 # A poll due this soon is leased now and sent at its due time.
@@ -275,32 +275,14 @@ def lease_due_page_reads() -> Iterator[UUID]:
             yield id
 
 
-def lease_due_idea_refreshes() -> Iterator[UUID]:
-    """Yield accounts whose list of ideas is to be read, each leased to the caller."""
+def lease_due_account_reads(
+    reads: type[IdeaRefresh] | type[VoiceSlots] | type[CharacterGenres],
+) -> Iterator[UUID]:
+    """Yield accounts whose list is to be read, each leased to the caller."""
     now = timezone.now()
-    rows = IdeaRefresh.objects.due(now).values_list("pk", "due_at")[:LEASE_BATCH_SIZE]
-    for id, due_at in rows:
-        row = IdeaRefresh.objects.filter(pk=id, due_at=due_at)
-        if row.update(due_at=now + IDEA_READ_LEASE):
-            yield id
-
-
-def lease_due_slot_reads() -> Iterator[UUID]:
-    """Yield accounts whose slots for cloned voices are to be read, each leased to the caller."""
-    now = timezone.now()
-    rows = VoiceSlots.objects.due(now).values_list("pk", "due_at")[:LEASE_BATCH_SIZE]
-    for id, due_at in rows:
-        row = VoiceSlots.objects.filter(pk=id, due_at=due_at)
-        if row.update(due_at=now + LEASE_DURATION):
-            yield id
-
-
-def lease_due_genres() -> Iterator[UUID]:
-    """Yield accounts whose character genres are to be read, each leased to the caller."""
-    now = timezone.now()
-    for id, due_at in CharacterGenres.objects.due(now).values_list("pk", "due_at"):
-        row = CharacterGenres.objects.filter(pk=id, due_at=due_at)
-        if row.update(due_at=now + LEASE_DURATION):
+    waiting = reads.objects.due(now).values_list("pk", "due_at")
+    for id, due_at in waiting[:LEASE_BATCH_SIZE]:
+        if reads.objects.filter(pk=id, due_at=due_at).update(due_at=now + LIST_READ_LEASE):
             yield id
 
 

@@ -64,10 +64,10 @@ def test_a_silent_service_leaves_the_slots_as_they_were_and_says_so(
 
 
 def test_the_tick_finds_a_read_that_no_worker_picked_up_once(account: Account) -> None:
-    assert list(due_work.lease_due_slot_reads()) == [account.pk]
-    assert list(due_work.lease_due_slot_reads()) == []
+    assert list(due_work.lease_due_account_reads(VoiceSlots)) == [account.pk]
+    assert list(due_work.lease_due_account_reads(VoiceSlots)) == []
     VoiceSlots.objects.update(due_at=timezone.now() - timedelta(seconds=1))
-    assert list(due_work.lease_due_slot_reads()) == [account.pk]
+    assert list(due_work.lease_due_account_reads(VoiceSlots)) == [account.pk]
 
 
 def test_slots_that_are_not_due_are_not_read(account: Account, upstream: ScriptedUpstream) -> None:

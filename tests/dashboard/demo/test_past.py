@@ -156,6 +156,7 @@ def test_the_past_has_a_cloned_voice_with_its_consent(sandbox):
     assert len(consent.samples[0]["sha256"]) == 64
 
 
+@pytest.mark.django_db
 def test_the_past_has_two_trained_characters_and_one_that_is_not(sandbox):
     call_command("seed_demo", verbosity=0)
 

@@ -70,7 +70,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "part": lambda job: job.parts.get(list_name="assets").pk,
     "export": lambda job: job.parts.get(list_name="exports").pk,
     "voice": lambda job: job.account.jobs.get(kind="clone").pk,
-    "sample": lambda job: StoredFile.objects.get(job__account=job.account).pk,
+    "sample": lambda job: StoredFile.objects.get(job__account=job.account, job__kind="clone").pk,
     "character": lambda job: character_of(job).pk,
     "picture": lambda job: character_of(job).parts.get().pk,
 }
@@ -229,6 +229,7 @@ def test_what_another_team_has_does_not_exist(
 ) -> None:
     nothing: dict[str, object] = {f"{of}_id": uuid.uuid4() for of in OBJECTS}
     nothing |= {"membership_id": 999_999, "pack_id": 999_999, "rewrite_id": 999_999}
+    nothing |= {"file_id": uuid.uuid4()}
     browser = client_of(otto)
     theirs = getattr(browser, method)(address(name, job))
     none = getattr(browser, method)(address(name, job, **nothing))

@@ -14,7 +14,7 @@ from proxyapi import redis_client, tasks
 from proxyapi.ideas import refresh_ideas
 from proxyapi.ideas.refresh import PAGE_SIZE, REFRESH_INTERVAL
 from proxyapi.models import Account, AccountPlan, Idea, IdeaRefresh, Token, TokenState
-from proxyapi.polling.due_work import lease_due_idea_refreshes
+from proxyapi.polling.due_work import lease_due_account_reads
 from tests.factories import AccountFactory, TokenFactory
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
@@ -185,7 +185,7 @@ def test_without_a_token_nothing_is_sent(
 
 
 def test_a_due_list_is_leased_to_one_tick(account: Account) -> None:
-    assert list(lease_due_idea_refreshes()) == [account.pk]
-    assert list(lease_due_idea_refreshes()) == []
+    assert list(lease_due_account_reads(IdeaRefresh)) == [account.pk]
+    assert list(lease_due_account_reads(IdeaRefresh)) == []
     tasks.refresh_due_accounts.apply()
     assert IdeaRefresh.objects.count() == 1

@@ -29,8 +29,8 @@ def test_pitfall_117_genres_of_characters_are_read_and_kept_apart(
 ) -> None:
     upstream.respond("GET", "/characters/genres", make_response(GENRES))
     request_genres(account)
-    (due,) = due_work.lease_due_genres()
-    assert list(due_work.lease_due_genres()) == []
+    (due,) = due_work.lease_due_account_reads(CharacterGenres)
+    assert list(due_work.lease_due_account_reads(CharacterGenres)) == []
     read_genres(due)
     row = request_genres(account)
     assert [genre["id"] for genre in row.genres] == [301, 302]
