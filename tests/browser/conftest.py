@@ -27,7 +27,7 @@ _skipped = False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The first video is made in a house where nothing has happened yet: it takes the pictures."""
+    """The first video is made in a house where nothing has happened yet."""
     items.sort(key=lambda item: item.path.name != "test_first_video.py")
     for item in items:
         if HERE in item.path.parents:

@@ -1,10 +1,12 @@
-"""The voice list, searched and filtered, each voice with a sample from a video of the team."""
+"""The voice list, searched and filtered, each voice with a sample from a video of the team; a voice
+clone with its preview."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import Case, Q, When
 from django.db.models.fields.json import KeyTextTransform
 
 from dashboard.shared.video_options import FacelessOptions, VoiceOption
@@ -16,10 +18,11 @@ MAX_SAMPLED_VIDEOS = 200  # newest videos that are searched for samples
 
 @dataclass(frozen=True, slots=True)
 class VoiceSample:
-    """A finished video of the team that uses a voice."""
+    """A finished video of the team that uses a voice, or the voice clone itself."""
 
     job_id: UUID
     title: str
+    is_preview: bool = False
     length: str = f"0:{SAMPLE_LENGTH_S:02}"
 
 
@@ -74,10 +77,12 @@ def load_voice_list(
     matches = [voice for voice in voices if filters.matches(voice)]
     first = [voice for voice in voices if voice.value == chosen]
     others = [voice for voice in matches if voice.value != chosen]
-    samples = load_voice_samples(job)
+    samples, previews = load_voice_samples(job)
     return VoiceList(
         rows=tuple(
-            VoiceRow(voice, samples.get(voice.value), voice.value == chosen)
+            VoiceRow(
+                voice, previews.get(voice.name) or samples.get(voice.value), voice.value == chosen
+            )
             for voice in (*first, *others)
         ),
         match_count=len(matches),
@@ -88,16 +93,23 @@ def load_voice_list(
     )
 
 
-def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
-    """Return the newest finished video of the team for each voice id."""
+def load_voice_samples(job: Job) -> tuple[dict[str, VoiceSample], dict[str, VoiceSample]]:
+    """Return the newest finished video of the team for each voice id, and the finished voice clone
+    of the account for each name: the service lists clones among its voices by name alone. One
+    query."""
+    is_clone = Q(kind=JobKind.CLONE, account=job.account_id) & ~Q(media_url="")
     jobs = (
         Job.objects.visible()
-        .filter(tenant=job.tenant_id, kind=JobKind.FACELESS, state=JobState.COMPLETED)
+        .filter(Q(kind=JobKind.FACELESS) | is_clone, tenant=job.tenant_id, state=JobState.COMPLETED)
         .annotate(voice=KeyTextTransform("voice_id", "draft__settings"))
-        .order_by("-finished_at")
-        .values_list("voice", "pk", "title")[:MAX_SAMPLED_VIDEOS]
+        .order_by(Case(When(is_clone, then=0), default=1), "-finished_at")
+        .values_list("kind", "voice", "pk", "title")[:MAX_SAMPLED_VIDEOS]
     )
     samples: dict[str, VoiceSample] = {}
-    for voice, pk, title in jobs:
-        samples.setdefault(str(voice), VoiceSample(pk, title))
-    return samples
+    previews: dict[str, VoiceSample] = {}
+    for kind, voice, pk, title in jobs:
+        if kind == JobKind.CLONE:
+            previews.setdefault(title, VoiceSample(pk, title, is_preview=True))
+        else:
+            samples.setdefault(str(voice), VoiceSample(pk, title))
+    return samples, previews

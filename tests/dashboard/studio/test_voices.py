@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.utils import timezone
 
 from dashboard.models import Membership
-from proxyapi.models import Job, JobState
+from proxyapi.models import Job, JobKind, JobState
 from tests.dashboard.studio.conftest import Browser, get_page, step_url
-from tests.factories import JobFactory
+from tests.factories import JobFactory, TokenFactory
 
 HTMX = {"HX-Request": "true", "HX-Target": "voices"}
 
@@ -63,6 +63,27 @@ def test_a_voice_is_heard_in_a_finished_film_of_the_team(
     assert "Used in “Night trains are back”, 0:12" in html
     assert f'data-src="/videos/{film.pk}/media/"' in html
     assert html.count("The service provides no samples") == 1
+
+
+def test_a_clone_plays_its_own_preview(priya: Membership, draft: Job, client_of: Browser) -> None:
+    """The service lists it among its voices by its name."""
+    clones = [
+        JobFactory.create(
+            account=token.account,
+            token=token,
+            kind=JobKind.CLONE,
+            title=name,
+            draft=None,
+            state=JobState.COMPLETED,
+            media_url="https://media.example/preview.mp3",
+            remote_id=name,
+            finished_at=timezone.now(),
+        )
+        for token, name in ((draft.token, "Theo"), (TokenFactory.create(), "Maren"))
+    ]
+    html = get_page(client_of(priya), step_url(draft, "voice"))
+    assert html.count("Preview of the clone") == 1
+    assert f'data-src="/videos/{clones[0].pk}/media/"' in html
 
 
 def test_a_film_of_another_team_is_never_played(
