@@ -158,7 +158,7 @@ def test_the_studio_knows_the_past_of_each_type(
     expect(reading).to_contain_text("Reads as a topic", timeout=PRICED_TIMEOUT_MS)
     wait_until(lambda: not page.evaluate(IN_VIEW_WITHOUT_PICTURE_JS))
     album.take(page, "studio")
-    field.fill(" ".join(OWN_WORDS.split() * 5))  # a minute, as most videos of the past
+    field.fill(" ".join(OWN_WORDS.split() * 2))  # as long as the AI clips of the past
     expect(reading).to_contain_text("Reads as a script", timeout=PRICED_TIMEOUT_MS)
     page.get_by_role("button", name="AI clips").click()
     page.wait_for_url("**/studio/*-*/*/")
