@@ -120,8 +120,8 @@ class Precondition:
             return ""
         if not chosen.get(self.field):
             return self.refusal
-        is_offered = options.selected_choice(self.field, chosen) is not None
-        if self.must_be_offered and options.choices(self.field) and not is_offered:
+        offered = options.choices(self.field) if self.must_be_offered else ()
+        if offered and options.selected_choice(self.field, chosen) is None:
             return f"The {self.noun} is no longer offered. Choose another one."
         problem = self.find_problem(chosen, options) if self.find_problem else ""
         return f"{problem}." if problem else ""
