@@ -27,7 +27,7 @@ _skipped = False
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the test of the first video first: it takes its pictures of an unused portal."""
+    """Run the test of the first video first: its portal has not been used."""
     items.sort(key=lambda item: item.path.name != "test_first_video.py")
     for item in items:
         if HERE in item.path.parents:

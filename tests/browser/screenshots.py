@@ -1,6 +1,6 @@
-"""The pictures of the README, taken by the tests themselves.
+"""The pictures of the README: pages of the demo with its past, taken by test_past.py.
 
-`REELROOM_PICTURES=docs/img CI=true make test` writes them; otherwise nothing is taken.
+With `REELROOM_PICTURES=docs/img` they are written there; otherwise nothing is taken.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.member_page import MemberPage
-from tests.browser.screenshots import ScreenshotAlbum
 
 SOON = 20_000  # ms
 
@@ -41,7 +40,6 @@ def listener() -> Iterator[tuple[str, list[str]]]:
 def test_a_test_alert_shows_in_the_bell_and_arrives_signed(
     open_member_page: Callable[..., MemberPage],
     listener: tuple[str, list[str]],
-    album: ScreenshotAlbum,
 ) -> None:
     address, got = listener
     page = open_member_page("Thea").page
@@ -58,7 +56,6 @@ def test_a_test_alert_shows_in_the_bell_and_arrives_signed(
     expect(page.locator("#log tbody tr").nth(1)).to_contain_text("Delivered", timeout=SOON)
     assert len(got) == 1
     assert got[0].startswith("v1,")
-    album.take(page, "alerts")
     page.get_by_role("button", name="Mark as read").click()
     expect(page.locator("#bell-wide")).to_be_hidden()
     page.get_by_role("button", name="Remove webhook").click()

@@ -12,7 +12,6 @@ from tests.browser.budget_actions import add_budget, end_budget
 from tests.browser.held_responses import hold_response
 from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl
-from tests.browser.screenshots import ScreenshotAlbum
 
 MINE = 20_000  # ms; what happened elsewhere is shown within
 
@@ -59,15 +58,12 @@ def request_approval(priya: MemberPage, title: str, note: str) -> str:
     return job
 
 
-def test_what_was_asked_for_and_approved_is_rendered(
-    thea: Page, priya: MemberPage, album: ScreenshotAlbum
-) -> None:
+def test_what_was_asked_for_and_approved_is_rendered(thea: Page, priya: MemberPage) -> None:
     """Nobody loads a page again: the ask, the approval and the film come by themselves."""
     thea.goto("/budgets/")
     job = request_approval(priya, "Who owns the Moon?", "For the fair on Tuesday.")
     asks = thea.locator("#approval-requests")
     expect(asks).to_contain_text("“For the fair on Tuesday.”", timeout=MINE)
-    album.take(thea, "budgets")
     asks.get_by_role("link", name="Approve").click()
     thea.locator("dialog[open]").get_by_role("button", name="Approve").click()
     expect(asks).to_have_count(0)

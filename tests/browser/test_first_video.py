@@ -1,8 +1,7 @@
 """The promise of the README, kept by a person in a browser over the real processes of `make run`.
 
 Jonas has no token. He signs in, adds one, makes a video with his own words, sees its price before
-he
-pays, watches it render beside Vera, who never reloads her page, and plays it.
+he pays, watches it render beside Vera, who never reloads her page, and plays it.
 """
 
 from __future__ import annotations
@@ -11,32 +10,21 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.member_page import MemberPage
 from tests.browser.portal_process import LivePortal
-from tests.browser.screenshots import ScreenshotAlbum
 
 WIDE = {"width": 1440, "height": 900}
 WORDS = """A glacier looks still, and yet it moves. Every winter lays down a layer of snow, and
 every summer takes a little of it away. Under its own weight the snow turns to ice, blue and dense.
 The ice flows downhill like very slow water, and it carries stones from the mountains to the sea."""
-SHELF = (
-    ("Priya", "Who owns the Moon?", "Nobody owns the Moon. A treaty of 1967 says so, in one line."),
-    ("Luca", "The last lighthouse keeper", "The lamp turns by itself now. The keeper stayed."),
-    ("Priya", "Why bread rises", "Yeast eats sugar and breathes out gas. The dough holds it."),
-    ("Luca", "What bees remember", "A bee knows the way to a flower that it saw once, in May."),
-)
 WITHIN = 60_000  # milliseconds for a film to be made on two busy cores
 
 
 def test_a_newcomer_makes_and_plays_a_video(
     live_portal: LivePortal,
-    chromium: Browser,
     open_fresh_page: Callable[..., Page],
-    album: ScreenshotAlbum,
 ) -> None:
-    album.take(open_sign_in_page(chromium, live_portal), "sign-in")
     vera = open_fresh_page("Vera", viewport=WIDE)
     jonas = open_fresh_page("Jonas", viewport=WIDE)
     complaints: list[str] = []
@@ -44,35 +32,13 @@ def test_a_newcomer_makes_and_plays_a_video(
         page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     vera.get_by_role("link", name="Library").first.click()
     add_token(jonas, spare_token(live_portal))
-    create_video(jonas, album)
+    create_video(jonas)
     card = vera.locator("article.video", has_text="How to read a glacier")
     expect(card.locator(".pill")).to_contain_text(re.compile("Rendering|syncing"), timeout=20_000)
-    album.take(jonas, "rendering")
     expect(card).to_have_attribute("data-state", "completed", timeout=WITHIN)
-    wait_for_video(jonas, album)
+    wait_for_video(jonas)
     assert (navigation_type(jonas), navigation_type(vera)) == ("navigate", "navigate")
     assert complaints == []
-    if album.folder:
-        fill_library(open_fresh_page, vera)
-    album.take(vera, "library")
-
-
-def fill_library(page_of: Callable[..., Page], vera: Page) -> None:
-    """A library worth a picture: the films of a team, and one that is being made."""
-    priya, luca = MemberPage(page_of("Priya")), MemberPage(page_of("Luca"))
-    for name, title, words in SHELF:
-        (priya if name == "Priya" else luca).order_video(title, words)
-        done = vera.locator("article[data-state=completed]", has_text=title)
-        expect(done).to_be_visible(timeout=3 * WITHIN)
-    luca.create_draft("A town under the sea")
-    priya.order_video("How cities sleep")
-    expect(vera.get_by_role("heading", name="In progress")).to_be_visible(timeout=WITHIN)
-
-
-def open_sign_in_page(chromium: Browser, site: LivePortal) -> Page:
-    page = chromium.new_page(viewport=WIDE)  # type: ignore[arg-type]
-    page.goto(site.portal)
-    return page
 
 
 def spare_token(site: LivePortal) -> str:
@@ -90,7 +56,7 @@ def add_token(page: Page, token: str) -> None:
     assert token not in page.content()
 
 
-def create_video(page: Page, album: ScreenshotAlbum) -> None:
+def create_video(page: Page) -> None:
     page.get_by_role("link", name="Studio").first.click()
     page.locator("textarea[name=start]").fill(" ".join(WORDS.split()))
     expect(page.locator("#id_start_help")).to_contain_text("Reads as a script")
@@ -100,7 +66,6 @@ def create_video(page: Page, album: ScreenshotAlbum) -> None:
     step(page, "Script")
     step(page, "Voice")
     pick(page, "Marcus Reed")
-    album.take(page, "studio")
     step(page, "Visuals")
     pick(page, "Nature Documentary")
     step(page, "Captions")
@@ -109,7 +74,6 @@ def create_video(page: Page, album: ScreenshotAlbum) -> None:
     page.locator(".btn--primary:visible", has_text="Render").first.click()
     dialog = page.locator("dialog[open]")
     expect(dialog).to_contain_text("Held until the exact price is known")
-    album.take(page, "price")
     dialog.get_by_role("button", name="Render").click()
     page.wait_for_url("**/videos/**")
 
@@ -123,14 +87,13 @@ def pick(page: Page, name: str) -> None:
     choice.first.check(force=True)
 
 
-def wait_for_video(page: Page, album: ScreenshotAlbum) -> None:
+def wait_for_video(page: Page) -> None:
     """The page changed by itself; the film plays past its first second."""
     film = page.locator(".player video")
     expect(film).to_be_attached(timeout=20_000)
     film.evaluate("film => { film.muted = true; return film.play() }")
     expect(film).to_have_js_property("paused", False)
     assert played(film) > 1
-    album.take(page, "video")
 
 
 def played(film: Locator) -> float:

@@ -18,17 +18,10 @@ from tests.browser.member_page import MemberPage, sign_in
 from tests.browser.page_audit import MAX_PAGE_BYTES, audit_page
 from tests.browser.portal_process import OUTSIDE_VARIABLES, DemoPerson, LivePortal
 from tests.browser.sandbox_control import SandboxControl
-from tests.browser.screenshots import ScreenshotAlbum
 
 BOOKED = 90_000  # milliseconds at most; what comes later than its early reading has its minute
 WIDE: ViewportSize = {"width": 1440, "height": 1000}
 # Pages whose picture wants years of books.
-PICTURED = {
-    "overview": "/",
-    "forecast": "/forecast/",
-    "costs": "/costs/",
-    "reconciliation": "/reconciliation/",
-}
 ROWS = "#ledger-entries tbody:not(.pending) tr:not(.table__group)"
 SEARCH = re.compile(r"/ledger/\?q=glacier")
 MARK, MARKED = "window.sameDocument = true", "window.sameDocument === true"
@@ -102,9 +95,7 @@ def test_the_file_has_the_rows_of_the_page(open_member_page: Callable[..., Membe
         assert len(list(csv.DictReader(file))) >= shown
 
 
-def test_an_archive_stands_beside_the_demo(
-    live_portal: LivePortal, chromium: Browser, album: ScreenshotAlbum
-) -> None:
+def test_an_archive_stands_beside_the_demo(live_portal: LivePortal, chromium: Browser) -> None:
     ada = archived(live_portal)
     with chromium.new_context(base_url=live_portal.portal, viewport=WIDE) as context:
         page = context.new_page()
@@ -114,18 +105,11 @@ def test_an_archive_stands_beside_the_demo(
         full = audit_page(chromium, live_portal.portal, "/ledger/", context.storage_state())
         assert full.weight <= MAX_PAGE_BYTES
         assert full.violations == []
-        album.take(page, "ledger")
         page.get_by_role("link", name="Older").click()
         expect(page.get_by_role("link", name="Back to first page")).to_be_visible()
         page.goto("/ledger/charts/")
         page.locator("[data-chart='balance-says'] > svg").press("End")
         expect(page.locator("#balance-says")).to_contain_text("cr at the end.")
-        album.take(page, "ledger-charts")
-        for name, path in PICTURED.items():
-            page.goto(path)
-            expect(page.locator("main h1")).to_be_visible()
-            page.wait_for_load_state("networkidle")
-            album.take(page, name)
 
 
 def archived(site: LivePortal) -> DemoPerson:

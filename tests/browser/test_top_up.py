@@ -14,7 +14,6 @@ from playwright.sync_api import APIResponse, Page, Route, expect
 from tests.browser.member_page import MemberPage
 from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest, wait_until
-from tests.browser.screenshots import ScreenshotAlbum
 
 DeskOf = Callable[..., MemberPage]
 SAVED = 30_000  # milliseconds: a read and a PUT on two busy cores
@@ -61,7 +60,6 @@ def test_a_setting_is_saved_by_the_worker_and_shown_without_a_reload(
     open_member_page: DeskOf,
     live_portal: LivePortal,
     sandbox_guest: SandboxGuest,
-    album: ScreenshotAlbum,
 ) -> None:
     mira = open_member_page("Mira").page
     mira.goto(thea.url)
@@ -76,7 +74,6 @@ def test_a_setting_is_saved_by_the_worker_and_shown_without_a_reload(
     expect(mira.locator("#top-up-notices")).to_contain_text("changed while this page was open")
     shown = at_the_service(live_portal, sandbox_guest)
     assert (shown["enabled"], shown["type"], shown["units"]) == (True, "dynamic-credits", 5)
-    album.take(thea, "top-up")
     with thea.expect_request("**/top-up/what-if/*"):  # it follows the form that was laid anew
         thea.locator(".unit", has_text="300").first.click()
 

@@ -48,8 +48,8 @@ class VideoSetting:
 
 @dataclass(frozen=True, slots=True)
 class VideoPage:
-    """`media_url` is the portal's own URL of the video file; `media_version` changes with each new
-    file."""
+    """`media_url` and `poster_url` are the portal's own URLs of the video file and of the service's
+    picture of it; `media_version` changes with each new file."""
 
     card: VideoCard
     type: str
@@ -64,6 +64,7 @@ class VideoPage:
     history_steps: tuple[HistoryStep, ...]
     spent: CreditAmount
     media_url: str
+    poster_url: str
     media_version: str
     tabs: tuple[VideoTab, ...]
 
@@ -118,6 +119,7 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
         history_steps=build_video_history(context),
         spent=video_cost(context.charges),
         media_url=media_url,
+        poster_url=picture_url(job),
         media_version=f"film {job.finished_at:%H%M%S%f}"
         if media_url and job.finished_at
         else context.state.name,
@@ -171,3 +173,8 @@ def film_url(job: Job) -> str:
     if job.state != JobState.COMPLETED or not job.media_url:
         return ""
     return reverse("video-media", args=[job.pk])
+
+
+def picture_url(job: Job) -> str:
+    """Return the URL of the service's picture of a finished film, shown until the film is there."""
+    return reverse("video-poster", args=[job.pk]) if film_url(job) and job.poster_url else ""

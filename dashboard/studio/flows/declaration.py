@@ -114,12 +114,15 @@ class Precondition:
         return f"A {self.noun} is required to render."
 
     def find_refusal(self, chosen: dict[str, Any], options: FacelessOptions) -> str:
-        """Return a sentence if a render would lack it; empty if not. The service checks on its own
-        that a value is still offered."""
+        """Return a sentence if a render would lack it, or if the service offers other values only;
+        empty if not."""
         if self.only_if_offered and not options.choices(self.field):
             return ""
         if not chosen.get(self.field):
             return self.refusal
+        offered = options.choices(self.field) if self.must_be_offered else ()
+        if offered and options.selected_choice(self.field, chosen) is None:
+            return f"The {self.noun} is no longer offered. Choose another one."
         problem = self.find_problem(chosen, options) if self.find_problem else ""
         return f"{problem}." if problem else ""
 

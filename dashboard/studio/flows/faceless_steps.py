@@ -44,7 +44,7 @@ GENRE = OptionSetting(
     required_error="Choose a genre. This type cannot be rendered without one.",
     is_needed=True,
     control=SettingControl.STILLS,
-    section=SettingSection("Genre", "the same scene in each"),
+    section=SettingSection("Genre", "a still of each"),
 )
 CHARACTER = OptionSetting("character_id", "Character", control=SettingControl.PEOPLE)
 BACKGROUND = OptionSetting("background_id", "Background", control=SettingControl.SWATCHES)

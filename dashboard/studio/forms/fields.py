@@ -67,6 +67,7 @@ class ScriptField(MultilineTextField):
 
     def __init__(self, *, required: bool, rows: int) -> None:
         super().__init__(
+            label="Text",  # its card is called Script
             required=required,
             max_length=MAX_SCRIPT_LENGTH,
             widget=forms.Textarea(attrs={"rows": rows, **SCRIPT_ATTRS}),

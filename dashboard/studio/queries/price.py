@@ -196,14 +196,15 @@ def is_page_being_read(job: Job) -> bool:
 def draft_requirements(job: Job, options: FacelessOptions) -> list[RenderRequirement]:
     """Return what the chosen settings must meet; no queries."""
     needs: list[RenderRequirement] = []
+    linked: set[str] = set()
     for need in flow_of(job).preconditions:
         if need.only_if_offered and not options.choices(need.field):
             continue
         done, label = precondition_state(need, job, options)
-        # Each step is linked once.
-        is_linked = any(not earlier.done and earlier.step == need.step for earlier in needs)
-        step = "" if is_linked else need.step
+        # Two lines of one setting have one link.
+        step = "" if need.field in linked else need.step
         needs.append(RenderRequirement(label, done, step, need.action_label))
+        linked |= set() if done else {need.field}
     return needs + vanished_requirements(job, options)
 
 
@@ -231,11 +232,10 @@ def precondition_state(need: Precondition, job: Job, options: FacelessOptions) -
     problem = need.find_problem(chosen, options) if need.find_problem else ""
     if problem:
         return False, problem
-    is_met = (
-        not need.must_be_offered
-        or setting_state(flow_of(job).settings[need.field], chosen, options)[0]
-    )
-    return is_met, need.label
+    if need.must_be_offered:
+        is_met, note = setting_state(flow_of(job).settings[need.field], chosen, options)
+        return is_met, need.label if is_met else note
+    return True, need.label
 
 
 def token_requirement(job: Job) -> RenderRequirement | None:

@@ -135,6 +135,10 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     assert MonthlyPriceCount.objects.filter(operation="faceless.render").exists()
     assert Label.objects.filter(jobs__in=done).distinct().count() == 3
     assert set(Preset.objects.values_list("type", flat=True)) == {"ai-visuals", "b-roll"}
+    for preset in Preset.objects.all():
+        assert preset.used_count == preset.origins.count() > 0
+        assert preset.last_used_at
+        assert preset.last_used_at > preset.created_at
     latest = max(job.finished_at or job.created_at for job in jobs)
     first = min(job.created_at for job in jobs)
     assert latest < now

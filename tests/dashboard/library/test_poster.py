@@ -44,6 +44,12 @@ def test_a_video_without_a_poster_asks_nobody(make_video_job, vera, client_of):
     assert client_of(vera).get(f"/videos/{job.pk}/poster/").status_code == 204
 
 
+def test_the_player_shows_it_until_the_film_is_there(job, make_video_job, vera, client_of):
+    for video, shown in ((job, True), (make_video_job("completed"), False)):
+        page = client_of(vera).get(f"/videos/{video.pk}/").content.decode()
+        assert (f'poster="/videos/{video.pk}/poster/"' in page) is shown
+
+
 def test_what_another_team_made_does_not_exist(job, otto, client_of):
     answer = client_of(otto).get(f"/videos/{job.pk}/poster/")
     unknown = client_of(otto).get(f"/videos/{uuid.uuid4()}/poster/")

@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.shared.live.change_rendering import render_tenant_changes
+from dashboard.studio.flows import FLOWS
 from dashboard.studio.queries import build_draft_price, build_render_button
 from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import ChargeState, Draft, Job, JobState, TokenState
-from tests.dashboard.studio.conftest import WANTED, Browser, get_page, job_url
+from tests.dashboard.studio.conftest import OPTIONS, WANTED, Browser, get_page, job_url
 from tests.factories import ChargeFactory, JobFactory
 
 HTMX = {"HX-Request": "true"}
@@ -54,6 +55,38 @@ def test_without_a_script_there_is_no_price_and_each_need_leads_to_its_step(draf
     }
 
 
+OWN_NEEDS = {
+    "ai-visuals": {"Script is set": "script", "Genre is set": "visuals"},
+    "ai-clips": {
+        "Script is set": "script",
+        "Genre is set": "visuals",
+        "Clip engine is chosen": "visuals",
+    },
+    "b-roll": {"Script is set": "script"},
+    "url-based": {"Images from the page": "source", "Script is set": "source"},
+}
+
+
+@pytest.mark.parametrize("type_", FLOWS)
+def test_each_type_lists_what_the_service_would_refuse_with_its_step(
+    draft: Job, type_: str
+) -> None:
+    """Every precondition of the spec: of the type, its voice, nothing rendering, the credits."""
+    draft.draft.settings = {"type": type_, "title": "Ice"}
+    optional = {**OPTIONS["optional"], "clip_engines": [{"id": 811, "name": "Brook", "cost": []}]}
+    draft.account.options = {**OPTIONS, "optional": optional}
+    requirements = build_draft_price(draft).requirements
+    assert {need.label: need.step for need in requirements if not need.done} == {
+        **OWN_NEEDS[type_],
+        "Voice is chosen": "voice",
+        "Voice is available at the service": "",
+    }
+    assert {need.label for need in requirements if need.done} == {
+        "No render is running",
+        "4,318 cr are free",
+    }
+
+
 def test_an_edited_draft_is_asked_for_again(ready: Job) -> None:
     """An estimate of other settings is no price."""
     ready.draft.settings = {**ready.draft.settings, "genre_id": 942}
@@ -85,7 +118,7 @@ def test_a_price_that_failed_says_why_and_offers_to_ask_again(
 def test_a_voice_that_the_service_does_not_know_is_a_need(ready: Job) -> None:
     ready.draft.settings = {**ready.draft.settings, "voice_id": 4711}
     unmet = [need.label for need in build_draft_price(ready).requirements if not need.done]
-    assert unmet == ["Voice is available at the service"]
+    assert unmet == ["The voice is no longer available"]
 
 
 @pytest.mark.parametrize(

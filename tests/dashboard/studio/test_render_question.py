@@ -13,7 +13,7 @@ from dashboard.models import Membership
 from dashboard.shared.charts.price_range import build_price_range
 from dashboard.studio.queries import build_render_question
 from proxyapi.models import Charge, ChargeState, Draft, Job
-from tests.dashboard.studio.conftest import Browser, get_page, job_url
+from tests.dashboard.studio.conftest import OPTIONS, WANTED, Browser, get_page, job_url
 from tests.factories import ChargeFactory
 
 HTMX = {"HX-Request": "true"}
@@ -192,3 +192,20 @@ def test_a_price_that_nobody_in_this_tab_saw_is_not_paid(
     assert "Not sent. The price was 96 cr and is 480 cr now" in html
     assert 'name="price" value="480' in html
     assert not Charge.objects.exists()
+
+
+@pytest.mark.parametrize(("field", "group"), [("voice_id", "voices"), ("genre_id", "genres")])
+def test_a_choice_that_vanished_meanwhile_is_not_rendered_and_stays_named(
+    priya: Membership, ready: Job, client_of: Browser, field: str, group: str
+) -> None:
+    """The question was open when the service took the option away."""
+    browser = client_of(priya)
+    sent = form(ready, nonce_of(browser, ready))
+    mandatory = {**OPTIONS["mandatory"], group: OPTIONS["mandatory"][group][1:]}
+    ready.account.options = {**OPTIONS, "mandatory": mandatory}
+    ready.account.save()
+    answer = browser.post(job_url(ready, "renders"), sent, headers=HTMX).content.decode()
+    assert "no longer" in answer
+    assert not Charge.objects.exists()
+    ready.refresh_from_db()
+    assert ready.draft.settings[field] == WANTED[field]

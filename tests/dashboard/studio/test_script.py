@@ -328,3 +328,37 @@ def test_what_the_service_says_of_a_field_stands_at_that_field_until_it_is_chang
 )
 def test_words_are_counted_in_every_script(text: str, words: int) -> None:
     assert script_length(text).words == words
+
+
+def test_a_script_of_twenty_minutes_is_kept_and_one_word_more_is_not(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    browser, longest = client_of(priya), " ".join(["ice"] * 3_000)
+    browser.post(step_url(draft, "script"), {"script": longest})
+    html = get_page(browser, step_url(draft, "script"))
+    assert "20 min, 3,000 words" in html
+    assert '<option value="1200"' in html
+    refused = browser.post(step_url(draft, "script"), {"script": f"{longest} ice"})
+    assert "Shorten it by 1." in refused.content.decode()
+    draft.refresh_from_db()
+    assert draft.draft.settings["script"] == longest
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["\u200fالجليد يتحرك ببطء، 3 سم في اليوم.", "یخ می\u200cرود.", "הקרח נע לאט, כמו נהר."],
+)
+def test_a_script_from_right_to_left_is_kept_as_it_was_written(
+    priya: Membership, draft: Job, client_of: Browser, script: str
+) -> None:
+    """With the marks that its letters need; each place that shows it takes its direction."""
+    browser = client_of(priya)
+    assert browser.post(step_url(draft, "script"), {"script": script}).status_code == 302
+    draft.refresh_from_db()
+    assert draft.draft.settings["script"] == script
+    for step, tag in (("script", r"<textarea[^>]*"), ("review", r'<p class="script[^>]*')):
+        shown = re.search(
+            rf'{tag}dir="auto"[^>]*>\s*([^<]+)<', get_page(browser, step_url(draft, step))
+        )
+        assert shown
+        assert shown[1].strip() == script

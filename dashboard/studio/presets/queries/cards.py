@@ -32,6 +32,7 @@ class PresetCard:
     voice: str
     still_url: str
     missing_count: int
+    used_count: int
 
     @property
     def line(self) -> str:
@@ -80,6 +81,7 @@ def build_preset_card(preset: Preset) -> PresetCard:
         voice=option_name(options, VOICE_FIELD),
         still_url=film_still_url(picture_id) if picture_id else "",
         missing_count=len(preset.missing),
+        used_count=preset.used_count,
     )
 
 
