@@ -49,6 +49,7 @@ app.conf.update(
         "proxyapi.tasks.dispatch_slow_charge_task": SLOW_QUEUE,
         "proxyapi.tasks.read_page_task": SLOW_QUEUE,
         "proxyapi.tasks.refresh_account_task": SLOW_QUEUE,
+        "proxyapi.tasks.refresh_ideas_task": SLOW_QUEUE,
         "proxyapi.tasks.refresh_top_up_task": SLOW_QUEUE,
         "proxyapi.tasks.sync_ledger_task": SLOW_QUEUE,
         "proxyapi.tasks.recount_days_task": SLOW_QUEUE,

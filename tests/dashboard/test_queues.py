@@ -42,6 +42,7 @@ WAYS = {
         "read_page_task",
         "recount_days_task",
         "refresh_account_task",
+        "refresh_ideas_task",
         "refresh_top_up_task",
         "sync_ledger_task",
     },
