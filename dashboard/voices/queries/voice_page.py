@@ -80,6 +80,7 @@ class VoicePage:
     consent: ConsentCard | None
     voice_id: str
     preview_url: str
+    slots_url: str
     use: VoiceUse | None
     chosen: CloneSettings
     price: ClonePrice | None
@@ -119,6 +120,7 @@ def load_voice_page(job: Job, reader: Membership) -> VoicePage:
         consent=build_consent_card(row, consent, may_withdraw=can_withdraw(context, reader)),
         voice_id="" if withdrawn else voice_id,
         preview_url=reverse("video-media", args=[row.pk]) if is_playable else "",
+        slots_url=reverse("voice-slots", args=[row.account_id]),
         use=load_voice_use(row, voice_id) if voice_id else None,
         chosen=chosen,
         price=load_clone_price(row, reader) if editable else None,
