@@ -210,6 +210,7 @@ def test_what_another_team_has_does_not_exist(
 ) -> None:
     nothing: dict[str, object] = {f"{of}_id": uuid.uuid4() for of in OBJECTS}
     nothing |= {"membership_id": 999_999, "pack_id": 999_999, "rewrite_id": 999_999}
+    nothing |= {"file_id": uuid.uuid4()}
     browser = client_of(otto)
     theirs = getattr(browser, method)(address(name, job))
     none = getattr(browser, method)(address(name, job, **nothing))

@@ -12,7 +12,9 @@ import httpx
 import pytest
 from django.utils import timezone
 
+from dashboard.library.actions import quote_retry
 from dashboard.models import AuditEvent, Membership, VoiceConsent
+from dashboard.parts.actions import quote_new_render
 from dashboard.shared.video_options import account_options
 from dashboard.studio.actions import quote_render
 from dashboard.voices import actions
@@ -311,3 +313,21 @@ def test_a_draft_with_a_voice_whose_consent_was_withdrawn_is_not_rendered(
     draft = JobFactory(account=account, token=voice.token, draft__settings=ready)
     with pytest.raises(NotReady, match="The consent to this voice was withdrawn"):
         quote_render(draft, Decimal(9))
+
+
+@pytest.mark.parametrize(
+    ("state", "quote"),
+    [
+        (JobState.FAILED, lambda job: quote_retry(job, Decimal(9), job.finished_at.isoformat())),
+        (JobState.COMPLETED, lambda job: quote_new_render(job, Decimal(9))),
+    ],
+)
+def test_a_video_with_such_a_voice_is_not_rendered_again(
+    state: JobState, quote: Any, voice: Job, account: Account
+) -> None:
+    account.withdrawn_voice_ids = ["7"]
+    account.save()
+    ended = {"state": state, "remote_id": "5", "finished_at": timezone.now()}
+    job = JobFactory(account=account, token=voice.token, draft__settings={"voice_id": 7}, **ended)
+    with pytest.raises(NotReady, match="The consent to the voice of this video was withdrawn"):
+        quote(job)
