@@ -25,6 +25,7 @@ from dashboard.shared.charging import (
     PRICE_MISSING,
     require_job_state,
     require_shown_price,
+    require_voice_consent,
     submit_charge,
 )
 from dashboard.shared.roles import Permission
@@ -84,6 +85,7 @@ def quote_retry(job: Job, seen: Decimal, failed_at: str) -> Decimal:
         job, JobState.FAILED, "Only a failed render can be retried. This one did not fail."
     )
     require_latest_failure(failed_at, job)
+    require_voice_consent(job)
     price = pricing.estimate_retry_price(job)
     if price is None:
         raise NotReady(PRICE_MISSING)

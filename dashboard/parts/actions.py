@@ -15,6 +15,7 @@ from dashboard.shared.charging import (
     PRICE_MISSING,
     require_job_state,
     require_shown_price,
+    require_voice_consent,
     submit_charge,
 )
 from dashboard.shared.roles import Permission
@@ -135,6 +136,7 @@ def render_video_again(
 
 def quote_new_render(job: Job, seen: Decimal) -> Decimal:
     require_job_state(job, JobState.COMPLETED, NOT_RENDERED_YET)
+    require_voice_consent(job)
     price = pricing.estimate_retry_price(job)
     if price is None:
         raise NotReady(PRICE_MISSING)

@@ -40,6 +40,7 @@ from proxyapi.refusals import (
 NOTHING_BESIDE = Decimal(0)
 ALREADY_SENT = "This was already sent. Nothing was sent twice."
 PRICE_MISSING = "There is no current price. Get a price first. Nothing was sent."
+VOICE_WITHDRAWN = "The consent to the voice of this video was withdrawn. Nothing was sent."
 PRICE_CHANGED = "Not sent. The price was {seen} cr and is {now} cr now"
 
 
@@ -157,6 +158,13 @@ def existing_approval_request(charge: Charge) -> ApprovalRequest:
 def require_job_state(job: Job, state: JobState, sentence: str) -> None:
     if job.state != state:
         raise NotReady(sentence)
+
+
+def require_voice_consent(job: Job) -> None:
+    """Raise `NotReady` if the consent to its voice was withdrawn: the service would still use
+    it."""
+    if str(job.chosen_settings.get("voice_id")) in job.account.withdrawn_voice_ids:
+        raise NotReady(VOICE_WITHDRAWN)
 
 
 def require_shown_price(seen: Decimal, now: Decimal, why: str = ".") -> None:

@@ -84,6 +84,9 @@ class PriceQuestion:
         """The remaining amounts are minimums, because the hold is an upper bound of the price."""
         if self.price is None:
             return
+        if not self.price and not self.hold:
+            yield AmountRow("Price", self.price, "free", note=self.price_note)
+            return
         yield from self.parts
         if self.is_exact:
             yield AmountRow("Price", self.price, note=self.price_note)

@@ -7,12 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from dashboard.shared.formatting import clock, credits, day
-from proxyapi.models import Account, Charge, ChargeState, Job, JobState, Tenant, Token
+from proxyapi.models import (
+    VIDEO_KINDS,
+    Account,
+    Charge,
+    ChargeState,
+    Job,
+    JobState,
+    Tenant,
+    Token,
+)
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import HOLDING_STATES, held_credits_annotation
 from proxyapi.operations import PART_OPERATIONS
@@ -89,6 +98,7 @@ def load_team_balance(tenant: Tenant) -> TeamBalance:
 
 def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
     """Return the credits held on accounts with a token, and the activity counts, in one query."""
+    of_videos = Q(job=None) | Q(job__kind__in=VIDEO_KINDS)  # others have pages of their own
     tokens = Token.objects.not_removed().filter(account=OuterRef("account"))
     charges = Charge.objects.filter(tenant=OuterRef("pk"), state__in=HOLDING_STATES).order_by()
     jobs = (
@@ -111,7 +121,7 @@ def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
             ),
             unknown=Coalesce(
                 Subquery(
-                    charges.filter(state=ChargeState.UNKNOWN)
+                    charges.filter(of_videos, state=ChargeState.UNKNOWN)
                     .exclude(operation__in=PART_OPERATIONS)  # the video itself is not unknown
                     .values("tenant")
                     .annotate(n=Count("pk"))

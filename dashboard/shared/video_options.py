@@ -102,6 +102,7 @@ class FacelessOptions:
 
     groups: dict[str, list[dict[str, Any]]]
     clip_engines: tuple[ClipEngine, ...] = ()
+    withdrawn_voice_ids: frozenset[str] = frozenset()  # the service offers them, the team does not
 
     def __bool__(self) -> bool:
         return any(self.groups.values())
@@ -189,13 +190,11 @@ def account_options(account: Account) -> FacelessOptions:
     """Return the options of an account, with the menus of its clip engines, without the voices
     whose consent was withdrawn."""
     known = parse_faceless_options(account.options, account.clip_models)
-    withdrawn = account.withdrawn_voice_ids
+    withdrawn = frozenset(account.withdrawn_voice_ids)
     if not withdrawn:
         return known
-    voices = [
-        item for item in known.groups.get("voices", []) if str(item.get("id")) not in withdrawn
-    ]
-    return replace(known, groups={**known.groups, "voices": voices})
+    voices = [one for one in known.groups.get("voices", []) if str(one.get("id")) not in withdrawn]
+    return replace(known, groups={**known.groups, "voices": voices}, withdrawn_voice_ids=withdrawn)
 
 
 def parse_faceless_options(data: Any, clip_models: Any = ()) -> FacelessOptions:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from dashboard.shared.video_options import FacelessOptions
 from dashboard.studio.flows.declaration import (
     FlowStep,
     OptionSetting,
@@ -82,10 +85,22 @@ CAPTIONS_STEP = FlowStep(
 )
 REVIEW_STEP = FlowStep(StepSlug.REVIEW, "Review", template="studio/steps/review.html")
 
+
+def find_voice_problem(chosen: dict[str, Any], options: FacelessOptions) -> str:
+    """The service would still render with a voice whose consent was withdrawn."""
+    is_withdrawn = str(chosen.get("voice_id")) in options.withdrawn_voice_ids
+    return "The consent to this voice was withdrawn. Choose another one" if is_withdrawn else ""
+
+
 SCRIPT_SET = Precondition("script", "script", "Script is set", StepSlug.SCRIPT, "Add it")
 VOICE_CHOSEN = Precondition("voice_id", "voice", "Voice is chosen", StepSlug.VOICE)
 VOICE_OFFERED = Precondition(
-    "voice_id", "voice", "Voice is available at the service", StepSlug.VOICE, must_be_offered=True
+    "voice_id",
+    "voice",
+    "Voice is available at the service",
+    StepSlug.VOICE,
+    must_be_offered=True,
+    find_problem=find_voice_problem,
 )
 GENRE_SET = Precondition(
     "genre_id", "genre", "Genre is set", StepSlug.VISUALS, must_be_offered=True

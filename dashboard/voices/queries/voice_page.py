@@ -34,7 +34,7 @@ from dashboard.voices.queries.price import ClonePrice, load_clone_price
 from dashboard.voices.queries.voice_status import VoiceStatus, build_voice_status
 from dashboard.voices.queries.voice_use import VoiceUse, load_voice_use
 from proxyapi.cloned_voices import find_voice_id, listed_voices
-from proxyapi.models import ClonedVoice, Job, JobState, StoredFile
+from proxyapi.models import Charge, ClonedVoice, Job, JobState, StoredFile
 from proxyapi.polling.duration_history import DurationHistory
 
 
@@ -80,6 +80,7 @@ class VoicePage:
     consent: ConsentCard | None
     voice_id: str
     preview_url: str
+    slots_url: str
     use: VoiceUse | None
     chosen: CloneSettings
     price: ClonePrice | None
@@ -113,18 +114,25 @@ def load_voice_page(job: Job, reader: Membership) -> VoicePage:
         may_make=may_make,
         status=build_voice_status(context, voice_id, withdrawn=withdrawn),
         bar=build_progress_bar(row, context.state, durations.usual_for(row), now),
-        fresh=build_freshness(row, context.state, context.open_charge, now),
+        fresh=build_freshness(row, context.state, unsettled_charge(context), now),
         cost=voice_cost(context),
         samples=samples,
         consent=build_consent_card(row, consent, may_withdraw=can_withdraw(context, reader)),
         voice_id="" if withdrawn else voice_id,
         preview_url=reverse("video-media", args=[row.pk]) if is_playable else "",
+        slots_url=reverse("voice-slots", args=[row.account_id]),
         use=load_voice_use(row, voice_id) if voice_id else None,
         chosen=chosen,
         price=load_clone_price(row, reader) if editable else None,
         version=settings_version(row.chosen_settings),
         member_name=str(reader.user),
     )
+
+
+def unsettled_charge(context: VideoContext) -> Charge | None:
+    """The open request; not one that was carried out, of which only the cost is unknown."""
+    charge = context.open_charge
+    return None if charge is None or charge.applied_at is not None else charge
 
 
 def voice_cost(context: VideoContext) -> CreditAmount:
@@ -178,8 +186,7 @@ def voice_note(job: Job, chosen: CloneSettings, sample_count: int) -> str:
 
 
 def can_withdraw(context: VideoContext, reader: Membership) -> bool:
-    is_sent = context.open_charge is None or context.open_charge.applied_at is not None
-    return has_permission(reader, Permission.RENDER) and is_sent
+    return has_permission(reader, Permission.RENDER) and unsettled_charge(context) is None
 
 
 def build_consent_card(

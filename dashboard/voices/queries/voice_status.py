@@ -34,7 +34,7 @@ WITHDRAWN_TEXT = (
     "Finished videos stay as they are. The service has no way to delete a voice through its API."
 )
 FAILED_TEXT = (
-    "{cost} What the slot does now is shown under Slots. Create it again with other samples: name, "
+    "{cost} What the slot does now is shown under Slot. Create it again with other samples: name, "
     "gender and samples are kept."
 )
 # When a request of a price was lost (credits, sent at, settled by).

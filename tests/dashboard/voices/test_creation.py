@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import uuid
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import httpx
 import pytest
 from django.utils import timezone
 
+from dashboard.library.actions import quote_retry
 from dashboard.models import AuditEvent, Membership, VoiceConsent
+from dashboard.parts.actions import quote_new_render
 from dashboard.shared.video_options import account_options
+from dashboard.studio.actions import quote_render
 from dashboard.voices import actions
 from dashboard.voices.queries.voice_page import VoicePage, load_voice_page
 from proxyapi import cloned_voices
@@ -30,6 +34,7 @@ from proxyapi.models import (
 from proxyapi.polling.poller import poll_job
 from proxyapi.refusals import NotReady, StaleData
 from tests.dashboard.voices.conftest import CHOSEN, WAV, create, options_of, slots_response
+from tests.factories import JobFactory
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
     charged_response,
@@ -296,3 +301,33 @@ def test_a_withdrawn_consent_stays_and_the_voice_is_offered_no_more(
     assert (page.status.label, page.voice_id, page.preview_url) == ("Consent withdrawn", "", "")
     with pytest.raises(NotReady):
         actions.withdraw_consent(by=priya, job=voice)
+
+
+def test_a_draft_with_a_voice_whose_consent_was_withdrawn_is_not_rendered(
+    voice: Job, priya: Membership, account: Account
+) -> None:
+    """The service would still take it."""
+    account.withdrawn_voice_ids = ["7"]
+    account.save()
+    ready = {"type": "b-roll", "script": "Ice moves.", "voice_id": 7}
+    draft = JobFactory(account=account, token=voice.token, draft__settings=ready)
+    with pytest.raises(NotReady, match="The consent to this voice was withdrawn"):
+        quote_render(draft, Decimal(9))
+
+
+@pytest.mark.parametrize(
+    ("state", "quote"),
+    [
+        (JobState.FAILED, lambda job: quote_retry(job, Decimal(9), job.finished_at.isoformat())),
+        (JobState.COMPLETED, lambda job: quote_new_render(job, Decimal(9))),
+    ],
+)
+def test_a_video_with_such_a_voice_is_not_rendered_again(
+    state: JobState, quote: Any, voice: Job, account: Account
+) -> None:
+    account.withdrawn_voice_ids = ["7"]
+    account.save()
+    ended = {"state": state, "remote_id": "5", "finished_at": timezone.now()}
+    job = JobFactory(account=account, token=voice.token, draft__settings={"voice_id": 7}, **ended)
+    with pytest.raises(NotReady, match="The consent to the voice of this video was withdrawn"):
+        quote(job)
