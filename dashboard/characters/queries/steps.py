@@ -10,8 +10,8 @@ from typing import Any
 
 from django.urls import reverse
 
-from dashboard.characters.queries.preview_pool import PreviewPool, load_preview_pool
 from dashboard.characters.queries.cards import photo_url
+from dashboard.characters.queries.preview_pool import PreviewPool, load_preview_pool
 from dashboard.characters.queries.rounds import PreviewRounds, build_rounds
 from dashboard.models import CharacterPhoto, Membership
 from dashboard.shared.member_tokens import has_member_token
