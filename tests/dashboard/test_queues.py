@@ -56,6 +56,7 @@ WAYS = {
         "evaluate_all_forecasts",
         "poll_job_task",
         "quote_draft_task",
+        "read_genres_task",
         "read_job_parts_task",
         "read_voice_slots_task",
         "reconcile_charge_task",
