@@ -22,12 +22,12 @@ from dashboard.shared.charging import (
     require_shown_price,
     submit_charge,
 )
+from dashboard.shared.member_tokens import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import account_options
 from dashboard.studio.flows import flow_of, lacks_priced_choice, settings_put_aside, type_refusal
 from dashboard.studio.kept_settings.new_drafts import DraftStart, build_draft_start
 from proxyapi import pricing, tasks
-from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS, awaits_approval, has_unread_script, page_reading
 from proxyapi.models import (
@@ -38,12 +38,10 @@ from proxyapi.models import (
     JobState,
     PageRead,
     ScriptVersion,
-    Token,
     lock_draft,
 )
-from proxyapi.refusals import NotReady, StaleData, TokenRefused
+from proxyapi.refusals import NotReady, StaleData
 
-ADD_ONE_FIRST = "You have no token yet. Add yours; everything you create uses it."
 DRAFT_CHANGED_REASON = ": the draft was changed or got a new price."
 TYPE_FIXED = (
     "The type cannot be changed after the first render. Create a new draft for another type."
@@ -156,16 +154,6 @@ def restore_draft(*, by: Membership, job: Job) -> None:
     if Job.objects.filter(pk=job.pk, hidden_at__isnull=False).update(hidden_at=None):
         record_audit_event(by, AuditAction.DRAFT_RESTORE, job.pk)
         publish_event(job.tenant_id, EventType.DRAFT, job.pk)
-
-
-def require_member_token(by: Membership) -> Token:
-    own_tokens = Token.objects.usable().filter(tenant=by.team.tenant, owner=by.user)
-    token = token_vault.first_decryptable(own_tokens.select_related("account").best_first())
-    if token is None:
-        stored = Token.objects.not_removed().filter(tenant=by.team.tenant, owner=by.user)
-        paused = (row.account.pause_reason for row in stored.select_related("account"))
-        raise TokenRefused(next(filter(None, paused), ADD_ONE_FIRST))
-    return token
 
 
 @transaction.atomic

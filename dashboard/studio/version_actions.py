@@ -16,6 +16,7 @@ from dashboard.shared.audit_log import append_audit_rows_last, record_audit_even
 from dashboard.shared.budget_impact import budget_left_text
 from dashboard.shared.charging import lock_budget_usages
 from dashboard.shared.formatting import credits
+from dashboard.shared.member_tokens import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
 from proxyapi import pricing
@@ -59,10 +60,7 @@ def create_versions(
     size = len(values) + 1
     if not MIN_VERSIONS <= size <= MAX_VERSIONS:
         raise Refusal(WRONG_NUMBER)
-    if (
-        job.state == JobState.DRAFT
-        and actions.require_member_token(by).account_id != job.account_id
-    ):
+    if job.state == JobState.DRAFT and require_member_token(by).account_id != job.account_id:
         raise NotReady(OTHER_ACCOUNT)
     group = VersionGroup.objects.create(
         team=by.team, difference=difference, size=size, nonce=nonce, created_by=by.user

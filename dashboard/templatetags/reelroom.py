@@ -23,6 +23,7 @@ from dashboard.shared.formatting import (
     share_of,
 )
 from dashboard.static_files.bundles import (
+    CLIPS_STYLE_BUNDLE,
     SCRIPT_BUNDLE,
     STUDIO_STYLE_BUNDLE,
     STYLE_BUNDLE,
@@ -52,6 +53,12 @@ def sheets() -> list[str]:
 def studio_sheets() -> list[str]:
     """Return the style sheets that pages of the studio and of videos link besides."""
     return files_to_link(STUDIO_STYLE_BUNDLE)
+
+
+@register.simple_tag
+def clip_sheets() -> list[str]:
+    """Return the style sheets that pages of clips link besides."""
+    return files_to_link(CLIPS_STYLE_BUNDLE)
 
 
 @register.simple_tag

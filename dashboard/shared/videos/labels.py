@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from proxyapi.kinds import KINDS
 from proxyapi.models import Job, JobKind
 from proxyapi.operations import get_operation
 
@@ -25,7 +24,7 @@ JOB_KIND_LABELS: dict[str, str] = {
 
 def is_made_in_studio(job: Job) -> bool:
     """True if the video has a draft of the studio, and the studio has steps for its kind."""
-    return KINDS[job.kind].prepare is not None and job.draft_or_none is not None
+    return job.kind == JobKind.FACELESS and job.draft_or_none is not None
 
 
 def job_type_label(job: Job) -> str:

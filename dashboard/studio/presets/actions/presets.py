@@ -20,8 +20,9 @@ from dashboard.models import (
 )
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.member_tokens import require_member_token
 from dashboard.shared.roles import Permission
-from dashboard.studio.actions import NO_SETTINGS, require_member_token, start_draft
+from dashboard.studio.actions import NO_SETTINGS, start_draft
 from dashboard.studio.flows import FLOWS
 from dashboard.studio.kept_settings.capture import KeepableSettings, capture_settings
 from dashboard.studio.kept_settings.groups import FORMAT_FIELD, SCRIPT_GROUP
