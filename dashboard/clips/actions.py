@@ -31,7 +31,7 @@ from proxyapi.kinds import (
     clip_body,
     clip_parameters,
 )
-from proxyapi.models import Charge, Draft, Job, JobKind, JobState, StoredFile, Upload, lock_draft
+from proxyapi.models import Charge, Draft, Job, JobKind, StoredFile, Upload, lock_draft
 from proxyapi.refusals import NotReady, StaleData, format_credits
 
 UNTITLED = "Untitled clip"
@@ -40,6 +40,10 @@ UNUSED_REFERENCES_KEY = "kept_references"  # of settings
 ALREADY_SENT = (
     "This clip was sent, or waits for an approval. Your change was not saved. Your text is still "
     "here: start a new clip to use it."
+)
+SENT_BEFORE = (
+    "This clip was sent before, or waits for an approval. Nothing was sent twice. Use Same again "
+    "for another one."
 )
 CHANGED_ELSEWHERE = (
     "This draft was changed in another window or by somebody else. Your text is still here and not "
@@ -215,8 +219,8 @@ def generate_clip(
 def quote_clip_creation(job: Job, seen: Decimal, edited_at: str) -> Decimal:
     """Return the price in credits; raise `Refusal` if nothing can be sent."""
     draft = job.draft
-    if job.state != JobState.DRAFT:
-        raise NotReady(ALREADY_SENT)
+    if not is_composable(job):
+        raise NotReady(SENT_BEFORE)
     if edited_at != draft.edited_at.isoformat():
         raise StaleData(CHANGED_SINCE_SHOWN)
     model = find_clip_model(account_clip_models(job.account), draft.settings.get("model"))

@@ -24,7 +24,13 @@ from dashboard.clips.queries import (
 from dashboard.clips.queries.composer import load_own_token
 from dashboard.clips.queries.frames import film_reference
 from dashboard.clips.readiness import is_composable
-from dashboard.shared.access import fetch_clip, fetch_film, find_clip_draft, has_permission
+from dashboard.shared.access import (
+    check_permission,
+    fetch_clip,
+    fetch_film,
+    find_clip_draft,
+    has_permission,
+)
 from dashboard.shared.clip_models import account_clip_models
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.query_params import parse_uuid
@@ -74,6 +80,7 @@ def load_requested_composer(request: TeamRequest) -> Composer:
 @require_POST
 def save_draft(request: TeamRequest) -> HttpResponse:
     """Save what was posted; with htmx render the parts that depend on it."""
+    check_permission(request.membership, Permission.RENDER)
     draft_id = parse_uuid(request.POST.get("draft", ""))
     if draft_id is None:
         raise Http404("This form has no draft.")

@@ -41,7 +41,9 @@ def random_settings(dice: random.Random, model: ClipModel) -> dict[str, Any]:
     """A combination that the composer can produce, with the references that the model needs."""
     wanted = {menu.name: dice.choice(menu.values) for menu in model.menus}
     references = {
-        slot.name: {"address": PICTURE} for slot in model.slots if slot.is_required or dice.random() < 0.3
+        slot.name: {"address": PICTURE}
+        for slot in model.slots
+        if slot.is_required or dice.random() < 0.3
     }
     return {**fit_settings(model, wanted).settings, **references, "prompt": PROMPT}
 
@@ -67,7 +69,8 @@ def quote(job: Job) -> Draft:
 @pytest.mark.slow
 def test_200_random_legal_combinations_cost_what_was_shown(paying: SandboxAccount) -> None:
     """400 requests to the sandbox."""
-    dice, models = random.Random(29), account_clip_models(paying.token.account)
+    dice = random.Random(29)  # noqa: S311 - a sample, no secret
+    models = account_clip_models(paying.token.account)
     assert len(models) == 8
     job, token = draft_of(paying, {"model": models[0].slug}), paying.token
     for _ in range(COMBINATIONS):
@@ -90,7 +93,8 @@ def test_a_clip_of_each_family_is_booked_at_the_price_that_was_confirmed(
     slug: str, paying: SandboxAccount
 ) -> None:
     models = {model.slug: model for model in account_clip_models(paying.token.account)}
-    chosen = random_settings(random.Random(slug), models[slug])
+    dice = random.Random(slug)  # noqa: S311 - a sample, no secret
+    chosen = random_settings(dice, models[slug])
     job = draft_of(paying, chosen)
     price = quote(job).estimate
     assert price is not None

@@ -30,7 +30,15 @@ from dashboard.models import (
 from dashboard.shared.safe_redirect import FORM_PAGES
 from proxyapi import calls
 from proxyapi.kinds.job_parts import store_parts
-from proxyapi.models import ChargeState, CreditPack, Job, LedgerConflict, LedgerMirror, Token
+from proxyapi.models import (
+    ChargeState,
+    CreditPack,
+    Job,
+    JobKind,
+    LedgerConflict,
+    LedgerMirror,
+    Token,
+)
 from tests.factories import (
     AccountFactory,
     ChargeFactory,
@@ -94,6 +102,12 @@ ROUTES = {
     "export-new": Route(MAKERS, MAKERS, of="job"),
     "export": Route(EVERYBODY, of="export"),
     "export-repeats": Route(None, MAKERS, of="export"),
+    "clips": Route(EVERYBODY),
+    "clip-drafts": Route(None, MAKERS),
+    "clip-frames": Route(MAKERS),
+    "clip-price": Route(MAKERS, MAKERS, of="clip"),
+    "clip-generations": Route(MAKERS, MAKERS, of="clip"),
+    "clip-reference": Route(EVERYBODY, of="clip"),
     "studio": Route(EVERYBODY),
     "drafts": Route(EVERYBODY, MAKERS),
     "studio-deletions": Route(None, MAKERS, of="job"),
@@ -183,6 +197,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "change": lambda job: uuid.uuid4(),  # of the reader's own session
     "rewrite": lambda job: job.account.ledger_conflicts.get().pk,
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
+    "clip": lambda job: job.account.jobs.get(kind=JobKind.CLIP).pk,
     "part": lambda job: job.parts.get(list_name="assets").pk,
     "export": lambda job: job.parts.get(list_name="exports").pk,
 }
@@ -213,6 +228,8 @@ def job(priya: Membership) -> Job:
     EntryFactory.create(account=account, label="Whales in fog")
     lost = JobFactory.create(account=account, token=token, title="Whales in fog, again")
     ChargeFactory.create(job=lost, state=ChargeState.UNKNOWN, sent_at=timezone.now())
+    clip = {"model": "brook", "first_frame": {"file": str(uuid.uuid4())}}
+    JobFactory.create(account=account, token=token, kind=JobKind.CLIP, draft__settings=clip)
     LedgerMirror.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
     exports = [{"id": 2, "status": "completed", "url": "http://127.0.0.1:8001/media/2.mp4"}]
     store_parts(job, {"assets": [{"id": 1}], "exports": exports}, ("assets", "exports"))
@@ -242,12 +259,17 @@ def address(name: str, job: Job, **other: object) -> str:
         own = {f"{of}_id": OBJECTS[of](job), "job_id": job.pk}
         if of == "export":
             own["part_id"] = own.pop("export_id")
+        if of == "clip":
+            own["job_id"] = own.pop("clip_id")
         names = {"part": ("job_id", "part_id"), "export": ("job_id", "part_id")}
+        names["clip"] = ("job_id",)
         args |= {key: (other or own)[key] for key in names.get(of, (f"{of}_id",))}
     if name == "studio-step":
         args["step"] = "voice"
     if name == "ledger-entry":
         args["position"] = 0
+    if name == "clip-reference":
+        args["name"] = "first_frame"
     return reverse(name, kwargs=args)
 
 
