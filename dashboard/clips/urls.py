@@ -10,10 +10,10 @@ urlpatterns = [
     path("studio/clips/", composer.clips, name="clips"),
     path("studio/clips/drafts/", composer.save_draft, name="clip-drafts"),
     path("studio/clips/frames/", references.frame_sources, name="clip-frames"),
-    path("studio/clips/<uuid:job_id>/price/", generations.clip_price, name="clip-price"),
-    path("studio/clips/<uuid:job_id>/generations/", generations.generate, name="clip-generations"),
+    path("studio/clips/<uuid:clip_id>/price/", generations.clip_price, name="clip-price"),
+    path("studio/clips/<uuid:clip_id>/generations/", generations.generate, name="clip-generations"),
     path(
-        "studio/clips/<uuid:job_id>/references/<slug:name>/",
+        "studio/clips/<uuid:clip_id>/references/<slug:name>/",
         references.reference,
         name="clip-reference",
     ),

@@ -79,8 +79,10 @@ class Composer:
         return MIN_PROMPT_WORDS
 
     @property
-    def has_changed_menus(self) -> bool:
-        return any(menu.changed_from for menu in self.menus)
+    def is_outdated(self) -> bool:
+        """True if the draft has values that its model does not offer any more: the page saves the
+        nearest ones, which it shows."""
+        return self.job is not None and any(menu.changed_from for menu in self.menus)
 
     @property
     def menus_version(self) -> str:

@@ -87,6 +87,12 @@ class SlotField:
         return bool(self.origin)
 
     @property
+    def frames_url(self) -> str:
+        """Return the URL of the dialog that takes it from a finished video."""
+        film = "&film=1" if self.slot.takes_film else ""
+        return f"{reverse('clip-frames')}?slot={self.slot.name}{film}"
+
+    @property
     def accept(self) -> str:
         return "video/mp4" if self.slot.takes_film else "image/png,image/jpeg,image/webp"
 

@@ -27,6 +27,7 @@ from proxyapi.models import Draft, Job, TokenState
 
 QUOTE_TIMEOUT = timedelta(seconds=20)
 ASKED_WHEN_WRITTEN = "The exact price is asked for when you write the prompt or choose something."
+CONFIRM_NOTE = "You confirm the price before anything is charged."
 UNMET = "Available when every line above is met."
 ASKING = "The service is asked for the price."
 NO_PRICE = "Available when the price is known."
@@ -41,7 +42,7 @@ class ClipRequirement:
 
 
 @dataclass(frozen=True, slots=True)
-class ClipPrice:
+class ClipPriceCard:
     """`state`: known, pending, none, or list (not asked for yet: `price` is then about right).
 
     `url` of the card; "" while there is no draft.
@@ -64,6 +65,10 @@ class ClipPrice:
         return not self.disabled_reason
 
     @property
+    def button_note(self) -> str:
+        return self.disabled_reason or CONFIRM_NOTE
+
+    @property
     def label(self) -> str:
         return f"Ask for {credits(self.price)} cr" if self.is_over_budget else "Generate"
 
@@ -72,7 +77,7 @@ class ClipPrice:
         return QUOTE_TIMEOUT
 
 
-def build_clip_price(composer: Composer, reader: Membership) -> ClipPrice:
+def build_clip_price(composer: Composer, reader: Membership) -> ClipPriceCard:
     """At most seven queries, five of them for budgets, and none without an exact price."""
     state, reason = clip_price_state(composer)
     job, price, available, budget = composer.job, None, Decimal(0), None
@@ -84,7 +89,7 @@ def build_clip_price(composer: Composer, reader: Membership) -> ClipPrice:
         budget = build_budget_impact(reader, price)
         rows = tuple(price_rows(composer, price, available, budget))
     requirements = find_requirements(composer, price if rows else None, available)
-    return ClipPrice(
+    return ClipPriceCard(
         state=state,
         price=price,
         as_of=job.draft.estimate_as_of if job else None,

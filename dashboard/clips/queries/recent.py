@@ -8,8 +8,8 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from dashboard.models import Membership
+from dashboard.shared.action_buttons import ActionButton, clip_card_buttons
 from dashboard.shared.query_params import build_page_url
-from dashboard.shared.videos.action_buttons import ActionButton, clip_card_buttons
 from dashboard.shared.videos.cards import (
     VideoCard,
     build_video_card,

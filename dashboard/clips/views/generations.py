@@ -23,12 +23,12 @@ QUESTION_TEMPLATE = "components/price_question.html"
 
 
 @allow_get_or_post
-def clip_price(request: TeamRequest, job_id: UUID) -> HttpResponse:
+def clip_price(request: TeamRequest, clip_id: UUID) -> HttpResponse:
     """Render the price card from our own database; POST requests a new price, free of charge."""
-    job = fetch_clip(request, job_id, Permission.RENDER)
+    job = fetch_clip(request, clip_id, Permission.RENDER)
     if request.method == "POST" and is_composable(job):
         actions.request_clip_price(by=request.membership, job=job)
-        job = fetch_clip(request, job_id)
+        job = fetch_clip(request, clip_id)
     if not request.htmx:
         return redirect(f"{reverse('clips')}?draft={job.pk}")
     composer = build_composer(request.membership, job.pk, job)
@@ -37,10 +37,10 @@ def clip_price(request: TeamRequest, job_id: UUID) -> HttpResponse:
 
 
 @allow_get_or_post
-def generate(request: TeamRequest, job_id: UUID) -> HttpResponse:
+def generate(request: TeamRequest, clip_id: UUID) -> HttpResponse:
     """Show the price question; POST holds the credits and has the clip generated, once per rendered
     form."""
-    job = fetch_clip(request, job_id, Permission.RENDER)
+    job = fetch_clip(request, clip_id, Permission.RENDER)
     form, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
     if request.method == "POST":
         try:
@@ -48,7 +48,7 @@ def generate(request: TeamRequest, job_id: UUID) -> HttpResponse:
             arguments = form.charge_arguments()
             actions.generate_clip(by=request.membership, job=job, edited_at=edited_at, **arguments)
         except Refusal as refused:
-            job, refusal = fetch_clip(request, job_id), refused.sentence
+            job, refusal = fetch_clip(request, clip_id), refused.sentence
         else:
             return redirect_to(request, f"{reverse('clips')}?draft=new")
     composer = build_composer(request.membership, job.pk, job)

@@ -21,9 +21,9 @@ SOURCES_PAGE_TEMPLATE = "clips/frame_sources.html"
 
 
 @require_safe
-def reference(request: TeamRequest, job_id: UUID, name: str) -> HttpResponse:
+def reference(request: TeamRequest, clip_id: UUID, name: str) -> HttpResponse:
     """Return the file of a reference of a draft."""
-    job = fetch_clip(request, job_id)
+    job = fetch_clip(request, clip_id)
     chosen = job.draft.settings.get(name) if name in REFERENCE_FIELDS else None
     file_id = chosen.get(FILE_KEY) if isinstance(chosen, dict) else None
     file = StoredFile.objects.filter(job=job, pk=file_id).first() if file_id else None

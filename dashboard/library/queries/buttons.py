@@ -13,12 +13,12 @@ from django.utils import timezone
 
 from dashboard.models import ApprovalRequest, Membership
 from dashboard.shared.access import has_permission
-from dashboard.shared.roles import Permission
-from dashboard.shared.videos.action_buttons import (
+from dashboard.shared.action_buttons import (
     ActionButton,
     clip_again_button,
     clip_card_buttons,
 )
+from dashboard.shared.roles import Permission
 from dashboard.shared.videos.charge_status import is_long_unknown
 from dashboard.shared.videos.labels import is_made_in_studio
 from dashboard.shared.videos.parts import EXPORT, listed_price

@@ -102,27 +102,23 @@ ROUTES = {
     "export-new": Route(MAKERS, MAKERS, of="job"),
     "export": Route(EVERYBODY, of="export"),
     "export-repeats": Route(None, MAKERS, of="export"),
-    "clips": Route(EVERYBODY),
+    **dict.fromkeys(("clips", "studio"), Route(EVERYBODY)),
     "clip-drafts": Route(None, MAKERS),
     "clip-frames": Route(MAKERS),
-    "clip-price": Route(MAKERS, MAKERS, of="clip"),
-    "clip-generations": Route(MAKERS, MAKERS, of="clip"),
-    "clip-reference": Route(EVERYBODY, of="clip"),
-    "studio": Route(EVERYBODY),
+    **dict.fromkeys(("clip-price", "clip-generations"), Route(MAKERS, MAKERS, of="clip")),
+    "clip-reference": Route(None),  # tests/dashboard/clips/test_references.py
     "drafts": Route(EVERYBODY, MAKERS),
     "studio-deletions": Route(None, MAKERS, of="job"),
     "studio-restorations": Route(None, MAKERS, of="job"),
     "studio-reading": Route(None, MAKERS),
     "studio-draft": Route(EVERYBODY, of="job"),
-    "studio-copies": Route(None, MAKERS, of="job"),
-    "studio-type-undo": Route(None, MAKERS, of="job"),
+    **dict.fromkeys(("studio-copies", "studio-type-undo"), Route(None, MAKERS, of="job")),
     "studio-step": Route(EVERYBODY, MAKERS, of="job"),
     "studio-scripts": Route(None, MAKERS, of="job"),
     # An earlier script: tests/dashboard/studio/test_script_versions.py.
     "studio-script-restorations": Route(None),
     # A web page: tests/dashboard/studio/test_source.py.
-    "studio-page-read": Route(None),
-    "studio-images": Route(None),
+    **dict.fromkeys(("studio-page-read", "studio-images"), Route(None)),
     "studio-price": Route(EVERYBODY, MAKERS, of="job"),
     "studio-renders": Route(MAKERS, MAKERS, of="job"),
     "draft-brand-kit": Route(None, MAKERS, of="job"),
@@ -228,8 +224,7 @@ def job(priya: Membership) -> Job:
     EntryFactory.create(account=account, label="Whales in fog")
     lost = JobFactory.create(account=account, token=token, title="Whales in fog, again")
     ChargeFactory.create(job=lost, state=ChargeState.UNKNOWN, sent_at=timezone.now())
-    clip = {"model": "brook", "first_frame": {"file": str(uuid.uuid4())}}
-    JobFactory.create(account=account, token=token, kind=JobKind.CLIP, draft__settings=clip)
+    JobFactory.create(account=account, token=token, kind=JobKind.CLIP)
     LedgerMirror.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
     exports = [{"id": 2, "status": "completed", "url": "http://127.0.0.1:8001/media/2.mp4"}]
     store_parts(job, {"assets": [{"id": 1}], "exports": exports}, ("assets", "exports"))
@@ -259,17 +254,12 @@ def address(name: str, job: Job, **other: object) -> str:
         own = {f"{of}_id": OBJECTS[of](job), "job_id": job.pk}
         if of == "export":
             own["part_id"] = own.pop("export_id")
-        if of == "clip":
-            own["job_id"] = own.pop("clip_id")
         names = {"part": ("job_id", "part_id"), "export": ("job_id", "part_id")}
-        names["clip"] = ("job_id",)
         args |= {key: (other or own)[key] for key in names.get(of, (f"{of}_id",))}
     if name == "studio-step":
         args["step"] = "voice"
     if name == "ledger-entry":
         args["position"] = 0
-    if name == "clip-reference":
-        args["name"] = "first_frame"
     return reverse(name, kwargs=args)
 
 
