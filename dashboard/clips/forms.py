@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.utils.datastructures import MultiValueDict
 
 from dashboard.shared.clip_models import (
     ClipModel,
@@ -43,7 +44,10 @@ class ClipForm(PortalForm):
     removal = forms.CharField(required=False, max_length=20)
 
     def __init__(
-        self, models: Iterable[ClipModel], data: Mapping[str, Any], files: Mapping[str, Any]
+        self,
+        models: Iterable[ClipModel],
+        data: Mapping[str, Any],
+        files: MultiValueDict[str, UploadedFile[Any]],
     ) -> None:
         super().__init__(data, files)
         reject_invisible(self.fields["prompt"], lines=True)

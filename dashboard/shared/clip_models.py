@@ -145,8 +145,8 @@ def account_clip_models(account: Account) -> tuple[ClipModel, ...]:
 
 def clip_model_name(account: Account, slug: str) -> str:
     """Return the name of a model; its slug if the account does not list it."""
-    rows = (row for row in account.clip_models or () if row.get("slug") == slug)
-    return str(next(rows, {}).get("name") or slug)[:100]
+    names = (row.get("name") for row in account.clip_models or () if row.get("slug") == slug)
+    return str(next(names, "") or slug)[:100]
 
 
 def parse_clip_models(rows: Any) -> tuple[ClipModel, ...]:

@@ -14,9 +14,10 @@ from django.utils import timezone
 from dashboard.shared.clip_models import ClipModel, account_clip_models, fit_settings
 from proxyapi import calls
 from proxyapi.charges import ChargeIntent, dispatch_charge
-from proxyapi.kinds import CREATE_CLIP_OPERATION, KINDS, clip_body
+from proxyapi.kinds import CREATE_CLIP_OPERATION, clip_body
 from proxyapi.models import Draft, Job, JobKind, JobState
 from proxyapi.rate_limiter import Priority
+from proxyapi.tasks import quote_draft_task
 from tests.admission import admit_charge
 from tests.factories import JobFactory
 from tests.proxyapi.money.in_process_sandbox import in_process_sandbox, sandbox_with_account
@@ -61,7 +62,7 @@ def draft_of(stage: SandboxAccount, chosen: dict[str, Any]) -> Job:
 
 
 def quote(job: Job) -> Draft:
-    KINDS[JobKind.CLIP].quote(job)
+    quote_draft_task(str(job.pk))
     job.draft.refresh_from_db()
     return job.draft
 
