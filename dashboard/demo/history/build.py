@@ -18,6 +18,7 @@ from django.utils import timezone
 from dashboard.demo.history import account as past_account
 from dashboard.demo.history import labels, money, presets
 from dashboard.demo.history.account import PastAccount
+from dashboard.demo.history.clips import clip_calls, store_clips
 from dashboard.demo.history.plan import PAST_DAYS, PastVideo, plan_videos
 from dashboard.demo.history.replay import ReplayAnswer, build_call, run_calls, video_calls
 from dashboard.demo.history.rows import PastRows
@@ -67,6 +68,7 @@ def replay_past(
     calls = list(past_account.account_calls(account, now))
     for video in videos:
         calls += video_calls(video, token_of[video.member], account_id)
+    calls += clip_calls(now, token_of)
     calls.sort(key=lambda call: datetime.fromisoformat(call["at"]))
     money_path = f"/_sandbox/accounts/{account_id}/money"
     calls.append(build_call(now, "GET", money_path, name="money"))
@@ -89,6 +91,7 @@ def store_past(team: Team, past: PastReplay, stored: Sequence[Token]) -> None:
     for video in past.videos:
         rows.add_video(video)
     rows.save()
+    store_clips(PastRows(account, past.answers, members, token_of))
     presets.save_presets(rows.jobs, members)
     labels.create_labels(rows.jobs, members["Priya"], opened_at)
     rebuild_price_counts(account)

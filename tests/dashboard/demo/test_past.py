@@ -33,6 +33,7 @@ from proxyapi.models import (
     Charge,
     ChargeState,
     Job,
+    JobKind,
     JobState,
     LedgerEntry,
     MonthlyPriceCount,
@@ -105,13 +106,16 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     team = Team.objects.get()
     jobs, now = Job.objects.all(), timezone.now()
     done = jobs.filter(state=JobState.COMPLETED)
-    assert set(done.values_list("draft__settings__type", flat=True)) == set(FLOWS)
+    types = set(done.filter(kind=JobKind.FACELESS).values_list("draft__settings__type", flat=True))
+    assert types == set(FLOWS)
     assert {member.first_name for member in {job.member for job in done}} == {
         "Mira",
         "Priya",
         "Luca",
     }
-    assert jobs.filter(state=JobState.FAILED).count() == 2
+    assert jobs.filter(state=JobState.FAILED, kind=JobKind.FACELESS).count() == 2
+    assert done.filter(kind=JobKind.CLIP).count() == 5
+    assert Charge.objects.filter(job__kind=JobKind.CLIP, refunded_at__isnull=False).count() == 1
     assert Charge.objects.filter(state=ChargeState.MATCHED).count() == 1
     assert ApprovalRequest.objects.filter(decision="").count() == 1
     kinds = set(AlertEvent.objects.values_list("rule__kind", flat=True))
@@ -119,7 +123,8 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     top_ups = LedgerEntry.objects.filter(content_type="top-up")
     assert top_ups.count() >= 2
     assert AutoTopUp.objects.get().enabled
-    assert {row.subtype for row in RenderDurations.objects.all()} == set(FLOWS)
+    renders = RenderDurations.objects.filter(kind=JobKind.FACELESS)
+    assert {row.subtype for row in renders} == set(FLOWS)
     assert MonthlyPriceCount.objects.filter(operation="faceless.render").exists()
     assert Label.objects.filter(jobs__in=done).distinct().count() == 3
     assert set(Preset.objects.values_list("type", flat=True)) == {"ai-visuals", "b-roll"}
