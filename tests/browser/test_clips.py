@@ -65,6 +65,8 @@ def card_of(page: Page, title: str) -> Locator:
 
 
 def wait_until_priced(page: Page) -> None:
+    """Of what the page shows: a change that waits to be saved has no price yet."""
+    expect(page.locator("#composer:not([data-unsaved])")).to_be_attached(timeout=PRICED_TIMEOUT_MS)
     expect(price_card(page).locator(".card__note")).to_contain_text(
         "exact", timeout=PRICED_TIMEOUT_MS
     )
@@ -148,9 +150,9 @@ def test_by_keyboard_the_price_question_opens_and_the_focus_starts_on_cancel(
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
-    page.get_by_role("radio", name="8 s").focus()
+    page.locator("[name=duration][value='8']").focus()
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_role("radio", name="6 s")).to_be_checked()
+    expect(page.locator("[name=duration][value='6']")).to_be_checked()
     wait_until_priced(page)
     assert sandbox_control.count_requests(guest, "GET", "/estimate") <= 4
     assert sandbox_control.spent_credits(guest) == 0

@@ -49,24 +49,24 @@ def frame(model: str, duration: int, resolution: str, ratio: str, **more: str) -
 
 
 PAST_CLIPS = (
-    PastClip("Luca", 9, 310, frame("brook", 5, "720p", "16:9"), "Waves fold over black sand"),
+    PastClip("Luca", 24, 310, frame("brook", 5, "720p", "16:9"), "Waves fold over black sand"),
     PastClip(
         "Priya",
-        8,
+        22,
         95,
         frame("kestrel", 10, "1080p", "16:9"),
         "An octopus unfolds in shafts of light above a reef",
     ),
     PastClip(
         "Luca",
-        6,
+        19,
         220,
         frame("brook", 8, "720p", "9:16"),
         "A loaf steams on a dark table, macro, vertical, flour in the air",
     ),
     PastClip(
         "Priya",
-        5,
+        17,
         130,
         frame("kestrel-voice", 5, "720p", "16:9", audio="on"),
         "A crowd on a platform turns towards the camera as a train arrives",
@@ -74,14 +74,14 @@ PAST_CLIPS = (
     ),
     PastClip(
         "Luca",
-        2,
+        14,
         180,
         frame("marlow-02", 6, "1080P", "16:9"),
         "Aurora over a silent ridge, mirrored in a lake, locked horizon",
     ),
     PastClip(
         "Mira",
-        1,
+        12,
         250,
         frame("halden", 4, "720p", "16:9", audio="off"),
         "Slow dolly through a glass workshop, furnace glow on every face",
