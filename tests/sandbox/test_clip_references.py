@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.sandbox.conftest import SandboxClient
-from tests.sandbox.test_assets import PNG
+from tests.sandbox.web_server import PNG
 
 PROMPT = "a red fox runs through deep snow"
 ORDER = {"model": "kestrel", "prompt": PROMPT, "duration": "10", "resolution": "720p"}
