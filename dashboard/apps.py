@@ -13,6 +13,7 @@ class DashboardConfig(AppConfig):
         # Shared tasks bind to the Celery app, so every process needs it, not only workers.
         from dashboard import celery  # noqa: F401
         from dashboard.account import signals  # noqa: F401
+        from dashboard.clips import changes as clip_changes
         from dashboard.library import changes as library_changes
         from dashboard.monitoring import log_format
         from dashboard.parts import changes as part_changes
@@ -28,4 +29,7 @@ class DashboardConfig(AppConfig):
         )
         register_change_fragments(
             studio_changes.CHANGES_TEMPLATE, studio_changes.changed_drafts_context
+        )
+        register_change_fragments(
+            clip_changes.CLIP_CHANGES_TEMPLATE, clip_changes.changed_clip_drafts_context
         )

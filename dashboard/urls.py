@@ -13,6 +13,7 @@ AREAS = (
         "overview",
         "library",
         "parts",
+        "clips",
         "studio",
         "ideas",
         "voices",

@@ -22,6 +22,7 @@ from proxyapi.models import (
     Job,
     JobKind,
     JobPart,
+    JobState,
     LedgerConflict,
     LedgerEntry,
     StoredFile,
@@ -100,6 +101,30 @@ def fetch_character(
     if job is None:
         raise Http404("This character does not exist in this team.")
     check_permission(request.membership, permission)
+    return job
+
+
+def fetch_clip(request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW) -> Job:
+    """Return a clip that was composed here, or its draft."""
+    job = fetch_job(request, job_id, permission)
+    if job.kind != JobKind.CLIP or job.draft_or_none is None:
+        raise Http404("This is no clip that was composed here.")
+    return job
+
+
+def find_clip_draft(request: TeamRequest, job_id: UUID) -> Job | None:
+    """Return the draft with the id of a composer to save; None if nothing was saved under it."""
+    check_permission(request.membership, Permission.RENDER)
+    if not Job.objects.filter(pk=job_id).exists():
+        return None
+    return fetch_clip(request, job_id, Permission.RENDER)
+
+
+def fetch_film(request: TeamRequest, job_id: UUID) -> Job:
+    """Return a finished video to take a picture or film from, for a new clip."""
+    job = fetch_job(request, job_id, Permission.RENDER)
+    if job.state != JobState.COMPLETED or not job.media_url:
+        raise Http404("This video has no file yet.")
     return job
 
 

@@ -20,6 +20,7 @@ from dashboard.shared.forms import PortalForm
 from proxyapi.refusals import Refusal
 
 HOLD_LABEL = "Held until the exact price is known"
+EXACT_HOLD_LABEL = "Held while it is sent"
 NOTE_HAS_INVISIBLE_CHARACTER = (
     "Your message contains an invisible character. Type it again. Nothing was sent."
 )
@@ -93,7 +94,8 @@ class PriceQuestion:
         else:
             total = "Total estimate" if self.parts else "Estimate"
             yield AmountRow(total, self.price, "about", self.price_note, is_total=bool(self.parts))
-        yield AmountRow(HOLD_LABEL, self.hold, "held")
+        is_certain = self.is_exact and not self.free_uses
+        yield AmountRow(EXACT_HOLD_LABEL if is_certain else HOLD_LABEL, self.hold, "held")
         yield AmountRow("Free to spend", self.available, note=self.available_note)
         if (remaining := self.available - self.hold) >= 0:
             yield AmountRow("Left on the account, at least", remaining, is_total=True)

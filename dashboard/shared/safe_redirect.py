@@ -22,6 +22,7 @@ FORM_PAGES = {
     "charge-checks": "reconciliation",
     "credit-pack-removals": "top-up",
     "credit-packs": "top-up",
+    "clip-drafts": "clips",
     "studio-deletions": "drafts",
     "studio-reading": "studio",
     "library-undo": "library",

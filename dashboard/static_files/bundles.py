@@ -44,10 +44,17 @@ STYLE_BUNDLE = StaticBundle(
 # Pages of some areas link one of them besides: the others need none of it.
 STUDIO_STYLE_BUNDLE = StaticBundle("css/studio.css", "css/studio/", STYLE_BUNDLE.comment_pattern)
 ASSET_STYLE_BUNDLE = StaticBundle("css/assets.css", "css/assets/", STYLE_BUNDLE.comment_pattern)
+CLIPS_STYLE_BUNDLE = StaticBundle("css/clips.css", "css/clips/", STYLE_BUNDLE.comment_pattern)
 SCRIPT_BUNDLE = StaticBundle("js/reelroom.js", "js/shell/", re.compile(rb"^ *//.*\n", re.MULTILINE))
 
 
-BUNDLES = (STYLE_BUNDLE, STUDIO_STYLE_BUNDLE, ASSET_STYLE_BUNDLE, SCRIPT_BUNDLE)
+BUNDLES = (
+    STYLE_BUNDLE,
+    STUDIO_STYLE_BUNDLE,
+    ASSET_STYLE_BUNDLE,
+    CLIPS_STYLE_BUNDLE,
+    SCRIPT_BUNDLE,
+)
 
 
 class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]

@@ -24,6 +24,7 @@ from dashboard.shared.formatting import (
 )
 from dashboard.static_files.bundles import (
     ASSET_STYLE_BUNDLE,
+    CLIPS_STYLE_BUNDLE,
     SCRIPT_BUNDLE,
     STUDIO_STYLE_BUNDLE,
     STYLE_BUNDLE,
@@ -59,6 +60,12 @@ def studio_sheets() -> list[str]:
 def asset_sheets() -> list[str]:
     """Return the style sheets that pages of ideas, voices and characters link besides."""
     return files_to_link(ASSET_STYLE_BUNDLE)
+
+
+@register.simple_tag
+def clip_sheets() -> list[str]:
+    """Return the style sheets that pages of clips link besides."""
+    return files_to_link(CLIPS_STYLE_BUNDLE)
 
 
 @register.simple_tag

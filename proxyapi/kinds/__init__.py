@@ -10,7 +10,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from proxyapi.kinds.character import CHANGEABLE_STATES, CHARACTER, TRAINING_FIELDS
-from proxyapi.kinds.clip import CLIP
+from proxyapi.kinds.clip import (
+    ADDRESS_KEY,
+    CLIP,
+    CREATE_CLIP_OPERATION,
+    FILE_KEY,
+    MAX_PROMPT_WORDS,
+    MIN_PROMPT_WORDS,
+    OPTION_FIELDS,
+    REFERENCE_FIELDS,
+    clip_body,
+    clip_parameters,
+)
 from proxyapi.kinds.declaration import KindSpec, StatusReading, UpstreamRecord
 from proxyapi.kinds.faceless import FACELESS
 from proxyapi.kinds.faceless_draft import (

@@ -190,6 +190,7 @@ _TEXT_TO_VIDEO = (
         "/text-to-video",
         CLIP,
         LEDGER,  # the id exists only in the answer and there is no list
+        body=FILE,  # references that are files; the spec shows no parameter of theirs
         creates=True,
         refundable=True,
         price=estimated_price("text_to_video.estimate", exact=True),

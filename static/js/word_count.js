@@ -1,5 +1,6 @@
 // Counts the words of textarea[data-count] while typing: "151 of 3,000 words, 60 s" at the end of the label. data-count
-// is the maximum of words, data-characters of characters, shown once it is near; the server checks both as well.
+// is the maximum of words, data-characters of characters, shown once it is near; the server checks both as well. Without
+// data-characters it is no text to be spoken: its words alone are shown.
 (() => {
   const WORDS_A_SECOND = 2.5;
   const NEAR = 0.8;
@@ -31,7 +32,7 @@
     const characters = [...area.value.trim()].length;
     const longest = Number(area.dataset.characters);
     const length = characters > NEAR * longest ? `${of(characters, longest)} characters` : span(Math.round(words / WORDS_A_SECOND));
-    label.textContent = `${of(words, most)} words, ${length}`;
+    label.textContent = `${of(words, most)} words${area.dataset.characters ? `, ${length}` : ""}`;
     label.toggleAttribute("data-over", words > most || characters > longest);
   }
 

@@ -29,7 +29,8 @@ WHO = {"sign-in": "", "forbidden": "Vera", "top-up": "Thea", "studio/brand-kit":
 OF_THEA = ("budgets", "budgets/new", "alerts", "alerts/rules/new")
 PAGES = (
     *("ideas", "characters", "characters/new", "presets", "studio/brand-kit", "studio/drafts"),
-    *("sign-in", "library", "studio", "members", "tokens", "nowhere", "forbidden", "confirm"),
+    *("sign-in", "library", "studio", "studio/clips", "members", "tokens", "nowhere"),
+    *("forbidden", "confirm"),
     *(f"step {step}" for step in STEPS),
     *("clip engines", "source", "scenes", "library/labels"),
     *(f"video {state}" for state in STATES),
@@ -77,6 +78,7 @@ def paths(
             "studio/brand-kit": "/studio/brand-kit/",
             "studio/drafts": "/studio/drafts/",
             **{name: f"/{name}/" for name in ("library", "studio", "members", "tokens", "nowhere")},
+            "studio/clips": "/studio/clips/",
             **dict.fromkeys(("forbidden", "confirm"), f"/studio/{draft}/renders/"),
             **{f"step {step}": f"/studio/{draft}/{step}/" for step in STEPS},
             "clip engines": f"/studio/{clips}/visuals/",

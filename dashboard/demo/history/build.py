@@ -18,6 +18,7 @@ from django.utils import timezone
 from dashboard.demo.history import account as past_account
 from dashboard.demo.history import characters, ideas, labels, money, presets, voice
 from dashboard.demo.history.account import PastAccount
+from dashboard.demo.history.clips import clip_calls, store_clips
 from dashboard.demo.history.plan import PAST_DAYS, PastVideo, plan_videos
 from dashboard.demo.history.replay import ReplayAnswer, build_call, run_calls, video_calls
 from dashboard.demo.history.rows import PastRows
@@ -70,6 +71,7 @@ def replay_past(
         calls += video_calls(video, token_of[video.member], account_id)
     calls += voice.voice_calls(opened_at, token_of[voice.MEMBER])
     calls += characters.character_calls(account, token_of)
+    calls += clip_calls(now, token_of)
     calls.sort(key=lambda call: datetime.fromisoformat(call["at"]))
     money_path = f"/_sandbox/accounts/{account_id}/money"
     calls.append(build_call(now, "GET", money_path, name="money"))
@@ -93,6 +95,7 @@ def store_past(team: Team, past: PastReplay, stored: Sequence[Token]) -> None:
         rows.add_video(video)
     rows.save()
     ideas.store_searches(account, past.answers, members, token_of)
+    store_clips(PastRows(account, past.answers, members, token_of))
     presets.save_presets(rows.jobs, members)
     voice.store_voice(account, past.answers, members, token_of)
     labels.create_labels(rows.jobs, members["Priya"], opened_at)

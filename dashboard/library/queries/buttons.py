@@ -6,14 +6,18 @@ This is the only part that depends on the reader: it is never pushed, only fetch
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import replace
 
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import ApprovalRequest, Membership
 from dashboard.shared.access import has_permission
+from dashboard.shared.action_buttons import (
+    ActionButton,
+    clip_again_button,
+    clip_card_buttons,
+)
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.charge_status import is_long_unknown
 from dashboard.shared.videos.labels import is_made_in_studio
@@ -27,24 +31,6 @@ NO_EXPORT_PRICE_TEXT = "The service’s price list has no price for an export."
 ACCOUNT_UNUSABLE_TEXT = "The token it was made with no longer works."
 
 
-@dataclass(frozen=True, slots=True)
-class ActionButton:
-    """A button. With a `price` in credits it charges: about that much, or exactly that if `exact`.
-    `dialog`: it opens a confirmation dialog. `disabled_reason` says why it is disabled. `post`: it
-    acts at once, without a confirmation."""
-
-    label: str
-    url: str
-    icon: str = ""
-    kind: str = ""
-    price: Decimal | None = None
-    disabled: bool = False
-    disabled_reason: str = ""
-    dialog: bool = False
-    exact: bool = False
-    post: bool = False
-
-
 def video_card_actions(
     job: Job, charges: Sequence[Charge], state: str, reader: Membership
 ) -> tuple[ActionButton, ...]:
@@ -54,6 +40,8 @@ def video_card_actions(
     if job.hidden_at is not None:
         url = reverse("video-restorations", args=[job.pk])
         return (ActionButton("Show again", url, "eye", post=True),)
+    if job.kind == JobKind.CLIP:
+        return clip_card_buttons(job, state, reader)
     if state == "failed" and retry_operation_of(job.kind):
         return (retry_button(job),)
     return (edit_button(job),) if state == "draft" and is_made_in_studio(job) else ()
@@ -78,6 +66,8 @@ def video_page_actions(
             buttons.append(edit_button(job, kind="primary"))
         elif state == "completed" and job.kind == JobKind.FACELESS:
             buttons.append(export_button(job))
+        elif job.kind == JobKind.CLIP and (again := clip_again_button(job, state)):
+            buttons.append(replace(again, kind="primary"))
         elif (
             state == "paused"
             and job.token.state in UNUSABLE_TOKEN_STATES

@@ -11,7 +11,6 @@ from uuid import UUID
 from django.db.models import Case, Count, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from dashboard.library.queries.buttons import ActionButton
 from dashboard.library.queries.filters import (
     ACTIVE_TABS,
     FORMAT_LABELS,
@@ -25,6 +24,7 @@ from dashboard.library.queries.filters import (
 from dashboard.library.queries.video_page import actions_for_reader
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
+from dashboard.shared.action_buttons import ActionButton
 from dashboard.shared.filter_chips import (
     FilterChip,
     FilterSheet,

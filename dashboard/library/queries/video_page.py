@@ -8,10 +8,11 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.library.queries.buttons import ActionButton, video_card_actions, video_page_actions
+from dashboard.library.queries.buttons import video_card_actions, video_page_actions
 from dashboard.library.queries.history_step import HistoryStep
 from dashboard.library.queries.lineage import build_video_history
 from dashboard.models import Membership
+from dashboard.shared.action_buttons import ActionButton
 from dashboard.shared.formatting import day
 from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.shared.videos.cards import (

@@ -19,11 +19,12 @@ from django.urls import reverse
 
 from dashboard.models import Membership, VideoLabel, VideoVersion
 from dashboard.models.label import JsonList
+from dashboard.shared.clip_models import clip_model_name
 from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.query_params import build_page_url
 from dashboard.shared.videos.charge_status import select_open_charge
 from dashboard.shared.videos.cost import CreditAmount, video_cost
-from dashboard.shared.videos.display_state import DisplayState, display_state
+from dashboard.shared.videos.display_state import DisplayState, display_state_of_charges
 from dashboard.shared.videos.labels import is_made_in_studio, job_type_label
 from dashboard.shared.videos.progress import (
     Freshness,
@@ -38,7 +39,7 @@ from dashboard.shared.videos.status_text import (
     video_status_texts,
 )
 from proxyapi import pricing
-from proxyapi.models import Charge, Job, JobState
+from proxyapi.models import Charge, Job, JobKind, JobState
 from proxyapi.operations import retry_operation_of
 from proxyapi.polling.duration_history import DurationHistory
 
@@ -50,6 +51,7 @@ LABELS_OF_JOB = Subquery(
     .values("names")
 )
 
+SETTLED_CLIP_STATES = ("draft", "completed", "failed")
 JobT = TypeVar("JobT", bound=Job)
 
 
@@ -77,6 +79,7 @@ class VideoCard:
     freshness: Freshness | None
     is_portrait: bool
     still_url: str
+    film_url: str  # of a clip, which plays in its card
     actionable: bool
     announcement: str
     created_at: datetime
@@ -113,7 +116,7 @@ def build_video_context(job: Job, durations: DurationHistory, now: datetime) -> 
     late = job.state == JobState.RUNNING and durations.usual_for(job).is_late(
         render_elapsed_s(job, now)
     )
-    state = display_state(job, open_charge, job.token, late=late)
+    state = display_state_of_charges(job, charges, open_charge, late=late)
     return VideoContext(
         job=job,
         token=job.token,
@@ -133,19 +136,26 @@ def build_video_card(context: VideoContext, durations: DurationHistory) -> Video
         url=job_page_url(job),
         title=job.title,
         state=context.state,
-        subtitle=f"{job_type_label(job)}, {job.member.first_name}",
+        subtitle=f"{card_type_label(job)}, {job.member.first_name}",
         cost=video_cost(context.charges),
         status_text=video_status_texts(context).summary,
         bar=build_progress_bar(job, context.state, durations.usual_for(job), context.now),
         freshness=build_freshness(job, context.state, context.open_charge, context.now),
         is_portrait=is_portrait_ratio(str(job.chosen_settings.get("aspect_ratio") or "")),
         still_url=still_url(job, context.state),
+        film_url=clip_film_url(job, context.state),
         actionable=is_actionable(job, context.state),
         announcement=completion_announcement(context),
         created_at=job.created_at,
         labels=label_links(job),
         version=version_link(job),
     )
+
+
+def card_type_label(job: Job) -> str:
+    """Return the model of a clip, else the type of the video."""
+    model = job.chosen_settings.get("model") if job.kind == JobKind.CLIP else None
+    return clip_model_name(job.account, str(model)) if model else job_type_label(job)
 
 
 def label_links(job: Job) -> tuple[CardLink, ...]:
@@ -170,7 +180,9 @@ def is_actionable(job: Job, state: DisplayState) -> bool:
     """True if the card has an action for some role."""
     can_retry = state.name == "failed" and retry_operation_of(job.kind) is not None
     can_edit = state.name == "draft" and is_made_in_studio(job)
-    return can_retry or can_edit or job.hidden_at is not None
+    is_settled_clip = job.kind == JobKind.CLIP and state.name in SETTLED_CLIP_STATES
+    has_clip_button = is_settled_clip and job.draft_or_none is not None
+    return can_retry or can_edit or has_clip_button or job.hidden_at is not None
 
 
 def still_url(job: Job, state: DisplayState) -> str:
@@ -179,6 +191,12 @@ def still_url(job: Job, state: DisplayState) -> str:
     if state.name != "completed" or not job.media_url or job.hidden_at is not None:
         return ""
     return film_still_url(job.pk)
+
+
+def clip_film_url(job: Job, state: DisplayState) -> str:
+    """Return the URL of a clip's film; other videos are too long for their cards."""
+    is_clip = job.kind == JobKind.CLIP and bool(still_url(job, state))
+    return reverse("video-media", args=[job.pk]) if is_clip else ""
 
 
 def film_still_url(job_id: UUID) -> str:

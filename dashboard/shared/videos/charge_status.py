@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from dashboard.shared.formatting import clock, credits
+from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.videos.labels import operation_label
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import MAX_CHARGE_CRASHES
@@ -133,6 +133,7 @@ REFUND_EXPECTED = RefundTexts(
     "the service refunds them automatically",
     "The service refunds this automatically. Not refunded yet.",
 )
+REFUND_OWED_TEXT = "Refund owed {cost} cr, not seen in the ledger yet, {age}."
 NOT_REFUNDED = RefundTexts(
     "Not refunded.",
     "the service does not refund renders automatically",
@@ -140,8 +141,16 @@ NOT_REFUNDED = RefundTexts(
 )
 
 
-def refund_texts(charge: Charge) -> RefundTexts:
+def refund_texts(charge: Charge, now: datetime | None = None) -> RefundTexts:
+    """Return the texts as of `now`; a refund that is owed says since when it did not come."""
+    cost = credits(charge.cost)
     if charge.refunded_at is not None:
-        came = f"they were refunded, ledger {clock(charge.refunded_at)}"
-        return RefundTexts("Refunded.", came, "Refunded by the service.")
-    return REFUND_EXPECTED if get_operation(charge.operation).refundable else NOT_REFUNDED
+        at = clock(charge.refunded_at)
+        came = f"they were refunded, ledger {at}"
+        return RefundTexts(f"All {cost} cr came back at {at}.", came, "Refunded by the service.")
+    if not get_operation(charge.operation).refundable:
+        return NOT_REFUNDED
+    if charge.refund_owed_at is None or now is None:
+        return REFUND_EXPECTED
+    age = duration(now - charge.refund_owed_at)
+    return REFUND_EXPECTED._replace(short=REFUND_OWED_TEXT.format(cost=cost, age=age))

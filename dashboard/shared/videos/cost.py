@@ -25,10 +25,9 @@ FREE_AMOUNT = CreditAmount(ZERO_CREDITS, "free")
 
 
 def spent_credits(charges: Sequence[Charge]) -> Decimal:
-    """Sum the credits of charged charges."""
-    return sum(
-        (charge.cost or ZERO_CREDITS for charge in charges if charge.is_charged), ZERO_CREDITS
-    )
+    """Sum the credits of charged charges; those that came back count nothing."""
+    kept = (charge for charge in charges if charge.is_charged and charge.refunded_at is None)
+    return sum((charge.cost or ZERO_CREDITS for charge in kept), ZERO_CREDITS)
 
 
 def video_cost(charges: Sequence[Charge]) -> CreditAmount:

@@ -6,19 +6,26 @@ glyph and its label change.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dashboard.shared.videos.charge_status import charge_label
 from proxyapi.models import Charge, Job, JobState, Token, TokenState
 
 # Known status words of the upstream; any other is shown raw, because the list is open.
-UPSTREAM_STATUS_LABELS = {"rendering": "Rendering"}
+# "draft" is a clip that the service accepted (spec, Text-to-video asset).
+UPSTREAM_STATUS_LABELS = {
+    "rendering": "Rendering",
+    "draft": "Accepted",
+    "processing": "Processing",
+}
 UNPOLLABLE_TOKEN_STATES = frozenset({TokenState.REVOKED, TokenState.PAUSED, TokenState.REMOVED})
 JOB_STATE_DISPLAY: dict[str, tuple[str, str]] = {
     JobState.DRAFT: ("draft", "Draft"),
     JobState.COMPLETED: ("completed", "Completed"),
     JobState.FAILED: ("failed", "Failed"),
 }
+LOST_LABEL = "Lost"
 ACTIVE_STATES = frozenset({"running", "late", "waiting", "unknown", "paused"})
 
 
@@ -44,6 +51,22 @@ def display_state(job: Job, charge: Charge | None, token: Token, *, late: bool) 
     if token.state in UNPOLLABLE_TOKEN_STATES or not job.account.is_of_current_upstream:
         return DisplayState("paused", "Paused")
     return DisplayState("late" if late else "running", upstream_status_label(job.raw_status))
+
+
+def display_state_of_charges(
+    job: Job, charges: Sequence[Charge], open_charge: Charge | None, *, late: bool
+) -> DisplayState:
+    """Return the state to show of a job with all its charges."""
+    if open_charge is None and find_lost_charge(job, charges):
+        return DisplayState("failed", LOST_LABEL)
+    return display_state(job, open_charge, job.token, late=late)
+
+
+def find_lost_charge(job: Job, charges: Sequence[Charge]) -> Charge | None:
+    """Return the charge of a resource that was paid for and whose id never arrived."""
+    if job.state != JobState.DRAFT:
+        return None
+    return next((charge for charge in reversed(charges) if charge.unidentified_at), None)
 
 
 def upstream_status_label(raw: str) -> str:

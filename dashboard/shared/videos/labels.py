@@ -23,7 +23,7 @@ JOB_KIND_LABELS: dict[str, str] = {
 
 
 def is_made_in_studio(job: Job) -> bool:
-    """True if it is a video with a draft of the studio."""
+    """True if the video has a draft of the studio, and the studio has steps for its kind."""
     return job.kind == JobKind.FACELESS and job.draft_or_none is not None
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dashboard.shared.formatting import clock, credits, day, duration
 from dashboard.shared.videos.charge_status import open_charge_texts, refund_texts
 from dashboard.shared.videos.cost import spent_credits
-from dashboard.shared.videos.display_state import DisplayState
+from dashboard.shared.videos.display_state import DisplayState, find_lost_charge
 from dashboard.shared.videos.labels import operation_label, quote_text
 from dashboard.shared.videos.progress import LATE_NOTE, render_elapsed_s
 from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState, Token, TokenState
@@ -25,6 +25,16 @@ NO_TRIALS_TEXT = "The service allows its API on paid plans only, not on trials."
 STILL_READABLE_TEXT = "The balance and the ledger can still be read."
 NO_REASON_TEXT = "The service gave no reason."
 NOT_RENDERED_TEXT = "Not rendered yet. You see the price before anything is charged."
+
+LOST_SUMMARY = (
+    "{cost} cr were charged at {at} for a {noun} whose number never reached us. Write to the "
+    "service’s support with this time and amount."
+)
+LOST_DETAIL = (
+    "{cost} cr were charged at {at} for a {noun} whose number never reached us. The service has no "
+    "list of them, so we cannot find it. Write to its support with this time and amount. A refund "
+    "would be seen in the ledger."
+)
 
 
 class StatusTexts(NamedTuple):
@@ -77,10 +87,14 @@ def video_status_texts(context: VideoContext) -> StatusTexts:
         pause_reason = context.job.account.pause_reason
         texts = open_charge_texts(context.open_charge, context.now, pause_reason)
         return StatusTexts(texts.summary, texts.detail)
+    if lost := find_lost_charge(context.job, context.charges):
+        values = {"cost": credits(lost.cost), "at": clock(lost.sent_at)}
+        values["noun"] = operation_label(lost.operation)
+        return StatusTexts(LOST_SUMMARY.format(**values), LOST_DETAIL.format(**values))
     match context.state.name:
         case "failed":
             spent = last_paid_run(context.charges)
-            refund = refund_texts(spent).short if spent else ""
+            refund = refund_texts(spent, context.now).short if spent else ""
             summary = f"{failure_reason(context.job.failure_message)} {refund}".rstrip()
             return StatusTexts(summary, failure_text(context))
         case "paused":

@@ -1,18 +1,22 @@
-"""Text-to-video: models, exact estimate, create, poll (spec: Text-to-video)."""
+"""Text-to-video: models, exact estimate, create, poll (spec: Text-to-video).
+
+A clip is created with JSON; with a form, references may be files in place of addresses.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 from pydantic import ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from proxyapi.sandbox import billing
-from proxyapi.sandbox.api import resource_shapes, shapes
+from proxyapi.sandbox.api import reference_files, resource_shapes, shapes
 from proxyapi.sandbox.authorization import Caller, make_route_class, parse_row_id
 from proxyapi.sandbox.clips import asset, models, order
 from proxyapi.sandbox.envelope import success_body
 from proxyapi.sandbox.resource_rows import Clip
+from proxyapi.sandbox.spoken_words import count_spoken_words
 from proxyapi.sandbox.world import World
 
 WORDS = (5, 1500)
@@ -46,7 +50,7 @@ class NewClip(order.Modifiers):
     @classmethod
     def _in_words(cls, value: str) -> str:
         least, most = WORDS
-        if not least <= len(value.split()) <= most:
+        if not least <= count_spoken_words(value) <= most:
             raise ValueError(f"The prompt must have between {least} and {most} words.")
         return value
 
@@ -91,8 +95,24 @@ async def price_clip(call: Caller, wanted: Annotated[PricedClip, Query()]) -> Re
     )
 
 
-@router.post("", response_model=shapes.Charged[resource_shapes.ClipData], status_code=202)
-async def create_clip(call: Caller, wanted: NewClip) -> Response:
+class FormClip(NewClip):
+    """The same in a form, where a number is text."""
+
+    model_config = ConfigDict(strict=False)
+
+
+async def read_new_clip(call: Caller) -> NewClip:
+    body = await reference_files.read_body(call)
+    return reference_files.validate(FormClip if body.is_form else NewClip, body)
+
+
+@router.post(
+    "",
+    response_model=shapes.Charged[resource_shapes.ClipData],
+    status_code=202,
+    openapi_extra=reference_files.document_body(NewClip),
+)
+async def create_clip(call: Caller, wanted: Annotated[NewClip, Depends(read_new_clip)]) -> Response:
     ordered = order.build_order(call, wanted.model, wanted.chosen())
     order.require_references(ordered)
     clip, charge = asset.create_clip(call, ordered, wanted.prompt)

@@ -114,13 +114,16 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     team = Team.objects.get()
     jobs, now = Job.objects.videos(), timezone.now()
     done = jobs.filter(state=JobState.COMPLETED)
-    assert set(done.values_list("draft__settings__type", flat=True)) == set(FLOWS)
+    types = set(done.filter(kind=JobKind.FACELESS).values_list("draft__settings__type", flat=True))
+    assert types == set(FLOWS)
     assert {member.first_name for member in {job.member for job in done}} == {
         "Mira",
         "Priya",
         "Luca",
     }
-    assert jobs.filter(state=JobState.FAILED).count() == 2
+    assert jobs.filter(state=JobState.FAILED, kind=JobKind.FACELESS).count() == 2
+    assert done.filter(kind=JobKind.CLIP).count() == 5
+    assert Charge.objects.filter(job__kind=JobKind.CLIP, refunded_at__isnull=False).count() == 1
     assert Charge.objects.filter(state=ChargeState.MATCHED, cost__gt=0).count() == 1
     assert ApprovalRequest.objects.filter(decision="").count() == 1
     kinds = set(AlertEvent.objects.values_list("rule__kind", flat=True))

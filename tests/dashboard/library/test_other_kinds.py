@@ -53,7 +53,7 @@ def test_only_a_draft_that_the_studio_has_steps_for_is_continued(
     is_in_studio = kind == JobKind.FACELESS
     page = client.get(f"/videos/{job.pk}/{place}").content.decode()
     assert (f'href="/studio/{job.pk}/"' in page) is is_in_studio
-    assert load_video_page(job).card.actionable is is_in_studio
+    assert load_video_page(job).card.actionable is (is_in_studio or kind == JobKind.CLIP)
     for step in ("", "script/", "price/", "renders/", "scripts/"):
         answer = client.get(f"/studio/{job.pk}/{step}", follow=True)
         assert answer.status_code == (200 if is_in_studio else 404)
@@ -66,8 +66,11 @@ def test_what_was_not_composed_here_is_not_continued_here(make_video_job, priya,
     assert client.get(f"/studio/{job.pk}/script/").status_code == 404
 
 
-def test_the_card_of_a_failed_clip_fetches_no_buttons(failed_clip):
-    assert load_video_page(failed_clip).card.actionable is False
+def test_the_card_of_a_failed_clip_leads_to_the_composer(failed_clip, priya, client_of):
+    assert load_video_page(failed_clip).card.actionable is True
+    acts = client_of(priya).get(f"/videos/{failed_clip.pk}/actions/").content.decode()
+    assert f"/studio/clips/?from={failed_clip.pk}" in acts
+    assert "Change and generate" in acts
 
 
 def test_a_failed_clip_says_that_its_credits_come_back(failed_clip):
@@ -76,7 +79,7 @@ def test_a_failed_clip_says_that_its_credits_come_back(failed_clip):
     assert "the service refunds them automatically" in page.status_detail
     assert page.history_steps[-1].note.startswith("The service refunds this automatically.")
     Charge.objects.filter(job=failed_clip).update(refunded_at=timezone.now())
-    assert load_video_page(failed_clip).card.status_text.endswith("Refunded.")
+    assert "All 6 cr came back at" in load_video_page(failed_clip).card.status_text
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,12 @@ ROUTES = {
     "studio-deletions": Route(None, MAKERS, of="job"),
     "studio-restorations": Route(None, MAKERS, of="job"),
     "studio-reading": Route(None, MAKERS),
+    "clips": Route(EVERYBODY),
+    "clip-drafts": Route(None, MAKERS),
+    "clip-frames": Route(MAKERS),
+    "clip-price": Route(MAKERS, MAKERS, of="clip"),
+    "clip-generations": Route(MAKERS, MAKERS, of="clip"),
+    "clip-reference": Route(None),  # tests/dashboard/clips/test_references.py
     "ideas": Route(EVERYBODY),
     "idea-searches": Route(EVERYBODY, MAKERS),
     "idea-search-check": Route(MAKERS),

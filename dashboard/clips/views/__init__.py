@@ -1,0 +1,3 @@
+"""Views of clips: the composer, price and generation, references."""
+
+from __future__ import annotations
