@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from dashboard.models import FavouriteVoice, Membership, VoiceConsent
+from dashboard.shared.job_pages import job_page_url
 from dashboard.voices.clone_settings import UNNAMED
 from proxyapi.models import Account, AccountPlan, Job, JobKind, JobState, StoredFile, VoiceSlots
 from proxyapi.stored_files import read_stored_file
@@ -282,3 +283,11 @@ def test_a_voice_is_no_video(voice: Job, priya: Membership, client_of: Browser) 
     overview = browser.get(reverse("overview"))
     assert overview.context["shell"].counts.running == 0
     assert "Priya, bright" not in text_of(overview)
+
+
+def test_a_link_to_a_job_leads_to_the_page_of_its_kind(voice: Job) -> None:
+    film = JobFactory(account=voice.account, token=voice.token)
+    assert job_page_url(voice) == reverse("voice", args=[voice.pk])
+    assert job_page_url(film) == reverse("video", args=[film.pk])
+    voice.hidden_at = voice.created_at
+    assert job_page_url(voice) == job_page_url(None) == ""
