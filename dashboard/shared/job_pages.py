@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from proxyapi.models import Job, JobKind
 
@@ -13,10 +13,7 @@ VIDEO_PAGE_NAME = "video"
 
 
 def job_page_url(job: Job | None) -> str:
-    """Return the URL of the job's page; empty without a job, if it is hidden or has no page."""
+    """Return the URL of the job's page; empty without a job, or if it is hidden."""
     if job is None or job.hidden_at is not None:
         return ""
-    try:
-        return reverse(JOB_PAGE_NAMES.get(job.kind, VIDEO_PAGE_NAME), args=[job.pk])
-    except NoReverseMatch:
-        return ""
+    return reverse(JOB_PAGE_NAMES.get(job.kind, VIDEO_PAGE_NAME), args=[job.pk])
