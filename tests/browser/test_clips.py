@@ -57,6 +57,8 @@ def generate(page: Page) -> int:
     price = int(dialog.locator(".btn__price").inner_text().split()[0])
     dialog.get_by_role("button", name="Generate").click()
     page.wait_for_url("**/studio/clips/?draft=new")
+    expect(page.locator("#toasts")).to_contain_text("is being generated")
+    page.evaluate("document.getElementById('recent-title').scrollIntoView()")
     return price
 
 

@@ -35,14 +35,6 @@ class RecentClips:
     library_url: str
 
     @property
-    def active_text(self) -> str:
-        """Return a text such as `2 clips are being made`; empty without any."""
-        active = sum(one.card.state.is_active for one in self.cards)
-        if not active:
-            return ""
-        return "1 clip is being made" if active == 1 else f"{active} clips are being made"
-
-    @property
     def all_text(self) -> str:
         return f"All {self.total:,} in the library" if self.total > len(self.cards) else ""
 

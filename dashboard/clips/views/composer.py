@@ -52,7 +52,7 @@ def clips(request: TeamRequest) -> HttpResponse:
     fetches itself."""
     if request.GET.get("part") == "recent":
         recent = load_recent_clips(request.membership)
-        return render(request, RECENT_TEMPLATE, {"recent": recent, "fetched": True})
+        return render(request, RECENT_TEMPLATE, {"recent": recent})
     if has_permission(request.membership, Permission.RENDER):
         context = page_context(request, load_requested_composer(request))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -18,6 +19,8 @@ from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
 
+GENERATING_TEXT = "“{title}” is being generated. It appears under Recent clips."
+REQUESTED_TEXT = "An approval of “{title}” was requested. Nothing was charged."
 PRICE_TEMPLATE = "clips/_price.html"
 QUESTION_TEMPLATE = "components/price_question.html"
 
@@ -50,6 +53,8 @@ def generate(request: TeamRequest, clip_id: UUID) -> HttpResponse:
         except Refusal as refused:
             job, refusal = fetch_clip(request, clip_id), refused.sentence
         else:
+            text = GENERATING_TEXT if arguments["words"] is None else REQUESTED_TEXT
+            messages.success(request, text.format(title=job.title))
             return redirect_to(request, f"{reverse('clips')}?draft=new")
     composer = build_composer(request.membership, job.pk, job)
     question = build_clip_question(composer, job, request.membership, refusal, form.idempotency_key)
