@@ -9,18 +9,14 @@ from django.db.models import prefetch_related_objects
 from django.urls import reverse
 
 from dashboard.models import Membership
-from dashboard.shared.budget_impact import build_budget_impact
 from dashboard.shared.formatting import clock, credits
+from dashboard.shared.job_question import build_job_question
 from dashboard.shared.price_question import PriceQuestion
-from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.shared.videos.parts import EXPORT, listed_price
 from proxyapi import pricing
-from proxyapi.credentials import token_vault
-from proxyapi.models import Job, JobState, TokenState
+from proxyapi.models import Job, JobState
 from proxyapi.operations import PART_OPERATIONS
 
-UNREADABLE_TEXT = "The token it was made with can no longer be decrypted. Add it again."
-NOT_WORKING_TEXT = "The token it was made with does not work now. Add a new token first."
 NO_FILM_TEXT = "Only a completed video can be exported."
 EXPORT_PENDING_TEXT = "Another export of this video is being sent."
 EXPORT_HEADING = "Export a restyled cut"
@@ -51,7 +47,7 @@ def build_export_question(
     if free_uses and price is not None:
         free_text = FREE_EXPORTS_TEXT.format(count=free_uses, price=credits(price))
     read_at = clock(job.account.refreshed_at) if job.account.refreshed_at else ""
-    return build_question(
+    return build_job_question(
         job,
         reader,
         price,
@@ -82,14 +78,13 @@ def build_new_render_question(job: Job, reader: Membership, refusal: str) -> Pri
     is_sent = job.state == JobState.RUNNING or any(
         charge.is_open and charge not in open_parts for charge in job.charges.all()
     )
-    return build_question(
+    return build_job_question(
         job,
         reader,
         price,
         hold=pricing.hold_for_estimate(price) if price is not None else Decimal(0),
         problems=["Requests for images or exports are still open." if open_parts else ""],
         label="Render again",
-        title=job.title,
         summary="With the images as they are now.",
         price_note="Cost of the last render",
         notice=RENDER_NOTICE,
@@ -97,34 +92,3 @@ def build_new_render_question(job: Job, reader: Membership, refusal: str) -> Pri
         sent_url=reverse("video", args=[job.pk]) if is_sent else "",
         refusal=refusal,
     )
-
-
-def build_question(
-    job: Job,
-    reader: Membership,
-    price: Decimal | None,
-    *,
-    hold: Decimal,
-    problems: list[str],
-    **texts: object,
-) -> PriceQuestion:
-    available = job.account.available_balance()
-    unmet = (*problems, part_token_problem(job), credit_shortfall_text(available, hold))
-    return PriceQuestion(
-        price=price,
-        hold=hold,
-        available=available,
-        budget=build_budget_impact(reader, hold),
-        unmet=tuple(filter(None, unmet)),
-        cancel_url=reverse("video", args=[job.pk]),
-        **texts,  # type: ignore[arg-type]
-    )
-
-
-def part_token_problem(job: Job) -> str:
-    """Why the job's token cannot send a request; empty if it can."""
-    if job.account.pause_reason:
-        return job.account.pause_reason
-    if not token_vault.can_decrypt(job.token):
-        return UNREADABLE_TEXT
-    return "" if job.token.state == TokenState.WORKING else NOT_WORKING_TEXT
