@@ -7,6 +7,8 @@
     const film = document.createElement("video");
     film.className = "video__film";
     film.controls = film.playsInline = true;
+    film.dataset.plays = "";
+    film.addEventListener("ended", () => film.removeAttribute("data-plays"), { once: true });
     film.src = button.dataset.play;
     film.setAttribute("aria-label", button.getAttribute("aria-label").replace(/^Play /, ""));
     button.replaceWith(film);
@@ -21,6 +23,10 @@
   document.addEventListener("play", ({ target }) => {
     document.querySelectorAll("video.video__film").forEach((film) => film !== target && film.pause());
   }, true);
+  // A list that was fetched meanwhile would take the film away.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target.id === "library" && document.querySelector("#library [data-plays]")) event.detail.shouldSwap = false;
+  });
   document.addEventListener("DOMContentLoaded", () => showAll(document));
   document.addEventListener("htmx:load", (event) => showAll(event.target));
 })();

@@ -1,5 +1,5 @@
 // Swaps a bundle of fragments: each element replaces the one with the same id, if the page has it. A film that is
-// playing stays (data-take). A card whose state changed makes the library list refresh.
+// playing stays (data-take, data-plays). A card whose state changed makes the library list refresh.
 (() => {
   const SPREAD = 1500; // ms: not all pages of a team ask in the same moment
   const otherStates = new Map(); // the states of cards that this page does not show
@@ -16,6 +16,7 @@
       moved ||= card && isNew;
       if (!old) continue;
       if (fresh.dataset.take !== undefined && fresh.dataset.take === old.dataset.take) continue;
+      if (old.querySelector("[data-plays]")) continue;
       if (isNew) say(fresh.dataset.said);
       fresh.removeAttribute("hx-swap-oob");
       old.dispatchEvent(new CustomEvent("live:beforeSwap", { bubbles: true, detail: { target: old, fresh } }));
