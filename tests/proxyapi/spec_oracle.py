@@ -51,7 +51,10 @@ def storyboard(data: Any) -> str:
 
 
 def clone(data: Any) -> str:
-    """status completed is the state to poll for; preview_url is set when completed."""
+    """status completed is the state to poll for; preview_url is set when completed; failed is the
+    word of the other kinds."""
+    if value_at(data, "status") == "failed":
+        return "failed"
     is_done = value_at(data, "status") == "completed" and has_text(value_at(data, "preview_url"))
     return "completed" if is_done else "running"
 

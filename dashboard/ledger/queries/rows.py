@@ -33,7 +33,7 @@ ROW_ORDER = ("happened_at", "account_id", "position")
 ROW_FIELDS = (
     *("account_id", "position", "label", "content_type", "amount", "happened_at", "operation"),
     *("charge_id", "confidence", "reason", "member__name", "member__email"),
-    *("job__title", "job__hidden_at"),
+    *("job__title", "job__kind", "job__hidden_at"),
 )
 ZERO_CREDITS = Decimal(0)
 NEWER, LATER = "newer", "later"

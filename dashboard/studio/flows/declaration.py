@@ -120,11 +120,12 @@ class Precondition:
             return ""
         if not chosen.get(self.field):
             return self.refusal
+        if self.find_problem and (problem := self.find_problem(chosen, options)):
+            return f"{problem}."
         offered = options.choices(self.field) if self.must_be_offered else ()
         if offered and options.selected_choice(self.field, chosen) is None:
             return f"The {self.noun} is no longer offered. Choose another one."
-        problem = self.find_problem(chosen, options) if self.find_problem else ""
-        return f"{problem}." if problem else ""
+        return ""
 
 
 @dataclass(frozen=True)

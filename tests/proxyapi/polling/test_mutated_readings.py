@@ -15,6 +15,7 @@ from django.utils.html import escape
 from hypothesis import HealthCheck, given, settings
 
 from dashboard.models import Membership, Team
+from dashboard.shared.job_pages import job_page_url
 from proxyapi import redis_client
 from proxyapi.models import Job, Token
 from proxyapi.polling.poller import poll_job
@@ -103,7 +104,7 @@ def row_of(job: Job) -> object:
 
 def check_page(client: Client, job: Job) -> None:
     """It opens, and shows a word that nobody knows as it came (pitfall 7)."""
-    page = client.get(f"/videos/{job.pk}/")
+    page = client.get(job_page_url(job))
     text = page.content.decode()
     assert page.status_code == 200
     assert "<b>failed</b>" not in text
