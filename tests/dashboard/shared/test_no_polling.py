@@ -12,7 +12,7 @@ TIMERS = re.compile(r"setInterval|requestAnimationFrame")
 FETCHES = re.compile(r"\bfetch\(|htmx\.(?:ajax|trigger)|XMLHttpRequest|EventSource|dispatchEvent")
 # Says "Live news is interrupted" and has the page look every ten seconds until it is not.
 WITHOUT_A_STREAM = "offline.js"
-# Their events: a part is asked for once, when its countdown ends; the level of a microphone is drawn.
+# Their events: a part is asked for once, at the end of its countdown; a level of sound is drawn.
 WITH_EVENTS = ("countdown.js", "recorder.js")
 
 
