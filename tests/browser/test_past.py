@@ -26,6 +26,9 @@ PICTURE_SIZE = {"width": WIDE, "height": 1000}
 PICTURED = {
     "overview": ("Mira", "/"),
     "library": ("Mira", "/library/?state=completed"),
+    "ideas": ("Priya", "/ideas/"),
+    "voices": ("Priya", "/voices/"),
+    "characters": ("Priya", "/characters/"),
     "ledger": ("Thea", "/ledger/"),
     "ledger-charts": ("Thea", "/ledger/charts/"),
     "reconciliation": ("Thea", "/reconciliation/"),
