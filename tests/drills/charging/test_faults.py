@@ -18,6 +18,7 @@ import httpx
 from django.db import connection
 
 from proxyapi.models import Charge
+from proxyapi.upstream.tls import shared_ssl_context
 from tests.admission import admit_charge
 from tests.drills.figures import Figures
 from tests.proxyapi.money.charge_audit import ChargeAudit
@@ -74,7 +75,13 @@ def run_part(
     control: httpx.Client, wire: FaultyTransport, part: FaultPart, seed: str
 ) -> ChargeAudit:
     verdict = ChargeAudit()
-    with open_sandbox_account(control, empty=False) as stage:
+    # A client of its own: threads that share one close idle connections that another begins to use.
+    with (
+        httpx.Client(
+            base_url=control.base_url, verify=shared_ssl_context(), timeout=control.timeout
+        ) as own_control,
+        open_sandbox_account(own_control, empty=False) as stage,
+    ):
         chance = Random(f"{seed}/{part.operation}")  # noqa: S311
         for fault in chance.sample(list(FAULTS), len(FAULTS)):
             run_fault_once(stage, wire, fault, part.operation, chance, verdict)
