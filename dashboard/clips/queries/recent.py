@@ -10,10 +10,12 @@ from django.utils import timezone
 
 from dashboard.clips.queries.filters import MAX_SHOWN_CLIPS, STATE_LABELS, ClipFilters
 from dashboard.models import Membership
+from dashboard.shared.access import has_permission
 from dashboard.shared.action_buttons import ActionButton, clip_card_buttons
 from dashboard.shared.clip_models import clip_model_name
 from dashboard.shared.filter_chips import FilterChip, build_filter_chip
 from dashboard.shared.people import load_team_people
+from dashboard.shared.roles import Permission
 from dashboard.shared.videos.cards import (
     VideoCard,
     build_video_card,
@@ -47,6 +49,7 @@ class RecentClips:
     filters: ClipFilters
     cards: tuple[ClipCard, ...]
     total: int
+    may_change: bool
 
     @property
     def all_text(self) -> str:
@@ -83,6 +86,7 @@ def load_recent_clips(reader: Membership, filters: ClipFilters | None = None) ->
             for context in contexts
         ),
         total=clips.count() if len(newest) > filters.limit else len(newest),
+        may_change=has_permission(reader, Permission.RENDER),
     )
 
 

@@ -23,7 +23,7 @@ from dashboard.clips.queries import (
     parse_clip_filters,
 )
 from dashboard.clips.queries.composer import load_own_token
-from dashboard.clips.queries.frames import film_reference
+from dashboard.clips.queries.frames import build_frame_to_take, film_reference, no_slot_text
 from dashboard.clips.readiness import is_composable
 from dashboard.clips.views.recent import is_recent_request, recent_context, render_recent
 from dashboard.shared.access import (
@@ -62,7 +62,9 @@ def clips(request: TeamRequest) -> HttpResponse:
     if not is_maker or filters.is_narrowed or filters.shown or part:
         context |= recent_context(request, filters)
     if is_maker:
-        context |= page_context(request, load_requested_composer(request), filters=filters)
+        composer = load_requested_composer(request)
+        context |= page_context(request, composer, filters=filters)
+        context |= frame_context(request, composer)
     return render(request, PAGE_TEMPLATE, context)
 
 
@@ -81,6 +83,17 @@ def load_requested_composer(request: TeamRequest) -> Composer:
     if last is not None and not wanted and is_composable(last):
         return build_composer(request.membership, last.pk, last)
     return build_composer(request.membership, uuid4(), None, last)
+
+
+def frame_context(request: TeamRequest, composer: Composer) -> dict[str, Any]:
+    """Return what the page takes of the finished video `?frame=`, or why it takes nothing."""
+    film_id = parse_uuid(request.GET.get("frame", ""))
+    if film_id is None or composer.model is None:
+        return {}
+    film = fetch_film(request, film_id)
+    if frame := build_frame_to_take(composer.slots, film):
+        return {"frame_to_take": frame}
+    return {"refusal": no_slot_text(composer.slots, composer.model.name, film)}
 
 
 @require_POST
