@@ -207,11 +207,11 @@ def refresh_account_profile(account: Account) -> None:
 
 
 def refresh_clip_models(account: Account, token: Token, lane: Priority) -> None:
-    """Read the menus of the clip engines, if the options have any. Without an answer the stored
-    ones stay: they only narrow what the options offer."""
-    layers = (account.options, *map(account.options.get, ("mandatory", "optional")))
-    if not any(response_parsing.as_mapping(layer).get("clip_engines") for layer in layers):
-        return
+    """Read the text-to-video models, which clips are made with and whose menus clip engines have.
+
+    Without an answer the stored ones stay. They do not depend on the options: a plan may have
+    clips and no clip engines.
+    """
     try:
         answer = calls.call_upstream(token, "text_to_video.models", lane, patience=PERMIT_TIMEOUT_S)
     except (errors.UpstreamError, rate_limiter.RateLimitExhausted):

@@ -27,6 +27,7 @@ class AlertKind(models.TextChoices):
     TOP_UP_FAILED = "top_up_failed", "failed top-ups"
     TOP_UP_OFF = "top_up_off", "top-up switched off"
     UNKNOWN_CHARGE = "unknown_charge", "unknown charges"
+    REFUND_OWED = "refund_owed", "refunds owed"
     RECONCILIATION = "reconciliation", "the ledger"
 
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
-from proxyapi.models import Job
+from proxyapi.models import Job, JobKind, JobState
 
 AGAIN_LABELS = {
     "completed": "Same again with changes",
@@ -23,7 +23,8 @@ AGAIN_LABELS = {
 class ActionButton:
     """A button. With a `price` in credits it charges: about that much, or exactly that if `exact`.
     `dialog`: it opens a confirmation dialog. `disabled_reason` says why it is disabled. `post`: it
-    acts at once, without a confirmation."""
+    acts at once, without a confirmation. `copy_text`: it is copied; without a clipboard `url` leads
+    to it."""
 
     label: str
     url: str
@@ -35,6 +36,7 @@ class ActionButton:
     dialog: bool = False
     exact: bool = False
     post: bool = False
+    copy_text: str = ""
 
 
 def clip_card_buttons(job: Job, state: str, reader: Membership) -> tuple[ActionButton, ...]:
@@ -46,6 +48,23 @@ def clip_card_buttons(job: Job, state: str, reader: Membership) -> tuple[ActionB
         url = f"{reverse('video-media', args=[job.pk])}?download=1"
         buttons.append(ActionButton("Download", url, "arrow-down-tray", "square"))
     return tuple(buttons)
+
+
+def use_frame_button(job: Job) -> ActionButton | None:
+    """Return the link to the composer that takes a frame of a finished clip; None without a
+    film."""
+    if job.kind != JobKind.CLIP or job.state != JobState.COMPLETED or not job.media_url:
+        return None
+    return ActionButton("Use as frame", f"{reverse('clips')}?frame={job.pk}", "photo")
+
+
+def copy_prompt_button(job: Job) -> ActionButton | None:
+    """Return the button that copies the prompt of a clip; None if it is not known here."""
+    prompt = str(job.chosen_settings.get("prompt") or "") if job.kind == JobKind.CLIP else ""
+    if not prompt:
+        return None
+    url = f"{reverse('video', args=[job.pk])}#prompt"
+    return ActionButton("Copy prompt", url, "clipboard-document", copy_text=prompt)
 
 
 def clip_again_button(job: Job, state: str) -> ActionButton | None:

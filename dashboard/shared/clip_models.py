@@ -62,11 +62,16 @@ class ModifierMenu:
         return next((one for one in self.values if str(one) == str(value)), None)
 
     def text_of(self, value: object) -> str:
-        if self.name == "duration":
-            return f"{value} s"
-        if self.name == "audio" and str(value) in SOUND_VALUES:
-            return "with sound" if value == "on" else "no sound"
-        return str(value)
+        return option_text(self.name, value)
+
+
+def option_text(name: str, value: object) -> str:
+    """Return a value of an option for a page, such as `8 s` or `with sound`."""
+    if name == "duration":
+        return f"{value} s"
+    if name == "audio" and str(value) in SOUND_VALUES:
+        return "with sound" if value == "on" else "no sound"
+    return str(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,6 +154,10 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         )
         return due.filter(readable).order_by("due_at")
 
+    def with_refund_owed(self) -> Self:
+        """Charges whose refund the ledger does not show yet."""
+        return self.filter(refund_owed_at__isnull=False, refunded_at__isnull=True)
+
     def mark_refund_owed(self, job: Job, now: datetime) -> None:
         """The job failed: mark its last paid attempt as owed back, where the service refunds it.
 
@@ -360,6 +364,10 @@ class Charge(models.Model):
     @property
     def is_charged(self) -> bool:
         return self.state in CHARGED_STATES
+
+    @property
+    def is_refund_owed(self) -> bool:
+        return self.refund_owed_at is not None and self.refunded_at is None
 
     @property
     def price(self) -> Decimal:

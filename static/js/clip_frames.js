@@ -1,46 +1,29 @@
-// Takes the first or last frame of a finished video (dialog[data-frames]) into the slot of that name, as a picture that is
-// uploaded like any other; of a slot for films the video itself, by its id.
+// Takes a finished video into the slot of a reference: the one chosen in dialog[data-frames], or the one that the page was
+// opened for ([data-take-now] in its slot).
 (() => {
-  const NEAR_END = 0.04; // s: a seek to the very end shows nothing
-  const QUALITY = 0.92;
+  const take = (slot, detail) => slot.dispatchEvent(new CustomEvent("slot:take", { bubbles: true, detail }));
 
-  const seen = (film, name) => new Promise((resolve, reject) => {
-    film.addEventListener(name, resolve, { once: true });
-    film.addEventListener("error", reject, { once: true });
-  });
-
-  async function frameOf(url, isLast) {
-    const film = Object.assign(document.createElement("video"), { muted: true, preload: "auto", src: url });
-    await seen(film, "loadeddata");
-    film.currentTime = isLast ? Math.max(0, film.duration - NEAR_END) : 0.001;
-    await seen(film, "seeked");
-    const canvas = Object.assign(document.createElement("canvas"), { width: film.videoWidth, height: film.videoHeight });
-    canvas.getContext("2d").drawImage(film, 0, 0);
-    return new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", QUALITY));
-  }
-
-  function fill(slot, { blob, id }) {
-    const files = new DataTransfer();
-    if (blob) files.items.add(new File([blob], "frame.jpg", { type: blob.type }));
-    const input = blob ? slot.querySelector("input[type=file]") : Object.assign(document.createElement("input"), { type: "hidden" });
-    if (blob) input.files = files.files;
-    else slot.append(Object.assign(input, { name: `use-${slot.dataset.slot}`, value: id }));
-    for (const name of ["input", "change"]) input.dispatchEvent(new Event(name, { bubbles: true }));
-  }
-
-  async function take(dialog, what) {
+  function takeChosen(dialog, what) {
     const [shot, problem] = [dialog.querySelector("[name=shot]:checked"), dialog.querySelector("[data-frame-problem]")];
     const slot = document.querySelector(`[data-slot="${dialog.dataset.frames}"]`);
-    if (!shot || !slot) return;
-    const blob = what === "film" ? null : await frameOf(shot.dataset.film, what === "last").catch(() => null);
-    problem.hidden = Boolean(blob) || what === "film";
-    if (!problem.hidden) return;
-    dialog.close();
-    fill(slot, { blob, id: shot.value });
+    const done = (taken) => (taken ? dialog.close() : (problem.hidden = false));
+    if (shot && slot) take(slot, { what, film: shot.dataset.film, id: shot.value, done });
+  }
+
+  function takeAtOnce(note) {
+    const { takeNow: what, film, id, says, failed } = note.dataset;
+    const url = new URL(location);
+    url.searchParams.delete("frame"); // once
+    history.replaceState(history.state, "", url);
+    [note.hidden, note.textContent] = [false, says];
+    note.closest("[data-slot]").scrollIntoView({ block: "center" });
+    take(note.closest("[data-slot]"), { what, film, id, done: (taken) => !taken && (note.textContent = failed) });
   }
 
   document.addEventListener("click", ({ target }) => {
     const button = target.closest?.("dialog[data-frames] [data-take]");
-    if (button) take(button.closest("dialog"), button.dataset.take);
+    if (button) takeChosen(button.closest("dialog"), button.dataset.take);
   });
+  const start = () => document.querySelectorAll("[data-take-now]").forEach(takeAtOnce);
+  document.addEventListener("htmx:load", start, { once: true });
 })();

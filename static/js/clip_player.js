@@ -23,9 +23,10 @@
   document.addEventListener("play", ({ target }) => {
     document.querySelectorAll("video.video__film").forEach((film) => film !== target && film.pause());
   }, true);
-  // A list that was fetched meanwhile would take the film away.
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.target.id === "library" && document.querySelector("#library [data-plays]")) event.detail.shouldSwap = false;
+  // A list that fetches itself would take the film away; a filter that a person chose may.
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const itself = detail.target.id === "library" && detail.requestConfig.elt === detail.target;
+    if (itself && document.querySelector("#library [data-plays]")) detail.shouldSwap = false;
   });
   document.addEventListener("DOMContentLoaded", () => showAll(document));
   document.addEventListener("htmx:load", (event) => showAll(event.target));

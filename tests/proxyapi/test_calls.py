@@ -143,6 +143,7 @@ def test_pitfall_29_profile_costs_and_options_are_read_once_for_whoever_wants_th
     paid = {"exists": True, "active": True, "trial": False, "plan": "Studio"}
     me = {"id": token.account.upstream_id, "subscription": paid, "credits": {"remaining": 77}}
     told = {"/me": me, "/credits/costs": {"IDEA": {"credits": 1}}, "/faceless/options": {"a": []}}
+    told |= {"/text-to-video/models": {}}
     for path, data in told.items():
         upstream.respond("GET", path, make_response(data))
     for _ in range(3):

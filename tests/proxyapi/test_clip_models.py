@@ -1,4 +1,4 @@
-"""The menus of clip engines are read with the options, and stay when they cannot be read."""
+"""Text-to-video models are read with the options, and stay when they cannot be read."""
 
 from __future__ import annotations
 
@@ -55,9 +55,10 @@ def test_without_readable_models_the_stored_ones_and_the_options_stay(
     assert account.options_as_of is not None
 
 
-def test_without_clip_engines_no_model_is_asked_for(
+def test_a_plan_without_clip_engines_has_models_for_clips(
     token: Token, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond("GET", "/faceless/options", make_response({"optional": {}}))
+    upstream.respond("GET", MODELS_PATH, make_response([MODEL]))
     tokens.refresh_account_profile(token.account)
-    assert [request.url.path for request in upstream.requests][-1] == "/v2/faceless/options"
+    assert Account.objects.get().clip_models == [MODEL]

@@ -118,6 +118,7 @@ def test_pitfall_98_nothing_that_is_read_asks_for_includes(
     row = {"credit_spend": "-4", "transaction_type": "Debit", "created_at": "2026-11-02T09:00:00Z"}
     upstream.respond("GET", "/credits/history", make_response([row], total=1))
     told: dict[str, Any] = {"/credits/costs": {}, "/faceless/options": {}}
+    told |= {"/text-to-video/models": []}
     told |= {"/faceless/7": {"id": 7}, "/faceless/7/estimate": {"credits": 4}}
     for path, data in told.items():
         upstream.respond("GET", path, make_response(data))

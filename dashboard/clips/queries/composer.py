@@ -35,7 +35,10 @@ OWN_ACCOUNT_NOTE = (
     "A clip is made with your own token. It is checked, encrypted and never shown again."
 )
 STOPPED_TITLE = "Your token stopped working. What you compose is kept. Add a new token."
-NO_MODELS = "The models of your plan are being read. They appear here by themselves."
+NO_MODELS = (
+    "The service has listed no models for your plan yet. The list is read again by itself, and the "
+    "models appear here."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,17 @@ from django.views.decorators.vary import vary_on_headers
 from dashboard.clips import actions
 from dashboard.clips.forms import ClipForm
 from dashboard.clips.queries import (
+    ClipFilters,
     Composer,
     build_clip_price,
     build_composer,
     load_last_clip,
-    load_recent_clips,
+    parse_clip_filters,
 )
 from dashboard.clips.queries.composer import load_own_token
-from dashboard.clips.queries.frames import film_reference
+from dashboard.clips.queries.frames import build_frame_to_take, film_reference, no_slot_text
 from dashboard.clips.readiness import is_composable
+from dashboard.clips.views.recent import is_recent_request, recent_context, render_recent
 from dashboard.shared.access import (
     check_permission,
     fetch_clip,
@@ -40,7 +42,6 @@ from proxyapi.models import Job
 from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE, SAVED_TEMPLATE = "clips/page.html", "clips/_saved.html"
-RECENT_TEMPLATE = "clips/_recent.html"
 INVALID_FORM_STATUS = 422
 NEW = "new"  # ?draft=new: not the draft that was edited last
 
@@ -48,15 +49,22 @@ NEW = "new"  # ?draft=new: not the draft that was edited last
 @require_safe
 @vary_on_headers("HX-Request")
 def clips(request: TeamRequest) -> HttpResponse:
-    """Render the page; `?part=recent` returns the newest clips, which a page with a composer
-    fetches itself."""
-    if request.GET.get("part") == "recent":
-        recent = load_recent_clips(request.membership)
-        return render(request, RECENT_TEMPLATE, {"recent": recent})
-    if has_permission(request.membership, Permission.RENDER):
-        context = page_context(request, load_requested_composer(request))
-    else:
-        context = {"recent": load_recent_clips(request.membership)}
+    """Render the page, or a part that htmx fetches: `?part=recent` the newest clips with their
+    filters, `?part=cards` the clips alone.
+
+    A page with a composer fetches the clips itself, unless they are filtered.
+    """
+    filters, part = parse_clip_filters(request.GET.dict()), request.GET.get("part", "")
+    if is_recent_request(request, part):
+        return render_recent(request, filters, with_chips=part != "cards")
+    context: dict[str, Any] = {"filters": filters}
+    is_maker = has_permission(request.membership, Permission.RENDER)
+    if not is_maker or filters.is_narrowed or filters.shown or part:
+        context |= recent_context(request, filters)
+    if is_maker:
+        composer = load_requested_composer(request)
+        context |= page_context(request, composer, filters=filters)
+        context |= frame_context(request, composer)
     return render(request, PAGE_TEMPLATE, context)
 
 
@@ -75,6 +83,17 @@ def load_requested_composer(request: TeamRequest) -> Composer:
     if last is not None and not wanted and is_composable(last):
         return build_composer(request.membership, last.pk, last)
     return build_composer(request.membership, uuid4(), None, last)
+
+
+def frame_context(request: TeamRequest, composer: Composer) -> dict[str, Any]:
+    """Return what the page takes of the finished video `?frame=`, or why it takes nothing."""
+    film_id = parse_uuid(request.GET.get("frame", ""))
+    if film_id is None or composer.model is None:
+        return {}
+    film = fetch_film(request, film_id)
+    if frame := build_frame_to_take(composer.slots, film):
+        return {"frame_to_take": frame}
+    return {"refusal": no_slot_text(composer.slots, composer.model.name, film)}
 
 
 @require_POST
@@ -139,4 +158,5 @@ def render_saved(
 
 def page_context(request: TeamRequest, composer: Composer, **values: Any) -> dict[str, Any]:
     price = build_clip_price(composer, request.membership)
-    return {"composer": composer, "price": price, "max_bytes": MAX_MEDIA_FILE_BYTES, **values}
+    shared = {"composer": composer, "price": price, "max_bytes": MAX_MEDIA_FILE_BYTES}
+    return {"filters": ClipFilters(), **shared, **values}

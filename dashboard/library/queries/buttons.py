@@ -17,6 +17,8 @@ from dashboard.shared.action_buttons import (
     ActionButton,
     clip_again_button,
     clip_card_buttons,
+    copy_prompt_button,
+    use_frame_button,
 )
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.charge_status import is_long_unknown
@@ -77,6 +79,7 @@ def video_page_actions(
         buttons += [
             replace(button, kind="fold" if button.post else "square")
             for button in video_menu_actions(job)
+            if not button.copy_text  # the page has it beside the prompt
         ]
     return tuple(buttons)
 
@@ -91,7 +94,7 @@ def video_menu_actions(job: Job) -> list[ActionButton]:
         ),
     ]
     if not is_made_in_studio(job):
-        return buttons
+        return [*filter(None, (use_frame_button(job), copy_prompt_button(job))), *buttons]
     copy_url, preset_url = (
         reverse(name, args=[job.pk]) for name in ("studio-copies", "preset-new")
     )

@@ -11,9 +11,9 @@ from uuid import UUID
 
 from dashboard.shared import query_params
 from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS, JOB_KIND_LABELS
+from dashboard.shared.videos.state_tabs import HIDDEN_TAB
 from proxyapi.models import VIDEO_KINDS, JobKind
 
-HIDDEN_TAB = "hidden"
 LIBRARY_TABS = {  # slug in the URL: label, glyph
     "": ("All", ""),
     "rendering": ("Rendering", "running"),
@@ -24,7 +24,6 @@ LIBRARY_TABS = {  # slug in the URL: label, glyph
     "drafts": ("Drafts", "draft"),
     HIDDEN_TAB: ("Hidden", ""),
 }
-ACTIVE_TABS = ("rendering", "unknown", "waiting")
 SORT_LABELS = {"": "Newest first", "oldest": "Oldest first"}
 # Slug in the URL: the type of a faceless video, or the kind of any other job. "faceless" is the
 # rest: videos whose type is not known, such as those that a script sent.

@@ -119,7 +119,7 @@ def render_history_step(
             f"{when}, failed",
             quote,
             code,
-            refund_texts(charge).sentence,
+            refund_texts(charge, context.now).sentence,
         )
     took = duration(render_elapsed_s(job, context.now))
     if job.state == JobState.COMPLETED:
@@ -129,7 +129,7 @@ def render_history_step(
         quote = failure_reason(job.failure_message)
         meta, note = (
             f"{when}, failed after {took}",
-            f"{refund_texts(charge).sentence} {retry_price_note(context)}".strip(),
+            f"{refund_texts(charge, context.now).sentence} {retry_price_note(context)}".strip(),
         )
         return HistoryStep(
             "failed", name, charge_amount(charge), meta, quote, job.failure_code, note

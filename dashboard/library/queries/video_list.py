@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.db.models import Case, Count, Q, QuerySet, Value, When
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from dashboard.library.queries.filters import (
-    ACTIVE_TABS,
     FORMAT_LABELS,
-    HIDDEN_TAB,
     LIBRARY_TABS,
     SORT_LABELS,
     TYPE_LABELS,
@@ -40,20 +38,12 @@ from dashboard.shared.videos.cards import (
     with_card_relations,
 )
 from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS
-from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
-from proxyapi.operations import PART_OPERATIONS
+from dashboard.shared.videos.state_tabs import HIDDEN_TAB, annotate_tabs
+from proxyapi.models import Job, JobKind
 from proxyapi.polling.duration_history import DurationHistory
 
 if TYPE_CHECKING:
-    from django_stubs_ext import WithAnnotations
-
-    class TabAnnotations(TypedDict):
-        """The columns that `annotate_tabs` adds to a job."""
-
-        shelf: str
-        rank: int
-
-    JobWithTab = WithAnnotations[Job, TabAnnotations]
+    from dashboard.shared.videos.state_tabs import JobWithTab
 
 LIBRARY_PAGE_SIZE = 48
 
@@ -186,32 +176,6 @@ def type_q(slug: str) -> Q:
     if slug != JobKind.FACELESS:
         return Q(kind=slug)
     return Q(kind=slug) & ~Q(draft__settings__type__in=list(FACELESS_TYPE_LABELS))
-
-
-def annotate_tabs(jobs: QuerySet[Job], tenant_id: UUID) -> QuerySet[JobWithTab]:
-    """Annotate each job of the tenant with its tab: the states of `display_state`, as far as SQL
-    can compute them."""
-
-    def charging(state: ChargeState) -> Q:
-        # Not correlated, and one state each: few charges are open, and SQLite finds those of a
-        # state by an index, once, instead of the charges of each job.
-        charges = Charge.objects.filter(tenant=tenant_id, state=state, job__isnull=False)
-        return Q(pk__in=charges.exclude(operation__in=PART_OPERATIONS).values("job"))
-
-    tab = Case(
-        When(hidden_at__isnull=False, then=Value(HIDDEN_TAB)),
-        When(charging(ChargeState.UNKNOWN), then=Value("unknown")),
-        When(charging(ChargeState.SENDING), then=Value("rendering")),
-        When(charging(ChargeState.HELD) | charging(ChargeState.DRAFT), then=Value("waiting")),
-        When(state=JobState.RUNNING, then=Value("rendering")),
-        When(state=JobState.COMPLETED, then=Value("completed")),
-        When(state=JobState.FAILED, then=Value("failed")),
-        default=Value("drafts"),
-    )
-    annotated = jobs.annotate(shelf=tab)
-    return annotated.annotate(
-        rank=Case(When(shelf__in=ACTIVE_TABS, then=Value(0)), default=Value(1))
-    )
 
 
 def select_library_jobs(

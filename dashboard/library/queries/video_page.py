@@ -1,4 +1,4 @@
-"""The page of a video: its card, the detailed texts, the script, the settings and the history."""
+"""The page of a video: its card, detailed texts, script or prompt, settings and history."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.library.queries.buttons import video_card_actions, video_page_actions
+from dashboard.library.queries.clip_settings import build_clip_settings, clip_parts
 from dashboard.library.queries.history_step import HistoryStep
 from dashboard.library.queries.lineage import build_video_history
+from dashboard.library.queries.video_setting import VideoSetting
 from dashboard.models import Membership
-from dashboard.shared.action_buttons import ActionButton
+from dashboard.shared.action_buttons import ActionButton, copy_prompt_button
 from dashboard.shared.formatting import day
 from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.shared.videos.cards import (
@@ -25,7 +27,8 @@ from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.labels import job_type_label, operation_label
 from dashboard.shared.videos.parts import VideoTab, build_video_tabs
 from dashboard.shared.videos.status_text import VideoContext, video_status_texts
-from proxyapi.models import Job, JobState
+from proxyapi.models import Job, JobKind, JobState
+from proxyapi.models.duration_class import count_words
 from proxyapi.polling.duration_history import DurationHistory
 
 OPTION_LABELS = {
@@ -42,9 +45,13 @@ USUAL_BAND_TEXT = "80 % of your renders like this finished within the tinted par
 
 
 @dataclass(frozen=True, slots=True)
-class VideoSetting:
+class VideoScript:
+    """The script of a video, or the prompt of a clip; `copy` is the button that copies it."""
+
     label: str
-    value: str
+    text: str
+    note: str
+    copy: ActionButton | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +66,7 @@ class VideoPage:
     status_detail: str
     error_code: str
     band_note: str
-    script: str
-    script_note: str
+    script: VideoScript
     facts: tuple[VideoSetting, ...]
     history_steps: tuple[HistoryStep, ...]
     spent: CreditAmount
@@ -68,6 +74,7 @@ class VideoPage:
     poster_url: str
     media_version: str
     tabs: tuple[VideoTab, ...]
+    is_refund_owed: bool  # the page shows an age that grows
 
     @property
     def head_actions_url(self) -> str:
@@ -98,8 +105,6 @@ def load_video_context(job: Job) -> tuple[VideoContext, DurationHistory]:
 
 def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage:
     job, options = context.job, account_options(context.job.account)
-    script = str(job.chosen_settings.get("script") or "")
-    words = len(script.split())
     card = build_video_card(context, usual)
     failed, media_url = context.state.name == "failed", film_url(job)
     return VideoPage(
@@ -114,9 +119,8 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
         band_note=USUAL_BAND_TEXT
         if context.state.name == "running" and card.bar and card.bar.usual_width
         else "",
-        script=script,
-        script_note=f"{words:,} words" if words else "",
-        facts=build_video_settings(job, options),
+        script=build_video_script(job),
+        facts=build_video_settings(context, options),
         history_steps=build_video_history(context),
         spent=video_cost(context.charges),
         media_url=media_url,
@@ -125,7 +129,18 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
         if media_url and job.finished_at
         else context.state.name,
         tabs=build_video_tabs(job, "video"),
+        is_refund_owed=any(charge.is_refund_owed for charge in context.charges),
     )
+
+
+def build_video_script(job: Job) -> VideoScript:
+    if job.kind == JobKind.CLIP:
+        text = str(job.chosen_settings.get("prompt") or "")
+        label, words, copy = "Prompt", count_words(text), copy_prompt_button(job)
+    else:
+        text = str(job.chosen_settings.get("script") or "")
+        label, words, copy = "Script", len(text.split()), None
+    return VideoScript(label, text, f"{words:,} words" if words else "", copy)
 
 
 def actions_for_reader(
@@ -138,26 +153,36 @@ def actions_for_reader(
 def video_subtitle(context: VideoContext, options: FacelessOptions) -> str:
     """Return a text such as `AI visuals, 16:9, read by Maren. Made by Priya today.`"""
     job = context.job
+    when = day(job.created_at)
+    made = f"Made by {job.member.first_name} {when if when == 'today' else f'on {when}'}."
+    if job.kind == JobKind.CLIP and (clip := clip_parts(job)):
+        return f"{', '.join(clip)}. {made}"
     voice = options.selected_choice("voice_id", job.chosen_settings)
     parts = [job_type_label(job), str(job.chosen_settings.get("aspect_ratio") or "")]
     parts.append(f"read by {voice.name}" if voice else "")
-    when = day(job.created_at)
-    on = when if when == "today" else f"on {when}"
-    return f"{', '.join(filter(None, parts))}. Made by {job.member.first_name} {on}."
+    return f"{', '.join(filter(None, parts))}. {made}"
 
 
 def status_heading(context: VideoContext) -> str:
     if context.open_charge is not None:
         return operation_label(context.open_charge.operation).capitalize()
-    return "Draft" if context.state.name == "draft" else "Render"
+    if context.state.name == "draft":
+        return "Draft"
+    return "Clip" if context.job.kind == JobKind.CLIP else "Render"
 
 
-def build_video_settings(job: Job, options: FacelessOptions) -> tuple[VideoSetting, ...]:
+def build_video_settings(
+    context: VideoContext, options: FacelessOptions
+) -> tuple[VideoSetting, ...]:
     """Return the chosen settings by name; ids that the service no longer offers are left out."""
-    video_settings = [
-        VideoSetting("Type", job_type_label(job)),
-        VideoSetting("Format", str(job.chosen_settings.get("aspect_ratio") or "")),
-    ]
+    job = context.job
+    video_settings = [VideoSetting("Type", job_type_label(job))]
+    if job.kind == JobKind.CLIP:
+        video_settings += build_clip_settings(job, context.charges)
+        return tuple(fact for fact in video_settings if fact.value)
+    video_settings.append(
+        VideoSetting("Format", str(job.chosen_settings.get("aspect_ratio") or ""))
+    )
     video_settings += [
         VideoSetting(label, option_name(field, job.chosen_settings, options))
         for field, label in OPTION_LABELS.items()

@@ -33,6 +33,7 @@ from dashboard.shared.videos.progress import (
     build_progress_bar,
     render_elapsed_s,
 )
+from dashboard.shared.videos.refund_alerts import with_refund_alerts
 from dashboard.shared.videos.status_text import (
     VideoContext,
     completion_announcement,
@@ -97,7 +98,7 @@ class VideoCard:
 
 def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
     """Load all relations that a card or a page reads; two queries for any number of jobs."""
-    charges = Charge.objects.order_by("created_at", "pk")
+    charges = with_refund_alerts(Charge.objects.order_by("created_at", "pk"))
     owner = Membership.objects.filter(
         team__tenant=OuterRef("tenant"), user=OuterRef("token__owner")
     )

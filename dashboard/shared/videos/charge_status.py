@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.videos.labels import operation_label
+from dashboard.shared.videos.refund_alerts import refund_alert_text
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import MAX_CHARGE_CRASHES
 from proxyapi.operations import PART_OPERATIONS, SCRIPT_OPERATIONS, get_operation
@@ -134,6 +135,8 @@ REFUND_EXPECTED = RefundTexts(
     "The service refunds this automatically. Not refunded yet.",
 )
 REFUND_OWED_TEXT = "Refund owed {cost} cr, not seen in the ledger yet, {age}."
+REFUND_OWED_CLAUSE = "the service owes them back, not seen in the ledger yet, {age}"
+MINUTE = timedelta(minutes=1)
 NOT_REFUNDED = RefundTexts(
     "Not refunded.",
     "the service does not refund renders automatically",
@@ -152,5 +155,13 @@ def refund_texts(charge: Charge, now: datetime | None = None) -> RefundTexts:
         return NOT_REFUNDED
     if charge.refund_owed_at is None or now is None:
         return REFUND_EXPECTED
-    age = duration(now - charge.refund_owed_at)
-    return REFUND_EXPECTED._replace(short=REFUND_OWED_TEXT.format(cost=cost, age=age))
+    age = minutes_text(now - charge.refund_owed_at)
+    told = refund_alert_text(charge)
+    sentence = f"{REFUND_OWED_TEXT.format(cost=cost, age=age)} {told}".rstrip()
+    clause = f"{REFUND_OWED_CLAUSE.format(age=age)}{f'. {told}' if told else ''}"
+    return RefundTexts(sentence, clause.removesuffix("."), sentence)
+
+
+def minutes_text(age: timedelta) -> str:
+    """Return an age without its seconds from one minute on; pages do not count it up."""
+    return duration(age if age < timedelta(minutes=1) else timedelta(minutes=age // MINUTE))

@@ -112,7 +112,9 @@ def failure_text(context: VideoContext) -> str:
     spent = last_paid_run(context.charges)
     sentences = [failure_reason(context.job.failure_message)]
     if spent is not None:
-        sentences.append(f"{credits(spent.cost)} cr were charged; {refund_texts(spent).clause}.")
+        sentences.append(
+            f"{credits(spent.cost)} cr were charged; {refund_texts(spent, context.now).clause}."
+        )
     if context.retry_price is not None:
         sentences.append(f"A retry costs about {credits(context.retry_price)} cr.")
     return " ".join(sentences)

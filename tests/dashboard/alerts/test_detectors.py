@@ -383,7 +383,7 @@ def test_another_teams_accounts_cause_no_alert(northlight, otto, account, rule):
 def test_the_usual_rules_are_given_once(northlight):
     create_default_rules(northlight)
     create_default_rules(northlight)
-    assert northlight.alert_rules.count() == 9
+    assert northlight.alert_rules.count() == 10
 
 
 def test_looking_takes_few_queries_however_much_there_is(
@@ -395,5 +395,5 @@ def test_looking_takes_few_queries_however_much_there_is(
     for _ in range(5):
         charge(state=ChargeState.UNKNOWN)
     evaluate_team(northlight.pk)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         evaluate_team(northlight.pk)

@@ -15,10 +15,10 @@ from dashboard.library.queries.filters import TYPE_LABELS, parse_library_filters
 from dashboard.library.queries.video_list import (
     LIBRARY_PAGE_SIZE,
     LibraryPage,
-    annotate_tabs,
     load_library_page,
 )
 from dashboard.models import Membership
+from dashboard.shared.videos.state_tabs import annotate_tabs
 from proxyapi.models import Job
 
 NOON = datetime(2026, 11, 19, 12, 0, tzinfo=UTC)  # a Thursday
