@@ -79,6 +79,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "dashboard.shared.middleware.TeamMiddleware",
     "dashboard.shared.middleware.SessionUseMiddleware",
+    "dashboard.shared.middleware.AuditOriginMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
 ]
 

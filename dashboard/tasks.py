@@ -16,6 +16,7 @@ from dashboard.account.sessions import SessionStore
 from dashboard.alerts.delivery.queue import attempt_delivery, repair_due_times
 from dashboard.alerts.evaluate import evaluate_team
 from dashboard.alerts.pruning import prune_alert_events
+from dashboard.audit.actions import run_chain_check
 from dashboard.models import Delivery, Team
 from dashboard.studio.presets.actions.comparison import compare_due_presets
 from dashboard.tokens.actions import record_undecryptable_tokens
@@ -74,6 +75,24 @@ def compare_all_presets() -> None:
 @shared_task(expires=900)
 def compare_presets_of_team(team_id: str) -> None:
     compare_due_presets(UUID(team_id))
+
+
+@shared_task
+def verify_all_audit_chains() -> None:
+    """Runs every 30 minutes: the audit page shows the result."""
+    for team_id in Team.objects.values_list("pk", flat=True):
+        verify_audit_chain.delay(str(team_id))
+
+
+@shared_task(expires=1800)
+def verify_audit_chain(team_id: str) -> None:
+    run_chain_check(UUID(team_id))
+
+
+@shared_task
+def audit_sign_ins() -> None:
+    """Runs every 15 seconds; also after a lost run, the sign-ins of all members are recorded."""
+    sign_in_history.append_sign_ins_to_audit()
 
 
 @shared_task

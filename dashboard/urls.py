@@ -23,7 +23,7 @@ AREAS = (
         "forecast",
         "top_up",
     ),
-    *("costs", "reconciliation", "alerts", "members", "tokens"),
+    *("costs", "reconciliation", "alerts", "members", "tokens", "audit"),
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [

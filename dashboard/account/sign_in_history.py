@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
+from itertools import groupby
+from typing import Any
 
 from allauth.account.adapter import get_adapter
 from django.conf import settings
 from django.core.cache import cache
+from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
-from dashboard.models import SignInEvent, SignInOutcome, User
+from dashboard.models import (
+    AuditAction,
+    AuditActorKind,
+    Membership,
+    SignInEvent,
+    SignInOutcome,
+    User,
+)
+from dashboard.shared.audit_log import AuditActor, append_audit_rows_last, record_audit_event
 
+AUDIT_BATCH_SIZE = 200  # sign-ins per transaction, which locks the chains of their teams
+AUDIT_ACTIONS = {
+    SignInOutcome.SIGNED_IN: AuditAction.SIGN_IN,
+    SignInOutcome.PASSWORD_CHANGED: AuditAction.PASSWORD_CHANGE,
+    SignInOutcome.PASSWORD_RESET: AuditAction.PASSWORD_RESET,
+}
+REFUSAL_REASONS = {
+    SignInOutcome.WRONG_PASSWORD: "wrong password",
+    SignInOutcome.RATE_LIMITED: "too many wrong passwords",
+    SignInOutcome.DISABLED: "the account is disabled",
+}
+SIGN_IN_METHODS = {
+    SignInOutcome.SIGNED_IN: "password",
+    SignInOutcome.PASSWORD_CHANGED: "in the portal",
+    SignInOutcome.PASSWORD_RESET: "by a link in a mail",
+}
 DELETE_BATCH_SIZE = 1000  # rows per transaction
 LIMITED_RECORD_INTERVAL_S = 300  # a refused client keeps trying; one row is enough
 
@@ -44,3 +72,57 @@ def prune_sign_in_events() -> int:
     while batch := list(expired.values_list("pk", flat=True)[:DELETE_BATCH_SIZE]):
         deleted += SignInEvent.objects.filter(pk__in=batch).delete()[0]
     return deleted
+
+
+def append_sign_ins_to_audit() -> None:
+    """Append sign-ins and refused ones to the audit log of each team of the user, oldest first.
+
+    Not within the sign-in: its time would tell whether an address has an account. An address that
+    belongs to nobody concerns no team.
+    """
+    while append_sign_in_batch() == AUDIT_BATCH_SIZE:
+        pass
+
+
+@transaction.atomic
+@append_audit_rows_last()
+def append_sign_in_batch() -> int:
+    """Return how many events were appended; they are locked, so each is appended once."""
+    pending = SignInEvent.objects.select_for_update(of=("self",), skip_locked=True)
+    pending = pending.filter(is_audited=False).order_by("happened_at", "pk")
+    events = list(pending.select_related("user")[:AUDIT_BATCH_SIZE])
+    users = {event.user_id for event in events if event.user_id}
+    memberships = Membership.objects.filter(user__in=users).select_related("team", "user")
+    for member in memberships.order_by("team_id", "pk"):
+        own = [event for event in events if event.user_id == member.user_id]
+        # Repeated wrong passwords of one client are one entry with their number.
+        for _, same in groupby(own, key=lambda event: (event.outcome, event.client_ip)):
+            append_sign_in_entry(member, list(same))
+    SignInEvent.objects.filter(pk__in=[event.pk for event in events]).update(is_audited=True)
+    return len(events)
+
+
+def append_sign_in_entry(member: Membership, same: list[SignInEvent]) -> None:
+    event = same[-1]
+    outcome = SignInOutcome(event.outcome)
+    details: dict[str, Any] = {
+        "at": event.happened_at.isoformat(timespec="seconds"),
+        "user_agent": event.user_agent,
+    }
+    if reason := REFUSAL_REASONS.get(outcome):
+        actor = AuditActor(member.team, AuditActorKind.UNKNOWN, "", event.address, event.client_ip)
+        details |= {"reason": reason, **times_detail(same)}
+        record_audit_event(actor, AuditAction.SIGN_IN_REFUSE, "sign-in", **details)
+        return
+    user_id, name = str(member.user_id), str(member.user)
+    actor = AuditActor(member.team, AuditActorKind.PERSON, user_id, name, event.client_ip)
+    for each in same:
+        at = {"at": each.happened_at.isoformat(timespec="seconds")}
+        details |= {"method": SIGN_IN_METHODS[outcome], **at}
+        record_audit_event(actor, AUDIT_ACTIONS[outcome], "own account", **details)
+
+
+def times_detail(same: Iterable[SignInEvent]) -> dict[str, str]:
+    """Say how often it happened, if more than once."""
+    count = len(list(same))
+    return {} if count == 1 else {"times": "twice" if count == 2 else f"{count} times"}

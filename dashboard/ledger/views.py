@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
-from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -29,6 +29,7 @@ from dashboard.ledger.queries.scope import load_ledger_accounts
 from dashboard.models import Team
 from dashboard.shared.access import check_permission, fetch_ledger_entry
 from dashboard.shared.connections import release_connections, release_request_thread
+from dashboard.shared.file_export import empty_stream, stream_file
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.live.event_stream import run_in_thread
 from dashboard.shared.roles import Permission
@@ -88,12 +89,7 @@ async def export_ledger(request: TeamRequest) -> HttpResponseBase:
     # The export may take minutes: release the middleware's database connection first.
     await sync_to_async(release_connections)()
     lines = empty_stream() if request.method == "HEAD" else stream_csv(request.team, filters)
-    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{export_filename(filters)}"'
-    response["X-Accel-Buffering"] = "no"
-    # GZipMiddleware compresses each chunk of a stream separately, and browsers read only the first.
-    response["Content-Encoding"] = "identity"
-    return response
+    return stream_file(lines, export_filename(filters), "text/csv")
 
 
 async def stream_csv(team: Team, filters: LedgerFilters) -> AsyncIterator[str]:
@@ -106,12 +102,6 @@ async def stream_csv(team: Team, filters: LedgerFilters) -> AsyncIterator[str]:
         yield text
         if cursor is None:
             return
-
-
-async def empty_stream() -> AsyncIterator[str]:
-    """The body of a response to HEAD."""
-    for _ in ():
-        yield ""
 
 
 def export_filename(filters: LedgerFilters) -> str:

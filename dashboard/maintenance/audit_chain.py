@@ -14,11 +14,17 @@ from dashboard.models import AuditChainHead, AuditEvent
 @dataclass(frozen=True, slots=True)
 class AuditChainReport:
     """`rows` is the number of rows read up to the end or the first broken row. `problem` describes
-    that row; it is empty if the chain is intact."""
+    that row; it is empty if the chain is intact, and `row_hash` is then that of its last row."""
 
     team_id: UUID
     rows: int
     problem: str
+    row_hash: str = ""
+
+    @property
+    def broken_position(self) -> int | None:
+        """Return the position of the first row that is not as it was written."""
+        return self.rows + 1 if self.problem else None
 
 
 def verify_audit_chains() -> list[AuditChainReport]:
@@ -44,7 +50,7 @@ def verify_team_chain(team_id: UUID) -> AuditChainReport:
         return AuditChainReport(
             team_id, position, f"Row {position} does not match the head of the chain."
         )
-    return AuditChainReport(team_id, position, find_extra_row(team_id))
+    return AuditChainReport(team_id, position, find_extra_row(team_id), previous_hash)
 
 
 def find_row_problem(row: AuditEvent, position: int, previous_hash: str) -> str:

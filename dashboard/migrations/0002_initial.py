@@ -17,6 +17,19 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='AuditChainCheck',
+            fields=[
+                ('team_id', models.UUIDField(primary_key=True, serialize=False)),
+                ('requested_at', models.DateTimeField(blank=True, help_text='Set while a verification waits or runs.', null=True)),
+                ('checked_at', models.DateTimeField(blank=True, null=True)),
+                ('verified_at', models.DateTimeField(blank=True, help_text='When the whole chain was last found intact.', null=True)),
+                ('verified_position', models.PositiveBigIntegerField(default=0)),
+                ('verified_hash', models.CharField(blank=True, max_length=64)),
+                ('broken_position', models.PositiveBigIntegerField(blank=True, null=True)),
+                ('problem', models.CharField(blank=True, max_length=300)),
+            ],
+        ),
+        migrations.CreateModel(
             name='AuditChainHead',
             fields=[
                 ('team_id', models.UUIDField(primary_key=True, serialize=False)),
@@ -32,10 +45,12 @@ class Migration(migrations.Migration):
                 ('team_name', models.CharField(max_length=60)),
                 ('position', models.PositiveBigIntegerField(help_text="Position in the team's hash chain, from 1.")),
                 ('happened_at', models.DateTimeField()),
-                ('actor_kind', models.CharField(choices=[('person', 'Person'), ('api_key', 'API key'), ('system', 'System')], max_length=7)),
+                ('actor_kind', models.CharField(choices=[('person', 'Person'), ('api_key', 'API key'), ('system', 'System'), ('unknown', 'not signed in')], max_length=7)),
                 ('actor_id', models.CharField(blank=True, max_length=40)),
                 ('actor_name', models.CharField(max_length=254)),
-                ('action', models.CharField(choices=[('alert_rule.add', 'Alert Rule Add'), ('alert_rule.change', 'Alert Rule Change'), ('alert.test', 'Alert Test'), ('approval_request.create', 'Approval Request Create'), ('approval_request.approve', 'Approval Request Approve'), ('approval_request.decline', 'Approval Request Decline'), ('approval_request.expire', 'Approval Request Expire'), ('approval_request.withdraw', 'Approval Request Withdraw'), ('brand_kit.change', 'Brand Kit Change'), ('budget.add', 'Budget Add'), ('budget.change', 'Budget Change'), ('budget.end', 'Budget End'), ('character.create', 'Character Create'), ('character.hide', 'Character Hide'), ('character.photo', 'Character Photo'), ('character.save', 'Character Save'), ('character.unhide', 'Character Unhide'), ('charge.create', 'Charge Create'), ('charge.match', 'Charge Match'), ('charge.recheck', 'Charge Recheck'), ('charge.write_off', 'Charge Write Off'), ('credit_pack.add', 'Credit Pack Add'), ('credit_pack.remove', 'Credit Pack Remove'), ('draft.delete', 'Draft Delete'), ('draft.restore', 'Draft Restore'), ('draft.save', 'Draft Save'), ('draft.start', 'Draft Start'), ('label.add', 'Label Add'), ('label.change', 'Label Change'), ('label.remove', 'Label Remove'), ('ledger.accept', 'Ledger Accept'), ('ledger.accept_all', 'Ledger Accept All'), ('ledger.rebase', 'Ledger Rebase'), ('member.remove', 'Member Remove'), ('member.role', 'Member Role'), ('preset.add', 'Preset Add'), ('preset.change', 'Preset Change'), ('preset.remove', 'Preset Remove'), ('team.time_zone', 'Team Time Zone'), ('token.add', 'Token Add'), ('token.remove', 'Token Remove'), ('token.undecryptable', 'Token Undecryptable'), ('top_up.change', 'Top Up Change'), ('versions.create', 'Versions Create'), ('video.hide', 'Video Hide'), ('video.label', 'Video Label'), ('video.recheck', 'Video Recheck'), ('video.unhide', 'Video Unhide'), ('voice.consent', 'Voice Consent'), ('voice.consent_withdraw', 'Voice Consent Withdraw'), ('webhook.remove', 'Webhook Remove'), ('webhook.set', 'Webhook Set')], max_length=40)),
+                ('source', models.CharField(choices=[('portal', 'Portal'), ('command', 'Command line'), ('system', 'Reelroom')], default='system', max_length=7)),
+                ('client_ip', models.CharField(blank=True, max_length=45)),
+                ('action', models.CharField(choices=[('access.refuse', 'Access Refuse'), ('alert_rule.add', 'Alert Rule Add'), ('alert_rule.change', 'Alert Rule Change'), ('alert.test', 'Alert Test'), ('approval_request.create', 'Approval Request Create'), ('approval_request.approve', 'Approval Request Approve'), ('approval_request.decline', 'Approval Request Decline'), ('approval_request.expire', 'Approval Request Expire'), ('approval_request.withdraw', 'Approval Request Withdraw'), ('brand_kit.change', 'Brand Kit Change'), ('budget.add', 'Budget Add'), ('budget.change', 'Budget Change'), ('budget.end', 'Budget End'), ('character.create', 'Character Create'), ('character.hide', 'Character Hide'), ('character.photo', 'Character Photo'), ('character.save', 'Character Save'), ('character.unhide', 'Character Unhide'), ('charge.create', 'Charge Create'), ('charge.match', 'Charge Match'), ('charge.recheck', 'Charge Recheck'), ('charge.write_off', 'Charge Write Off'), ('charges.resume', 'Charges Resume'), ('charges.stop', 'Charges Stop'), ('credit_pack.add', 'Credit Pack Add'), ('credit_pack.remove', 'Credit Pack Remove'), ('draft.delete', 'Draft Delete'), ('draft.restore', 'Draft Restore'), ('draft.save', 'Draft Save'), ('draft.start', 'Draft Start'), ('label.add', 'Label Add'), ('label.change', 'Label Change'), ('label.remove', 'Label Remove'), ('ledger.accept', 'Ledger Accept'), ('ledger.accept_all', 'Ledger Accept All'), ('ledger.rebase', 'Ledger Rebase'), ('member.remove', 'Member Remove'), ('member.role', 'Member Role'), ('password.change', 'Password Change'), ('password.reset', 'Password Reset'), ('preset.add', 'Preset Add'), ('preset.change', 'Preset Change'), ('preset.remove', 'Preset Remove'), ('sign_in', 'Sign In'), ('sign_in.refuse', 'Sign In Refuse'), ('team.time_zone', 'Team Time Zone'), ('token.add', 'Token Add'), ('token.remove', 'Token Remove'), ('token.undecryptable', 'Token Undecryptable'), ('top_up.change', 'Top Up Change'), ('versions.create', 'Versions Create'), ('video.hide', 'Video Hide'), ('video.label', 'Video Label'), ('video.recheck', 'Video Recheck'), ('video.unhide', 'Video Unhide'), ('voice.consent', 'Voice Consent'), ('voice.consent_withdraw', 'Voice Consent Withdraw'), ('webhook.remove', 'Webhook Remove'), ('webhook.set', 'Webhook Set')], max_length=40)),
                 ('target', models.CharField(max_length=100)),
                 ('before', models.JSONField(blank=True, default=dict)),
                 ('after', models.JSONField(blank=True, default=dict)),
@@ -44,8 +59,8 @@ class Migration(migrations.Migration):
                 ('row_hash', models.CharField(max_length=64)),
             ],
             options={
-                'indexes': [models.Index(fields=['team_id', 'action', 'target'], name='audit_of_target')],
-                'constraints': [models.UniqueConstraint(fields=('team_id', 'position'), name='audit_chain_has_no_fork'), models.CheckConstraint(condition=models.Q(('actor_kind__in', ['person', 'api_key', 'system'])), name='audit_actor_kind_known')],
+                'indexes': [models.Index(fields=['team_id', 'action', 'target'], name='audit_of_target'), models.Index(fields=['team_id', 'actor_id', 'position'], name='audit_of_actor'), models.Index(fields=['team_id', 'source', 'position'], name='audit_of_source'), models.Index(fields=['team_id', 'happened_at'], name='audit_of_time')],
+                'constraints': [models.UniqueConstraint(fields=('team_id', 'position'), name='audit_chain_has_no_fork'), models.CheckConstraint(condition=models.Q(('actor_kind__in', ['person', 'api_key', 'system', 'unknown'])), name='audit_actor_kind_known'), models.CheckConstraint(condition=models.Q(('source__in', ['portal', 'command', 'system'])), name='audit_source_known')],
             },
         ),
         migrations.CreateModel(
@@ -266,10 +281,11 @@ class Migration(migrations.Migration):
                 ('client_ip', models.GenericIPAddressField()),
                 ('user_agent', models.CharField(blank=True, max_length=200)),
                 ('happened_at', models.DateTimeField(auto_now_add=True, db_index=True)),
+                ('is_audited', models.BooleanField(default=False, help_text="Whether it is in the audit log of the user's teams.")),
                 ('user', models.ForeignKey(db_index=False, help_text='Null if no user has this address.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='sign_in_events', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'indexes': [models.Index(fields=['user', '-happened_at'], name='sign_ins_of_user')],
+                'indexes': [models.Index(fields=['user', '-happened_at'], name='sign_ins_of_user'), models.Index(condition=models.Q(('is_audited', False)), fields=['happened_at'], name='sign_ins_to_audit')],
             },
         ),
         migrations.CreateModel(

@@ -16,8 +16,10 @@ from dashboard.models.audit_event import (
     AuditAction,
     AuditActorKind,
     AuditAppendOnlyError,
+    AuditChainCheck,
     AuditChainHead,
     AuditEvent,
+    AuditSource,
 )
 from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod
 from dashboard.models.character_photo import CharacterPhoto

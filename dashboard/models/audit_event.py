@@ -24,6 +24,8 @@ HASHED_FIELDS = (
     "actor_kind",
     "actor_id",
     "actor_name",
+    "source",
+    "client_ip",
     "action",
     "target",
     "before",
@@ -34,6 +36,7 @@ HASHED_FIELDS = (
 
 
 class AuditAction(models.TextChoices):
+    ACCESS_REFUSE = "access.refuse"
     ALERT_RULE_ADD = "alert_rule.add"
     ALERT_RULE_CHANGE = "alert_rule.change"
     ALERT_TEST = "alert.test"
@@ -55,6 +58,8 @@ class AuditAction(models.TextChoices):
     CHARGE_MATCH = "charge.match"
     CHARGE_RECHECK = "charge.recheck"
     CHARGE_WRITE_OFF = "charge.write_off"
+    CHARGES_RESUME = "charges.resume"
+    CHARGES_STOP = "charges.stop"
     CREDIT_PACK_ADD = "credit_pack.add"
     CREDIT_PACK_REMOVE = "credit_pack.remove"
     DRAFT_DELETE = "draft.delete"
@@ -69,11 +74,15 @@ class AuditAction(models.TextChoices):
     LEDGER_REBASE = "ledger.rebase"
     MEMBER_REMOVE = "member.remove"
     MEMBER_ROLE = "member.role"
+    PASSWORD_CHANGE = "password.change"  # noqa: S105  # an action's name
+    PASSWORD_RESET = "password.reset"  # noqa: S105
     PRESET_ADD = "preset.add"
     PRESET_CHANGE = "preset.change"
     PRESET_REMOVE = "preset.remove"
+    SIGN_IN = "sign_in"
+    SIGN_IN_REFUSE = "sign_in.refuse"
     TEAM_TIME_ZONE = "team.time_zone"
-    TOKEN_ADD = "token.add"  # noqa: S105  # an action's name
+    TOKEN_ADD = "token.add"  # noqa: S105
     TOKEN_REMOVE = "token.remove"  # noqa: S105
     TOKEN_UNDECRYPTABLE = "token.undecryptable"  # noqa: S105
     TOP_UP_CHANGE = "top_up.change"
@@ -96,6 +105,13 @@ class AuditActorKind(models.TextChoices):
     PERSON = "person"
     API_KEY = "api_key", "API key"
     SYSTEM = "system"
+    UNKNOWN = "unknown", "not signed in"
+
+
+class AuditSource(models.TextChoices):
+    PORTAL = "portal", "Portal"
+    COMMAND = "command", "Command line"
+    SYSTEM = "system", "Reelroom"
 
 
 class AuditChainHead(models.Model):
@@ -111,6 +127,27 @@ class AuditChainHead(models.Model):
 
     def __str__(self) -> str:
         return f"{self.position} audit rows of {self.team_id}"
+
+
+class AuditChainCheck(models.Model):
+    """The last verification of a team's chain. `verified_*` is the last row that was found intact,
+    `broken_position` the first one that was not."""
+
+    team_id = models.UUIDField(primary_key=True)
+    requested_at = models.DateTimeField(
+        null=True, blank=True, help_text="Set while a verification waits or runs."
+    )
+    checked_at = models.DateTimeField(null=True, blank=True)
+    verified_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the whole chain was last found intact."
+    )
+    verified_position = models.PositiveBigIntegerField(default=0)
+    verified_hash = models.CharField(max_length=64, blank=True)
+    broken_position = models.PositiveBigIntegerField(null=True, blank=True)
+    problem = models.CharField(max_length=300, blank=True)
+
+    def __str__(self) -> str:
+        return self.problem or f"{self.verified_position} audit rows of {self.team_id} verified"
 
 
 class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
@@ -153,6 +190,8 @@ class AuditEvent(models.Model):
     actor_kind = models.CharField(max_length=7, choices=AuditActorKind)
     actor_id = models.CharField(max_length=40, blank=True)
     actor_name = models.CharField(max_length=254)
+    source = models.CharField(max_length=7, choices=AuditSource, default=AuditSource.SYSTEM)
+    client_ip = models.CharField(max_length=45, blank=True)
     action = models.CharField(max_length=40, choices=AuditAction)
     target = models.CharField(max_length=100)
     before = models.JSONField(default=dict, blank=True)
@@ -170,8 +209,16 @@ class AuditEvent(models.Model):
                 condition=models.Q(actor_kind__in=AuditActorKind.values),
                 name="audit_actor_kind_known",
             ),
+            models.CheckConstraint(
+                condition=models.Q(source__in=AuditSource.values), name="audit_source_known"
+            ),
         ]
-        indexes = [models.Index(fields=["team_id", "action", "target"], name="audit_of_target")]
+        indexes = [
+            models.Index(fields=["team_id", "action", "target"], name="audit_of_target"),
+            models.Index(fields=["team_id", "actor_id", "position"], name="audit_of_actor"),
+            models.Index(fields=["team_id", "source", "position"], name="audit_of_source"),
+            models.Index(fields=["team_id", "happened_at"], name="audit_of_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.actor_name}: {self.action} {self.target}"

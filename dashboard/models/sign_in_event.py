@@ -29,9 +29,19 @@ class SignInEvent(models.Model):
     client_ip = models.GenericIPAddressField()
     user_agent = models.CharField(max_length=200, blank=True)
     happened_at = models.DateTimeField(auto_now_add=True, db_index=True)
+    is_audited = models.BooleanField(
+        default=False, help_text="Whether it is in the audit log of the user's teams."
+    )
 
     class Meta:
-        indexes = [models.Index(fields=["user", "-happened_at"], name="sign_ins_of_user")]
+        indexes = [
+            models.Index(fields=["user", "-happened_at"], name="sign_ins_of_user"),
+            models.Index(
+                fields=["happened_at"],
+                condition=models.Q(is_audited=False),
+                name="sign_ins_to_audit",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.address}: {self.get_outcome_display()}"

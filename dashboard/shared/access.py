@@ -7,10 +7,19 @@ from collections.abc import Collection
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.http import Http404
 
-from dashboard.models import ApprovalRequest, Budget, Label, Membership, Preset, VersionGroup
+from dashboard.models import (
+    ApprovalRequest,
+    AuditEvent,
+    Budget,
+    Label,
+    Membership,
+    Preset,
+    VersionGroup,
+)
+from dashboard.shared.audit_log import MONEY_AUDIT_ACTIONS
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission, assignable_roles, grantable_roles, role_allows
 from proxyapi.models import (
@@ -44,6 +53,8 @@ PERMISSION_MESSAGES: dict[Permission, str] = {
     Permission.MANAGE_MEMBERS: "Only owners and admins can manage members.",
     Permission.MANAGE_TEAM: "Only owners can change the team.",
     Permission.SET_BRAND_KIT: "Only owners and admins can change the brand kit.",
+    Permission.VIEW_AUDIT: "Only owners, admins and treasurers can read the audit log.",
+    Permission.OPERATE: "Only owners and admins can operate the team.",
 }
 
 TARGET_HAS_MORE_PERMISSIONS = (
@@ -56,6 +67,12 @@ def check_permission(membership: Membership, permission: Permission) -> None:
     permission."""
     if not role_allows(membership.role, permission):
         raise PermissionDenied(PERMISSION_MESSAGES[permission])
+
+
+def require_visible(membership: Membership, permission: Permission) -> None:
+    """Raise `Http404` if the role lacks the permission: the page does not exist for it."""
+    if not role_allows(membership.role, permission):
+        raise Http404("This page does not exist for your role.")
 
 
 def has_permission(membership: Membership, permission: Permission) -> bool:
@@ -315,6 +332,22 @@ def fetch_ledger_entry(request: TeamRequest, account_id: UUID, position: int) ->
     if entry is None:
         raise Http404("This ledger entry does not exist in this team.")
     check_permission(request.membership, Permission.VIEW)
+    return entry
+
+
+def audit_entries(membership: Membership) -> QuerySet[AuditEvent]:
+    """Return the entries of the team that the role may read; raises `Http404` if it is none."""
+    require_visible(membership, Permission.VIEW_AUDIT)
+    entries = AuditEvent.objects.filter(team_id=membership.team_id)
+    if not has_permission(membership, Permission.OPERATE):
+        entries = entries.filter(action__in=MONEY_AUDIT_ACTIONS)
+    return entries
+
+
+def fetch_audit_entry(request: TeamRequest, position: int) -> AuditEvent:
+    entry = audit_entries(request.membership).filter(position=position).first()
+    if entry is None:
+        raise Http404("This entry does not exist in this team’s audit log.")
     return entry
 
 

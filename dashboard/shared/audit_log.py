@@ -8,20 +8,61 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.models import AuditAction, AuditActorKind, AuditEvent, Membership, Team
+from dashboard.models import (
+    AuditAction,
+    AuditActorKind,
+    AuditEvent,
+    AuditSource,
+    Membership,
+    Team,
+)
+from proxyapi.events import EventType, publish_event
 
 EMPTY: Mapping[str, object] = {}
+COMMAND_PREFIX = "manage.py "
+MONEY_AUDIT_ACTIONS = frozenset(
+    {
+        AuditAction.ALERT_RULE_ADD,
+        AuditAction.ALERT_RULE_CHANGE,
+        AuditAction.APPROVAL_REQUEST_APPROVE,
+        AuditAction.APPROVAL_REQUEST_CREATE,
+        AuditAction.APPROVAL_REQUEST_DECLINE,
+        AuditAction.APPROVAL_REQUEST_EXPIRE,
+        AuditAction.APPROVAL_REQUEST_WITHDRAW,
+        AuditAction.BUDGET_ADD,
+        AuditAction.BUDGET_CHANGE,
+        AuditAction.BUDGET_END,
+        AuditAction.CHARGE_CREATE,
+        AuditAction.CHARGE_MATCH,
+        AuditAction.CHARGE_RECHECK,
+        AuditAction.CHARGE_WRITE_OFF,
+        AuditAction.CHARGES_RESUME,
+        AuditAction.CHARGES_STOP,
+        AuditAction.CREDIT_PACK_ADD,
+        AuditAction.CREDIT_PACK_REMOVE,
+        AuditAction.LEDGER_ACCEPT,
+        AuditAction.LEDGER_ACCEPT_ALL,
+        AuditAction.LEDGER_REBASE,
+        AuditAction.TOP_UP_CHANGE,
+    }
+)
+# The client address of the current request; None outside a request.
+client_ip_of_request: ContextVar[str | None] = ContextVar("client_ip", default=None)
 held_back: ContextVar[list[dict[str, Any]] | None] = ContextVar("audit_rows", default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditActor:
-    """The actor of an audit row: a member, an API key, a command or the portal itself."""
+    """The actor of an audit row: a member, an API key, a command or the portal itself.
+
+    `client_ip` is the address that the person used, if it is not that of the current request.
+    """
 
     team: Team
     kind: AuditActorKind
     id: str
     name: str
+    client_ip: str = ""
 
 
 def record_audit_event(
@@ -45,6 +86,8 @@ def record_audit_event(
         "actor_kind": actor.kind,
         "actor_id": actor.id,
         "actor_name": actor.name,
+        "source": find_source(actor),
+        "client_ip": actor.client_ip or client_ip_of_request.get() or "",
         "action": action,
         "target": str(target)[:100],
         "before": before,
@@ -55,6 +98,15 @@ def record_audit_event(
         AuditEvent.objects.append(**row)
     else:
         rows.append(row)
+    publish_event(actor.team.tenant_id, EventType.AUDIT, actor.team.pk)
+
+
+def find_source(actor: AuditActor) -> AuditSource:
+    """Return where the actor acted: in the portal if there is a request, or was one."""
+    if actor.client_ip or client_ip_of_request.get() is not None:
+        return AuditSource.PORTAL
+    is_command = actor.name.startswith(COMMAND_PREFIX)
+    return AuditSource.COMMAND if is_command else AuditSource.SYSTEM
 
 
 @contextmanager

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 from django.contrib.auth.decorators import login_not_required
+from django.core.cache import cache
 from django.core.exceptions import (
     DisallowedHost,
     RequestDataTooBig,
@@ -15,13 +17,22 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import get_template
 
-from dashboard.monitoring.outages import RETRY_AFTER_S, is_full_disk, is_outage
+from dashboard.models import AuditAction
+from dashboard.monitoring.outages import (
+    OUTAGE_ERRORS,
+    RETRY_AFTER_S,
+    is_full_disk,
+    is_outage,
+)
+from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.middleware import set_request_team
 
 NOTHING_SAVED_TEXT = "Nothing was saved and nothing was charged."
 TOO_LARGE_TEXT = f"The request is larger than the limit of 2.5 MB. {NOTHING_SAVED_TEXT}"
 TOO_MANY_FIELDS_TEXT = f"The request has more than the limit of 1,000 fields. {NOTHING_SAVED_TEXT}"
 UNKNOWN_HOST_TEXT = "This portal is not available at this address."
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+REFUSED_RECORD_INTERVAL_S = 300
 UNREADABLE_TEXT = f"Part of the request is missing or damaged. {NOTHING_SAVED_TEXT}"
 
 
@@ -46,7 +57,21 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Show the sentence of the `PermissionDenied`."""
+    record_refused_attempt(request)
     return render(request, "403.html", {"sentence": str(exception or "")}, status=403)
+
+
+def record_refused_attempt(request: HttpRequest) -> None:
+    """Record that a member pressed what their role may not do; one row for the same in five
+    minutes. Opening a page is no attempt."""
+    membership = getattr(request, "membership", None)
+    if membership is None or request.method in SAFE_METHODS or request.resolver_match is None:
+        return
+    route = request.resolver_match.view_name
+    with suppress(*OUTAGE_ERRORS):
+        if cache.add(f"refused:{membership.pk}:{route}", True, REFUSED_RECORD_INTERVAL_S):
+            words = route.replace("-", " ")
+            record_audit_event(membership, AuditAction.ACCESS_REFUSE, request.path, request=words)
 
 
 def page_not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -10,9 +10,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from allauth.account.adapter import get_adapter
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render, resolve_url
@@ -21,6 +23,7 @@ from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from dashboard.models import Membership
+from dashboard.shared.audit_log import client_ip_of_request
 from dashboard.shared.safe_redirect import safe_return_path
 
 TEAM_SESSION_KEY = "team"
@@ -79,6 +82,22 @@ class TeamMiddleware:
         if not set_request_team(request) and not request.path.startswith("/accounts/"):
             return render(request, "account/no_team.html", status=403)
         return HttpResponseClientRefresh() if is_for_another_team(request) else None
+
+
+class AuditOriginMiddleware:
+    """Let audit rows of this request name the client's address."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        client_ip_of_request.set("")
+        with suppress(PermissionDenied):  # the proxy gave no address
+            client_ip_of_request.set(get_adapter().get_client_ip(request))
+        try:
+            return self.get_response(request)
+        finally:
+            client_ip_of_request.set(None)
 
 
 class SessionUseMiddleware:

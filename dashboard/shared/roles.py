@@ -16,6 +16,8 @@ class Permission(StrEnum):
     MANAGE_MEMBERS = "manage_members"
     MANAGE_TEAM = "manage_team"
     SET_BRAND_KIT = "set_brand_kit"
+    VIEW_AUDIT = "view_audit"  # entries about money; all of them with OPERATE
+    OPERATE = "operate"  # the whole audit log, operations, the stop of all charges
 
 
 ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
@@ -28,10 +30,18 @@ ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
             Permission.KEEP_TOKEN,
             Permission.MANAGE_MEMBERS,
             Permission.SET_BRAND_KIT,
+            Permission.VIEW_AUDIT,
+            Permission.OPERATE,
         }
     ),
     Role.TREASURER: frozenset(
-        {Permission.VIEW, Permission.RECHECK, Permission.KEEP_TOKEN, Permission.MANAGE_MONEY}
+        {
+            Permission.VIEW,
+            Permission.RECHECK,
+            Permission.KEEP_TOKEN,
+            Permission.MANAGE_MONEY,
+            Permission.VIEW_AUDIT,
+        }
     ),
     Role.PRODUCER: frozenset(
         {Permission.VIEW, Permission.RENDER, Permission.RECHECK, Permission.KEEP_TOKEN}

@@ -15,6 +15,7 @@ FORM_PAGES = {
     "alert-tests": "alerts",
     "alert-webhook": "alerts",
     "alert-webhook-removals": "alerts",
+    "audit-checks": "audit",
     "budget-removals": "budgets",
     "character-checks": "characters",
     "character-choices": "characters",

@@ -65,6 +65,7 @@ class AppShell:
     role: str
     may_render: bool
     may_manage_money: bool
+    may_view_audit: bool
     unread: int  # number of the reader's alerts
     teams: tuple[TeamChoice, ...]
     themes: tuple[ThemeChoice, ...]
@@ -102,6 +103,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         role=membership.get_role_display(),
         may_render=role_allows(membership.role, Permission.RENDER),
         may_manage_money=role_allows(membership.role, Permission.MANAGE_MONEY),
+        may_view_audit=role_allows(membership.role, Permission.VIEW_AUDIT),
         unread=unread,
         teams=teams,
         themes=build_theme_choices(user.theme),

@@ -45,6 +45,7 @@ STYLE_BUNDLE = StaticBundle(
 STUDIO_STYLE_BUNDLE = StaticBundle("css/studio.css", "css/studio/", STYLE_BUNDLE.comment_pattern)
 ASSET_STYLE_BUNDLE = StaticBundle("css/assets.css", "css/assets/", STYLE_BUNDLE.comment_pattern)
 CLIPS_STYLE_BUNDLE = StaticBundle("css/clips.css", "css/clips/", STYLE_BUNDLE.comment_pattern)
+CONSOLE_STYLE_BUNDLE = StaticBundle("css/console.css", "css/console/", STYLE_BUNDLE.comment_pattern)
 SCRIPT_BUNDLE = StaticBundle("js/reelroom.js", "js/shell/", re.compile(rb"^ *//.*\n", re.MULTILINE))
 
 
@@ -53,6 +54,7 @@ BUNDLES = (
     STUDIO_STYLE_BUNDLE,
     ASSET_STYLE_BUNDLE,
     CLIPS_STYLE_BUNDLE,
+    CONSOLE_STYLE_BUNDLE,
     SCRIPT_BUNDLE,
 )
 

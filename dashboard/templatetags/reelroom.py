@@ -25,6 +25,7 @@ from dashboard.shared.formatting import (
 from dashboard.static_files.bundles import (
     ASSET_STYLE_BUNDLE,
     CLIPS_STYLE_BUNDLE,
+    CONSOLE_STYLE_BUNDLE,
     SCRIPT_BUNDLE,
     STUDIO_STYLE_BUNDLE,
     STYLE_BUNDLE,
@@ -66,6 +67,12 @@ def asset_sheets() -> list[str]:
 def clip_sheets() -> list[str]:
     """Return the style sheets that pages of clips link besides."""
     return files_to_link(CLIPS_STYLE_BUNDLE)
+
+
+@register.simple_tag
+def console_sheets() -> list[str]:
+    """Return the style sheets that pages of the team's console link besides."""
+    return files_to_link(CONSOLE_STYLE_BUNDLE)
 
 
 @register.simple_tag

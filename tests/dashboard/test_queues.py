@@ -45,8 +45,11 @@ WAYS = {
         "refresh_ideas_task",
         "refresh_top_up_task",
         "sync_ledger_task",
+        "verify_audit_chain",
     },
     "work": {
+        "audit_sign_ins",
+        "verify_all_audit_chains",
         "check_database_restored",
         "deliver_due_alerts",
         "compare_all_presets",

@@ -7,8 +7,6 @@ number or as text; any other value is escaped like the other cells (docs/ledger.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,10 +22,10 @@ from dashboard.ledger.queries.search import apply_ledger_search
 from dashboard.ledger.queries.totals import LedgerTotals, load_ledger_totals
 from dashboard.models import Team
 from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.file_export import UTF8_BOM, escape_formula, render_csv
 from dashboard.shared.people import load_team_people
 
 EXPORT_CHUNK_ROWS = 4_000  # rows per query
-UTF8_BOM = "\ufeff"  # without it Excel reads UTF-8 as the machine's legacy code page
 CSV_HEADER = (
     *("account", "position", "created_at", "utc", "label", "content_type", "transaction_type"),
     *("credit_spend", "through_api", "feature", "member", "member_email", "video", "video_id"),
@@ -40,7 +38,6 @@ EXPORT_FIELDS = (
 )
 VIA_API_CELLS = {True: "yes", False: "no", None: ""}
 SIGNED_NUMBER_RE = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
-FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +76,6 @@ def export_csv_chunk(
     return text, cursor_from_values(rows[-1]) if len(rows) == EXPORT_CHUNK_ROWS else None
 
 
-def render_csv(rows: list[Any]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer).writerows(rows)
-    return buffer.getvalue()
-
-
 def build_csv_cells(row: tuple[Any, ...], names: Mapping[UUID, str]) -> tuple[Any, ...]:
     text = escape_formula
     (account, position, booked, at, label, kind, transaction, spend, via_api, operation) = row[:10]
@@ -100,11 +91,6 @@ def build_csv_cells(row: tuple[Any, ...], names: Mapping[UUID, str]) -> tuple[An
 @cache
 def operation_cell(operation: str) -> str:
     return feature_label(operation) if operation else ""
-
-
-def escape_formula(text: str | None) -> str:
-    """Prefix a cell that a spreadsheet would read as a formula with an apostrophe."""
-    return f"'{text}" if text and text.startswith(FORMULA_PREFIXES) else text or ""
 
 
 def format_utc(at: datetime) -> str:

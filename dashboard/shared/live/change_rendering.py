@@ -23,6 +23,7 @@ from proxyapi.models import Job, JobState, Tenant
 MAX_VIDEOS_PER_PUSH = 48
 
 ChangeContext = Callable[[Tenant, Sequence[Job]], Mapping[str, object]]
+EVENTS_WITHOUT_FRAGMENTS = frozenset({EventType.AUDIT})
 CHANGE_FRAGMENTS: dict[str, ChangeContext] = {}  # by template, in the order of registration
 
 
@@ -39,8 +40,10 @@ def register_change_fragments(template: str, build_context: ChangeContext) -> No
 def render_tenant_changes(tenant_id: UUID, changes: Collection[ChangeEvent]) -> str:
     """Return the HTML of everything that these events change. Nine queries, and two per draft.
 
-    Raises `TooManyChanges`.
+    No query for events that change no fragment; pages refetch such parts. Raises `TooManyChanges`.
     """
+    if all(change.event_type in EVENTS_WITHOUT_FRAGMENTS for change in changes):
+        return ""
     tenant = Tenant.objects.get(pk=tenant_id)
     with timezone.override(tenant.zone):
         return render_changes(tenant, changes)

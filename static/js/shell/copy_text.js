@@ -1,13 +1,31 @@
-// Copies the text of a[data-copy] to the clipboard at a press, and says so in its label and in the status after it. Where the
-// browser has no clipboard or refuses, its link leads to the text.
-document.addEventListener("click", async (event) => {
-  const link = event.target.closest?.("a[data-copy]");
-  if (!link || !navigator.clipboard) return;
-  event.preventDefault();
-  try {
-    await navigator.clipboard.writeText(link.dataset.copy);
-    for (const place of [link.querySelector("span"), link.nextElementSibling]) place.textContent = "Copied";
-  } catch {
-    location.assign(link.href);
+// Copies the text of a pressed [data-copy] to the clipboard, and says so in its label for two seconds and in the status after
+// it, if there is one. Where the browser has no clipboard or refuses, a link leads to the text.
+(() => {
+  const SHOWN = 2000;
+
+  function say(source) {
+    const status = source.nextElementSibling?.matches("[role=status]") ? source.nextElementSibling : null;
+    if (status) status.textContent = "Copied";
+    const label = source.querySelector("span") ?? source;
+    if (source.dataset.copied !== undefined) return;
+    const words = label.textContent;
+    source.dataset.copied = "";
+    label.textContent = "Copied";
+    setTimeout(() => {
+      label.textContent = words;
+      delete source.dataset.copied;
+    }, SHOWN);
   }
-});
+
+  document.addEventListener("click", async (event) => {
+    const source = event.target.closest?.("[data-copy]");
+    if (!source || !navigator.clipboard) return;
+    event.preventDefault();
+    try {
+      await navigator.clipboard.writeText(source.dataset.copy);
+      say(source);
+    } catch {
+      if (source.href) location.assign(source.href); // else the text can be selected
+    }
+  });
+})();

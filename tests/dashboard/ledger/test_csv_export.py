@@ -17,11 +17,11 @@ from dashboard.ledger.queries import csv_export
 from dashboard.ledger.queries.csv_export import (
     CSV_HEADER,
     build_export_source,
-    escape_formula,
     export_csv_chunk,
 )
 from dashboard.ledger.queries.filters import parse_ledger_filters
 from dashboard.ledger.views import export_filename
+from dashboard.shared.file_export import escape_formula
 from proxyapi.models import LedgerEntry
 from tests.dashboard.ledger.conftest import days_ago
 from tests.factories import EntryFactory

@@ -11,6 +11,7 @@ MAKERS = frozenset({Role.OWNER, Role.ADMIN, Role.PRODUCER})
 KEEPERS = MAKERS | {Role.TREASURER}
 MANAGERS = frozenset({Role.OWNER, Role.ADMIN})
 TREASURERS = frozenset({Role.OWNER, Role.TREASURER})
+AUDITORS = MANAGERS | TREASURERS
 
 
 class Route(NamedTuple):
@@ -19,6 +20,7 @@ class Route(NamedTuple):
     get: frozenset[Role] | None
     post: frozenset[Role] | None = None
     of: str = ""  # the object in its address
+    refused: int = 403  # 404: the page does not exist for other roles
 
 
 ROUTES = {
@@ -159,6 +161,10 @@ ROUTES = {
     "alert-tests": Route(None, TREASURERS),
     "alerts-unread": Route(EVERYBODY),
     "alerts-read": Route(None, EVERYBODY),
+    "audit": Route(AUDITORS, refused=404),
+    "audit-entry": Route(AUDITORS, of="entry", refused=404),
+    "audit-checks": Route(None, MANAGERS, refused=404),
+    "audit-export": Route(None),  # a stream: tests/dashboard/audit/test_export.py
     "members": Route(EVERYBODY),
     "member-roles": Route(None, MANAGERS, of="membership"),
     "team-time-zone": Route(None, frozenset({Role.OWNER})),

@@ -20,6 +20,8 @@ from django.utils import timezone
 
 from dashboard.models import (
     ApprovalRequest,
+    AuditAction,
+    AuditEvent,
     Budget,
     Label,
     Membership,
@@ -27,6 +29,7 @@ from dashboard.models import (
     VersionGroup,
     VideoVersion,
 )
+from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.safe_redirect import FORM_PAGES
 from proxyapi import calls
 from proxyapi.kinds.job_parts import store_parts
@@ -74,6 +77,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "sample": lambda job: StoredFile.objects.get(job__account=job.account, job__kind="clone").pk,
     "character": lambda job: character_of(job).pk,
     "picture": lambda job: character_of(job).parts.get().pk,
+    "entry": lambda job: AuditEvent.objects.get(target=str(job.pk)).position,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
@@ -126,6 +130,7 @@ def job(priya: Membership) -> Job:
     picture = {"id": 3, "url": "http://127.0.0.1:8001/media/3.png"}
     store_parts(character, {"previews": [picture]}, ("previews",))
     store_file(character, name="whale", content_type="image/png", content=b"\x89PNG")
+    record_audit_event(priya, AuditAction.CHARGE_CREATE, job.pk)
     return job
 
 
@@ -145,6 +150,8 @@ def address(name: str, job: Job, **other: object) -> str:
         own = {f"{of}_id": OBJECTS[of](job), "job_id": job.pk}
         if of in ("export", "picture"):
             own["part_id"] = own.pop(f"{of}_id")
+        if of == "entry":
+            own["position"] = own.pop("entry_id")
         if of in ("voice", "sample"):
             own |= {"job_id": OBJECTS["voice"](job), "file_id": own[f"{of}_id"]}
         if of in ("character", "picture"):
@@ -157,6 +164,7 @@ def address(name: str, job: Job, **other: object) -> str:
             "voice": ("job_id",),
             "character": ("job_id",),
             "sample": ("job_id", "file_id"),
+            "entry": ("position",),
         }
         args |= {key: (other or own)[key] for key in names.get(of, (f"{of}_id",))}
     if name == "studio-step":
@@ -207,7 +215,7 @@ def test_a_role_without_the_permission_sees_that(
         answer = getattr(client_of(member), method)(address(name, job))
         transaction.savepoint_rollback(before)
         if role not in allowed or (name in OWN_ALONE and role != Role.PRODUCER):
-            assert answer.status_code == 403, role
+            assert answer.status_code == ROUTES[name].refused, role
         else:
             # An empty form is a sentence, not a refusal: 200, 302, 400 or 422.
             assert answer.status_code < 500, role
@@ -231,7 +239,7 @@ def test_what_another_team_has_does_not_exist(
 ) -> None:
     nothing: dict[str, object] = {f"{of}_id": uuid.uuid4() for of in OBJECTS}
     nothing |= {"membership_id": 999_999, "pack_id": 999_999, "rewrite_id": 999_999}
-    nothing |= {"file_id": uuid.uuid4()}
+    nothing |= {"file_id": uuid.uuid4(), "position": 999_999}
     browser = client_of(otto)
     theirs = getattr(browser, method)(address(name, job))
     none = getattr(browser, method)(address(name, job, **nothing))

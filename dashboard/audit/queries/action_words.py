@@ -1,0 +1,94 @@
+"""What an entry says in words: each action's sentence and the group that the filter offers."""
+
+from __future__ import annotations
+
+from dashboard.models import AuditAction as A
+from dashboard.shared.audit_log import MONEY_AUDIT_ACTIONS
+
+ACTION_TITLES: dict[str, str] = {
+    A.ACCESS_REFUSE: "Attempt refused",
+    A.ALERT_RULE_ADD: "Added an alert rule",
+    A.ALERT_RULE_CHANGE: "Changed an alert rule",
+    A.ALERT_TEST: "Sent a test alert",
+    A.APPROVAL_REQUEST_CREATE: "Requested approval",
+    A.APPROVAL_REQUEST_APPROVE: "Approved a request",
+    A.APPROVAL_REQUEST_DECLINE: "Declined a request",
+    A.APPROVAL_REQUEST_EXPIRE: "Request expired",
+    A.APPROVAL_REQUEST_WITHDRAW: "Withdrew a request",
+    A.BRAND_KIT_CHANGE: "Changed the brand kit",
+    A.BUDGET_ADD: "Added a budget",
+    A.BUDGET_CHANGE: "Changed a budget",
+    A.BUDGET_END: "Ended a budget",
+    A.CHARACTER_CREATE: "Created a character",
+    A.CHARACTER_HIDE: "Hid a character",
+    A.CHARACTER_PHOTO: "Changed the photo of a character",
+    A.CHARACTER_SAVE: "Changed a character",
+    A.CHARACTER_UNHIDE: "Restored a character",
+    A.CHARGE_CREATE: "Confirmed a charge",
+    A.CHARGE_MATCH: "Matched a charge with the ledger",
+    A.CHARGE_RECHECK: "Checked a charge again",
+    A.CHARGE_WRITE_OFF: "Wrote off a charge",
+    A.CHARGES_RESUME: "Allowed charges again",
+    A.CHARGES_STOP: "Stopped all charges",
+    A.CREDIT_PACK_ADD: "Added a credit pack",
+    A.CREDIT_PACK_REMOVE: "Removed a credit pack",
+    A.DRAFT_DELETE: "Deleted a draft",
+    A.DRAFT_RESTORE: "Restored a draft",
+    A.DRAFT_SAVE: "Changed a draft",
+    A.DRAFT_START: "Created a draft",
+    A.LABEL_ADD: "Added a label",
+    A.LABEL_CHANGE: "Renamed a label",
+    A.LABEL_REMOVE: "Removed a label",
+    A.LEDGER_ACCEPT: "Accepted a changed ledger row",
+    A.LEDGER_ACCEPT_ALL: "Accepted all changed ledger rows",
+    A.LEDGER_REBASE: "Reset the opening balance",
+    A.MEMBER_REMOVE: "Removed a member",
+    A.MEMBER_ROLE: "Changed a role",
+    A.PASSWORD_CHANGE: "Changed the password",
+    A.PASSWORD_RESET: "Reset the password",
+    A.PRESET_ADD: "Added a preset",
+    A.PRESET_CHANGE: "Changed a preset",
+    A.PRESET_REMOVE: "Deleted a preset",
+    A.SIGN_IN: "Signed in",
+    A.SIGN_IN_REFUSE: "Sign-in refused",
+    A.TEAM_TIME_ZONE: "Changed the time zone",
+    A.TOKEN_ADD: "Added a token",
+    A.TOKEN_REMOVE: "Removed a token",
+    A.TOKEN_UNDECRYPTABLE: "Token cannot be decrypted",
+    A.TOP_UP_CHANGE: "Changed auto top-up",
+    A.VERSIONS_CREATE: "Created versions",
+    A.VIDEO_HIDE: "Hid a video",
+    A.VIDEO_LABEL: "Changed the labels of a video",
+    A.VIDEO_RECHECK: "Checked a video again",
+    A.VIDEO_UNHIDE: "Restored a video",
+    A.VOICE_CONSENT: "Recorded a consent",
+    A.VOICE_CONSENT_WITHDRAW: "Withdrew a consent",
+    A.WEBHOOK_REMOVE: "Removed the webhook",
+    A.WEBHOOK_SET: "Set the webhook",
+}
+REFUSED_ACTIONS = frozenset({A.ACCESS_REFUSE, A.SIGN_IN_REFUSE})
+GROUP_LABELS = {
+    "": "any change",
+    "sign-in": "Sign-in",
+    "members": "Members",
+    "money": "Money",
+    "tokens": "Tokens and webhooks",
+    "settings": "Settings",
+    "videos": "Videos and drafts",
+    "refused": "Refused attempts",
+}
+ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
+    "sign-in": frozenset({A.SIGN_IN, A.SIGN_IN_REFUSE, A.PASSWORD_CHANGE, A.PASSWORD_RESET}),
+    "members": frozenset({A.MEMBER_REMOVE, A.MEMBER_ROLE}),
+    "money": frozenset(MONEY_AUDIT_ACTIONS),
+    "tokens": frozenset(
+        {A.TOKEN_ADD, A.TOKEN_REMOVE, A.TOKEN_UNDECRYPTABLE, A.WEBHOOK_SET, A.WEBHOOK_REMOVE}
+    ),
+    "settings": frozenset({A.TEAM_TIME_ZONE, A.BRAND_KIT_CHANGE, A.ALERT_TEST}),
+    "refused": frozenset(REFUSED_ACTIONS),
+}
+ACTIONS_BY_GROUP["videos"] = frozenset(ACTION_TITLES).difference(*ACTIONS_BY_GROUP.values())
+
+
+def action_title(action: str) -> str:
+    return ACTION_TITLES.get(action, action)

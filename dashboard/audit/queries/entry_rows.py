@@ -1,0 +1,128 @@
+"""Rows of the audit log: one page of entries, in groups of days."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from itertools import groupby
+
+from django.db.models import Count, QuerySet
+from django.db.models.functions import TruncDate
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.audit.queries.action_words import REFUSED_ACTIONS, action_title
+from dashboard.audit.queries.field_changes import FieldChange, list_field_changes
+from dashboard.audit.queries.things import Names, thing_text
+from dashboard.models import AuditActorKind, AuditEvent, AuditSource
+
+ACTOR_ICONS = {
+    AuditActorKind.SYSTEM: "server-stack",
+    AuditActorKind.API_KEY: "key",
+    AuditActorKind.UNKNOWN: "question-mark-circle",
+}
+COMMAND_ICON = "command-line"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """`icon` is empty for a person, who has initials. `change` is the first changed field, `others`
+    the number of further ones. `state`: "late" for a refused attempt, "failed" after the first
+    entry that does not match its hash."""
+
+    position: int
+    url: str
+    clock: str
+    who: str
+    initials: str
+    icon: str
+    title: str
+    thing: str
+    change: FieldChange | None
+    others: int
+    source: str
+    client_ip: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditGroup:
+    """Entries of a day, or those after the last verification. `count` is that of all pages."""
+
+    title: str
+    is_unverified: bool
+    count: int
+    rows: tuple[AuditRow, ...]
+
+
+def build_groups(
+    events: Sequence[AuditEvent],
+    names: Names,
+    counts: Mapping[date, int],
+    verified: int,
+    broken: int | None,
+) -> Iterator[AuditGroup]:
+    """Group newest first; entries after position `verified` stand in a group of their own."""
+    unverified = [event for event in events if event.position > verified and broken is None]
+    if unverified:
+        rows = tuple(build_audit_row(event, names, broken) for event in unverified)
+        yield AuditGroup("After the last check", True, len(rows), rows)
+    rest = events[len(unverified) :]
+    for day, of_day in groupby(rest, key=lambda event: local_day(event.happened_at)):
+        rows = tuple(build_audit_row(event, names, broken) for event in of_day)
+        yield AuditGroup(day_title(day), False, counts.get(day, len(rows)), rows)
+
+
+def build_audit_row(event: AuditEvent, names: Names, broken: int | None) -> AuditRow:
+    changes = [change for change in list_field_changes(event) if change.is_changed]
+    is_command = event.source == AuditSource.COMMAND
+    icon = COMMAND_ICON if is_command else ACTOR_ICONS.get(AuditActorKind(event.actor_kind), "")
+    state = "late" if event.action in REFUSED_ACTIONS else ""
+    return AuditRow(
+        position=event.position,
+        url=reverse("audit-entry", args=[event.position]),
+        clock=f"{timezone.localtime(event.happened_at):%H:%M}",
+        who=event.actor_name,
+        initials=initials_of(event.actor_name),
+        icon=icon,
+        title=action_title(event.action),
+        thing=thing_text(event, names),
+        change=changes[0] if changes else None,
+        others=max(0, len(changes) - 1),
+        source=source_text(event),
+        client_ip=event.client_ip,
+        state="failed" if broken is not None and event.position >= broken else state,
+    )
+
+
+def source_text(event: AuditEvent) -> str:
+    return str(AuditSource(event.source).label)
+
+
+def initials_of(name: str) -> str:
+    words = name.partition("@")[0].replace(".", " ").split()
+    return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
+
+
+def count_by_day(entries: QuerySet[AuditEvent], shown: Sequence[AuditEvent]) -> dict[date, int]:
+    """Return the number of matching entries for each day that the page shows; one query."""
+    if not shown:
+        return {}
+    first = timezone.localtime(shown[-1].happened_at).replace(
+        hour=0, minute=0, second=0, microsecond=0
+    )
+    rows = entries.filter(happened_at__gte=first).order_by()
+    days = rows.annotate(day=TruncDate("happened_at")).values_list("day")
+    return dict(days.annotate(count=Count("pk")))
+
+
+def local_day(at: datetime) -> date:
+    return timezone.localtime(at).date()
+
+
+def day_title(day: date) -> str:
+    today = timezone.localdate()
+    year = "" if day.year == today.year else f" {day.year}"
+    text = f"{day:%a} {day.day} {day:%b}{year}"
+    return f"Today, {text}" if day == today else text
