@@ -14,6 +14,7 @@ AREAS = (
         "library",
         "parts",
         "clips",
+        "storyboards",
         "studio",
         "ideas",
         "voices",

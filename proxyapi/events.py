@@ -35,6 +35,7 @@ class EventType(StrEnum):
     BUDGET = "budget"  # a limit or an approval request changed
     ALERT = "alert"
     PRESET = "preset"  # presets or the brand kit changed; the id is the team's
+    STORYBOARD = "storyboard"  # its title, engine, scenes or the people in them changed
     IDEA = "idea"  # ideas were added, or their list was read; the id is the account's
     AUDIT = "audit"  # the audit log grew or was verified; the id is the team's
     SERVICE = "service"  # the upstream answered or did not; the id is the calling token's

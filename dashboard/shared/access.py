@@ -35,6 +35,8 @@ from proxyapi.models import (
     LedgerConflict,
     LedgerEntry,
     StoredFile,
+    Storyboard,
+    StoryboardScene,
     Token,
 )
 from proxyapi.models.ledger_entry import is_charged_by_another_team
@@ -143,6 +145,32 @@ def fetch_film(request: TeamRequest, job_id: UUID) -> Job:
     if job.state != JobState.COMPLETED or not job.media_url:
         raise Http404("This video has no file yet.")
     return job
+
+
+def fetch_storyboard(
+    request: TeamRequest, storyboard_id: UUID, permission: Permission = Permission.VIEW
+) -> Storyboard:
+    storyboards = Storyboard.objects.filter(tenant=request.team.tenant, hidden_at=None)
+    related = ("member", "account", "token__account", "copy__draft", "copy__account", "copy__token")
+    storyboard = storyboards.select_related(*related).filter(pk=storyboard_id).first()
+    if storyboard is None:
+        raise Http404("This storyboard does not exist in this team.")
+    check_permission(request.membership, permission)
+    return storyboard
+
+
+def fetch_scene(
+    request: TeamRequest,
+    storyboard_id: UUID,
+    scene_id: UUID,
+    permission: Permission = Permission.VIEW,
+) -> tuple[Storyboard, StoryboardScene]:
+    """Return a storyboard and one of its scenes; another member may have deleted the scene."""
+    storyboard = fetch_storyboard(request, storyboard_id, permission)
+    scene = storyboard.scenes.select_related("edited_by", "kept_by").filter(pk=scene_id).first()
+    if scene is None:
+        raise Http404("This scene does not exist any more.")
+    return storyboard, scene
 
 
 def fetch_part(

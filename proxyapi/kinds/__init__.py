@@ -32,6 +32,13 @@ from proxyapi.kinds.faceless_draft import (
     unread_script_marker,
 )
 from proxyapi.kinds.storyboard import STORYBOARD
+from proxyapi.kinds.storyboard_copy import (
+    SCENE_FIELDS,
+    can_take,
+    changed_fields,
+    copy_content,
+    scenes_by_id,
+)
 from proxyapi.kinds.voice_clone import VOICE_CLONE
 
 KINDS: Mapping[str, KindSpec] = MappingProxyType(

@@ -33,6 +33,12 @@ from proxyapi.models.page_read import PageRead, PageReadState
 from proxyapi.models.render_durations import RenderDurations
 from proxyapi.models.script_version import ScriptOrigin, ScriptVersion
 from proxyapi.models.stored_file import StoredFile
+from proxyapi.models.storyboard import (
+    Storyboard,
+    StoryboardCopy,
+    StoryboardMode,
+    StoryboardScene,
+)
 from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token, TokenState
 from proxyapi.models.top_up_change import TopUpChange, TopUpChangeState

@@ -1,0 +1,3 @@
+"""Forms of storyboards."""
+
+from __future__ import annotations
