@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from dashboard.storyboards.views import placeholders
+
+urlpatterns = [
+    path(
+        "studio/storyboards/<uuid:storyboard_id>/",
+        placeholders.show_placeholder,
+        name="storyboard",
+    ),
+    path(
+        "studio/storyboards/<uuid:storyboard_id>/render/",
+        placeholders.show_placeholder,
+        name="storyboard-render",
+    ),
+]

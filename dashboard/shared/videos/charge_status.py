@@ -11,7 +11,7 @@ from dashboard.shared.videos.labels import operation_label
 from dashboard.shared.videos.refund_alerts import refund_alert_text
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import MAX_CHARGE_CRASHES
-from proxyapi.operations import PART_OPERATIONS, SCRIPT_OPERATIONS, get_operation
+from proxyapi.operations import SCRIPT_OPERATIONS, SIDE_OPERATIONS, get_operation
 
 SETTLEMENT_DEADLINE = timedelta(minutes=15)
 APPROVERS_DECIDE_TEXT = "A treasurer or owner decides."
@@ -112,10 +112,10 @@ def is_long_unknown(charge: Charge, now: datetime) -> bool:
 
 def select_open_charge(charges: Iterable[Charge]) -> Charge | None:
     """Return the open charge that decides what the video shows; None if all are settled. Those of
-    its parts decide nothing: the video stays as it is."""
+    its parts and scenes decide nothing: the video stays as it is."""
     states = list(CHARGE_TEXTS)
     open_charges = (
-        charge for charge in charges if charge.is_open and charge.operation not in PART_OPERATIONS
+        charge for charge in charges if charge.is_open and charge.operation not in SIDE_OPERATIONS
     )
     return min(open_charges, key=lambda charge: states.index(charge.state), default=None)
 

@@ -41,6 +41,7 @@ from proxyapi.models import (
     LedgerConflict,
     LedgerMirror,
     StoredFile,
+    Storyboard,
     Token,
 )
 from proxyapi.stored_files import store_file
@@ -71,6 +72,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "rewrite": lambda job: job.account.ledger_conflicts.get().pk,
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
     "clip": lambda job: job.account.jobs.get(kind=JobKind.CLIP).pk,
+    "storyboard": lambda job: job.account.storyboards.get().pk,
     "part": lambda job: job.parts.get(list_name="assets").pk,
     "export": lambda job: job.parts.get(list_name="exports").pk,
     "voice": lambda job: job.account.jobs.get(kind="clone").pk,
@@ -107,6 +109,8 @@ def job(priya: Membership) -> Job:
     lost = JobFactory.create(account=account, token=token, title="Whales in fog, again")
     ChargeFactory.create(job=lost, state=ChargeState.UNKNOWN, sent_at=timezone.now())
     JobFactory.create(account=account, token=token, kind=JobKind.CLIP)
+    owner = {"account": account, "tenant": account.tenant, "token": token, "member": priya.user}
+    Storyboard.objects.create(title="Whales in fog, scenes", **owner)
     LedgerMirror.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
     exports = [{"id": 2, "status": "completed", "url": "http://127.0.0.1:8001/media/2.mp4"}]
     store_parts(job, {"assets": [{"id": 1}], "exports": exports}, ("assets", "exports"))
