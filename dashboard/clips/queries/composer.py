@@ -8,16 +8,10 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from dashboard.clips.queries.menus import (
-    MenuField,
-    ModelRow,
-    SlotField,
-    build_menu_fields,
-    build_model_row,
-    build_slot_field,
-)
+from dashboard.clips.queries.slots import SlotField, build_slot_field
 from dashboard.clips.readiness import MODEL_GONE, SENT_CHARGE
 from dashboard.models import Membership
+from dashboard.shared.clip_menus import MenuField, ModelRow, build_menu_fields, build_model_row
 from dashboard.shared.clip_models import (
     ClipModel,
     FittedSettings,
