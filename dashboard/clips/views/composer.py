@@ -22,7 +22,6 @@ from dashboard.clips.queries import (
     load_last_clip,
     parse_clip_filters,
 )
-from dashboard.clips.queries.composer import load_own_token
 from dashboard.clips.queries.frames import build_frame_to_take, film_reference, no_slot_text
 from dashboard.clips.readiness import is_composable
 from dashboard.clips.views.recent import is_recent_request, recent_context, render_recent
@@ -35,6 +34,7 @@ from dashboard.shared.access import (
 )
 from dashboard.shared.clip_models import account_clip_models
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.member_token import load_own_token
 from dashboard.shared.query_params import parse_uuid
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.media_files import MAX_MEDIA_FILE_BYTES
