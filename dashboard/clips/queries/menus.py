@@ -18,6 +18,7 @@ from dashboard.shared.clip_models import (
     ModifierMenu,
     ReferenceSlot,
     estimate_from_list,
+    reference_origin,
 )
 from dashboard.shared.formatting import credit_rate, credits
 from dashboard.shared.video_options import ratio_shape
@@ -214,7 +215,8 @@ def build_slot_field(
         return SlotField(slot, error=error)
     if reference.get(FILE_KEY):
         url = reverse("clip-reference", args=[job_id, slot.name])
-        return SlotField(slot, preview_url=url, origin="Your file", error=error)
+        origin = reference_origin(reference) or "Your file"
+        return SlotField(slot, preview_url=url, origin=origin, error=error)
     still = film_still_url(UUID(reference["job"])) if reference.get("job") else ""
-    origin = f"From “{reference.get('title')}”"
+    origin = reference_origin(reference) or "By address"
     return SlotField(slot, still_url=still, origin=origin, error=error)
