@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -61,7 +61,8 @@ class ComposedClip:
     """What a form says of a draft: its prompt and options, references to set or (None) to remove,
     the references that its model takes, and the edit that the form was built from.
 
-    `source` is the clip whose references a new draft starts with.
+    `origins` are kept beside uploaded frames: the film that each is from. `source` is the clip
+    whose references a new draft starts with.
     """
 
     job_id: UUID
@@ -70,6 +71,7 @@ class ComposedClip:
     slot_names: frozenset[str]
     edited_at: str = ""
     source: Job | None = None
+    origins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @transaction.atomic
@@ -88,7 +90,7 @@ def save_clip_draft(*, by: Membership, job: Job | None, composed: ComposedClip) 
     for name, reference in composed.references.items():
         references.pop(name, None)
         if reference is not None:
-            references[name] = keep_reference(job, name, reference)
+            references[name] = keep_reference(job, name, reference, composed.origins.get(name))
     chosen = {**composed.settings, **place_references(references, composed.slot_names)}
     if chosen == before:
         return job
@@ -151,7 +153,9 @@ def copy_references(job: Job, source: Job) -> dict[str, Any]:
         elif file := StoredFile.objects.filter(job=source, pk=reference[FILE_KEY]).first():
             content, type_ = stored_files.read_stored_file(file), file.content_type
             extension = file.name.rpartition(".")[2]
-            copied[name] = keep_reference(job, name, MediaFile(content, type_, extension))
+            copied[name] = keep_reference(
+                job, name, MediaFile(content, type_, extension), reference
+            )
     return copied
 
 
@@ -163,7 +167,12 @@ def place_references(references: Mapping[str, Any], slot_names: frozenset[str]) 
     return {**used, UNUSED_REFERENCES_KEY: unused} if unused else used
 
 
-def keep_reference(job: Job, name: str, reference: Mapping[str, Any] | MediaFile) -> dict[str, Any]:
+def keep_reference(
+    job: Job,
+    name: str,
+    reference: Mapping[str, Any] | MediaFile,
+    origin: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """The reference as the settings keep it; a file is stored, encrypted, in place of the last."""
     if not isinstance(reference, MediaFile):
         return dict(reference)
@@ -172,7 +181,7 @@ def keep_reference(job: Job, name: str, reference: Mapping[str, Any] | MediaFile
     stored = stored_files.store_file(
         job, name=file_name, content_type=reference.content_type, content=reference.content
     )
-    return {FILE_KEY: str(stored.pk), "name": file_name}
+    return {**(origin or {}), FILE_KEY: str(stored.pk), "name": file_name}
 
 
 def clip_title(prompt: object) -> str:

@@ -37,6 +37,8 @@ REFERENCE_LABELS = {
 }
 SHORT_REFERENCE_LABELS = {"first_frame": "first", "last_frame": "last"}
 SOUND_VALUES = frozenset({"on", "off"})
+FRAME_KEY = "frame"  # of a reference in the settings: which frame of the film it is
+FRAME_NAMES = ("first", "last")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,15 @@ def parse_slot(name: str, menu: Any) -> ReferenceSlot:
     facts = as_mapping(menu)
     takes_film = facts.get("type", name) == "video"
     return ReferenceSlot(name, takes_film, facts.get("required") is True)
+
+
+def reference_origin(reference: Mapping[str, Any]) -> str:
+    """Return where a reference of a draft is from, such as `Last frame of “Ice”`; "" for an
+    uploaded file."""
+    title, frame = reference.get("title"), reference.get(FRAME_KEY)
+    if not title:
+        return ""
+    return f"{str(frame).capitalize()} frame of “{title}”" if frame else f"From “{title}”"
 
 
 def find_clip_model(models: Iterable[ClipModel], slug: object) -> ClipModel | None:

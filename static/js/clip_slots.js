@@ -19,19 +19,26 @@
     return new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", QUALITY));
   }
 
-  function fill(slot, { blob, id }) {
-    const files = new DataTransfer();
-    if (blob) files.items.add(new File([blob], "frame.jpg", { type: blob.type }));
-    const input = blob ? slot.querySelector("input[type=file]") : Object.assign(document.createElement("input"), { type: "hidden" });
-    if (blob) input.files = files.files;
-    else slot.append(Object.assign(input, { name: `use-${slot.dataset.slot}`, value: id }));
+  function add(slot, name, value) {
+    return slot.appendChild(Object.assign(document.createElement("input"), { type: "hidden", name: `${name}-${slot.dataset.slot}`, value }));
+  }
+
+  function fill(slot, { blob, id, what }) {
+    let input = slot.querySelector("input[type=file]");
+    if (blob) {
+      const files = new DataTransfer();
+      files.items.add(new File([blob], "frame.jpg", { type: blob.type }));
+      input.files = files.files;
+      add(slot, "from", id);
+      add(slot, "frame", what);
+    } else input = add(slot, "use", id);
     for (const name of ["input", "change"]) input.dispatchEvent(new Event(name, { bubbles: true }));
   }
 
   document.addEventListener("slot:take", async ({ target, detail: { what, film, id, done } }) => {
     const blob = what === "film" ? null : await frameOf(film, what === "last").catch(() => null);
     const taken = Boolean(blob) || what === "film";
-    if (taken) fill(target, { blob, id });
+    if (taken) fill(target, { blob, id, what });
     done(taken);
   });
 })();

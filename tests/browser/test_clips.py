@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest
+from tests.dashboard.clips.test_prompt_words import PROMPTS
 
 PROMPT = "A paper boat crosses a flooded city square at dawn"
 FAST_CLIPS = {"clip_seconds": 1, "clip_seconds_per_second": 0}
@@ -135,6 +137,71 @@ def test_a_required_picture_is_uploaded_and_a_frame_is_taken_from_another_clip(
     expect(page.locator("[data-slot=first_frame] img")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
     page.locator("[data-slot=first_frame]").get_by_role("button", name="Remove").click()
     expect(page.locator("[data-slot=first_frame] input[type=file]")).to_be_attached()
+
+
+@pytest.fixture
+def finished(luca: MemberPage, sandbox_control: SandboxControl) -> Locator:
+    """The card of a finished clip of Brook Lite, which takes no frames."""
+    sandbox_control.change_settings(**FAST_CLIPS)
+    page = luca.page
+    open_composer(page)
+    write_prompt(page, f"{PROMPT}, to go on from")
+    choose_model(page, "Brook Lite")
+    wait_until_priced(page)
+    generate(page)
+    card = card_of(page, "to go on from")
+    expect(card.get_by_role("button", name="Play")).to_be_visible(timeout=RENDERED_TIMEOUT_MS)
+    return card
+
+
+def open_menu(card: Locator) -> Locator:
+    card.hover()
+    card.get_by_role("link", name="Actions for").click()
+    return card.page.locator("#video-menu")
+
+
+def test_the_newest_clips_are_filtered_in_the_url(luca: MemberPage, finished: Locator) -> None:
+    page = luca.page
+    page.get_by_label("State", exact=True).select_option("failed")
+    expect(page.locator("#library")).to_contain_text("No clips match")
+    expect(page).to_have_url(re.compile(r"state=failed"))
+    page.get_by_role("link", name="Clear all filters").click()
+    expect(finished).to_be_visible()
+    expect(page).not_to_have_url(re.compile(r"state="))
+    page.get_by_label("Model", exact=True).select_option("brook-lite")
+    expect(page).to_have_url(re.compile(r"model=brook-lite"))
+    page.reload()
+    expect(finished).to_be_visible()
+    page.get_by_role("link", name="Model: clear filter").click()
+    expect(page).not_to_have_url(re.compile(r"model="))
+    expect(page.get_by_label("Prompt")).to_be_visible()
+
+
+def test_a_finished_clip_starts_the_next_one(luca: MemberPage, finished: Locator) -> None:
+    page = luca.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_menu(finished).get_by_role("button", name="Copy prompt").click()
+    expect(page.locator("#video-menu")).to_contain_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == f"{PROMPT}, to go on from"
+    page.locator("#video-menu").get_by_role("link", name="Use as frame").click()
+    expect(page.locator("#clip-refusal")).to_contain_text("Brook Lite takes no frames.")
+    choose_model(page, "Kestrel")
+    expect(page.locator("#composer:not([data-unsaved])")).to_be_attached(timeout=PRICED_TIMEOUT_MS)
+    page.evaluate("document.getElementById('recent-title').scrollIntoView()")
+    expect(finished).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    open_menu(finished).get_by_role("link", name="Use as frame").click()
+    slot = page.locator("[data-slot=first_frame]")
+    expect(slot.locator("img")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(slot).to_contain_text("Last frame of “A paper boat")
+    expect(page).not_to_have_url(re.compile("frame="))
+
+
+def test_the_counter_beside_the_prompt_counts_as_the_service_does(luca: MemberPage) -> None:
+    page = luca.page
+    open_composer(page)
+    for text, words in PROMPTS.values():
+        write_prompt(page, text)
+        expect(page.locator("#id_prompt_limit")).to_have_text(f"{words:,} of 1,500 words")
 
 
 def test_by_keyboard_the_price_question_opens_and_the_focus_starts_on_cancel(

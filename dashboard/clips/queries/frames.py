@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from dashboard.clips.queries.menus import SlotField
 from dashboard.models import Membership
+from dashboard.shared.clip_models import FRAME_KEY
 from dashboard.shared.videos.cards import film_still_url
 from dashboard.shared.videos.labels import job_type_label
 from proxyapi.kinds import ADDRESS_KEY
@@ -80,6 +81,11 @@ def no_slot_text(slots: Collection[SlotField], model_name: str, film: Job) -> st
 def film_reference(job: Job) -> dict[str, str]:
     """Return a finished film as a reference of a draft: its address at the service."""
     return {ADDRESS_KEY: job.media_url, "job": str(job.pk), "title": job.title}
+
+
+def frame_origin(job: Job, which: str) -> dict[str, str]:
+    """Return what a draft keeps of the film that a frame was taken from, beside the picture."""
+    return {"job": str(job.pk), "title": job.title, FRAME_KEY: which}
 
 
 def load_frame_sources(reader: Membership) -> tuple[FrameSource, ...]:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from dashboard.shared.clip_models import ReferenceSlot
+from dashboard.shared.clip_models import ReferenceSlot, reference_origin
 from dashboard.shared.videos.cards import film_still_url
 from proxyapi.kinds import FILE_KEY
 
@@ -52,7 +52,8 @@ def build_slot_field(
         return SlotField(slot, error=error)
     if reference.get(FILE_KEY):
         url = reverse("clip-reference", args=[job_id, slot.name])
-        return SlotField(slot, preview_url=url, origin="Your file", error=error)
+        origin = reference_origin(reference) or "Your file"
+        return SlotField(slot, preview_url=url, origin=origin, error=error)
     still = film_still_url(UUID(reference["job"])) if reference.get("job") else ""
-    origin = f"From “{reference.get('title')}”"
+    origin = reference_origin(reference) or "By address"
     return SlotField(slot, still_url=still, origin=origin, error=error)

@@ -22,7 +22,12 @@ from dashboard.clips.queries import (
     load_last_clip,
     parse_clip_filters,
 )
-from dashboard.clips.queries.frames import build_frame_to_take, film_reference, no_slot_text
+from dashboard.clips.queries.frames import (
+    build_frame_to_take,
+    film_reference,
+    frame_origin,
+    no_slot_text,
+)
 from dashboard.clips.readiness import is_composable
 from dashboard.clips.views.recent import is_recent_request, recent_context, render_recent
 from dashboard.shared.access import (
@@ -32,7 +37,7 @@ from dashboard.shared.access import (
     find_clip_draft,
     has_permission,
 )
-from dashboard.shared.clip_models import account_clip_models
+from dashboard.shared.clip_models import FRAME_NAMES, account_clip_models
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.member_token import load_own_token
 from dashboard.shared.query_params import parse_uuid
@@ -120,12 +125,13 @@ def save_draft(request: TeamRequest) -> HttpResponse:
 
 def save_composed(request: TeamRequest, draft_id: UUID, job: Job | None, form: ClipForm) -> Job:
     source_id = parse_uuid(request.POST.get("source", ""))
-    films = {
-        slot.name: fetch_film(request, film_id)
-        for slot in form.slots
-        if (film_id := parse_uuid(request.POST.get(f"use-{slot.name}", "")))
-    }
+    films = posted_films(request, form, "use")
     taken = {name: film_reference(film) for name, film in films.items()}
+    origins = {
+        name: frame_origin(film, which)
+        for name, film in posted_films(request, form, "from").items()
+        if (which := request.POST.get(f"frame-{name}", "")) in FRAME_NAMES
+    }
     composed = actions.ComposedClip(
         job_id=draft_id,
         settings=form.clip_settings(),
@@ -133,8 +139,18 @@ def save_composed(request: TeamRequest, draft_id: UUID, job: Job | None, form: C
         slot_names=frozenset(slot.name for slot in form.slots),
         edited_at=form.cleaned_data["edited_at"],
         source=fetch_clip(request, source_id) if job is None and source_id else None,
+        origins=origins,
     )
     return actions.save_clip_draft(by=request.membership, job=job, composed=composed)
+
+
+def posted_films(request: TeamRequest, form: ClipForm, prefix: str) -> dict[str, Job]:
+    """Return the finished videos of the fields `<prefix>-<slot>`."""
+    return {
+        slot.name: fetch_film(request, film_id)
+        for slot in form.slots
+        if (film_id := parse_uuid(request.POST.get(f"{prefix}-{slot.name}", "")))
+    }
 
 
 def render_saved(

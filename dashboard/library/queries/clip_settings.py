@@ -13,6 +13,7 @@ from dashboard.shared.clip_models import (
     REFERENCE_LABELS,
     clip_model_name,
     option_text,
+    reference_origin,
 )
 from dashboard.shared.formatting import clock, credits
 from dashboard.shared.query_params import parse_uuid
@@ -52,7 +53,7 @@ def reference_setting(label: str, reference: dict[str, Any]) -> VideoSetting:
     if source is None:
         return VideoSetting(label, OWN_FILE_TEXT if reference.get("file") else ADDRESS_TEXT)
     url = reverse("video", args=[source])
-    return VideoSetting(label, f"From “{reference.get('title')}”", url)
+    return VideoSetting(label, reference_origin(reference), url)
 
 
 def price_paid_text(charges: Sequence[Charge]) -> str:

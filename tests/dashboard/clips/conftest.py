@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from django.utils import timezone
 from dashboard.models import Membership
 from proxyapi.models import Account, Job, JobKind, Token
 from tests.factories import AccountFactory, JobFactory, TokenFactory
+from tests.proxyapi.money.in_process_sandbox import in_process_sandbox, sandbox_with_account
+from tests.proxyapi.money.sandbox_account import SandboxAccount
 
 Browser = Callable[[Membership], Any]
 HTMX = {"HX-Request": "true"}
@@ -104,6 +107,18 @@ def token(account: Account, priya: Membership) -> Token:
 def priced(token: Token) -> Job:
     """A draft of 8 s with Kestrel Voice at 33 credits."""
     return make_clip_draft(token, SETTINGS, Decimal(33))
+
+
+@pytest.fixture
+def paying(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> Iterator[SandboxAccount]:
+    """An account of the sandbox, with more credits than a test spends."""
+    with (
+        in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox,
+        sandbox_with_account(sandbox, {}, credits=1_000_000, monthly_credits=1_000_000) as stage,
+    ):
+        yield stage
 
 
 def make_clip_draft(token: Token, settings: dict[str, Any], estimate: Decimal | None = None) -> Job:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import uuid
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,22 +19,12 @@ from proxyapi.rate_limiter import Priority
 from proxyapi.tasks import quote_draft_task
 from tests.admission import admit_charge
 from tests.factories import JobFactory
-from tests.proxyapi.money.in_process_sandbox import in_process_sandbox, sandbox_with_account
 from tests.proxyapi.money.sandbox_account import SandboxAccount
 
 PROMPT = "A paper boat crosses a flooded city square at dawn"
 PICTURE = "https://media.example/frame.png"
 COMBINATIONS = 200
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def paying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any):
-    with (
-        in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox,
-        sandbox_with_account(sandbox, {}, credits=1_000_000, monthly_credits=1_000_000) as stage,
-    ):
-        yield stage
 
 
 def random_settings(dice: random.Random, model: ClipModel) -> dict[str, Any]:

@@ -11,7 +11,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from PIL import Image
 
+from dashboard.library.queries.video_page import load_video_page
 from dashboard.models import Membership
+from proxyapi.kinds import clip_body
 from proxyapi.models import Charge, Draft, Job, JobKind, JobState, StoredFile, Token, Upload
 from tests.dashboard.clips.conftest import (
     HTMX,
@@ -141,14 +143,32 @@ def test_a_film_of_the_team_is_sent_by_its_address_and_asks_for_a_new_price(
     assert "From “Aurora over a silent ridge”" in text_of(client_of(priya).get(PAGE))
 
 
+def test_a_frame_names_the_clip_that_it_was_drawn_from_and_is_sent_as_a_file(
+    priya: Membership, priced: Job, film: Job, client_of: Browser
+) -> None:
+    origin = {"from-first_frame": str(film.pk), "frame-first_frame": "last"}
+    data = form_of(priced, **{"file-first_frame": upload(picture()), **origin})
+    html = text_of(save(client_of(priya), data, **HTMX))
+    assert "Last frame of “Aurora over a silent ridge”" in html
+    priced.draft.refresh_from_db()
+    assert priced.draft.has_current_estimate
+    assert clip_body(priced.draft.settings) == SETTINGS
+    confirm(client_of(priya), priced)
+    assert Upload.objects.get(charge=Charge.objects.get()).field == "first_frame"
+    page = load_video_page(priced)
+    (setting,) = [fact for fact in page.facts if fact.label == "First frame"]
+    assert setting.url == reverse("video", args=[film.pk])
+
+
 def test_a_film_of_another_team_does_not_exist(
     priya: Membership, priced: Job, client_of: Browser
 ) -> None:
     foreign = JobFactory.create(
         state=JobState.COMPLETED, remote_id="7", media_url="https://media.example/7.mp4"
     )
-    data = form_of(priced, **{"use-first_frame": str(foreign.pk)})
-    assert save(client_of(priya), data, **HTMX).status_code == 404
+    for prefix in ("use", "from"):
+        data = form_of(priced, **{f"{prefix}-first_frame": str(foreign.pk)})
+        assert save(client_of(priya), data, **HTMX).status_code == 404
 
 
 def test_the_same_again_takes_the_files_along(
