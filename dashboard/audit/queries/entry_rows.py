@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from itertools import groupby
 
 from django.db.models import Count, QuerySet
@@ -109,12 +109,15 @@ def count_by_day(entries: QuerySet[AuditEvent], shown: Sequence[AuditEvent]) -> 
     """Return the number of matching entries for each day that the page shows; one query."""
     if not shown:
         return {}
-    first = timezone.localtime(shown[-1].happened_at).replace(
-        hour=0, minute=0, second=0, microsecond=0
-    )
-    rows = entries.filter(happened_at__gte=first).order_by()
+    first, last = midnight_before(shown[-1]), midnight_before(shown[0]) + timedelta(days=1)
+    rows = entries.filter(happened_at__gte=first, happened_at__lt=last).order_by()
     days = rows.annotate(day=TruncDate("happened_at")).values_list("day")
     return dict(days.annotate(count=Count("pk")))
+
+
+def midnight_before(event: AuditEvent) -> datetime:
+    local = timezone.localtime(event.happened_at)
+    return local.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def local_day(at: datetime) -> date:
