@@ -36,6 +36,7 @@ class EventType(StrEnum):
     ALERT = "alert"
     PRESET = "preset"  # presets or the brand kit changed; the id is the team's
     IDEA = "idea"  # ideas were added, or their list was read; the id is the account's
+    MEMBER = "member"  # a member, a role or an invitation changed; the id is the team's
     SERVICE = "service"  # the upstream answered or did not; the id is the calling token's
 
 

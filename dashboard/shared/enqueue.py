@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 EVALUATE_ALERTS_TASK = "dashboard.tasks.evaluate_alerts"
 DELIVER_ALERT_TASK = "dashboard.tasks.deliver_alert"
 RESET_MAIL_TASK = "dashboard.tasks.send_password_reset"
+INVITATION_MAIL_TASK = "dashboard.tasks.send_invitation"
 CHANGED_MAIL_TASK = "dashboard.tasks.send_password_changed"
 
 
