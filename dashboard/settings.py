@@ -176,6 +176,8 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 # Wrong passwords have their own limits (dashboard/account/sign_in_limits.py). allauth's `login`
 # limit would let a stranger in the same network lock others out.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None, "reset_password": "20/m/ip,5/h/key"}
+# Seconds for which a password given in a session counts for dangerous actions of it.
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 600
 PASSWORD_RESET_TIMEOUT = 3 * 3600  # seconds that a mailed link is valid
 # The number of proxies in front; if it is wrong, everyone behind a proxy shares one sign-in limit.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXIES", 0, 0, 10)

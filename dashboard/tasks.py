@@ -18,6 +18,8 @@ from dashboard.alerts.evaluate import evaluate_team
 from dashboard.alerts.pruning import prune_alert_events
 from dashboard.audit.actions import run_chain_check
 from dashboard.models import Delivery, Team
+from dashboard.members.actions.invitation_mail import mail_invitation
+from dashboard.models import Delivery, Invitation, Team
 from dashboard.studio.presets.actions.comparison import compare_due_presets
 from dashboard.tokens.actions import record_undecryptable_tokens
 from proxyapi.tasks import dispatch_charge_task, dispatch_slow_charge_task, reconcile_charge_task
@@ -120,6 +122,18 @@ def send_password_changed(user_id: int, changed_at: str, client_ip: str) -> None
     password_mails.send_password_changed_mail(
         user_id, datetime.fromisoformat(changed_at), client_ip
     )
+
+
+@shared_task(expires=60)
+def send_invitation(invitation_id: str) -> None:
+    mail_invitation(UUID(invitation_id))
+
+
+@shared_task
+def send_due_invitations() -> None:
+    """Runs every 30 seconds: mails that were not accepted by the mail server, or never enqueued."""
+    for invitation_id in Invitation.objects.due(timezone.now()).values_list("pk", flat=True)[:200]:
+        send_invitation.delay(str(invitation_id))
 
 
 @task_postrun.connect(sender=dispatch_charge_task)

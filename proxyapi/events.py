@@ -38,6 +38,7 @@ class EventType(StrEnum):
     STORYBOARD = "storyboard"  # its title, engine, scenes or the people in them changed
     IDEA = "idea"  # ideas were added, or their list was read; the id is the account's
     AUDIT = "audit"  # the audit log grew or was verified; the id is the team's
+    MEMBER = "member"  # a member, a role or an invitation changed; the id is the team's
     SERVICE = "service"  # the upstream answered or did not; the id is the calling token's
 
 

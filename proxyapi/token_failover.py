@@ -1,16 +1,18 @@
 """Token failover: when a token stops, its work continues on another token of the same owner and
-account. Drafts of a member who leaves continue on a colleague's token."""
+account. The work of a member who leaves or hands it over continues on a colleague's token."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from proxyapi.credentials import token_vault
 from proxyapi.models import Account, Charge, ChargeState, Draft, Job, JobState, Token, TokenState
+from proxyapi.models.token import TokenQuerySet
 
 STOPPED_TOKEN_STATES = (TokenState.REVOKED, TokenState.REMOVED)
 
@@ -65,22 +67,55 @@ def reassign_work(token: Token) -> None:
 
 
 @transaction.atomic
-def move_drafts_to_colleagues(tenant_id: UUID, owner_id: int) -> int:
-    """Move drafts and failed videos on the owner's removed tokens to a colleague's token of the
-    same account, so that they can be rendered. Return how many were moved.
+def move_drafts_to_colleagues(
+    tenant_id: UUID, owner_id: int, preferred_owner_id: int | None = None
+) -> int:
+    """Move drafts and failed videos of the owner's tokens to a colleague's token of the same
+    account, so that they can be rendered. Return how many were moved.
 
-    Those with an open charge stay: their answer and evidence belong to the token that sent them.
+    The preferred colleague becomes the member of the drafts that they get; without a token of the
+    account, another colleague's token is used.
     """
-    left = Job.objects.filter(tenant=tenant_id, token__owner=owner_id)
-    left = left.filter(state__in=(JobState.DRAFT, JobState.FAILED))
-    left = left.filter(token__state=TokenState.REMOVED)
-    left = left.exclude(Exists(Charge.objects.open().filter(job=OuterRef("pk"))))
     moved = 0
-    accounts = left.order_by("account_id").values_list("account_id", flat=True).distinct()
-    for account_id in list(accounts):
-        tokens = Token.objects.usable().filter(tenant=tenant_id, account=account_id)
-        tokens = tokens.exclude(owner=owner_id).select_related("account").best_first()
-        if token := token_vault.first_decryptable(tokens):
-            Account.objects.lock_upstream_account(account_id)
-            moved += left.filter(account=account_id).update(token=token)
+    for jobs, tokens in jobs_by_account(tenant_id, owner_id, (JobState.DRAFT, JobState.FAILED)):
+        preferred = first_usable_token(tokens.filter(owner=preferred_owner_id))
+        if token := preferred or first_usable_token(tokens):
+            moved += jobs.update(token=token)
+            if preferred:
+                drafts = Job.objects.filter(tenant=tenant_id, token=token, state=JobState.DRAFT)
+                drafts.filter(member=owner_id).update(member=preferred.owner_id)
     return moved
+
+
+@transaction.atomic
+def move_running_jobs(tenant_id: UUID, owner_id: int, new_owner_id: int) -> int:
+    """Have the running jobs of the owner's tokens polled with a colleague's token of the same
+    account; return how many. They stay theirs, and those of another account are not moved."""
+    moved = 0
+    for jobs, tokens in jobs_by_account(tenant_id, owner_id, (JobState.RUNNING,)):
+        if token := first_usable_token(tokens.filter(owner=new_owner_id)):
+            moved += jobs.update(token=token, next_poll_at=timezone.now())
+    return moved
+
+
+def jobs_by_account(
+    tenant_id: UUID, owner_id: int, states: Sequence[JobState]
+) -> Iterator[tuple[QuerySet[Job], TokenQuerySet]]:
+    """Yield, for each locked account, the jobs of the owner's tokens and the colleagues' usable
+    tokens, best first.
+
+    Jobs with an open charge are left out: its answer and evidence belong to the token that sent it.
+    """
+    jobs = Job.objects.filter(tenant=tenant_id, token__owner=owner_id, state__in=states)
+    jobs = jobs.exclude(Exists(Charge.objects.open().filter(job=OuterRef("pk"))))
+    accounts = jobs.order_by("account_id").values_list("account_id", flat=True).distinct()
+    for account_id in list(accounts):
+        Account.objects.lock_upstream_account(account_id)
+        tokens = Token.objects.usable().filter(tenant=tenant_id, account=account_id)
+        colleagues = tokens.exclude(owner=owner_id).select_related("account").best_first()
+        yield jobs.filter(account=account_id), colleagues
+
+
+def first_usable_token(tokens: TokenQuerySet) -> Token | None:
+    token = token_vault.first_decryptable(tokens)
+    return token if token is not None and token_vault.can_decrypt(token) else None

@@ -11,7 +11,16 @@ from django.conf import settings
 from django.utils import timezone
 from factory.django import DjangoModelFactory
 
-from dashboard.models import Membership, Preset, Role, Team, User
+from dashboard.models import (
+    INVITATION_LIFETIME,
+    Invitation,
+    Membership,
+    Preset,
+    Role,
+    Team,
+    User,
+    hash_invitation_key,
+)
 from proxyapi.credentials import token_vault
 from proxyapi.models import (
     Account,
@@ -56,6 +65,21 @@ class MembershipFactory(DjangoModelFactory[Membership]):
     team = factory.SubFactory(TeamFactory)
     user = factory.SubFactory(UserFactory)
     role = Role.PRODUCER
+
+
+class InvitationFactory(DjangoModelFactory[Invitation]):
+    """A pending invitation whose mail was sent; its link has the key `rr_` and its address."""
+
+    class Meta:
+        model = Invitation
+
+    team = factory.SubFactory(TeamFactory)
+    address = factory.Sequence(lambda n: f"invited{n}@northlight.example")
+    role = Role.PRODUCER
+    invited_by = factory.SubFactory(UserFactory)
+    expires_at = factory.LazyFunction(lambda: timezone.now() + INVITATION_LIFETIME)
+    key_hash = factory.LazyAttribute(lambda row: hash_invitation_key(f"rr_{row.address}"))
+    mail_sent_at = factory.LazyFunction(timezone.now)
 
 
 class AccountFactory(DjangoModelFactory[Account]):

@@ -1,11 +1,9 @@
-"""Mails about passwords, as text and HTML. The worker sends them, so links begin with PORTAL_URL
-and never with the Host header of a request."""
+"""Mails about passwords, as text and HTML. The worker sends them."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from allauth.account.adapter import get_adapter
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
@@ -13,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import User
+from dashboard.shared.mails import send_rendered_mail
 
 
 def send_reset_link(address: str) -> None:
@@ -44,13 +43,5 @@ def send_password_changed_mail(user_id: int, changed_at: datetime, client_ip: st
 
 
 def send_account_mail(name: str, user: User, **context: object) -> None:
-    """Render templates/account/email/`name`_… and send it to the mail server.
-
-    Raises OSError, as smtplib does, if the mail server does not accept it.
-    """
-    context |= {"user": user, "portal": settings.PORTAL_URL}
-    headers = {"Auto-Submitted": "auto-generated"}
-    mail = get_adapter().render_mail(f"account/email/{name}", user.email, context, headers)
-    if settings.EMAIL_BACKEND.endswith("console.EmailBackend"):
-        mail.alternatives.clear()  # the log shows text only
-    mail.send()
+    """Render templates/account/email/`name`_… and send it. Raises OSError."""
+    send_rendered_mail(f"account/email/{name}", user.email, user=user, **context)

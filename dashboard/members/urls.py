@@ -4,10 +4,37 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.members import views
+from dashboard.members.views import invitations, joining, members, removal, roles
 
 urlpatterns = [
-    path("members/", views.members, name="members"),
-    path("members/time-zone/", views.update_time_zone, name="team-time-zone"),
-    path("members/<int:membership_id>/roles/", views.update_role, name="member-roles"),
+    path("members/", members.members, name="members"),
+    path("members/time-zone/", members.update_time_zone, name="team-time-zone"),
+    path("members/<int:membership_id>/roles/", roles.update_role, name="member-roles"),
+    path(
+        "members/<int:membership_id>/roles/<str:role>/",
+        roles.restore_role,
+        name="member-role-restorations",
+    ),
+    path("members/<int:membership_id>/removals/", removal.remove, name="member-removals"),
+    path("members/<int:membership_id>/handovers/", removal.hand_over, name="member-handovers"),
+    path("members/<int:membership_id>/sign-outs/", removal.sign_out, name="member-sign-outs"),
+    path("members/invitations/", invitations.create_invitations, name="invitations"),
+    path(
+        "members/invitations/<uuid:invitation_id>/mails/",
+        invitations.send_again,
+        name="invitation-mails",
+    ),
+    path(
+        "members/invitations/<uuid:invitation_id>/revocations/",
+        invitations.revoke,
+        name="invitation-revocations",
+    ),
+    path(
+        "members/invitations/<uuid:invitation_id>/restorations/",
+        invitations.restore,
+        name="invitation-restorations",
+    ),
+    path("join/", joining.join, name="join"),
+    path("join/acceptances/", joining.accept, name="join-acceptances"),
+    path("join/<str:key>/", joining.open_invitation, name="invitation"),
 ]

@@ -24,6 +24,13 @@ from dashboard.models.audit_event import (
 from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod
 from dashboard.models.character_photo import CharacterPhoto
 from dashboard.models.favourite_voice import FavouriteVoice
+from dashboard.models.invitation import (
+    INVITATION_LIFETIME,
+    MAX_INVITATION_MESSAGE_CHARS,
+    Invitation,
+    InvitationState,
+    hash_invitation_key,
+)
 from dashboard.models.label import Label, VideoLabel
 from dashboard.models.membership import Membership, Role, Team
 from dashboard.models.preset import MAX_PRESET_NAME_CHARS, BrandKit, DraftOrigin, Preset

@@ -14,6 +14,7 @@ from dashboard.models import (
     ApprovalRequest,
     AuditEvent,
     Budget,
+    Invitation,
     Label,
     Membership,
     Preset,
@@ -281,6 +282,18 @@ def fetch_membership(request: TeamRequest, membership_id: int) -> Membership:
     return membership
 
 
+def fetch_removable_membership(request: TeamRequest, membership_id: int) -> Membership:
+    """Return a member whom the reader may remove: themselves, or one whose role they may change."""
+    memberships = request.team.memberships.select_related("user", "team__tenant")
+    membership = memberships.filter(pk=membership_id).first()
+    if membership is None:
+        raise Http404("This member does not exist in this team.")
+    if membership.pk != request.membership.pk:
+        check_permission(request.membership, Permission.MANAGE_MEMBERS)
+        check_can_change_role(request.membership, membership.role)
+    return membership
+
+
 def check_can_change_role(by: Membership, current: str) -> None:
     """Raise `PermissionDenied` unless `by` may change the role of a member whose role is
     `current`."""
@@ -288,6 +301,15 @@ def check_can_change_role(by: Membership, current: str) -> None:
         raise PermissionDenied(PERMISSION_MESSAGES[Permission.MANAGE_MEMBERS])
     if not assignable_roles(by.role, current):
         raise PermissionDenied(TARGET_HAS_MORE_PERMISSIONS)
+
+
+def fetch_invitation(request: TeamRequest, invitation_id: UUID) -> Invitation:
+    """Return an invitation of the team, to mail again or to end."""
+    invitation = request.team.invitations.filter(pk=invitation_id).first()
+    if invitation is None:
+        raise Http404("This invitation does not exist in this team.")
+    check_permission(request.membership, Permission.MANAGE_MEMBERS)
+    return invitation
 
 
 def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:

@@ -202,13 +202,7 @@ def sum_budget_charges(
     It reads only the index `charge_counts`. For a few members and the team, as for each new charge,
     it does not sort by member, because that would take longer than the sum.
     """
-    charges = Charge.objects.filter(
-        tenant=team.tenant_id,
-        created_at__gte=span.start,
-        created_at__lt=span.end,
-        state__in=(*HOLDING_STATES, *CHARGED_STATES),
-        refunded_at=None,
-    ).order_by()
+    charges = counted_charges(team, span)
     member_ids = {budget.member_id for budget in budgets}
     members = member_ids - {None}
     if len(members) == len(member_ids):
@@ -219,6 +213,23 @@ def sum_budget_charges(
     spent = sum((row.spent for row in sums.values()), ZERO)
     held = sum((row.held for row in sums.values()), ZERO)
     return {**sums, None: SpentAndHeld(spent, held)}
+
+
+def load_month_spend(team: Team, at: datetime) -> dict[int | None, Decimal]:
+    """Return the credits that each member spent in the month of `at`. One query."""
+    span = period_bounds(BudgetPeriod.MONTH, team.tenant.zone, at)
+    sums = sum_charges_by_member(counted_charges(team, span))
+    return {member_id: row.spent for member_id, row in sums.items()}
+
+
+def counted_charges(team: Team, span: PeriodBounds) -> QuerySet[Charge]:
+    return Charge.objects.filter(
+        tenant=team.tenant_id,
+        created_at__gte=span.start,
+        created_at__lt=span.end,
+        state__in=(*HOLDING_STATES, *CHARGED_STATES),
+        refunded_at=None,
+    ).order_by()
 
 
 def sum_charges_by_member(charges: QuerySet[Charge]) -> dict[int | None, SpentAndHeld]:

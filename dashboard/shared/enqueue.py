@@ -16,6 +16,7 @@ EVALUATE_ALERTS_TASK = "dashboard.tasks.evaluate_alerts"
 DELIVER_ALERT_TASK = "dashboard.tasks.deliver_alert"
 RESET_MAIL_TASK = "dashboard.tasks.send_password_reset"
 VERIFY_AUDIT_TASK = "dashboard.tasks.verify_audit_chain"
+INVITATION_MAIL_TASK = "dashboard.tasks.send_invitation"
 CHANGED_MAIL_TASK = "dashboard.tasks.send_password_changed"
 
 

@@ -78,6 +78,14 @@ def grantable_roles(role: str) -> frozenset[Role]:
     return frozenset(other for other in covered if role_allows(other, Permission.MANAGE_MONEY))
 
 
+def invitable_roles(role: str) -> frozenset[Role]:
+    """Return the roles that a member with this role may invite people with; ownership is never
+    given by a link."""
+    if not role_allows(role, Permission.MANAGE_MEMBERS):
+        return frozenset()
+    return grantable_roles(role) - {Role.OWNER}
+
+
 def assignable_roles(role: str, current: str) -> frozenset[Role]:
     """Return the roles that a member with `role` may give to a member with `current`; none if that
     member has a permission that they lack."""

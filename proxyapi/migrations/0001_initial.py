@@ -167,23 +167,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='StoredFile',
-            fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(help_text="As the member's computer called it.", max_length=100)),
-                ('content_type', models.CharField(max_length=100)),
-                ('ciphertext', models.BinaryField(help_text='Opened by proxyapi.stored_files only.')),
-                ('size', models.PositiveIntegerField(help_text='Bytes, not encrypted.')),
-                ('sha256', models.CharField(help_text='Checksum in hexadecimal, not encrypted.', max_length=64)),
-                ('seconds', models.FloatField(blank=True, help_text='Length of a recording.', null=True)),
-                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='stored_files', to='proxyapi.job')),
-            ],
-            options={
-                'ordering': ['created_at', 'pk'],
-            },
-        ),
-        migrations.CreateModel(
             name='Charge',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
@@ -698,6 +681,25 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='StoredFile',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('name', models.CharField(help_text="As the member's computer called it.", max_length=100)),
+                ('content_type', models.CharField(max_length=100)),
+                ('ciphertext', models.BinaryField(help_text='Opened by proxyapi.stored_files only.')),
+                ('size', models.PositiveIntegerField(help_text='Bytes, not encrypted.')),
+                ('sha256', models.CharField(help_text='Checksum in hexadecimal, not encrypted.', max_length=64)),
+                ('seconds', models.FloatField(blank=True, help_text='Length of a recording.', null=True)),
+                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='stored_files', to='proxyapi.job')),
+                ('storyboard', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='stored_files', to='proxyapi.storyboard')),
+            ],
+            options={
+                'ordering': ['created_at', 'pk'],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('job__isnull', False), ('storyboard__isnull', True)), models.Q(('job__isnull', True), ('storyboard__isnull', False)), _connector='OR'), name='stored_file_of_job_or_storyboard')],
+            },
+        ),
+        migrations.CreateModel(
             name='StoryboardCopy',
             fields=[
                 ('job', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='storyboard_copy', serialize=False, to='proxyapi.job')),
@@ -725,14 +727,5 @@ class Migration(migrations.Migration):
                 'ordering': ['position', 'created_at', 'pk'],
                 'indexes': [models.Index(fields=['storyboard', 'position'], name='scene_in_order')],
             },
-        ),
-        migrations.AddField(
-            model_name='storedfile',
-            name='storyboard',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='stored_files', to='proxyapi.storyboard'),
-        ),
-        migrations.AddConstraint(
-            model_name='storedfile',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('job__isnull', False), ('storyboard__isnull', True)), models.Q(('job__isnull', True), ('storyboard__isnull', False)), _connector='OR'), name='stored_file_of_job_or_storyboard'),
         ),
     ]

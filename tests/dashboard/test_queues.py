@@ -26,6 +26,7 @@ OURS = ("proxyapi.tasks.", "dashboard.tasks.")
 WAYS = {
     "post": {
         "deliver_alert",
+        "send_invitation",
         "send_password_changed",
         "send_password_reset",
     },
@@ -65,6 +66,7 @@ WAYS = {
         "reconcile_charge_task",
         "refresh_due_accounts",
         "save_top_up_task",
+        "send_due_invitations",
         "sweep_moved_days",
         "sweep_top_ups",
         "sync_due_ledgers",

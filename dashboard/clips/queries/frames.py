@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.urls import reverse
 
-from dashboard.clips.queries.menus import SlotField
+from dashboard.clips.queries.slots import SlotField
 from dashboard.models import Membership
 from dashboard.shared.clip_models import FRAME_KEY
 from dashboard.shared.videos.cards import film_still_url

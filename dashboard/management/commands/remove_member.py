@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.management.commands.add_member import find_team_by_name
-from dashboard.members.actions import MemberRemoval, remove_member
+from dashboard.members.actions.removal import MemberRemoval, remove_member
 from proxyapi.charges.recovery import recover_if_restored
 from proxyapi.rate_limiter import RateLimiterUnavailable
 from proxyapi.refusals import Refusal

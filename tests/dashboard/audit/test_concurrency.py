@@ -11,7 +11,8 @@ import pytest
 from django.db import connection, transaction
 
 from dashboard.maintenance.audit_chain import verify_audit_chains
-from dashboard.members import actions as team_actions
+from dashboard.members.actions.roles import change_member_role
+from dashboard.members.actions.team import set_team_time_zone
 from dashboard.models import AuditAction, AuditEvent, Membership, Role
 from dashboard.shared.audit_log import record_audit_event
 
@@ -54,11 +55,11 @@ def test_changes_of_one_team_at_once_do_not_deadlock(
     def change_roles() -> None:
         for role in (Role.VIEWER, Role.PRODUCER) * 3:
             for member in (priya, luca):
-                team_actions.change_member_role(by=mira, member=member, role=role)
+                change_member_role(by=mira, member=member, role=role)
 
     def change_zone() -> None:
         for zone in ("Europe/Berlin", "UTC") * 3:
-            team_actions.set_team_time_zone(by=mira, name=zone)
+            set_team_time_zone(by=mira, name=zone)
 
     run_at_once([change_roles, change_zone, change_zone])
     assert [report.problem for report in verify_audit_chains()] == [""]

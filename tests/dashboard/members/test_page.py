@@ -8,10 +8,17 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from dashboard.models import AuditEvent, Membership, Role, User
-from proxyapi.models import Token, TokenState
-from tests.factories import AccountFactory, TokenFactory
+from proxyapi.models import ChargeState, Token, TokenState
+from tests.factories import (
+    AccountFactory,
+    ChargeFactory,
+    JobFactory,
+    MembershipFactory,
+    TokenFactory,
+)
 
 ClientOf = Callable[[Membership], Client]
 
@@ -33,7 +40,7 @@ def test_every_member_sees_everybody(
 ) -> None:
     page = client_of(team[who]).get(reverse("members")).content.decode()
     assert all(member.user.email in page for member in team.values())
-    assert "Creates and renders videos." in page
+    assert "Make and render videos" in page
 
 
 def test_initials_are_two_letters_at_most() -> None:
@@ -56,7 +63,7 @@ def test_an_owner_or_admin_changes_a_role_and_it_is_written_down(
     assert give(browser, team["priya"], "viewer").status_code == 302
     team["priya"].refresh_from_db()
     assert team["priya"].role == Role.VIEWER
-    assert "Priya is now viewer." in browser.get(reverse("members")).content.decode()
+    assert "Priya is a viewer now." in browser.get(reverse("members")).content.decode()
     event = AuditEvent.objects.get(action="member.role")
     actor = team[who].user
     assert (event.actor_kind, event.actor_id) == ("person", str(actor.pk))
@@ -102,8 +109,10 @@ def test_the_last_owner_stays_owner(team: dict[str, Membership], client_of: Clie
     assert team["mira"].role == Role.OWNER
 
 
-def test_one_of_two_owners_may_step_down(team: dict[str, Membership], client_of: ClientOf) -> None:
-    browser = client_of(team["mira"])
+def test_one_of_two_owners_may_step_down(
+    team: dict[str, Membership], confirmed_client_of: ClientOf
+) -> None:
+    browser = confirmed_client_of(team["mira"])
     give(browser, team["jonas"], "owner")
     assert give(browser, team["mira"], "producer").status_code == 302
     team["mira"].refresh_from_db()
@@ -145,5 +154,57 @@ def test_the_best_token_of_a_member_stands_beside_the_name(
     page = client_of(team["vera"]).get(reverse("members")).content.decode()
     assert page.count("Working") == 1
     assert page.count("Revoked since") == 1
-    assert page.count("No token") == 3
+    assert page.count("No token") == 2
+    assert page.count("Not needed") == 1
     assert "5 people, 1 with a working token." in page
+
+
+def test_what_each_member_spent_this_month_stands_in_their_row(
+    team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    account = AccountFactory.create(tenant=team["mira"].team.tenant)
+    token = TokenFactory.create(account=account, owner=team["priya"].user)
+    job = JobFactory.create(account=account, token=token)
+    ChargeFactory.create(job=job, state=ChargeState.CONFIRMED, cost=96, sent_at=timezone.now())
+    page = client_of(team["vera"]).get(reverse("members")).content.decode()
+    row = page.partition(f'id="member-{team["priya"].pk}"')[2].partition("</tr>")[0]
+    assert 'value="96"' in row
+    assert f"/ledger/?member={team['priya'].user_id}" in row
+
+
+def test_a_viewer_has_no_select_and_reads_who_may(
+    team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    page = client_of(team["vera"]).get(reverse("members")).content.decode()
+    assert "<select" not in page
+    assert "Owners and admins invite people and change roles." in page
+    assert "Owners and admins invite" not in (
+        client_of(team["jonas"]).get(reverse("members")).content.decode()
+    )
+
+
+@pytest.mark.parametrize(("members", "shown"), [(20, False), (21, True)])
+def test_search_and_filters_come_with_the_21st_member(
+    members: int, shown: bool, mira: Membership, client_of: ClientOf
+) -> None:
+    MembershipFactory.create_batch(members - 1, team=mira.team)
+    page = client_of(mira).get(reverse("members")).content.decode()
+    assert ('id="member-search"' in page) is shown
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        *(("", 50), ("?offset=50", 5), ("?role=viewer", 1), ("?q=NÓRA", 1), ("?token=none", 50)),
+        *(("?q=nobody", 0), ("?role=emperor&offset=x", 50)),
+    ],
+)
+def test_the_list_is_narrowed_and_paged_by_its_address(
+    query: str, count: int, mira: Membership, vera: Membership, client_of: ClientOf
+) -> None:
+    MembershipFactory.create(team=mira.team, user__name="Nóra Kis")
+    MembershipFactory.create_batch(52, team=mira.team)
+    page = client_of(mira).get(f"{reverse('members')}{query}").content.decode()
+    assert page.count('<tr id="member-') == count
+    assert ("Nothing matches" in page) is (count == 0)
+    assert "55 people" in page

@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.test import Client
 from django.urls import reverse
 
-from dashboard.members.actions import change_member_role
+from dashboard.members.actions.roles import change_member_role
 from dashboard.models import AlertEvent, AuditEvent, Delivery, Membership, Role, Team
 from tests.factories import MembershipFactory
 
@@ -68,10 +68,14 @@ def test_nobody_gives_themselves_more(
 
 
 def test_the_owners_are_notified_in_the_portal_and_by_mail(
-    mira: Membership, jonas: Membership, priya: Membership, client_of: ClientOf
+    mira: Membership,
+    jonas: Membership,
+    priya: Membership,
+    client_of: ClientOf,
+    confirmed_client_of: ClientOf,
 ) -> None:
     url = reverse("member-roles", args=[priya.pk])
-    assert client_of(jonas).post(url, {"role": "admin"}).status_code == 302
+    assert confirmed_client_of(jonas).post(url, {"role": "admin"}).status_code == 302
     event = AlertEvent.objects.get()
     assert (event.member, event.title) == (mira.user, "Jonas Weber made Priya Raman admin")
     assert event.text.startswith("Priya Raman was producer before.")

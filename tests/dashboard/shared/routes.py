@@ -168,10 +168,20 @@ ROUTES = {
     "audit-checks": Route(None, MANAGERS, refused=404),
     "audit-export": Route(None),  # a stream: tests/dashboard/audit/test_export.py
     "members": Route(EVERYBODY),
+    "invitations": Route(MANAGERS, MANAGERS),
+    "invitation-mails": Route(None, MANAGERS, of="invitation"),
+    "invitation-restorations": Route(None, MANAGERS, of="invitation"),
+    "invitation-revocations": Route(None, MANAGERS, of="invitation"),
     "member-roles": Route(None, MANAGERS, of="membership"),
+    "member-role-restorations": Route(None, MANAGERS, of="membership"),
+    # Of the producer: one's own membership is left by everybody.
+    "member-removals": Route(MAKERS, MAKERS, of="membership"),
+    "member-handovers": Route(MAKERS, MAKERS, of="membership"),
+    "member-sign-outs": Route(None, MANAGERS, of="membership"),
     "team-time-zone": Route(None, frozenset({Role.OWNER})),
     "tokens": Route(EVERYBODY, KEEPERS),
     "token-removals": Route(MAKERS, MAKERS, of="token"),
 }
 OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told whose it is
-OPEN = {"healthz", "readyz"}  # for whoever watches over the process
+# For whoever watches over the process, and for who was invited (tests/dashboard/members).
+OPEN = {"healthz", "readyz", "join", "join-acceptances", "invitation"}

@@ -50,6 +50,7 @@ from tests.factories import (
     AccountFactory,
     ChargeFactory,
     EntryFactory,
+    InvitationFactory,
     JobFactory,
     PresetFactory,
     TokenFactory,
@@ -60,6 +61,7 @@ Browser = Callable[[Membership], Client]
 OBJECTS: dict[str, Callable[[Job], object]] = {
     "job": lambda job: job.pk,
     "membership": lambda job: job.member.memberships.get().pk,
+    "invitation": lambda job: job.tenant.team.invitations.get().pk,
     "token": lambda job: job.token_id,
     "account": lambda job: job.account_id,
     "budget": lambda job: job.tenant.team.budgets.get().pk,
@@ -125,6 +127,7 @@ def job(priya: Membership) -> Job:
     label.jobs.add(job)
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
     PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
+    InvitationFactory.create(team=priya.team, address="whales@northlight.example")
     voice = JobFactory.create(
         account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
     )
@@ -175,6 +178,8 @@ def address(name: str, job: Job, **other: object) -> str:
         args["step"] = "voice"
     if name == "character-step":
         args["step"] = "details"
+    if name == "member-role-restorations":
+        args["role"] = "producer"
     if name == "ledger-entry":
         args["position"] = 0
     return reverse(name, kwargs=args)

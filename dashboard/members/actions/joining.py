@@ -1,0 +1,108 @@
+"""Join a team by an invitation, with an existing account or a new one."""
+
+from __future__ import annotations
+
+from django.contrib.auth.hashers import make_password
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.models import (
+    AuditAction,
+    Invitation,
+    InvitationState,
+    Membership,
+    User,
+    hash_invitation_key,
+)
+from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
+from dashboard.shared.notices import notify_users
+from proxyapi.events import EventType, publish_event
+from proxyapi.refusals import StaleData
+
+INVITATION_ENDED = "This invitation was used or revoked meanwhile."
+ANOTHER_ADDRESS = "This invitation is for another address."
+
+
+def find_opened_invitation(key: str) -> Invitation | None:
+    """Return the invitation of a link, and note that it was opened; None for an unknown key."""
+    invitation = find_invitation_by_hash(hash_invitation_key(key))
+    if invitation and invitation.is_open and invitation.opened_at is None:
+        unopened = Invitation.objects.filter(pk=invitation.pk, opened_at=None)
+        unopened.update(opened_at=timezone.now())
+    return invitation
+
+
+def find_invitation_by_hash(key_hash: str) -> Invitation | None:
+    if not key_hash:
+        return None
+    invitations = Invitation.objects.select_related("team__tenant", "invited_by")
+    return invitations.filter(key_hash=key_hash).first()
+
+
+@transaction.atomic
+@append_audit_rows_last()
+def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
+    """Make the user a member with the invitation's role; a member already keeps theirs.
+
+    Raises `StaleData` if the invitation ended, was sent again, or is for another address.
+    """
+    rows = Invitation.objects.select_for_update(of=("self",)).select_related("team__tenant")
+    row = rows.get(pk=invitation.pk)
+    if not row.is_open or row.key_hash != invitation.key_hash:
+        raise StaleData(INVITATION_ENDED)
+    if user.email.lower() != row.address:
+        raise StaleData(ANOTHER_ADDRESS)
+    membership, is_new = Membership.objects.get_or_create(
+        team=row.team, user=user, defaults={"role": row.role}
+    )
+    row.state, row.accepted_by, row.ended_at = InvitationState.ACCEPTED, user, timezone.now()
+    row.mail_due_at = None
+    row.save(update_fields=["state", "accepted_by", "ended_at", "mail_due_at"])
+    after = {"address": row.address, "role": membership.role}
+    record_audit_event(membership, AuditAction.INVITATION_ACCEPT, row.pk, after=after)
+    if is_new:
+        notify_inviter(membership, row)
+    publish_event(row.team.tenant_id, EventType.MEMBER, row.team_id)
+    return membership
+
+
+def notify_inviter(membership: Membership, invitation: Invitation) -> None:
+    inviters = invitation.team.memberships.filter(user=invitation.invited_by)
+    notify_users(
+        invitation.team,
+        [inviter.user for inviter in inviters.select_related("user")],
+        title=f"{membership.user} joined {invitation.team}",
+        text=f"They accepted your invitation as {membership.get_role_display().lower()}.",
+        url=reverse("members"),
+    )
+
+
+def create_invited_user(*, invitation: Invitation, name: str, password: str) -> User | None:
+    """Return a new user with the invited address; None if the address has an account, whose owner
+    must sign in. The password is hashed in both cases, so that the time reveals nothing.
+
+    An account that was disabled because it left its last team is enabled again with the new
+    password: the link was sent to its mailbox, like one to reset the password.
+    """
+    password_hash = make_password(password)
+    existing_user = User.objects.filter(email=invitation.address).first()
+    if existing_user is None:
+        new_user = User(email=invitation.address, name=name, password=password_hash)
+        return save_new_user(new_user)
+    if existing_user.is_active or existing_user.memberships.exists():
+        return None
+    existing_user.name, existing_user.password = name, password_hash
+    existing_user.is_active = True
+    existing_user.save(update_fields=["name", "password", "is_active"])
+    return existing_user
+
+
+def save_new_user(user: User) -> User | None:
+    """Return None if the same form created the account a moment ago."""
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError:
+        return None
+    return user

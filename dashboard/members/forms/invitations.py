@@ -1,0 +1,138 @@
+"""Forms to invite people, and to join with a new account."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils import timezone
+
+from dashboard.models import MAX_INVITATION_MESSAGE_CHARS, Membership, Role, User
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.roles import ROLE_DESCRIPTIONS, invitable_roles
+from dashboard.shared.text_validation import reject_invisible
+
+MAX_ADDRESSES = 20
+ROLE_ORDER = (Role.PRODUCER, Role.VIEWER, Role.TREASURER, Role.ADMIN)
+MAX_NAME_CHARS = User._meta.get_field("name").max_length or 0
+
+
+class InvitePeopleForm(PortalForm):
+    """Addresses are separated by commas, spaces or lines; `cleaned_data["addresses"]` is a list of
+    them in lower case, each once. A wrong one is named, and nothing is sent."""
+
+    addresses = forms.CharField(
+        label="E-mail addresses",
+        max_length=6000,
+        help_text="Separate several by commas, spaces or lines.",
+        widget=forms.Textarea(attrs={"rows": 2, "autocomplete": "off", "autofocus": True}),
+        error_messages={"required": "Enter at least one e-mail address."},
+    )
+    message = forms.CharField(
+        label="Message",
+        required=False,
+        max_length=MAX_INVITATION_MESSAGE_CHARS,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+    def __init__(self, by: Membership, data: Any = None) -> None:
+        super().__init__(data)
+        self.by = by
+        roles = [role for role in ROLE_ORDER if role in invitable_roles(by.role)]
+        choices = [(role.value, role.label) for role in roles]
+        self.fields["role"] = forms.ChoiceField(initial=Role.PRODUCER, choices=choices)
+        self.role_rows = [(role, ROLE_DESCRIPTIONS[role]) for role in roles]
+        reject_invisible(self.fields["message"], lines=True)
+
+    @property
+    def chosen_role(self) -> str:
+        return str(self["role"].value())
+
+    def clean_addresses(self) -> list[str]:
+        words = re.split(r"[\s,;]+", self.cleaned_data["addresses"].lower())
+        addresses = list(dict.fromkeys(filter(None, words)))
+        if not addresses:
+            raise ValidationError("Enter at least one e-mail address.")
+        if len(addresses) > MAX_ADDRESSES:
+            raise ValidationError(
+                f"At most {MAX_ADDRESSES} addresses are invited at once (now {len(addresses)})."
+            )
+        if problems := list(self.address_problems(addresses)):
+            raise ValidationError(problems)
+        return addresses
+
+    def address_problems(self, addresses: list[str]) -> list[str]:
+        """Return a sentence for each address that cannot be invited. Only this team is looked at:
+        whether an address has an account elsewhere does not show."""
+        members = set(
+            self.by.team.memberships.filter(user__email__in=addresses).values_list(
+                "user__email", flat=True
+            )
+        )
+        pending = self.by.team.invitations.pending().filter(expires_at__gt=timezone.now())
+        invited = set(pending.filter(address__in=addresses).values_list("address", flat=True))
+        problems = []
+        for address in addresses:
+            if not is_email_address(address):
+                problems.append(f"{address[:80]} is not an e-mail address.")
+            elif address in members:
+                problems.append(f"{address} is already a member.")
+            elif address in invited:
+                problems.append(f"{address} is already invited. Resend that invitation.")
+        return problems
+
+
+class JoinTeamForm(PortalForm):
+    """The name and the password of a new account."""
+
+    name = forms.CharField(
+        label="Your name",
+        max_length=MAX_NAME_CHARS,
+        error_messages={"required": "Enter your name."},
+    )
+    password1 = forms.CharField(
+        label="Password",
+        strip=False,
+        max_length=4096,
+        help_text="At least 10 characters, and not a common password.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        error_messages={"required": "Enter a password."},
+    )
+    password2 = forms.CharField(
+        label="Repeat password",
+        strip=False,
+        max_length=4096,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        error_messages={"required": "Repeat the password."},
+    )
+
+    def __init__(self, address: str, data: Any = None) -> None:
+        super().__init__(data)
+        self.address = address
+        self.fields["name"].widget.attrs["autocomplete"] = "name"
+        reject_invisible(self.fields["name"])
+
+    def clean_password1(self) -> str:
+        password: str = get_adapter().clean_password(
+            self.cleaned_data["password1"], User(email=self.address)
+        )
+        return password
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        first, second = cleaned.get("password1"), cleaned.get("password2")
+        if first and second and first != second:
+            self.add_error("password2", "The two passwords differ.")
+        return cleaned
+
+
+def is_email_address(text: str) -> bool:
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return len(text) <= 254

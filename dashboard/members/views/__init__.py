@@ -1,0 +1,3 @@
+"""Views of the members page and of its dialogs."""
+
+from __future__ import annotations

@@ -1,0 +1,118 @@
+"""Views to invite people, and to send an invitation again or end it."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from allauth.core.internal import ratelimit
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from dashboard.members.actions.invitations import (
+    invite_people,
+    resend_invitation,
+    restore_invitation,
+    revoke_invitation,
+)
+from dashboard.members.forms.invitations import InvitePeopleForm
+from dashboard.members.views.members import render_members_page
+from dashboard.models import Role
+from dashboard.shared.access import check_permission, fetch_invitation
+from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.roles import Permission
+from proxyapi.refusals import Refusal
+
+INVITE_TEMPLATE = "members/_invite.html"
+RATE_PER_TEAM, RATE_PER_ADDRESS = "60/h/key", "5/h/key"
+TOO_MANY_INVITATIONS = (
+    "Nothing was sent: the team has sent as many invitations as are allowed in an hour. Wait, and "
+    "send them then."
+)
+
+
+@allow_get_or_post
+def create_invitations(request: TeamRequest) -> HttpResponse:
+    check_permission(request.membership, Permission.MANAGE_MEMBERS)
+    form = InvitePeopleForm(request.membership, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and settings.PASSWORD_RESET_BY_EMAIL and form.is_valid():
+        addresses = form.cleaned_data["addresses"]
+        try:
+            consume_invitation_mails(request, addresses)
+            invite_people(
+                by=request.membership,
+                addresses=addresses,
+                role=Role(form.cleaned_data["role"]),
+                message=form.cleaned_data["message"],
+            )
+        except Refusal as refusal:
+            form.add_error("addresses", refusal.sentence)
+        else:
+            messages.success(request, invitations_sent_text(addresses))
+            return redirect("members")
+    context = {"form": form, "sends_mail": settings.PASSWORD_RESET_BY_EMAIL}
+    if request.htmx:
+        return render(request, INVITE_TEMPLATE, {**context, "fragment": True})
+    status = 422 if request.method == "POST" else 200
+    return render_members_page(request, status=status, dialog=INVITE_TEMPLATE, **context)
+
+
+@require_POST
+def send_again(request: TeamRequest, invitation_id: UUID) -> HttpResponse:
+    invitation = fetch_invitation(request, invitation_id)
+    try:
+        consume_invitation_mails(request, [invitation.address])
+        resend_invitation(by=request.membership, invitation=invitation)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        text = f"{invitation.address} gets a new link. The link before does not work any more."
+        messages.success(request, text)
+    return redirect("members")
+
+
+@require_POST
+def revoke(request: TeamRequest, invitation_id: UUID) -> HttpResponse:
+    invitation = fetch_invitation(request, invitation_id)
+    try:
+        revoke_invitation(by=request.membership, invitation=invitation)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        undo_url = reverse("invitation-restorations", args=[invitation.pk])
+        text = f"The invitation of {invitation.address} was revoked."
+        messages.success(request, text, extra_tags=undo_url)
+    return redirect("members")
+
+
+@require_POST
+def restore(request: TeamRequest, invitation_id: UUID) -> HttpResponse:
+    invitation = fetch_invitation(request, invitation_id)
+    try:
+        restore_invitation(by=request.membership, invitation=invitation)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        messages.success(request, f"The invitation of {invitation.address} is open again.")
+    return redirect("members")
+
+
+def consume_invitation_mails(request: TeamRequest, addresses: list[str]) -> None:
+    """Count a mail for the team and for each address. Raises `Refusal` if one has no mail left."""
+    limits = [(RATE_PER_TEAM, str(request.team.pk))] * len(addresses)
+    limits += [(RATE_PER_ADDRESS, address) for address in addresses]
+    for rate, key in limits:
+        usage = ratelimit.consume(
+            request, app="invitations", action="mail", config={"mail": rate}, key=key
+        )
+        if usage is None:
+            raise Refusal(TOO_MANY_INVITATIONS, field="addresses")
+
+
+def invitations_sent_text(addresses: list[str]) -> str:
+    if len(addresses) == 1:
+        return f"{addresses[0]} gets an invitation."
+    return f"{len(addresses)} invitations are being sent."

@@ -1,0 +1,44 @@
+"""Views of the team's members, and of the team's time zone."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from dashboard.members.actions.team import set_team_time_zone
+from dashboard.members.forms.team import TimeZoneForm
+from dashboard.members.queries.members import build_members_page, parse_member_filters
+from dashboard.shared.access import check_permission
+from dashboard.shared.http import TeamRequest
+from dashboard.shared.roles import Permission
+
+
+@require_safe
+def members(request: TeamRequest) -> HttpResponse:
+    return render_members_page(request)
+
+
+@require_POST
+def update_time_zone(request: TeamRequest) -> HttpResponse:
+    check_permission(request.membership, Permission.MANAGE_TEAM)
+    form = TimeZoneForm(request.POST)
+    if not form.is_valid():
+        return render_members_page(request, zone_form=form, status=422)
+    if set_team_time_zone(by=request.membership, name=form.cleaned_data["time_zone"]):
+        message = "Time zone set to {time_zone}. Daily totals of the ledger are being recalculated."
+        messages.success(request, message.format_map(form.cleaned_data))
+    return redirect("members")
+
+
+def render_members_page(
+    request: TeamRequest, *, status: int = 200, **context: object
+) -> HttpResponse:
+    """Render the page, or for htmx the filtered table alone. `context`: a dialog, or what was
+    refused."""
+    zone = {"time_zone": request.team.tenant.time_zone}
+    page = build_members_page(request.membership, parse_member_filters(request.GET))
+    template = "members/_filtered.html" if request.htmx.target == "members" else "members/list.html"
+    context = {"page": page, "zone_form": TimeZoneForm(initial=zone), **context}
+    return render(request, template, context, status=status)
