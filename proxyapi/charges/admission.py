@@ -347,7 +347,8 @@ def insert_charge(intent: ChargeIntent, payer: int, job: Job | None, state: Char
         due_at=now + SWEEP_AFTER,
     )
     for upload in intent.uploads:
-        upload.charge = charge
+        # An intent may be admitted again after its transaction, or the database, was rolled back.
+        upload.pk, upload.charge = None, charge
         upload.save(force_insert=True)
     publish_event(charge.tenant_id, EventType.CHARGE, charge.pk)
     failpoints.hit_failpoint("intent")
