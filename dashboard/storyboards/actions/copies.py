@@ -27,7 +27,7 @@ from dashboard.shared.storyboards.scene_states import (
 from dashboard.shared.video_options import account_options
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
-from proxyapi.kinds import can_take, copy_content, scenes_by_id
+from proxyapi.kinds import WRITING_OPERATION, can_take, copy_content, scenes_by_id
 from proxyapi.models import (
     Account,
     Charge,
@@ -47,7 +47,6 @@ from proxyapi.models.job_part import PartState
 from proxyapi.models.storyboard import FRAME_FIELDS
 from proxyapi.refusals import NotReady
 
-WRITING_OPERATION = "text_to_scene.prompt"
 UNUSED_CHARGE_STATES = (ChargeState.REFUSED,)
 NO_SCENES = "This storyboard has no scenes yet. Add one first. Nothing was sent."
 ENGINE_GONE = (
@@ -74,6 +73,7 @@ CLIP_BEING_MADE = (
     "have ended. Nothing was sent."
 )
 NO_PROMPT = "Scene {number} has no prompt."
+NO_FIRST_FRAME = "Scene {number} has no first frame, which {engine} needs."
 WRONG_DURATION = "Scene {number}: {seconds} s is not offered by {engine}. Nearest: {nearest} s."
 
 
@@ -143,7 +143,7 @@ def is_placed(storyboard: Storyboard) -> bool:
         content = build_content(storyboard, storyboard.scenes.all(), job.draft)
     except NotReady:
         return False
-    return content == job.draft.settings
+    return bool(content == job.draft.settings)
 
 
 def lock_current_copy(storyboard: Storyboard) -> Job | None:
@@ -205,18 +205,30 @@ def find_unready(
     scenes: list[StoryboardScene], model: ClipModel | None, sent_ids: Collection[str]
 ) -> Mapping[str, str]:
     """Return why scenes cannot be sent yet, by their ids."""
-    unready = {}
-    for number, scene in enumerate(scenes, start=1):
-        nearest = nearest_duration(model, scene.duration)
-        if scene.kept_at and str(scene.pk) in sent_ids:
-            continue  # it stays as it was sent
-        if not scene.prompt.strip():
-            unready[str(scene.pk)] = NO_PROMPT.format(number=number)
-        elif nearest is not None and model:
-            unready[str(scene.pk)] = WRONG_DURATION.format(
-                number=number, seconds=scene.duration, engine=model.name, nearest=nearest
-            )
-    return unready
+    reasons = {
+        str(scene.pk): unready_reason(number, scene, model)
+        for number, scene in enumerate(scenes, start=1)
+        # What is kept stays as it was sent.
+        if not (scene.kept_at and str(scene.pk) in sent_ids)
+    }
+    return {id: reason for id, reason in reasons.items() if reason}
+
+
+def unready_reason(number: int, scene: StoryboardScene, model: ClipModel | None) -> str:
+    if not scene.prompt.strip():
+        return NO_PROMPT.format(number=number)
+    if model is None:
+        return ""
+    nearest = nearest_duration(model, scene.duration)
+    if nearest is not None:
+        return WRONG_DURATION.format(
+            number=number, seconds=scene.duration, engine=model.name, nearest=nearest
+        )
+    needs_frame = any(slot.is_required and slot.name != "last_frame" for slot in model.slots)
+    starts_on_chain = scene.is_chained and number > 1
+    if needs_frame and not starts_on_chain and not scene.first_frame:
+        return NO_FIRST_FRAME.format(number=number, engine=model.name)
+    return ""
 
 
 def check_not_being_written(storyboard: Storyboard) -> None:
@@ -251,7 +263,8 @@ def change_copy(job: Job, content: dict[str, Any]) -> Job:
     draft.settings, draft.edited_at = content, now
     draft.estimate, draft.quote_error, draft.quote_fields = None, "", None
     draft.quote_due_at = None
-    draft.save()
+    changed = ("settings", "edited_at", "estimate", "quote_error", "quote_fields", "quote_due_at")
+    draft.save(update_fields=changed)
     job.title = content["title"]
     job.save(update_fields=["title"])
     publish_event(job.tenant_id, EventType.JOB, job.pk)
