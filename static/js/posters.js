@@ -1,5 +1,5 @@
 // Loads the poster of a card once the card comes near the viewport: the service's picture of the video, beside the
-// film's address, or without one a frame of the film.
+// film's address, or without one a frame of the film. A clip of a scene has none (data-no-poster).
 (() => {
   const near = new IntersectionObserver(show, { rootMargin: "400px" });
 
@@ -7,7 +7,8 @@
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       near.unobserve(target);
-      showPicture(target);
+      if (target.dataset.noPoster === undefined) showPicture(target);
+      else showFrame(target);
     }
   }
 

@@ -18,6 +18,7 @@ from redis import RedisError
 from dashboard.shared.access import fetch_job, fetch_part
 from dashboard.shared.connections import release_connections
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.storyboards.scene_states import SCENES_LIST
 from proxyapi.kinds import KINDS
 from proxyapi.media_proxy import (
     MEDIA_EXTENSIONS,
@@ -67,11 +68,11 @@ async def poster(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
 
 @require_safe
 async def part_media(request: TeamRequest, job_id: UUID, part_id: UUID) -> HttpResponseBase:
-    """Stream the picture of a scene, or the film of an export."""
+    """Stream the picture of a scene, its clip in a storyboard, or the film of an export."""
     job, part = await sync_to_async(fetch_part)(request, job_id, part_id)
     if not part.media_url:
         raise Http404("There is no file yet.")
-    is_film = part.list_name == EXPORTS or part.details.get("type") == "video"
+    is_film = part.list_name in (EXPORTS, SCENES_LIST) or part.details.get("type") == "video"
     default_type = "video/mp4" if is_film else "image/jpeg"
     name = f"{slugify(job.title)[:60]}-{part.list_name}-{part.position}"
     return await stream_media(request, job, part, default_type, name)
