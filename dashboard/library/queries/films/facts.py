@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from dashboard.library.queries.films.clips import clip_engine_name
 from dashboard.library.queries.films.record import FilmRecord
-from dashboard.library.queries.films.strip import film_seconds, scene_count_text
+from dashboard.library.queries.films.strip import film_seconds
 from dashboard.shared.clip_engines import sound_label
 from dashboard.shared.formatting import day, duration
-from dashboard.shared.videos.labels import job_type_label
+from dashboard.shared.videos.labels import job_type_label, scene_count_text
 from proxyapi.models import StoryboardMode
 
 STARTED_FROM_TEXTS = {

@@ -11,7 +11,7 @@ from dashboard.library.queries.films.clips import (
     load_clip_tries,
 )
 from dashboard.library.queries.films.record import FilmRecord, sent_scenes_of
-from dashboard.library.queries.films.strip import scene_count_text, scene_seconds
+from dashboard.library.queries.films.strip import scene_seconds
 from dashboard.library.queries.history_step import HistoryStep
 from dashboard.library.queries.lineage import (
     next_run_after,
@@ -21,6 +21,7 @@ from dashboard.library.queries.lineage import (
 from dashboard.shared.formatting import clock, credits
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION
 from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount, spent_credits
+from dashboard.shared.videos.labels import scene_count_text
 from dashboard.shared.videos.status_text import VideoContext, failure_reason
 from proxyapi.models import Charge
 from proxyapi.operations import JOB_STARTING_OPERATIONS, SCENE_OPERATIONS

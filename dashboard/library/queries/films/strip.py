@@ -11,6 +11,7 @@ from django.utils.text import Truncator
 
 from dashboard.library.queries.films.record import FilmRecord
 from dashboard.shared.formatting import percent
+from dashboard.shared.videos.labels import scene_count_text
 from proxyapi.models import JobPart
 from proxyapi.models.job_part import PartState
 
@@ -91,7 +92,3 @@ def clip_still_url(clip: JobPart | None) -> str:
 def play_time(seconds: int) -> str:
     """Return a place in a film, such as `1:08`."""
     return f"{seconds // MINUTE_S}:{seconds % MINUTE_S:02}"
-
-
-def scene_count_text(count: int) -> str:
-    return "1 scene" if count == 1 else f"{count} scenes"
