@@ -1,3 +1,36 @@
 """Actions on storyboards. Views use the names listed here."""
 
 from __future__ import annotations
+
+from dashboard.storyboards.actions.fields import (
+    FieldChange,
+    FieldConflict,
+    SavedFields,
+    field_version,
+    save_scene_fields,
+)
+from dashboard.storyboards.actions.frames import FRAME_NAMES, set_scene_frame
+from dashboard.storyboards.actions.scenes import (
+    SceneChange,
+    add_scene,
+    delete_scene,
+    duplicate_scene,
+    move_scene,
+    restore_scenes,
+)
+
+__all__ = [
+    "FRAME_NAMES",
+    "FieldChange",
+    "FieldConflict",
+    "SavedFields",
+    "SceneChange",
+    "add_scene",
+    "delete_scene",
+    "duplicate_scene",
+    "field_version",
+    "move_scene",
+    "restore_scenes",
+    "save_scene_fields",
+    "set_scene_frame",
+]
