@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dashboard.storyboards.actions.copies import is_placed, place_for_writing, place_in_copy
 from dashboard.storyboards.actions.fields import (
     FieldChange,
     FieldConflict,
@@ -29,7 +30,10 @@ __all__ = [
     "delete_scene",
     "duplicate_scene",
     "field_version",
+    "is_placed",
     "move_scene",
+    "place_for_writing",
+    "place_in_copy",
     "restore_scenes",
     "save_scene_fields",
     "set_scene_frame",
