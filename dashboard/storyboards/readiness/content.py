@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from dashboard.shared.clip_models import ClipModel
 from dashboard.shared.storyboards.scene_states import nearest_duration, storyboard_model
 from dashboard.shared.video_options import account_options
-from proxyapi.kinds import copy_content
+from proxyapi.kinds import copy_content, scenes_by_id
 from proxyapi.models import Draft, Storyboard, StoryboardScene
 from proxyapi.models.storyboard import FRAME_FIELDS
 from proxyapi.refusals import NotReady
@@ -30,16 +30,16 @@ def build_content(
 ) -> dict[str, Any]:
     """What a copy is to contain; `draft` is that of a copy that exists. Raises `NotReady` if the
     engine is not offered any more."""
-    model = storyboard_model(storyboard)
-    scenes = list(scenes)
+    model, scenes = storyboard_model(storyboard), list(scenes)
+    sent = draft.sent_settings if draft else {}
     return copy_content(
         storyboard,
         scenes,
         find_engine_id(storyboard, model),
-        draft.sent_settings if draft else {},
+        sent,
         mode=mode,
         taken_frames=taken_frames(model),
-        unready=find_unready(scenes, model),
+        unready=find_unready(scenes, model, scenes_by_id(sent).keys()),
     )
 
 
@@ -62,12 +62,14 @@ def taken_frames(model: ClipModel | None) -> tuple[str, ...]:
     return tuple(name for name in FRAME_FIELDS if takes[name])
 
 
-def find_unready(scenes: list[StoryboardScene], model: ClipModel | None) -> Mapping[str, str]:
+def find_unready(
+    scenes: list[StoryboardScene], model: ClipModel | None, sent_ids: Collection[str]
+) -> Mapping[str, str]:
     """Return why scenes cannot be sent yet, by their ids."""
     unready = {}
     for number, scene in enumerate(scenes, start=1):
         nearest = nearest_duration(model, scene.duration)
-        if scene.kept_at:
+        if scene.kept_at and str(scene.pk) in sent_ids:
             continue  # it stays as it was sent
         if not scene.prompt.strip():
             unready[str(scene.pk)] = NO_PROMPT.format(number=number)
