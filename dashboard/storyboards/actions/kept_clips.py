@@ -19,8 +19,9 @@ CHANGED_MEANWHILE = "This scene was changed meanwhile. Look at it again. Nothing
 
 
 @transaction.atomic
-def keep_clip(*, by: Membership, storyboard: Storyboard, scene: StoryboardScene) -> None:
-    """Record who decided. The next change of the scene ends it. Raises `NotReady`."""
+def keep_clip(*, by: Membership, storyboard: Storyboard, scene: StoryboardScene) -> int:
+    """Record who decided, and return the scene's number. The next change of the scene ends it. Raises
+    `NotReady`."""
     check_permission(by, Permission.RENDER)
     row = next((it for it in load_scene_rows(storyboard) if it.scene.pk == scene.pk), None)
     if row is None or row.state != SceneState.CHANGED:
@@ -30,3 +31,4 @@ def keep_clip(*, by: Membership, storyboard: Storyboard, scene: StoryboardScene)
         raise NotReady(CHANGED_MEANWHILE)
     record_audit_event(by, AuditAction.DRAFT_SAVE, storyboard.pk, kept_clip_of=row.number)
     publish_edit(storyboard)
+    return row.number
