@@ -1,4 +1,4 @@
-"""Views of a storyboard's settings, of durations that are set together, and of kept clips."""
+"""Views of a storyboard's settings, and of durations that are set together."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from dashboard.shared.access import fetch_scene, fetch_storyboard
+from dashboard.shared.access import fetch_storyboard
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.query_params import parse_uuid
 from dashboard.shared.roles import Permission
 from dashboard.shared.storyboards.scene_states import load_scene_rows
 from dashboard.storyboards.actions import durations as duration_actions
-from dashboard.storyboards.actions import kept_clips
 from dashboard.storyboards.actions import settings as setting_actions
 from dashboard.storyboards.actions.durations import DurationChange
 from dashboard.storyboards.actions.settings import AppliedSettings
@@ -36,7 +34,6 @@ CHANGED_TEXT = "The settings are changed."
 ENGINE_TEXT = "The engine is {engine} now."
 DURATIONS_TEXT = "{count} set."
 UNDONE_TEXT = "The change is undone."
-KEPT_TEXT = "The clip of scene {number} is kept."
 NOTHING_PICKED = "Nothing was picked, so nothing was changed."
 
 
@@ -164,22 +161,6 @@ def durations(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
             messages.info(request, DURATIONS_TEXT.format(count=count), extra_tags=undo)
     except Refusal as refused:
         messages.error(request, refused.sentence)
-    return return_to_editor(request, storyboard)
-
-
-@require_POST
-def kept_clips_view(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
-    """Keep the clip of `scene`, which changed after it."""
-    scene_id = parse_uuid(request.POST.get("scene", ""))
-    if scene_id is None:
-        raise Http404("This form has no scene.")
-    storyboard, scene = fetch_scene(request, storyboard_id, scene_id, Permission.RENDER)
-    try:
-        number = kept_clips.keep_clip(by=request.membership, storyboard=storyboard, scene=scene)
-    except Refusal as refused:
-        messages.error(request, refused.sentence)
-    else:
-        messages.success(request, KEPT_TEXT.format(number=number))
     return return_to_editor(request, storyboard)
 
 
