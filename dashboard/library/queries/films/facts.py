@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dashboard.library.queries.films.clips import clip_engine_name
 from dashboard.library.queries.films.record import FilmRecord
 from dashboard.library.queries.films.strip import film_seconds
 from dashboard.shared.clip_engines import sound_label
 from dashboard.shared.formatting import day, duration
+from dashboard.shared.storyboards.copy_clips import copy_engine_name
 from dashboard.shared.videos.labels import job_type_label, scene_count_text
 from proxyapi.models import StoryboardMode
 
@@ -24,7 +24,7 @@ def film_facts(record: FilmRecord) -> Iterator[tuple[str, str]]:
     ratio, resolution = (str(content.get(name) or "") for name in ("aspect_ratio", "resolution"))
     facts = [
         ("Type", job_type_label(record.job)),
-        ("Engine", clip_engine_name(record.job)),
+        ("Engine", copy_engine_name(record.job)),
         ("Format", ", ".join(filter(None, (ratio, resolution)))),
         ("Sound", sound_label(str(content.get("audio") or ""))),
         ("Length", length_text(record)),

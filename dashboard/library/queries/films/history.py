@@ -10,7 +10,7 @@ from dashboard.library.queries.films.clips import (
     ClipTry,
     load_clip_tries,
 )
-from dashboard.library.queries.films.record import FilmRecord, sent_scenes_of
+from dashboard.library.queries.films.record import FilmRecord
 from dashboard.library.queries.films.strip import scene_seconds
 from dashboard.library.queries.history_step import HistoryStep
 from dashboard.library.queries.lineage import (
@@ -19,6 +19,7 @@ from dashboard.library.queries.lineage import (
     unspent_history_step,
 )
 from dashboard.shared.formatting import clock, credits
+from dashboard.shared.storyboards.copy_clips import sent_scenes_of
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION
 from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount, spent_credits
 from dashboard.shared.videos.labels import scene_count_text

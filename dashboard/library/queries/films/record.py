@@ -12,8 +12,8 @@ from typing import Any
 
 from django.db.models import Prefetch
 
+from dashboard.shared.storyboards.copy_clips import copy_content_of
 from dashboard.shared.storyboards.scene_states import SCENES_LIST
-from proxyapi.kinds import scenes_by_id
 from proxyapi.models import Charge, Job, JobKind, JobPart, JobState, Storyboard
 
 
@@ -71,17 +71,6 @@ def load_replaced_copies(job: Job, storyboard: Storyboard) -> Iterable[Job]:
         .prefetch_related(Prefetch("charges", queryset=charges), "parts")
         .order_by("created_at")
     )
-
-
-def copy_content_of(job: Job) -> Mapping[str, Any]:
-    """Return what the service has of a copy; empty for a job that was not made here."""
-    draft = job.draft_or_none
-    return (draft.sent_settings or draft.settings) if draft else {}
-
-
-def sent_scenes_of(job: Job) -> dict[str, dict[str, Any]]:
-    """Return the scenes of a copy by their id here."""
-    return scenes_by_id(copy_content_of(job))
 
 
 def clips_of(job: Job) -> dict[str, JobPart]:
