@@ -17,11 +17,9 @@ from dashboard.shared.storyboards.copy_clips import (
     sent_scenes_of,
 )
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION
-from proxyapi.models import Charge, Job
-from proxyapi.models.job_part import PartState
-from proxyapi.upstream.response_parsing import as_mapping
+from proxyapi.models import Charge, Job, JobPart
+from proxyapi.models.job_part import EARLIER_CLIPS, PartState
 
-CLIP_FAILURES_KEY = "failures"  # in `Charge.before`: failures of clips by the scene's id there
 NO_CREDITS = Decimal(0)
 
 
@@ -47,17 +45,19 @@ def load_clip_tries(record: FilmRecord) -> dict[str, list[ClipTry]]:
         for charge in record.charges
         if charge.operation == CLIPS_OPERATION and charge.is_charged
     ]
-    for place, charge in enumerate(orders):
-        for one in build_clip_tries(record.copy_of(charge), charge, orders[place + 1 :]):
+    for charge in orders:
+        for one in build_clip_tries(record.copy_of(charge), charge):
             tries.setdefault(one.scene, []).append(one)
     return tries
 
 
-def build_clip_tries(copy: Job, charge: Charge, later: list[Charge]) -> Iterator[ClipTry]:
+def build_clip_tries(copy: Job, charge: Charge) -> Iterator[ClipTry]:
     shares = clip_shares(copy, ordered_scenes(copy, charge))
     name = copy_engine_name(copy)
     for scene, cost in split_clip_cost(charge.cost or NO_CREDITS, shares).items():
-        has_failed, failure = read_clip_failure(copy, scene, later)
+        clip = find_clip(copy, scene, charge)
+        has_failed = clip is not None and clip.state == PartState.FAILED
+        failure = clip.failure_message if clip is not None and has_failed else ""
         yield ClipTry(scene, charge, cost, len(shares) > 1, name, has_failed, failure)
 
 
@@ -69,17 +69,19 @@ def ordered_scenes(copy: Job, charge: Charge) -> list[str]:
     return [str(id) for id in scenes] if isinstance(scenes, list) else []
 
 
-def read_clip_failure(copy: Job, scene: str, later: list[Charge]) -> tuple[bool, str]:
-    """Return whether a clip failed, and why: what was read before the scene's next clip in the same
-    copy was requested, else what the copy shows now."""
+def find_clip(copy: Job, scene: str, charge: Charge) -> JobPart | None:
+    """Return the clip that a charge was for: the one the copy has now, or one that another
+    replaced. None if it was never read."""
     remote_id = str(sent_scenes_of(copy).get(scene, {}).get("remote_id") or "")
-    again = next(
-        (row for row in later if row.job_id == copy.pk and scene in ordered_scenes(copy, row)),
+    now = clips_of(copy).get(remote_id)
+    if now is not None and now.charge_id in (charge.pk, None):
+        return now
+    earlier = (part for part in copy.parts.all() if part.list_name == EARLIER_CLIPS)
+    return next(
+        (
+            part
+            for part in earlier
+            if part.charge_id == charge.pk and str(part.details.get("scene")) == remote_id
+        ),
         None,
     )
-    if again is not None:
-        failures = as_mapping(as_mapping(again.before).get(CLIP_FAILURES_KEY))
-        return remote_id in failures, str(failures.get(remote_id) or "")
-    clip = clips_of(copy).get(remote_id)
-    has_failed = clip is not None and clip.state == PartState.FAILED
-    return has_failed, clip.failure_message if clip is not None and has_failed else ""

@@ -13,8 +13,8 @@ from typing import Any
 from django.db.models import Prefetch
 
 from dashboard.shared.storyboards.copy_clips import copy_content_of
-from dashboard.shared.storyboards.scene_states import SCENES_LIST
 from proxyapi.models import Charge, Job, JobKind, JobPart, JobState, Storyboard
+from proxyapi.models.job_part import SCENE_CLIPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,5 +74,5 @@ def load_replaced_copies(job: Job, storyboard: Storyboard) -> Iterable[Job]:
 
 
 def clips_of(job: Job) -> dict[str, JobPart]:
-    parts = (part for part in job.parts.all() if part.list_name == SCENES_LIST)
+    parts = (part for part in job.parts.all() if part.list_name == SCENE_CLIPS)
     return {part.remote_id: part for part in parts}

@@ -85,9 +85,20 @@ def test_a_clip_that_failed_is_quoted_with_what_it_cost(make_film, charge_clips)
 
 def test_a_clip_that_failed_first_keeps_its_reason(make_film, charge_clips):
     job = make_film()
-    charge_clips(job, (3,), 10, sent_at=ago(900))
+    first = charge_clips(job, (3,), 10, sent_at=ago(900))
     again = charge_clips(job, (3,), 10, sent_at=ago(800))
-    Charge.objects.filter(pk=again.pk).update(before={"failures": {"3": "Provider timed out."}})
+    JobPart.objects.filter(job=job, remote_id="3").update(charge=again)
+    JobPart.objects.create(
+        job=job,
+        list_name="earlier clips",
+        remote_id="3 before",
+        position=3,
+        status="failed",
+        failure_message="Provider timed out.",
+        details={"scene": "3"},
+        charge=first,
+        read_at=ago(850),
+    )
     step = steps(job)["Scene 3"]
     assert (step.state, step.quote_state) == ("completed", "failed")
     assert step.meta == "6 s, failed once, then made"
