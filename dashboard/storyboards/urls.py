@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.storyboards.views import charges, editor, frames, kept_clips, scenes, settings
+from dashboard.storyboards.views import (
+    additions,
+    charges,
+    editor,
+    frames,
+    kept_clips,
+    scenes,
+    settings,
+)
 
 STORYBOARD = "studio/storyboards/<uuid:storyboard_id>/"
 SCENE = f"{STORYBOARD}scenes/<uuid:scene_id>/"
 
 urlpatterns = [
+    path(
+        "studio/storyboards/additions/<uuid:clip_id>/",
+        additions.add_clip,
+        name="storyboard-additions",
+    ),
     path(STORYBOARD, editor.storyboard, name="storyboard"),
     path(f"{STORYBOARD}presence/", editor.presence, name="storyboard-presence"),
     path(f"{STORYBOARD}scenes/", scenes.scenes, name="storyboard-scenes"),

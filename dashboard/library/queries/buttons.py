@@ -93,6 +93,9 @@ def video_menu_actions(job: Job) -> list[ActionButton]:
             "Hide from the library", reverse("video-hide", args=[job.pk]), "eye-slash", dialog=True
         ),
     ]
+    if job.kind == JobKind.CLIP and job.chosen_settings.get("prompt"):
+        url = reverse("storyboard-additions", args=[job.pk])
+        buttons.insert(0, ActionButton("Add to a storyboard", url, "film", dialog=True))
     if not is_made_in_studio(job):
         return buttons
     copy_url, preset_url = (
