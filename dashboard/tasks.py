@@ -17,7 +17,6 @@ from dashboard.alerts.delivery.queue import attempt_delivery, repair_due_times
 from dashboard.alerts.evaluate import evaluate_team
 from dashboard.alerts.pruning import prune_alert_events
 from dashboard.audit.actions import run_chain_check
-from dashboard.models import Delivery, Team
 from dashboard.members.actions.invitation_mail import mail_invitation
 from dashboard.models import Delivery, Invitation, Team
 from dashboard.studio.presets.actions.comparison import compare_due_presets

@@ -8,7 +8,9 @@ from proxyapi.credentials import token_vault
 from proxyapi.models import Charge, JobState, Storyboard, TokenState
 
 NO_DESCRIPTION = "Describe the film first."
-BUSY_WRITING = "The scenes are being written already, or wait for an approval. Nothing was sent twice."
+BUSY_WRITING = (
+    "The scenes are being written already, or wait for an approval. Nothing was sent twice."
+)
 BUSY_CLIPS = "Clips or the film are being made. Write the scenes when they are there."
 
 

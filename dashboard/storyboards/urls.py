@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.storyboards.views import placeholders
+from dashboard.storyboards.views import (
+    additions,
+    charges,
+    editor,
+    frames,
+    kept_clips,
+    scenes,
+    settings,
+)
+
+STORYBOARD = "studio/storyboards/<uuid:storyboard_id>/"
+SCENE = f"{STORYBOARD}scenes/<uuid:scene_id>/"
 
 urlpatterns = [
     path(
-        "studio/storyboards/<uuid:storyboard_id>/",
-        placeholders.show_placeholder,
-        name="storyboard",
+        "studio/storyboards/additions/<uuid:clip_id>/",
+        additions.add_clip,
+        name="storyboard-additions",
     ),
-    path(
-        "studio/storyboards/<uuid:storyboard_id>/render/",
-        placeholders.show_placeholder,
-        name="storyboard-render",
-    ),
+    path(STORYBOARD, editor.storyboard, name="storyboard"),
+    path(f"{STORYBOARD}presence/", editor.presence, name="storyboard-presence"),
+    path(f"{STORYBOARD}scenes/", scenes.scenes, name="storyboard-scenes"),
+    path(SCENE, scenes.scene, name="storyboard-scene"),
+    path(f"{SCENE}frames/<slug:name>/", frames.frame, name="storyboard-frame"),
+    path(f"{STORYBOARD}settings/", settings.settings, name="storyboard-settings"),
+    path(f"{STORYBOARD}durations/", settings.durations, name="storyboard-durations"),
+    path(f"{STORYBOARD}clips/", charges.clips, name="storyboard-clips"),
+    path(f"{STORYBOARD}kept-clips/", kept_clips.kept_clips, name="storyboard-kept-clips"),
+    path(f"{STORYBOARD}price/", charges.price, name="storyboard-price"),
+    path(f"{STORYBOARD}render/", charges.film, name="storyboard-render"),
 ]

@@ -27,6 +27,7 @@ from dashboard.static_files.bundles import (
     CLIPS_STYLE_BUNDLE,
     CONSOLE_STYLE_BUNDLE,
     SCRIPT_BUNDLE,
+    STORYBOARD_STYLE_BUNDLE,
     STUDIO_STYLE_BUNDLE,
     STYLE_BUNDLE,
     files_to_link,
@@ -73,6 +74,12 @@ def clip_sheets() -> list[str]:
 def console_sheets() -> list[str]:
     """Return the style sheets that pages of the team's console link besides."""
     return files_to_link(CONSOLE_STYLE_BUNDLE)
+
+
+@register.simple_tag
+def storyboard_sheets() -> list[str]:
+    """Return the style sheets that pages of storyboards link besides those of clips."""
+    return files_to_link(STORYBOARD_STYLE_BUNDLE)
 
 
 @register.simple_tag

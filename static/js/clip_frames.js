@@ -7,7 +7,9 @@
     const [shot, problem] = [dialog.querySelector("[name=shot]:checked"), dialog.querySelector("[data-frame-problem]")];
     const slot = document.querySelector(`[data-slot="${dialog.dataset.frames}"]`);
     const done = (taken) => (taken ? dialog.close() : (problem.hidden = false));
-    if (shot && slot) take(slot, { what, film: shot.dataset.film, id: shot.value, done });
+    if (!shot || !slot) return;
+    const origin = `${shot.parentElement.textContent.trim()}, ${what} frame`;
+    take(slot, { what, film: shot.dataset.film, id: shot.value, origin, done });
   }
 
   function takeAtOnce(note) {

@@ -23,22 +23,23 @@
     return slot.appendChild(Object.assign(document.createElement("input"), { type: "hidden", name: `${name}-${slot.dataset.slot}`, value }));
   }
 
-  function fill(slot, { blob, id, what }) {
+  function fill(slot, { blob, id, what, origin }) {
     let input = slot.querySelector("input[type=file]");
+    const source = slot.querySelector("input[name=origin]"); // of a scene's frame: where it is from, in words
+    if (source) source.value = origin;
     if (blob) {
       const files = new DataTransfer();
       files.items.add(new File([blob], "frame.jpg", { type: blob.type }));
       input.files = files.files;
-      add(slot, "from", id);
-      add(slot, "frame", what);
+      if (!source) for (const [name, value] of [["from", id], ["frame", what]]) add(slot, name, value);
     } else input = add(slot, "use", id);
     for (const name of ["input", "change"]) input.dispatchEvent(new Event(name, { bubbles: true }));
   }
 
-  document.addEventListener("slot:take", async ({ target, detail: { what, film, id, done } }) => {
+  document.addEventListener("slot:take", async ({ target, detail: { what, film, id, origin, done } }) => {
     const blob = what === "film" ? null : await frameOf(film, what === "last").catch(() => null);
     const taken = Boolean(blob) || what === "film";
-    if (taken) fill(target, { blob, id, what });
+    if (taken) fill(target, { blob, id, what, origin });
     done(taken);
   });
 })();

@@ -22,12 +22,7 @@ from dashboard.clips.queries import (
     load_last_clip,
     parse_clip_filters,
 )
-from dashboard.clips.queries.frames import (
-    build_frame_to_take,
-    film_reference,
-    frame_origin,
-    no_slot_text,
-)
+from dashboard.clips.queries.frames import build_frame_to_take, no_slot_text
 from dashboard.clips.readiness import is_composable
 from dashboard.clips.views.recent import is_recent_request, recent_context, render_recent
 from dashboard.shared.access import (
@@ -43,6 +38,7 @@ from dashboard.shared.member_token import load_own_token
 from dashboard.shared.query_params import parse_uuid
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.media_files import MAX_MEDIA_FILE_BYTES
+from dashboard.shared.videos.frame_sources import film_reference, frame_origin
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal
 

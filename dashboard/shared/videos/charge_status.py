@@ -11,7 +11,7 @@ from dashboard.shared.videos.labels import operation_label
 from dashboard.shared.videos.refund_alerts import refund_alert_text
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import MAX_CHARGE_CRASHES
-from proxyapi.operations import SCRIPT_OPERATIONS, SIDE_OPERATIONS, get_operation
+from proxyapi.operations import SCRIPT_OPERATIONS, SIDE_OPERATIONS, JobKind, get_operation
 
 SETTLEMENT_DEADLINE = timedelta(minutes=15)
 APPROVERS_DECIDE_TEXT = "A treasurer or owner decides."
@@ -142,6 +142,12 @@ NOT_REFUNDED = RefundTexts(
     "the service does not refund renders automatically",
     "The service does not refund this kind of render automatically.",
 )
+# The spec says nothing of refunds of a storyboard.
+NO_REFUND_SEEN = RefundTexts(
+    "No refund seen.",
+    "the service documents no refund for renders of this kind",
+    "The service documents no refund for renders of this kind. None has come back.",
+)
 
 
 def refund_texts(charge: Charge, now: datetime | None = None) -> RefundTexts:
@@ -151,8 +157,9 @@ def refund_texts(charge: Charge, now: datetime | None = None) -> RefundTexts:
         at = clock(charge.refunded_at)
         came = f"they were refunded, ledger {at}"
         return RefundTexts(f"All {cost} cr came back at {at}.", came, "Refunded by the service.")
-    if not get_operation(charge.operation).refundable:
-        return NOT_REFUNDED
+    operation = get_operation(charge.operation)
+    if not operation.refundable:
+        return NO_REFUND_SEEN if operation.kind is JobKind.STORYBOARD else NOT_REFUNDED
     if charge.refund_owed_at is None or now is None:
         return REFUND_EXPECTED
     age = minutes_text(now - charge.refund_owed_at)

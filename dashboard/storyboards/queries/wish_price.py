@@ -34,7 +34,9 @@ class WishPrice:
     def rows(self) -> tuple[AmountRow, ...]:
         rows = [AmountRow("Held until the answer", self.hold, "held")]
         if self.budget is not None and not self.budget.refusal:
-            rows.append(AmountRow("Left of your budget, at least", self.budget.after, is_total=True))
+            rows.append(
+                AmountRow("Left of your budget, at least", self.budget.after, is_total=True)
+            )
         elif self.budget is not None:
             rows.append(AmountRow(self.budget.label, self.budget.left, note=self.budget.note))
         elif self.available >= self.hold:

@@ -168,6 +168,8 @@ def replaced_text(rows: tuple[SceneRow, ...]) -> str:
     clips = sum(row.clip is not None for row in rows)
     if not clips:
         return f"This replaces {scenes}."
-    have, they = ("1 has a clip", "it stays") if clips == 1 else (f"{clips} have clips", "they stay")
+    have, they = (
+        ("1 has a clip", "it stays") if clips == 1 else (f"{clips} have clips", "they stay")
+    )
     paid = "that was paid for" if clips == 1 else "that were paid for"
     return f"This replaces {scenes}. {have} {paid}; {they} in the library."

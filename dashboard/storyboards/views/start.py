@@ -70,7 +70,10 @@ def show_form(request: TeamRequest) -> HttpResponse:
         return redirect("storyboard", started.pk)
     initial: dict[str, Any] = {"storyboard": uuid4(), "mode": StoryboardMode.WIZARD}
     if started is not None:
-        initial = {"storyboard": started.pk, **{name: getattr(started, name) for name in START_FIELDS}}
+        initial = {
+            "storyboard": started.pk,
+            **{name: getattr(started, name) for name in START_FIELDS},
+        }
     token = load_own_token(request.membership)
     models = storyboard_models(token.account) if token else ()
     return render(

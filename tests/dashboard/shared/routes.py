@@ -72,6 +72,7 @@ ROUTES = {
     "clip-price": Route(MAKERS, MAKERS, of="clip"),
     "clip-generations": Route(MAKERS, MAKERS, of="clip"),
     "clip-reference": Route(None),  # tests/dashboard/clips/test_references.py
+    "storyboard-additions": Route(MAKERS, MAKERS, of="clip"),
     "storyboard": Route(EVERYBODY, of="storyboard"),
     "storyboard-render": Route(EVERYBODY, of="storyboard"),
     "ideas": Route(EVERYBODY),
