@@ -74,7 +74,6 @@ class VideoPage:
     poster_url: str
     media_version: str
     tabs: tuple[VideoTab, ...]
-    is_refund_owed: bool  # the page shows an age that grows
 
     @property
     def head_actions_url(self) -> str:
@@ -129,7 +128,6 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
         if media_url and job.finished_at
         else context.state.name,
         tabs=build_video_tabs(job, "video"),
-        is_refund_owed=any(charge.is_refund_owed for charge in context.charges),
     )
 
 
