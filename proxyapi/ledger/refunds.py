@@ -17,6 +17,7 @@ from decimal import Decimal
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from proxyapi.events import EventType, publish_event
 from proxyapi.ledger.matching_rules import MATCH_CLOCK_SKEW
 from proxyapi.models import Charge, JobState, LedgerEntry, LedgerMirror, MatchConfidence
 from proxyapi.models.account import amount_text
@@ -25,6 +26,7 @@ from proxyapi.operations import REFUNDABLE_OPERATIONS
 from proxyapi.rollups import price_counts
 
 MAX_REFUND_DELAY = timedelta(days=1)  # a clip fails within minutes and is refunded automatically
+MAX_PUBLISHED_REFUNDS = 24  # the newest; a whole batch may have failed
 REFUND_SEARCH_PERIOD = timedelta(days=30)  # after the id was lost; bounds the rows searched
 RefundMatch = tuple[LedgerEntry, Charge, MatchConfidence, str]
 ContentTypesByOperation = Mapping[str, Collection[str]]
@@ -72,7 +74,15 @@ def match_owed_refunds(ledger: LedgerMirror, kinds_of: ContentTypeLookup) -> lis
         if chosen is not None and mark_charge_refunded(debt.charge, chosen):
             matches.append((chosen, debt.charge, *rate_refund(chosen, debt, fitting, debts)))
             open_credits.remove(chosen)
+    publish_refund_search(debts)
     return matches
+
+
+def publish_refund_search(debts: Sequence[ExpectedRefund]) -> None:
+    """Have open pages show each search: that a refund came, or for how long it did not."""
+    for debt in debts[-MAX_PUBLISHED_REFUNDS:]:
+        if debt.charge.job_id is not None:
+            publish_event(debt.charge.tenant_id, EventType.JOB, debt.charge.job_id)
 
 
 def unrefunded_charges(ledger: LedgerMirror) -> QuerySet[Charge]:

@@ -366,10 +366,6 @@ class Charge(models.Model):
         return self.state in CHARGED_STATES
 
     @property
-    def is_refund_owed(self) -> bool:
-        return self.refund_owed_at is not None and self.refunded_at is None
-
-    @property
     def price(self) -> Decimal:
         """The price that was shown, or the hold if none was."""
         return self.quote if self.quote is not None else self.hold

@@ -41,7 +41,6 @@ STATE_CONDITIONS = {
 class ClipCard:
     card: VideoCard
     actions: tuple[ActionButton, ...]
-    is_refund_owed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +60,6 @@ class RecentClips:
     def has_more(self) -> bool:
         return len(self.cards) < min(self.total, MAX_SHOWN_CLIPS)
 
-    @property
-    def has_owed_refund(self) -> bool:
-        """True if a card shows an age that grows."""
-        return any(one.is_refund_owed for one in self.cards)
-
 
 def load_recent_clips(reader: Membership, filters: ClipFilters | None = None) -> RecentClips:
     """Three queries, or four."""
@@ -81,7 +75,6 @@ def load_recent_clips(reader: Membership, filters: ClipFilters | None = None) ->
             ClipCard(
                 build_video_card(context, durations),
                 clip_card_buttons(context.job, context.state.name, reader),
-                any(charge.is_refund_owed for charge in context.charges),
             )
             for context in contexts
         ),

@@ -48,7 +48,7 @@ NEW = "new"  # ?draft=new: not the draft that was edited last
 
 
 @require_safe
-@vary_on_headers("HX-Request")
+@vary_on_headers("HX-Request", "HX-Target")
 def clips(request: TeamRequest) -> HttpResponse:
     """Render the page, or a part that htmx fetches: `?part=recent` the newest clips with their
     filters, `?part=cards` the clips alone.

@@ -80,7 +80,6 @@ class VideoPage:
     poster_url: str
     media_version: str
     tabs: tuple[VideoTab, ...]
-    is_refund_owed: bool  # the page shows an age that grows
     film: FilmStrip | None = None  # of a storyboard
 
     @property
@@ -140,7 +139,6 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
         if media_url and job.finished_at
         else context.state.name,
         tabs=build_video_tabs(job, "video"),
-        is_refund_owed=any(charge.is_refund_owed for charge in context.charges),
         film=build_film_strip(record) if record and record.scenes else None,
     )
 

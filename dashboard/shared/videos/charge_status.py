@@ -170,5 +170,6 @@ def refund_texts(charge: Charge, now: datetime | None = None) -> RefundTexts:
 
 
 def minutes_text(age: timedelta) -> str:
-    """Return an age without its seconds from one minute on; pages do not count it up."""
+    """Return an age, without seconds from one minute on: a page gets another one when the ledger
+    was read."""
     return duration(age if age < timedelta(minutes=1) else timedelta(minutes=age // MINUTE))

@@ -81,6 +81,7 @@ def test_a_filled_slot_is_left_and_the_next_takes_the_film(
     slot = page_with(film, priya, client_of).split('data-slot="video"')[1]
     assert 'data-take-now="film"' in slot
     assert f'data-id="{film.pk}"' in slot
+    assert f'name="use-video" value="{film.pk}"' in slot.split("<noscript>")[1]
 
 
 def test_a_model_without_frames_says_so(

@@ -9,6 +9,8 @@ import pytest
 from django.utils import timezone
 
 from proxyapi import ledger
+from proxyapi.events import EventType
+from proxyapi.ledger import refunds
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState, LedgerEntry
 from tests.factories import TokenFactory, create_account_of_another_team
 from tests.proxyapi.ledger.conftest import (
@@ -60,6 +62,29 @@ def test_no_charge_takes_anothers_refund_for_the_reported_cost(
     scripted_ledger.add_row(refund(96, 26))
     ledger.mirror_entries(account)
     assert LedgerEntry.objects.get(position=3).charge_id == other.pk
+
+
+def test_each_search_for_a_refund_is_shown_in_open_pages(
+    account: Account,
+    scripted_ledger: ScriptedLedger,
+    make_owed_clip: MakeConfirmedCharge,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whether it came or not: a page says for how long it is owed."""
+    published: list[Any] = []
+    monkeypatch.setattr(refunds, "publish_event", lambda *event: published.append(event))
+    charge = make_owed_clip(30)
+    scripted_ledger.add_row(ledger_row(-30))
+    ledger.mirror_entries(account)
+    event = (account.tenant_id, EventType.JOB, charge.job_id)
+    assert set(published) == {event}
+    published.clear()
+    scripted_ledger.add_row(refund(30))
+    ledger.mirror_entries(account)
+    assert set(published) == {event}
+    published.clear()
+    ledger.mirror_entries(account)
+    assert published == []
 
 
 @pytest.fixture
