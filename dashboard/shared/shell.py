@@ -66,6 +66,7 @@ class AppShell:
     may_render: bool
     may_manage_money: bool
     may_view_audit: bool
+    may_operate: bool
     unread: int  # number of the reader's alerts
     teams: tuple[TeamChoice, ...]
     themes: tuple[ThemeChoice, ...]
@@ -104,6 +105,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         may_render=role_allows(membership.role, Permission.RENDER),
         may_manage_money=role_allows(membership.role, Permission.MANAGE_MONEY),
         may_view_audit=role_allows(membership.role, Permission.VIEW_AUDIT),
+        may_operate=role_allows(membership.role, Permission.OPERATE),
         unread=unread,
         teams=teams,
         themes=build_theme_choices(user.theme),
