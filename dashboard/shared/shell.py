@@ -17,6 +17,7 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from dashboard.models import AlertEvent, Membership
+from dashboard.shared.charge_stop import ChargeStopNotice, build_charge_stop_notice
 from dashboard.shared.roles import Permission, role_allows
 from dashboard.shared.service_status import (
     ReaderRateLimit,
@@ -59,6 +60,7 @@ class AppShell:
     counts: ActivityCounts
     service: ServiceAvailability
     rate_limit: ReaderRateLimit | None
+    charge_stop: ChargeStopNotice
     person: str
     email: str
     initials: str
@@ -98,6 +100,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         counts=counts,
         service=load_service_availability(tenant),
         rate_limit=load_reader_rate_limit(bucket),
+        charge_stop=build_charge_stop_notice(tenant),
         person=str(user),
         email=user.email,
         initials=user.initials,

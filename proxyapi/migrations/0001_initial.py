@@ -31,7 +31,13 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('time_zone', models.CharField(default='UTC', help_text='IANA name; sums and budgets use its days.', max_length=64)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('charges_stopped_at', models.DateTimeField(blank=True, help_text='From then on nothing that charges is sent.', null=True)),
+                ('charges_stopped_by', models.CharField(blank=True, help_text='A name.', max_length=254)),
+                ('charge_stop_reason', models.CharField(blank=True, max_length=300)),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('charge_stop_reason', ''), ('charges_stopped_at__isnull', True)), models.Q(('charges_stopped_at__isnull', False), models.Q(('charge_stop_reason', ''), _negated=True)), _connector='OR'), name='tenant_charge_stop_has_reason')],
+            },
         ),
         migrations.CreateModel(
             name='Account',

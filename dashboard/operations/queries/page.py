@@ -41,6 +41,19 @@ class OperationsPage:
     keys: EncryptionKeys
     version: str
     service_address: str
+    is_stopped: bool
+
+    @property
+    def stop_label(self) -> str:
+        return "Allow charges" if self.is_stopped else "Stop all charges"
+
+    @property
+    def stop_url(self) -> str:
+        return reverse("charge-resumptions" if self.is_stopped else "charge-stops")
+
+    @property
+    def stop_icon(self) -> str:
+        return "play" if self.is_stopped else "hand-raised"
 
 
 def build_operations_page(reader: Membership) -> OperationsPage:
@@ -63,6 +76,7 @@ def build_operations_page(reader: Membership) -> OperationsPage:
         keys=load_encryption_keys(team, tokens),
         version=__version__,
         service_address=settings.VIDEO_API_BASE_URL.partition("://")[2],
+        is_stopped=team.tenant.charges_stopped_at is not None,
     )
 
 

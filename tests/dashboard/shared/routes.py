@@ -166,6 +166,8 @@ ROUTES = {
     "audit-checks": Route(None, MANAGERS, refused=404),
     "audit-export": Route(None),  # a stream: tests/dashboard/audit/test_export.py
     "operations": Route(MANAGERS, refused=404),
+    "charge-stops": Route(MANAGERS, MANAGERS, refused=404),
+    "charge-resumptions": Route(MANAGERS, MANAGERS, refused=404),
     "members": Route(EVERYBODY),
     "member-roles": Route(None, MANAGERS, of="membership"),
     "team-time-zone": Route(None, frozenset({Role.OWNER})),
