@@ -4,3 +4,5 @@ Areas import no other area.
 """
 
 from __future__ import annotations
+
+__version__ = "0.1.0"  # as in pyproject.toml, which is not in the image

@@ -24,7 +24,7 @@ AREAS = (
         "forecast",
         "top_up",
     ),
-    *("costs", "reconciliation", "alerts", "members", "tokens", "audit"),
+    *("costs", "reconciliation", "alerts", "members", "tokens", "audit", "operations"),
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -145,7 +145,7 @@ def send_request(
     time of the request) dates the balance in the answer. Raises `errors.UpstreamError`.
     """
     sent_at, started = timezone.now(), time.monotonic()
-    call = ApiCall(tenant_id=token.tenant_id, token=token, operation=name, sent_at=sent_at)
+    call = new_call_record(token, name, grant, sent_at)
     try:
         reply = upstream_client().call(
             name,
@@ -177,6 +177,17 @@ def send_request(
             with best_effort_writes():
                 call.save()
             announce_reachability(token.tenant_id, token.pk, answered=call.is_answered)
+
+
+def new_call_record(token: Token, name: str, grant: Permit, sent_at: datetime) -> ApiCall:
+    """Return the record of a call before its outcome is known; it is not saved."""
+    return ApiCall(
+        tenant_id=token.tenant_id,
+        token=token,
+        operation=name,
+        sent_at=sent_at,
+        priority=grant.priority,
+    )
 
 
 def handle_request_sent(token: Token, name: str, grant: Permit) -> None:

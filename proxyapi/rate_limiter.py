@@ -95,6 +95,7 @@ class Permit:
     wait_s: float
     log_number: int = 0
     requested_at_s: float = field(default_factory=time.monotonic, compare=False)
+    priority: Priority | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ def try_acquire(
     granted, wait, number = _run_script(
         store, name, "take", cost, *_policy_numbers(lane), limit=limit, at=at
     )
-    return Permit(bool(granted), wait / 1000, number, since)
+    return Permit(bool(granted), wait / 1000, number, since, lane)
 
 
 def available(store: redis.Redis, name: str, lane: Priority, *, at: int | None = None) -> int:
@@ -280,6 +281,11 @@ def peek_bucket(store: redis.Redis, name: str) -> BucketLevel:
     """The requests left for a person. Takes none."""
     limit, left, resets_in = _run_script(store, name, "peek")
     return BucketLevel(limit, left, resets_in / 1000)
+
+
+def reserved_for_people(limit: int) -> int:
+    """Return how many of `limit` requests polling leaves free for the next click."""
+    return limit * _PRIORITY_POLICIES[Priority.POLLING].reserve_percent // 100
 
 
 def _policy_numbers(lane: Priority) -> list[int]:

@@ -2,7 +2,8 @@
 
 Refusal ├── NotEnoughCredits the hold exceeds the available credits ├── LimitExceeded the hold
 exceeds what a spending limit leaves ├── AlreadyInProgress the same operation is in progress ├──
-NotReady a precondition of the upstream is not met ├── TokenRefused the token cannot be used or
+NotReady a precondition of the upstream is not met, or (ChargesStopped) somebody stopped all
+charges ├── TokenRefused the token cannot be used or
 added ├── TooManyAttempts too many attempts within a minute └── StaleData another person or worker
 changed it meanwhile
 """
@@ -55,6 +56,10 @@ class AlreadyInProgress(Refusal):
 
 class NotReady(Refusal):
     pass
+
+
+class ChargesStopped(NotReady):
+    """Somebody stopped all charges of the team."""
 
 
 class TokenRefused(Refusal):

@@ -22,6 +22,7 @@ from proxyapi import (
     ideas,
     ledger,
     redis_client,
+    service_quarters,
     stored_files,
     tokens,
     top_up,
@@ -244,6 +245,12 @@ def sync_due_ledgers() -> None:
 def prune_calls() -> None:
     """Four times a day: delete old records of calls that did not charge."""
     call_retention.prune_old_calls()
+
+
+@shared_task
+def count_service_quarters() -> None:
+    """Once a minute: sum the calls of this quarter of an hour and the one before for each team."""
+    service_quarters.update_service_quarters()
 
 
 @shared_task

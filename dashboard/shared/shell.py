@@ -17,6 +17,7 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from dashboard.models import AlertEvent, Membership
+from dashboard.shared.charge_stop import ChargeStopNotice, build_charge_stop_notice
 from dashboard.shared.roles import Permission, role_allows
 from dashboard.shared.service_status import (
     ReaderRateLimit,
@@ -59,6 +60,7 @@ class AppShell:
     counts: ActivityCounts
     service: ServiceAvailability
     rate_limit: ReaderRateLimit | None
+    charge_stop: ChargeStopNotice
     person: str
     email: str
     initials: str
@@ -66,6 +68,7 @@ class AppShell:
     may_render: bool
     may_manage_money: bool
     may_view_audit: bool
+    may_operate: bool
     unread: int  # number of the reader's alerts
     teams: tuple[TeamChoice, ...]
     themes: tuple[ThemeChoice, ...]
@@ -97,6 +100,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         counts=counts,
         service=load_service_availability(tenant),
         rate_limit=load_reader_rate_limit(bucket),
+        charge_stop=build_charge_stop_notice(tenant),
         person=str(user),
         email=user.email,
         initials=user.initials,
@@ -104,6 +108,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         may_render=role_allows(membership.role, Permission.RENDER),
         may_manage_money=role_allows(membership.role, Permission.MANAGE_MONEY),
         may_view_audit=role_allows(membership.role, Permission.VIEW_AUDIT),
+        may_operate=role_allows(membership.role, Permission.OPERATE),
         unread=unread,
         teams=teams,
         themes=build_theme_choices(user.theme),

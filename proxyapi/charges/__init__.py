@@ -9,9 +9,11 @@ from proxyapi.charges.admission import (
     admit,
     approve_draft_charge,
     cancel_held_charge,
+    cancel_held_charges,
     find_submitted_charge,
     withdraw_draft_charge,
 )
+from proxyapi.charges.charge_stop import charge_stop_sentence
 from proxyapi.charges.dispatch import dispatch_charge
 from proxyapi.charges.late_debits import charges_with_late_debit
 from proxyapi.charges.manual_settlement import settle_with_entry, write_off_charge

@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from proxyapi import failpoints, pricing
 from proxyapi.charges import transitions
+from proxyapi.charges.charge_stop import check_charges_allowed
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import (
     Account,
@@ -124,16 +125,18 @@ def admit(
     written as a draft, which holds nothing until `approve_draft_charge`.
 
     The account stays locked until the transaction ends, so two members, or two teams, cannot both
-    spend the last credit. Raises `LimitExceeded` if a limit is exceeded, `StaleData` if the job
-    changed or a draft needs no approval, `AlreadyInProgress` if something is in progress on the
-    job, `NotReady` if the account belongs to another upstream or a page is being read for the job,
-    and `NotEnoughCredits` if the hold does not fit (for a draft this is checked at its approval).
+    spend the last credit. Raises `ChargesStopped`, `LimitExceeded` if a limit is exceeded,
+    `StaleData` if the job changed or a draft needs no approval, `AlreadyInProgress` if something is
+    in progress on the job, `NotReady` if the account belongs to another upstream or a page is being
+    read for the job, and `NotEnoughCredits` if the hold does not fit (for a draft this is checked
+    at its approval).
     """
     if not get_operation(intent.operation).charging:
         raise ValueError(f"{intent.operation} charges nothing")
     account = Account.objects.get_locked(intent.account_id)
     if existing := find_charge_of_intent(intent):
         return Admission(existing, is_new=False)
+    check_charges_allowed(intent.tenant_id)
     check_limits(limits, intent.hold, needs_approval)
     check_account_upstream(account)
     job = check_none_in_progress(intent)
@@ -159,6 +162,7 @@ def approve_draft_charge(charge: Charge, price: Decimal | None = None) -> Charge
         return charge
     if charge.state != ChargeState.DRAFT:
         raise StaleData("This request is already decided. Nothing was sent.")
+    check_charges_allowed(charge.tenant_id)
     check_account_upstream(account)
     check_unchanged_since_request(charge)
     if price is not None:
@@ -202,6 +206,22 @@ def cancel_held_charge(charge: Charge, sentence: str) -> bool:
         return False
     transitions.release_hold(charge, sentence, None)
     return True
+
+
+def cancel_held_charges(tenant_id: UUID, sentence: str) -> int:
+    """End all held charges of a tenant, each in its own transaction; return how many.
+
+    A charge that is being admitted under the lock of its account is seen, because the account is
+    locked before its charges are read.
+    """
+    cancelled = 0
+    for account_id in Account.objects.filter(tenant=tenant_id).values_list("pk", flat=True):
+        with transaction.atomic():
+            Account.objects.lock_upstream_account(account_id)
+            held = Charge.objects.filter(account=account_id, state=ChargeState.HELD)
+            charges = list(held.order_by("pk"))
+        cancelled += sum(cancel_held_charge(charge, sentence) for charge in charges)
+    return cancelled
 
 
 def find_submitted_charge(

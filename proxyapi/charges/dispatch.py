@@ -16,6 +16,8 @@ from django.utils import timezone
 
 from proxyapi import calls, failpoints
 from proxyapi.charges import evidence, job_effects, log_records, recovery, timeouts, transitions
+from proxyapi.charges.admission import cancel_held_charge
+from proxyapi.charges.charge_stop import charge_stop_sentence
 from proxyapi.charges.heartbeat import sender_heartbeat
 from proxyapi.charges.quarantine import quarantine_failing_charge
 from proxyapi.credentials.encryption import EncryptionError
@@ -66,6 +68,9 @@ def dispatch_charge(charge_id: UUID) -> None:
             return  # it may have been sent; if not, it is due as before
     except RateLimitExhausted as error:
         postpone_charge(charge, error)
+        return
+    if sentence := charge_stop_sentence(charge.tenant):
+        cancel_held_charge(charge, sentence)
         return
     if timezone.now() - (charge.held_at or charge.created_at) > GIVE_UP_AFTER:
         # Whatever delayed it, people no longer expect it to be sent.
@@ -122,10 +127,12 @@ def end_if_already_started(charge: Charge, record: dict[str, Any]) -> bool:
 
 def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
     """Move the charge to `sending`, durably: after a power failure it must not be found held and be
-    sent again. The claim fails if another token has taken over the charge."""
+    sent again. The claim fails if another token has taken over the charge, or if all charges were
+    stopped."""
     now, was_delayed = timezone.now(), bool(charge.reason)
     with durable_commits():
-        is_claimed = Charge.objects.filter(token=charge.token).transition(
+        allowed = Charge.objects.filter(tenant__charges_stopped_at=None)
+        is_claimed = allowed.filter(token=charge.token).transition(
             charge,
             ChargeState.SENDING,
             before=before,

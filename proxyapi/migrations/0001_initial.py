@@ -31,7 +31,13 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('time_zone', models.CharField(default='UTC', help_text='IANA name; sums and budgets use its days.', max_length=64)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('charges_stopped_at', models.DateTimeField(blank=True, help_text='From then on nothing that charges is sent.', null=True)),
+                ('charges_stopped_by', models.CharField(blank=True, help_text='A name.', max_length=254)),
+                ('charge_stop_reason', models.CharField(blank=True, max_length=300)),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('charge_stop_reason', ''), ('charges_stopped_at__isnull', True)), models.Q(('charges_stopped_at__isnull', False), models.Q(('charge_stop_reason', ''), _negated=True)), _connector='OR'), name='tenant_charge_stop_has_reason')],
+            },
         ),
         migrations.CreateModel(
             name='Account',
@@ -220,11 +226,27 @@ class Migration(migrations.Migration):
                 ('milliseconds', models.PositiveIntegerField()),
                 ('allowance_left', models.PositiveIntegerField(blank=True, null=True)),
                 ('sent_at', models.DateTimeField()),
+                ('priority', models.PositiveSmallIntegerField(blank=True, help_text='`rate_limiter.Priority` of its permit.', null=True)),
                 ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='proxyapi.tenant')),
                 ('token', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='calls', to='proxyapi.token')),
             ],
             options={
                 'indexes': [models.Index(fields=['tenant', '-sent_at'], name='proxyapi_ap_tenant__6123a6_idx'), models.Index(fields=['token', '-sent_at'], name='proxyapi_ap_token_i_d872b7_idx')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ServiceQuarter',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('starts_at', models.DateTimeField(help_text='On the quarter of an hour, UTC.')),
+                ('answered', models.PositiveIntegerField()),
+                ('unanswered', models.PositiveIntegerField(help_text='No answer, or an error of the server.')),
+                ('median_ms', models.PositiveIntegerField(blank=True, help_text='Of the answered calls that charge nothing.', null=True)),
+                ('codes', models.JSONField(blank=True, default=dict, help_text='Number of calls by error code.')),
+                ('tenant', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='service_quarters', to='proxyapi.tenant')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('tenant', 'starts_at'), name='service_quarter_once_per_tenant')],
             },
         ),
         migrations.CreateModel(

@@ -32,6 +32,7 @@ from proxyapi.models.monthly_price_count import MonthlyPriceCount
 from proxyapi.models.page_read import PageRead, PageReadState
 from proxyapi.models.render_durations import RenderDurations
 from proxyapi.models.script_version import ScriptOrigin, ScriptVersion
+from proxyapi.models.service_quarter import ServiceQuarter
 from proxyapi.models.stored_file import StoredFile
 from proxyapi.models.storyboard import (
     Storyboard,

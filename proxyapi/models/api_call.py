@@ -27,6 +27,9 @@ class ApiCall(models.Model):
     milliseconds = models.PositiveIntegerField()
     allowance_left = models.PositiveIntegerField(null=True, blank=True)
     sent_at = models.DateTimeField()
+    priority = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="`rate_limiter.Priority` of its permit."
+    )
 
     class Meta:
         indexes = [

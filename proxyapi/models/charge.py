@@ -94,8 +94,8 @@ def held_credits_annotation(*, by_others: bool = False) -> Coalesce:
 
 class ChargeQuerySet(models.QuerySet["Charge"]):
     def get_with_relations(self, pk: uuid.UUID) -> Charge:
-        """Return a charge with job, draft, token and account. Raises `Charge.DoesNotExist`."""
-        charge = self.select_related("job__draft", "token", "account").get(pk=pk)
+        """Return a charge with job, draft, token, account, tenant. Raises `Charge.DoesNotExist`."""
+        charge = self.select_related("job__draft", "token", "account", "tenant").get(pk=pk)
         if charge.token.account_id == charge.account_id:
             charge.token.account = charge.account  # one row, read once
         return charge

@@ -6,6 +6,7 @@ import uuid
 from zoneinfo import ZoneInfo
 
 from django.db import models
+from django.db.models import Q
 
 
 class Tenant(models.Model):
@@ -14,6 +15,20 @@ class Tenant(models.Model):
         max_length=64, default="UTC", help_text="IANA name; sums and budgets use its days."
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    charges_stopped_at = models.DateTimeField(
+        null=True, blank=True, help_text="From then on nothing that charges is sent."
+    )
+    charges_stopped_by = models.CharField(max_length=254, blank=True, help_text="A name.")
+    charge_stop_reason = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(charges_stopped_at__isnull=True, charge_stop_reason="")
+                | (Q(charges_stopped_at__isnull=False) & ~Q(charge_stop_reason="")),
+                name="tenant_charge_stop_has_reason",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"tenant {self.pk}"

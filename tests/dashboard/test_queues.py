@@ -33,6 +33,7 @@ WAYS = {
     "slow": {
         "answer_slow_ping",
         "compare_presets_of_team",
+        "count_service_quarters",
         "dispatch_slow_charge_task",
         "evaluate_forecast_alerts",
         "prune_alerts",

@@ -171,3 +171,13 @@ def test_a_token_that_cannot_be_sent_uses_no_permit(become_unusable: Any, token:
     assert rate_limiter.available(store, token.bucket, Priority.PERSON) == before
     calls.acquire_permit(token, Priority.PERSON)
     assert rate_limiter.available(store, token.bucket, Priority.PERSON) == before - 1
+
+
+def test_a_call_is_recorded_with_the_priority_of_its_permit(
+    token: Token, upstream: ScriptedUpstream
+) -> None:
+    for priority in (Priority.PERSON, Priority.POLLING):
+        upstream.respond(*ME, charged_response({"id": 5}, 0))
+        calls.call_upstream(token, "me.get", priority)
+    recorded = ApiCall.objects.order_by("pk").values_list("priority", flat=True)
+    assert list(recorded) == [Priority.PERSON, Priority.POLLING]

@@ -14,6 +14,7 @@ from django.db.models import Q, QuerySet
 from django.template.loader import render_to_string
 from django.utils import timezone
 
+from dashboard.shared.charge_stop import build_charge_stop_notice
 from dashboard.shared.service_status import load_service_availability
 from dashboard.shared.team_balance import load_holds_and_counts, load_team_balance
 from dashboard.shared.videos.cards import with_card_relations
@@ -58,6 +59,7 @@ def render_changes(tenant: Tenant, changes: Collection[ChangeEvent]) -> str:
         "team_balance": load_team_balance(tenant),
         "counts": load_holds_and_counts(tenant)[1],
         "service": load_service_availability(tenant),
+        "charge_stop": build_charge_stop_notice(tenant),
     }
     for build_context in CHANGE_FRAGMENTS.values():
         context |= build_context(tenant, jobs)

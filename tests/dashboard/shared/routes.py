@@ -168,6 +168,9 @@ ROUTES = {
     "audit-entry": Route(AUDITORS, of="entry", refused=404),
     "audit-checks": Route(None, MANAGERS, refused=404),
     "audit-export": Route(None),  # a stream: tests/dashboard/audit/test_export.py
+    "operations": Route(MANAGERS, refused=404),
+    "charge-stops": Route(MANAGERS, MANAGERS, refused=404),
+    "charge-resumptions": Route(MANAGERS, MANAGERS, refused=404),
     "members": Route(EVERYBODY),
     "invitations": Route(MANAGERS, MANAGERS),
     "invitation-mails": Route(None, MANAGERS, of="invitation"),

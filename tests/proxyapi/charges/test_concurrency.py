@@ -15,8 +15,13 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from proxyapi.charges import ChargeIntent, dispatch_charge, transitions
-from proxyapi.models import Account, Charge, ChargeState, Draft, Job
+from proxyapi.charges import (
+    ChargeIntent,
+    cancel_held_charges,
+    dispatch_charge,
+    transitions,
+)
+from proxyapi.models import Account, Charge, ChargeState, Draft, Job, Tenant
 from proxyapi.refusals import Refusal, StaleData
 from tests.admission import admit_charge
 from tests.factories import ChargeFactory, JobFactory
@@ -140,3 +145,20 @@ def test_workers_at_once_send_once(job: Job, upstream: ScriptedUpstream) -> None
     charge.refresh_from_db()
     assert len(upstream.request_bodies(*RENDER)) == 1
     assert charge.state == ChargeState.CONFIRMED
+
+
+def test_presses_and_a_stop_at_once_leave_nothing_that_waits(job: Job) -> None:
+    """Each press is refused by the stop or released by it."""
+    jobs = [
+        JobFactory(account=job.account, token=job.token, tenant=job.tenant, remote_id=str(number))
+        for number in range(100, 100 + CROWD)
+    ]
+
+    def stop() -> None:
+        stopped = {"charges_stopped_at": timezone.now(), "charge_stop_reason": "x"}
+        Tenant.objects.filter(pk=job.tenant_id).update(**stopped)
+        cancel_held_charges(job.tenant_id, "Charges were stopped.")
+
+    together([*(partial(admit_charge, intent(one, uuid.uuid4(), 10)) for one in jobs), stop])
+    assert not Charge.objects.exclude(state=ChargeState.REFUSED).exists()
+    assert Account.objects.get().held_credits() == 0

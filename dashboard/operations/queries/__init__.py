@@ -1,0 +1,3 @@
+"""Reads of the operations page."""
+
+from __future__ import annotations

@@ -1,0 +1,111 @@
+"""Tokens to look after: age, last use, refusals, and accounts that several of them share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import OuterRef, Subquery
+from django.urls import reverse
+
+from dashboard.shared.formatting import clock, day
+from dashboard.shared.token_status import build_token_status
+from proxyapi.models import ApiCall, Tenant, Token, TokenState
+
+UNUSED_AFTER = timedelta(days=30)
+OLD_AFTER = timedelta(days=365)
+NEVER_TEXT = "never"
+NUMBER_WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenHygieneRow:
+    """`refused_at` is empty if the service never refused the token. `state` and `advice`: what to
+    do, quiet if nothing."""
+
+    owner: str
+    initials: str
+    last_four: str
+    account: str
+    shared: str
+    added: str
+    age: str
+    last_used: str
+    refused_at: str
+    state: str
+    advice: str
+    url: str
+
+    @property
+    def row_state(self) -> str:
+        return "" if self.state == "completed" else self.state
+
+
+def load_tokens(tenant: Tenant) -> list[Token]:
+    """Return the team's tokens with `last_used_at`, in the order of their accounts; one query."""
+    latest = ApiCall.objects.filter(token=OuterRef("pk")).order_by("-sent_at").values("sent_at")
+    tokens = Token.objects.not_removed().filter(tenant=tenant)
+    tokens = tokens.select_related("account", "owner")
+    tokens = tokens.defer("account__options", "account__costs")
+    tokens = tokens.annotate(last_used_at=Subquery(latest[:1]))
+    return list(tokens.order_by("account__created_at", "account_id", "created_at"))
+
+
+def build_hygiene_rows(tokens: Sequence[Token], now: datetime) -> tuple[TokenHygieneRow, ...]:
+    """Return those that need something first; no query."""
+    sharing = Counter(token.account_id for token in tokens)
+    rows = [build_hygiene_row(token, sharing, now) for token in tokens]
+    return tuple(sorted(rows, key=lambda row: row.state == "completed"))
+
+
+def build_hygiene_row(token: Token, sharing: Mapping[UUID, int], now: datetime) -> TokenHygieneRow:
+    used_at: datetime | None = getattr(token, "last_used_at", None)
+    state, advice = find_advice(token, used_at, now)
+    revoked = token.state == TokenState.REVOKED
+    return TokenHygieneRow(
+        owner=str(token.owner),
+        initials=token.owner.initials,
+        last_four=token.last_four,
+        account=token.account.label,
+        shared=shared_text(sharing[token.account_id]),
+        added=day(token.created_at),
+        age=age_text(now - token.created_at),
+        last_used=clock(used_at) or NEVER_TEXT,
+        refused_at=clock(token.state_since) if revoked else NEVER_TEXT,
+        state=state,
+        advice=advice,
+        url=reverse("tokens"),
+    )
+
+
+def find_advice(token: Token, used_at: datetime | None, now: datetime) -> tuple[str, str]:
+    """Return a state and what to do."""
+    status = build_token_status(token)
+    if token.state == TokenState.REVOKED:
+        return "paused", "Stopped, replace it"
+    if not status.works:
+        return status.state, status.word
+    last = used_at or token.created_at
+    if now - last > UNUSED_AFTER:
+        return "late", f"Unused for {(now - last).days} days"
+    if now - token.created_at > OLD_AFTER:
+        return "late", "Older than a year"
+    return "completed", "Nothing to do"
+
+
+def shared_text(count: int) -> str:
+    if count < 2:
+        return ""
+    return f"shared by {NUMBER_WORDS.get(count, str(count))} tokens"
+
+
+def age_text(age: timedelta) -> str:
+    days = max(0, age.days)
+    if days < OLD_AFTER.days:
+        return f"{days} day{'' if days == 1 else 's'}"
+    years, rest = divmod(days, OLD_AFTER.days)
+    months = rest // 30
+    return f"{years} y {months} mo" if months else f"{years} y"

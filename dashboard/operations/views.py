@@ -1,0 +1,74 @@
+"""The operations page of owners and admins, and the stop of all charges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from dashboard.operations.actions import resume_charges, stop_charges
+from dashboard.operations.queries.page import build_operations_page
+from dashboard.shared.access import require_visible
+from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.query_params import clean_text_param
+from dashboard.shared.roles import Permission
+from proxyapi.refusals import Refusal
+
+STOPPED_TEXT = "Charges are stopped. {count} that waited {verb} released."
+ALLOWED_TEXT = "Charges are allowed again."
+
+
+@require_safe
+def operations(request: TeamRequest) -> HttpResponse:
+    """The page; `?part=body` returns what refreshes itself."""
+    require_visible(request.membership, Permission.OPERATE)
+    page = build_operations_page(request.membership)
+    part = request.GET.get("part") == "body"
+    template = "operations/_body.html" if part else "operations/page.html"
+    return render(request, template, {"page": page})
+
+
+@allow_get_or_post
+def stop_all_charges(request: TeamRequest) -> HttpResponse:
+    require_visible(request.membership, Permission.OPERATE)
+    reason = clean_text_param(request.POST, "reason")
+
+    def act() -> str:
+        count = stop_charges(by=request.membership, reason=reason)
+        return STOPPED_TEXT.format(count=count, verb="was" if count == 1 else "were")
+
+    return confirm_and_act(request, "operations/_stop.html", act, reason)
+
+
+@allow_get_or_post
+def resume_all_charges(request: TeamRequest) -> HttpResponse:
+    require_visible(request.membership, Permission.OPERATE)
+
+    def act() -> str:
+        resume_charges(by=request.membership)
+        return ALLOWED_TEXT
+
+    return confirm_and_act(request, "operations/_resume.html", act)
+
+
+def confirm_and_act(
+    request: TeamRequest, dialog: str, act: Callable[[], str], words: str = ""
+) -> HttpResponse:
+    """On POST run `act`, and say its sentence on the page. On GET, or if it is refused, show the
+    dialog: alone for htmx, over the page without JavaScript."""
+    error, status = "", 200
+    if request.method == "POST":
+        try:
+            messages.success(request, act())
+            return redirect_to(request, "operations")
+        except Refusal as refusal:
+            error, status = refusal.sentence, 422
+    context = {"error": error, "words": words, "tenant": request.team.tenant}
+    if request.htmx:
+        return render(request, dialog, {**context, "fragment": True}, status=status)
+    page = build_operations_page(request.membership)
+    context |= {"page": page, "dialog": dialog}
+    return render(request, "operations/dialog_page.html", context, status=status)

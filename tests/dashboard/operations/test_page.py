@@ -1,0 +1,287 @@
+"""The operations page: what it says of money, requests, the service, delays, tokens and keys."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from dashboard import __version__
+from dashboard.models import AuditChainCheck, Membership
+from dashboard.operations.queries.page import OperationsPage, build_operations_page
+from proxyapi import rate_limiter
+from proxyapi.models import (
+    ApiCall,
+    ChargeState,
+    Job,
+    JobState,
+    ServiceQuarter,
+    Token,
+    TokenState,
+)
+from proxyapi.rate_limiter import Priority
+from proxyapi.redis_client import connect_redis
+from proxyapi.service_quarters import quarter_start
+from tests.factories import AccountFactory, ChargeFactory, EntryFactory, JobFactory, TokenFactory
+
+Browser = Callable[[Membership], Client]
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def token(priya: Membership) -> Token:
+    account = AccountFactory.create(tenant=priya.team.tenant, name="Studio")
+    return TokenFactory.create(account=account, owner=priya.user)
+
+
+@pytest.fixture
+def job(token: Token) -> Job:
+    return JobFactory.create(account=token.account, token=token, title="Whales in fog")
+
+
+def page_of(reader: Membership) -> OperationsPage:
+    return build_operations_page(reader)
+
+
+def add_call(token: Token, priority: Priority | None, seconds_ago: float = 1) -> None:
+    ApiCall.objects.create(
+        tenant_id=token.tenant_id,
+        token=token,
+        operation="me.get",
+        outcome="answered",
+        status=200,
+        milliseconds=200,
+        priority=priority,
+        sent_at=timezone.now() - timedelta(seconds=seconds_ago),
+    )
+
+
+def test_an_unknown_charge_is_the_money_at_risk(job: Job, mira: Membership) -> None:
+    sent_at = timezone.now() - timedelta(minutes=62)
+    ChargeFactory.create(job=job, state=ChargeState.UNKNOWN, hold=Decimal(42), sent_at=sent_at)
+    page = page_of(mira)
+    assert (page.money.unknown_count, page.money.unknown) == (1, Decimal(42))
+    assert page.money.figure.kind == "unknown"
+    assert page.items[0].title == "One charge is unknown"
+    assert "1 h 02 min" in page.items[0].text
+
+
+def test_nothing_at_risk_is_a_plain_nought(mira: Membership, client_of: Browser) -> None:
+    page = page_of(mira)
+    assert (page.money.figure.value, page.money.figure.kind) == (0, "exact")
+    assert page.items == ()
+    text = client_of(mira).get("/operations/").content.decode()
+    assert "Nothing needs a person." in text and "No token yet" in text
+
+
+def test_old_holds_refunds_and_unexplained_debits_are_summed(job: Job, mira: Membership) -> None:
+    now = timezone.now()
+    old = now - timedelta(hours=2)
+    ChargeFactory.create(job=job, state=ChargeState.HELD, hold=Decimal(46), held_at=old)
+    owed = JobFactory.create(account=job.account, token=job.token)
+    ChargeFactory.create(
+        job=owed,
+        state=ChargeState.CONFIRMED,
+        sent_at=now,
+        hold=Decimal(98),
+        cost=Decimal(98),
+        refund_owed_at=now,
+    )
+    job.account.created_at = now - timedelta(days=90)
+    job.account.save()
+    EntryFactory.create(account=job.account, amount=-134, happened_at=old)
+    money = page_of(mira).money
+    assert (money.old_holds, money.refunds_owed) == (Decimal(46), Decimal(98))
+    assert (money.outside_count, money.outside) == (1, Decimal(134))
+
+
+def test_the_minute_of_a_token_is_split_by_kind(token: Token, mira: Membership) -> None:
+    store = connect_redis()
+    for priority in (Priority.PERSON, Priority.POLLING, Priority.SETTLEMENT):
+        rate_limiter.try_acquire(store, token.bucket, priority)
+        add_call(token, priority)
+    # Another program with this token took one as well.
+    rate_limiter.apply_rate_limit_headers(store, token.bucket, 30, 26)
+    (use,) = page_of(mira).requests.shown
+    tones = [block.tone for block in use.blocks]
+    assert len(tones) == 30
+    assert {tone: tones.count(tone) for tone in dict.fromkeys(tones)} == {
+        "people": 1,
+        "watching": 2,
+        "other": 1,
+        "free": 24,
+        "kept": 2,
+    }
+    assert use.remaining == 26
+    assert use.sentence.startswith("This minute: people 1, API keys 0, watching 2, ledger 0, not")
+
+
+def test_the_last_thirty_minutes_are_columns(token: Token, mira: Membership) -> None:
+    add_call(token, Priority.PERSON)
+    add_call(token, Priority.LEDGER_SYNC, seconds_ago=601)
+    add_call(token, Priority.PERSON, seconds_ago=40 * 60)
+    (use,) = page_of(mira).requests.shown
+    assert use.minutes_sentence == "2 requests in the last 30 minutes"
+    newest, older = sorted(use.columns, key=lambda bar: -bar.x)
+    assert (newest.tone, older.tone) == ("people", "ledger")
+    assert 96 < newest.x < 97 and newest.height == pytest.approx(100 / 30)
+
+
+def test_a_stopped_token_shows_its_state_in_place_of_a_minute(
+    token: Token, mira: Membership
+) -> None:
+    Token.objects.update(state=TokenState.REVOKED)
+    page = page_of(mira)
+    (use,) = page.requests.shown
+    assert (use.remaining, use.blocks, use.status.state) == (None, (), "paused")
+    assert page.items[0].title == "The token of Priya Raman stopped working"
+    assert page.tokens[0].advice == "Stopped, replace it"
+
+
+def test_a_quarter_without_answers_is_an_incident(mira: Membership) -> None:
+    now = quarter_start(timezone.now())
+    rows = [(3, 0, 40, 900), (2, 0, 40, None), (1, 30, 0, 200), (0, 30, 0, 210)]
+    for ago, answered, unanswered, median_ms in rows:
+        ServiceQuarter.objects.create(
+            tenant=mira.team.tenant,
+            starts_at=now - ago * timedelta(minutes=15),
+            answered=answered,
+            unanswered=unanswered,
+            median_ms=median_ms,
+            codes={"NO-ANSWER": unanswered} if unanswered else {},
+        )
+    day = page_of(mira).service
+    assert [bar.tone for bar in day.bars] == ["away", "away", "up", "up"]
+    (incident,) = day.incidents
+    assert incident.detail == "30 min, 80 requests without an answer"
+    assert day.sentence.startswith("42.9 % of 140 requests were answered")
+    assert [(code.code, code.count) for code in day.codes] == [("NO-ANSWER", 80)]
+
+
+def test_no_request_is_said_as_such(mira: Membership) -> None:
+    day = page_of(mira).service
+    assert (day.bars, day.sentence) == ((), "No request was sent in the last 24 hours.")
+
+
+def test_the_delay_is_the_span_between_two_polls(token: Token, mira: Membership) -> None:
+    now = timezone.now()
+    for seconds in range(1, 21):
+        JobFactory.create(
+            account=token.account,
+            token=token,
+            state=JobState.COMPLETED,
+            remote_id=str(seconds),
+            polled_at=now - timedelta(seconds=seconds),
+            finished_at=now,
+        )
+    delay = page_of(mira).delay
+    assert (delay.finished, delay.median_s, delay.p95_s) == (20, 10.0, 19.0)
+
+
+def test_no_finished_render_gives_no_figure(mira: Membership, client_of: Browser) -> None:
+    assert page_of(mira).delay.median_s is None
+    assert "none yet" in client_of(mira).get("/operations/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("age", "used", "advice"),
+    [
+        (10, 1, "Nothing to do"),
+        (50, 42, "Unused for 42 days"),
+        (50, None, "Unused for 50 days"),
+        (400, 1, "Older than a year"),
+    ],
+)
+def test_a_token_gets_advice_by_its_age_and_use(
+    age: int, used: int | None, advice: str, token: Token, mira: Membership
+) -> None:
+    Token.objects.update(created_at=timezone.now() - timedelta(days=age))
+    if used is not None:
+        add_call(token, Priority.PERSON, seconds_ago=used * 86_400)
+    (row,) = page_of(mira).tokens
+    assert (row.advice, row.refused_at, row.shared) == (advice, "never", "")
+
+
+def test_a_shared_account_is_named(token: Token, luca: Membership, mira: Membership) -> None:
+    TokenFactory.create(account=token.account, owner=luca.user)
+    assert {row.shared for row in page_of(mira).tokens} == {"shared by two tokens"}
+
+
+def test_keys_are_listed_with_what_needs_them(token: Token, mira: Membership) -> None:
+    keys = page_of(mira).keys
+    assert (keys.total, keys.under_current, keys.is_rotating) == (1, 1, False)
+    assert next((row.tokens, row.text) for row in keys.rows) == (1, "Active")
+
+
+def test_a_secret_whose_key_is_gone_is_named(token: Token, mira: Membership) -> None:
+    Token.objects.update(ciphertext=bytes((1, 3)) + b"old" + bytes(60))
+    keys = page_of(mira).keys
+    assert keys.is_rotating
+    (row,) = [row for row in keys.rows if row.key_id == "old"]
+    assert (row.state, row.tokens) == ("failed", 1)
+
+
+def test_a_missing_worker_is_said_first(mira: Membership) -> None:
+    connect_redis().delete("reelroom:heartbeat")
+    page = page_of(mira)
+    assert page.note.startswith("Not everything runs: Workers and beat.")
+    state = next(one for one in page.processes if one.name == "Workers and beat")
+    assert "No charge is lost" in state.text
+
+
+def test_a_broken_audit_chain_needs_a_person(mira: Membership) -> None:
+    AuditChainCheck.objects.create(pk=mira.team_id, broken_position=2, problem="Row 2 was changed.")
+    assert [item.title for item in page_of(mira).items] == ["The audit chain is broken"]
+
+
+def test_without_redis_the_page_still_answers(
+    token: Token, mira: Membership, client_of: Browser, settings: Any, tmp_path: Path
+) -> None:
+    settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
+    answer = client_of(mira).get("/operations/?part=body", headers=HTMX)
+    assert answer.status_code == 200
+    assert "Redis does not answer" in answer.content.decode()
+
+
+def test_the_page_takes_the_same_queries_for_many_tokens(token: Token, mira: Membership) -> None:
+    page_of(mira)
+    with CaptureQueriesContext(connection) as few:
+        page_of(mira)
+    for _ in range(5):
+        other = TokenFactory.create(account=token.account, owner=mira.user)
+        add_call(other, Priority.POLLING)
+    with CaptureQueriesContext(connection) as many:
+        page_of(mira)
+    assert len(many) == len(few) <= 20
+
+
+def test_only_owners_and_admins_have_the_page(
+    mira: Membership, jonas: Membership, thea: Membership, client_of: Browser
+) -> None:
+    assert [client_of(one).get("/operations/").status_code for one in (mira, jonas, thea)] == [
+        200,
+        200,
+        404,
+    ]
+    assert "Operations" in client_of(jonas).get("/members/").content.decode()
+    assert "/operations/" not in client_of(thea).get("/members/").content.decode()
+
+
+def test_another_teams_calls_and_charges_are_not_in_it(job: Job, otto: Membership) -> None:
+    ChargeFactory.create(job=job, state=ChargeState.UNKNOWN, sent_at=timezone.now())
+    page = page_of(otto)
+    assert page.money.unknown_count == 0 and page.tokens == () and page.items == ()
+
+
+def test_the_version_is_that_of_the_project(settings: Any) -> None:
+    project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["version"] == __version__
