@@ -34,6 +34,8 @@ FORM_PAGES = {
     "member-role-restorations": "members",
     "member-roles": "members",
     "member-sign-outs": "members",
+    "ownership-refusals": "members",
+    "ownership-withdrawals": "members",
     "preset-comparisons": "presets",
     "preset-copies": "presets",
     "preset-defaults": "presets",

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.members.queries.invitations import InvitationList, load_invitations
+from dashboard.members.queries.ownership import TeamOwnership, load_team_ownership
 from dashboard.members.queries.role_matrix import RoleMatrix, build_role_matrix
 from dashboard.models import Membership, Role
 from dashboard.shared.budget_usage import load_month_spend
@@ -100,6 +101,7 @@ class MembersPage:
     first_url: str
     matrix: RoleMatrix
     invitations: InvitationList | None
+    ownership: TeamOwnership
     may_change_roles: bool
     time_zone: str
     may_set_zone: bool
@@ -132,7 +134,7 @@ def parse_member_filters(query: Mapping[str, str]) -> MemberFilters:
 
 
 def build_members_page(reader: Membership, filters: MemberFilters) -> MembersPage:
-    """Return the members in the order of joining; four queries."""
+    """Return the members in the order of joining; six queries."""
     rows = load_member_rows(reader)
     found = [row for row in rows if is_member_match(row, filters)]
     start = filters.offset or 0
@@ -150,6 +152,7 @@ def build_members_page(reader: Membership, filters: MemberFilters) -> MembersPag
         first_url=filters.url() if start else "",
         matrix=build_role_matrix(),
         invitations=load_invitations(reader),
+        ownership=load_team_ownership(reader),
         may_change_roles=bool(grantable_roles(reader.role)),
         time_zone=reader.team.tenant.time_zone.replace("_", " "),
         may_set_zone=role_allows(reader.role, Permission.MANAGE_TEAM),

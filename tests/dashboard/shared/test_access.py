@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from dashboard.models import (
     Budget,
     Label,
     Membership,
+    OwnershipTransfer,
     Role,
     VersionGroup,
     VideoVersion,
@@ -48,6 +50,7 @@ from tests.factories import (
     EntryFactory,
     InvitationFactory,
     JobFactory,
+    MembershipFactory,
     PresetFactory,
     TokenFactory,
 )
@@ -58,6 +61,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "job": lambda job: job.pk,
     "membership": lambda job: job.member.memberships.get().pk,
     "invitation": lambda job: job.tenant.team.invitations.get().pk,
+    "transfer": lambda job: job.tenant.team.ownership_transfers.get().pk,
     "token": lambda job: job.token_id,
     "account": lambda job: job.account_id,
     "budget": lambda job: job.tenant.team.budgets.get().pk,
@@ -120,6 +124,11 @@ def job(priya: Membership) -> Job:
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
     PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
     InvitationFactory.create(team=priya.team, address="whales@northlight.example")
+    giver = MembershipFactory.create(team=priya.team, role=Role.OWNER)
+    soon = timezone.now() + timedelta(days=7)
+    OwnershipTransfer.objects.create(
+        team=priya.team, from_user=giver.user, to_user=priya.user, expires_at=soon
+    )
     voice = JobFactory.create(
         account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
     )
