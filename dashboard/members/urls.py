@@ -17,6 +17,11 @@ urlpatterns = [
     ),
     path("members/<int:membership_id>/removals/", removal.remove, name="member-removals"),
     path("members/<int:membership_id>/handovers/", removal.hand_over, name="member-handovers"),
+    path(
+        "members/<int:membership_id>/token-requests/",
+        members.request_token,
+        name="member-token-requests",
+    ),
     path("members/<int:membership_id>/sign-outs/", removal.sign_out, name="member-sign-outs"),
     path("members/ownership/", ownership.request_transfer, name="ownership-transfers"),
     path(

@@ -34,6 +34,7 @@ FORM_PAGES = {
     "member-role-restorations": "members",
     "member-roles": "members",
     "member-sign-outs": "members",
+    "member-token-requests": "members",
     "ownership-refusals": "members",
     "ownership-withdrawals": "members",
     "preset-comparisons": "presets",

@@ -83,6 +83,7 @@ class MemberRow:
     spend_url: str
     roles: tuple[RoleChoice, ...]
     may_remove: bool
+    may_request_token: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,9 @@ def build_member_row(
     row: Membership, reader: Membership, tokens: dict[int, TokenStatus], spent: Decimal
 ) -> MemberRow:
     others = assignable_roles(reader.role, row.role)
+    may_manage = bool(others) and role_allows(reader.role, Permission.MANAGE_MEMBERS)
     keeps_token = role_allows(row.role, Permission.KEEP_TOKEN)
+    token = tokens.get(row.user_id, NO_TOKEN_STATUS if keeps_token else TOKEN_NOT_NEEDED)
     return MemberRow(
         id=row.pk,
         name=str(row.user),
@@ -196,11 +199,12 @@ def build_member_row(
         is_me=row.pk == reader.pk,
         role=row.get_role_display(),
         joined_at=row.joined_at,
-        token=tokens.get(row.user_id, NO_TOKEN_STATUS if keeps_token else TOKEN_NOT_NEEDED),
+        token=token,
         spent=spent,
         spend_url=f"{reverse('ledger')}?member={row.user_id}",
         roles=build_role_choices(others | {Role(row.role)}, row.role) if others else (),
-        may_remove=bool(others) and role_allows(reader.role, Permission.MANAGE_MEMBERS),
+        may_remove=may_manage,
+        may_request_token=may_manage and keeps_token and not token.works and row.pk != reader.pk,
     )
 
 

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.members.actions import joining
 from dashboard.members.actions.invitations import revoke_invitation
 from dashboard.members.actions.joining import accept_invitation
 from dashboard.members.actions.removal import disable_user
@@ -135,6 +136,20 @@ def test_a_new_account_does_not_replace_one_that_exists(
     user.refresh_from_db()
     assert user.check_password("another lantern")
     assert not user.memberships.exists()
+
+
+@pytest.mark.parametrize("has_account", [True, False])
+def test_a_password_is_hashed_whether_the_address_has_an_account_or_not(
+    has_account: bool, invitation: Invitation, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hashing takes most of the time of the answer."""
+    if has_account:
+        UserFactory.create(email=SAM)
+    hashed = []
+    monkeypatch.setattr(joining, "make_password", lambda password: hashed.append(password) or "!")
+    open_link(client)
+    client.post(reverse("join"), FORM)
+    assert hashed == [PASSWORD]
 
 
 def test_who_left_their_last_team_comes_back_with_a_new_password(

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.models import AuditEvent, Membership, Role, User
+from dashboard.models import AlertEvent, AuditEvent, Membership, Role, User
 from proxyapi.models import ChargeState, Token, TokenState
 from tests.factories import (
     AccountFactory,
@@ -208,3 +208,26 @@ def test_the_list_is_narrowed_and_paged_by_its_address(
     assert page.count('<tr id="member-') == count
     assert ("Nothing matches" in page) is (count == 0)
     assert "55 people" in page
+
+
+def test_a_member_without_a_token_is_reminded_twice_an_hour_at_most(
+    team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    browser, priya = client_of(team["mira"]), team["priya"]
+    url = reverse("member-token-requests", args=[priya.pk])
+    assert url in browser.get(reverse("members")).content.decode()
+    for _ in range(3):
+        browser.post(url)
+    assert AlertEvent.objects.filter(member=priya.user).count() == 2
+    assert "was reminded a moment ago" in browser.get(reverse("members")).content.decode()
+
+
+def test_nobody_is_reminded_who_has_a_token_or_needs_none(
+    team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    account = AccountFactory.create(tenant=team["mira"].team.tenant)
+    TokenFactory.create(account=account, owner=team["priya"].user)
+    browser = client_of(team["mira"])
+    for name in ("priya", "vera"):
+        browser.post(reverse("member-token-requests", args=[team[name].pk]))
+    assert not AlertEvent.objects.exists()

@@ -176,6 +176,7 @@ ROUTES = {
     # Of the producer: one's own membership is left by everybody.
     "member-removals": Route(MAKERS, MAKERS, of="membership"),
     "member-handovers": Route(MAKERS, MAKERS, of="membership"),
+    "member-token-requests": Route(None, MANAGERS, of="membership"),
     "member-sign-outs": Route(None, MANAGERS, of="membership"),
     "team-time-zone": Route(None, frozenset({Role.OWNER})),
     "tokens": Route(EVERYBODY, KEEPERS),
