@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget
 
@@ -16,14 +17,13 @@ from dashboard.members.views.members import render_members_page
 from dashboard.models import Membership, Role
 from dashboard.shared.access import fetch_membership
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.roles import Permission, role_allows
+from dashboard.shared.roles import MANAGING_PERMISSIONS, role_allows
 from proxyapi.refusals import Refusal
 
-# Roles with one of these are given only after the password was given recently.
-PASSWORD_PERMISSIONS = (Permission.MANAGE_MEMBERS, Permission.MANAGE_MONEY)
 PASSWORD_TEMPLATE = "members/_role_password.html"  # noqa: S105  # a template
 
 
+@sensitive_post_parameters("password")
 @require_POST
 def update_role(request: TeamRequest, membership_id: int) -> HttpResponse:
     """Change a member's role. A refusal is shown below their role, with an unchanged list."""
@@ -69,7 +69,7 @@ def raises_permissions(member: Membership, role: Role) -> bool:
     """Whether the role lets the member manage people or money, which they could not before."""
     return any(
         role_allows(role, permission) and not role_allows(member.role, permission)
-        for permission in PASSWORD_PERMISSIONS
+        for permission in MANAGING_PERMISSIONS
     )
 
 

@@ -60,6 +60,18 @@ def test_a_new_person_joins_with_name_and_password_and_is_signed_in(
     assert AlertEvent.objects.get().title == "Sam Okafor joined Northlight"
 
 
+def test_the_owners_are_told_of_somebody_who_manages_people_or_money(
+    mira: Membership, jonas: Membership, client: Client
+) -> None:
+    InvitationFactory.create(team=mira.team, address=SAM, invited_by=jonas.user, role="admin")
+    open_link(client)
+    client.post(reverse("join"), FORM)
+    assert set(AlertEvent.objects.values_list("member", flat=True)) == {
+        mira.user_id,
+        jonas.user_id,
+    }
+
+
 def test_the_link_works_once(invitation: Invitation, client: Client) -> None:
     open_link(client)
     client.post(reverse("join"), FORM)
@@ -145,8 +157,13 @@ def test_a_password_is_hashed_whether_the_address_has_an_account_or_not(
     """Hashing takes most of the time of the answer."""
     if has_account:
         UserFactory.create(email=SAM)
-    hashed = []
-    monkeypatch.setattr(joining, "make_password", lambda password: hashed.append(password) or "!")
+    hashed: list[str] = []
+
+    def hash_slowly(password: str) -> str:
+        hashed.append(password)
+        return "!"
+
+    monkeypatch.setattr(joining, "make_password", hash_slowly)
     open_link(client)
     client.post(reverse("join"), FORM)
     assert hashed == [PASSWORD]

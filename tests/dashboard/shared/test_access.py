@@ -53,6 +53,7 @@ from tests.factories import (
     MembershipFactory,
     PresetFactory,
     TokenFactory,
+    UserFactory,
 )
 
 Browser = Callable[[Membership], Client]
@@ -271,6 +272,15 @@ def test_a_disabled_person_is_sent_to_sign_in(
     mira.user.is_active = False
     mira.user.save()
     assert getattr(browser, method)(address(name, job)).status_code == 302
+
+
+def test_who_has_no_team_sees_that_at_every_route(job: Job, client: Client) -> None:
+    client.force_login(UserFactory.create())
+    for name, method in METHODS:
+        answer = getattr(client, method)(address(name, job))
+        assert answer.status_code == 403, name
+        assert b"You are in no team" in answer.content, name
+        assert b"Whales" not in answer.content, name
 
 
 def test_nobody_is_led_back_to_an_address_that_only_takes_a_press(
