@@ -69,7 +69,8 @@ class RoleChoice:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """`roles` is empty if the reader may not change this member's role."""
+    """`roles` is empty if the reader may not change this member's role, or if the team would have
+    no owner."""
 
     id: int
     name: str
@@ -164,9 +165,17 @@ def load_member_rows(reader: Membership) -> list[MemberRow]:
     """Return the rows of all members; three queries."""
     tokens = load_token_statuses(reader)
     spent = load_month_spend(reader.team, timezone.now())
-    members = reader.team.memberships.select_related("user")
+    members = list(reader.team.memberships.select_related("user"))
+    owners = [row for row in members if row.role == Role.OWNER]
     return [
-        build_member_row(row, reader, tokens, spent.get(row.user_id, NO_CREDITS)) for row in members
+        build_member_row(
+            row,
+            reader,
+            tokens,
+            spent.get(row.user_id, NO_CREDITS),
+            is_only_owner=owners == [row],
+        )
+        for row in members
     ]
 
 
@@ -185,9 +194,15 @@ def token_sort_key(token: Token) -> tuple[bool, bool, int]:
 
 
 def build_member_row(
-    row: Membership, reader: Membership, tokens: dict[int, TokenStatus], spent: Decimal
+    row: Membership,
+    reader: Membership,
+    tokens: dict[int, TokenStatus],
+    spent: Decimal,
+    *,
+    is_only_owner: bool,
 ) -> MemberRow:
     others = assignable_roles(reader.role, row.role)
+    may_change = bool(others) and not is_only_owner
     may_manage = bool(others) and role_allows(reader.role, Permission.MANAGE_MEMBERS)
     keeps_token = role_allows(row.role, Permission.KEEP_TOKEN)
     token = tokens.get(row.user_id, NO_TOKEN_STATUS if keeps_token else TOKEN_NOT_NEEDED)
@@ -202,7 +217,7 @@ def build_member_row(
         token=token,
         spent=spent,
         spend_url=f"{reverse('ledger')}?member={row.user_id}",
-        roles=build_role_choices(others | {Role(row.role)}, row.role) if others else (),
+        roles=build_role_choices(others | {Role(row.role)}, row.role) if may_change else (),
         may_remove=may_manage,
         may_request_token=may_manage and keeps_token and not token.works and row.pk != reader.pk,
     )

@@ -10,7 +10,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget
 
-from dashboard.members.actions.roles import change_member_role, check_can_assign_role
+from dashboard.members.actions.roles import (
+    RendersRunning,
+    change_member_role,
+    check_can_assign_role,
+)
 from dashboard.members.forms.roles import RolePasswordForm
 from dashboard.members.queries.members import load_member_rows
 from dashboard.members.views.members import render_members_page
@@ -37,7 +41,7 @@ def update_role(request: TeamRequest, membership_id: int) -> HttpResponse:
         before = Role(member.role)
         changed = change_member_role(by=request.membership, member=member, role=role)
     except Refusal as refusal:
-        return show_role_refusal(request, member, refusal.sentence)
+        return show_role_refusal(request, member, refusal)
     if changed:
         undo_url = reverse("member-role-restorations", args=[member.pk, before.value])
         is_me = member.pk == request.membership.pk
@@ -60,7 +64,7 @@ def restore_role(request: TeamRequest, membership_id: int, role: str) -> HttpRes
                 return require_password(request, member, form)
         change_member_role(by=request.membership, member=member, role=restored_role)
     except Refusal as refusal:
-        return show_role_refusal(request, member, refusal.sentence)
+        return show_role_refusal(request, member, refusal)
     say_role_changed(request, member, restored_role)
     return redirect("members")
 
@@ -84,11 +88,15 @@ def require_password(
     return reswap(retarget(response, "#dialogs"), "innerHTML")
 
 
-def show_role_refusal(request: TeamRequest, member: Membership, sentence: str) -> HttpResponse:
-    refusal = {"refused": member.pk, "sentence": sentence}
+def show_role_refusal(request: TeamRequest, member: Membership, refusal: Refusal) -> HttpResponse:
+    context = {
+        "refused": member.pk,
+        "sentence": refusal.sentence,
+        "offers_hand_over": isinstance(refusal, RendersRunning),
+    }
     if request.htmx:
-        return render_member_row(request, member, **refusal)
-    return render_members_page(request, status=422, **refusal)
+        return render_member_row(request, member, **context)
+    return render_members_page(request, status=422, **context)
 
 
 def render_member_row(request: TeamRequest, member: Membership, **context: object) -> HttpResponse:
