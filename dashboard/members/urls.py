@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.members.views import invitations, joining, members, removal, roles
+from dashboard.members.views import invitations, joining, members, ownership, removal, roles
 
 urlpatterns = [
     path("members/", members.members, name="members"),
@@ -17,7 +17,28 @@ urlpatterns = [
     ),
     path("members/<int:membership_id>/removals/", removal.remove, name="member-removals"),
     path("members/<int:membership_id>/handovers/", removal.hand_over, name="member-handovers"),
+    path(
+        "members/<int:membership_id>/token-requests/",
+        members.request_token,
+        name="member-token-requests",
+    ),
     path("members/<int:membership_id>/sign-outs/", removal.sign_out, name="member-sign-outs"),
+    path("members/ownership/", ownership.request_transfer, name="ownership-transfers"),
+    path(
+        "members/ownership/<uuid:transfer_id>/acceptances/",
+        ownership.accept,
+        name="ownership-acceptances",
+    ),
+    path(
+        "members/ownership/<uuid:transfer_id>/refusals/",
+        ownership.decline,
+        name="ownership-refusals",
+    ),
+    path(
+        "members/ownership/<uuid:transfer_id>/withdrawals/",
+        ownership.take_back,
+        name="ownership-withdrawals",
+    ),
     path("members/invitations/", invitations.create_invitations, name="invitations"),
     path(
         "members/invitations/<uuid:invitation_id>/mails/",

@@ -33,6 +33,11 @@ from dashboard.models.invitation import (
 )
 from dashboard.models.label import Label, VideoLabel
 from dashboard.models.membership import Membership, Role, Team
+from dashboard.models.ownership_transfer import (
+    OWNERSHIP_TRANSFER_LIFETIME,
+    OwnershipTransfer,
+    TransferState,
+)
 from dashboard.models.preset import MAX_PRESET_NAME_CHARS, BrandKit, DraftOrigin, Preset
 from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
 from dashboard.models.user import User

@@ -84,6 +84,10 @@ class AuditAction(models.TextChoices):
     PASSWORD_CHANGE = "password.change"  # noqa: S105  # an action's name
     PASSWORD_RESET = "password.reset"  # noqa: S105
     MEMBER_SIGN_OUT = "member.sign_out"
+    OWNERSHIP_ACCEPT = "ownership.accept"
+    OWNERSHIP_DECLINE = "ownership.decline"
+    OWNERSHIP_REQUEST = "ownership.request"
+    OWNERSHIP_TAKE_BACK = "ownership.take_back"
     PRESET_ADD = "preset.add"
     PRESET_CHANGE = "preset.change"
     PRESET_REMOVE = "preset.remove"

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.http import Http404
+from django.utils import timezone
 
 from dashboard.models import (
     ApprovalRequest,
@@ -17,6 +18,7 @@ from dashboard.models import (
     Invitation,
     Label,
     Membership,
+    OwnershipTransfer,
     Preset,
     VersionGroup,
 )
@@ -310,6 +312,29 @@ def fetch_invitation(request: TeamRequest, invitation_id: UUID) -> Invitation:
         raise Http404("This invitation does not exist in this team.")
     check_permission(request.membership, Permission.MANAGE_MEMBERS)
     return invitation
+
+
+def fetch_ownership_transfer(request: TeamRequest, transfer_id: UUID) -> OwnershipTransfer:
+    """Return a transfer that waits for its answer, for an owner to take back."""
+    transfer = find_ownership_transfer(request, transfer_id)
+    check_permission(request.membership, Permission.MANAGE_TEAM)
+    return transfer
+
+
+def fetch_received_transfer(request: TeamRequest, transfer_id: UUID) -> OwnershipTransfer:
+    """Return a transfer that waits for the reader's answer."""
+    transfer = find_ownership_transfer(request, transfer_id)
+    if transfer.to_user_id != request.user.pk:
+        raise PermissionDenied("Only the member who was asked to become owner can answer.")
+    return transfer
+
+
+def find_ownership_transfer(request: TeamRequest, transfer_id: UUID) -> OwnershipTransfer:
+    transfers = request.team.ownership_transfers.answerable(timezone.now())
+    transfer = transfers.select_related("from_user", "to_user").filter(pk=transfer_id).first()
+    if transfer is None:
+        raise Http404("This team has no such transfer of ownership any more.")
+    return transfer
 
 
 def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:

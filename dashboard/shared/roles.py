@@ -49,6 +49,9 @@ ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
     Role.VIEWER: frozenset({Permission.VIEW}),
 }
 
+# A role with one of these can harm the team: it is given with a recent password, owners are told.
+MANAGING_PERMISSIONS = (Permission.MANAGE_MEMBERS, Permission.MANAGE_MONEY)
+
 ROLE_DESCRIPTIONS: dict[Role, str] = {
     Role.OWNER: "Full access, including team ownership.",
     Role.ADMIN: "Creates videos and manages members.",

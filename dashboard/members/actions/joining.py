@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -12,11 +13,13 @@ from dashboard.models import (
     Invitation,
     InvitationState,
     Membership,
+    Role,
     User,
     hash_invitation_key,
 )
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
 from dashboard.shared.notices import notify_users
+from dashboard.shared.roles import MANAGING_PERMISSIONS, role_allows
 from proxyapi.events import EventType, publish_event
 from proxyapi.refusals import StaleData
 
@@ -62,18 +65,23 @@ def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
     after = {"address": row.address, "role": membership.role}
     record_audit_event(membership, AuditAction.INVITATION_ACCEPT, row.pk, after=after)
     if is_new:
-        notify_inviter(membership, row)
+        notify_of_new_member(membership, row)
     publish_event(row.team.tenant_id, EventType.MEMBER, row.team_id)
     return membership
 
 
-def notify_inviter(membership: Membership, invitation: Invitation) -> None:
-    inviters = invitation.team.memberships.filter(user=invitation.invited_by)
+def notify_of_new_member(membership: Membership, invitation: Invitation) -> None:
+    """Notify who invited them; also the owners, as of any role that manages people or money."""
+    concerned = Q(user=invitation.invited_by)
+    if any(role_allows(membership.role, permission) for permission in MANAGING_PERMISSIONS):
+        concerned |= Q(role=Role.OWNER)
+    members = invitation.team.memberships.filter(concerned).exclude(pk=membership.pk)
+    role, inviter = membership.get_role_display().lower(), invitation.invited_by
     notify_users(
         invitation.team,
-        [inviter.user for inviter in inviters.select_related("user")],
+        [member.user for member in members.select_related("user")],
         title=f"{membership.user} joined {invitation.team}",
-        text=f"They accepted your invitation as {membership.get_role_display().lower()}.",
+        text=f"They accepted the invitation of {inviter} and have the role {role}.",
         url=reverse("members"),
     )
 

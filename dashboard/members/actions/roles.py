@@ -28,6 +28,10 @@ RENDERS_RUNNING = (
 )
 
 
+class RendersRunning(Refusal):
+    """The member has renders running, which a role without a token cannot own."""
+
+
 @transaction.atomic
 @append_audit_rows_last()
 def change_member_role(*, by: Membership, member: Membership, role: Role) -> bool:
@@ -86,4 +90,4 @@ def check_no_renders_running(member: Membership, role: Role) -> None:
     if running := jobs.filter(token__owner=member.user_id).count():
         renders, them = ("1 render", "it") if running == 1 else (f"{running} renders", "them")
         words = {"name": member.user.first_name, "role": role.label.lower()}
-        raise Refusal(RENDERS_RUNNING.format(renders=renders, them=them, **words), field="role")
+        raise RendersRunning(RENDERS_RUNNING.format(renders=renders, them=them, **words))

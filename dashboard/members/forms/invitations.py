@@ -42,6 +42,10 @@ class InvitePeopleForm(PortalForm):
     def __init__(self, by: Membership, data: Any = None) -> None:
         super().__init__(data)
         self.by = by
+        self.fields["addresses"].widget.attrs["data-addresses"] = MAX_ADDRESSES
+        self.fields["addresses"].limit = f"up to {MAX_ADDRESSES}"  # type: ignore[attr-defined]
+        limit = f"optional, {MAX_INVITATION_MESSAGE_CHARS} characters"
+        self.fields["message"].limit = limit  # type: ignore[attr-defined]
         roles = [role for role in ROLE_ORDER if role in invitable_roles(by.role)]
         choices = [(role.value, role.label) for role in roles]
         self.fields["role"] = forms.ChoiceField(initial=Role.PRODUCER, choices=choices)

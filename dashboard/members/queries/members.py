@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.members.queries.invitations import InvitationList, load_invitations
+from dashboard.members.queries.ownership import TeamOwnership, load_team_ownership
 from dashboard.members.queries.role_matrix import RoleMatrix, build_role_matrix
 from dashboard.models import Membership, Role
 from dashboard.shared.budget_usage import load_month_spend
@@ -68,7 +69,8 @@ class RoleChoice:
 
 @dataclass(frozen=True, slots=True)
 class MemberRow:
-    """`roles` is empty if the reader may not change this member's role."""
+    """`roles` is empty if the reader may not change this member's role, or if the team would have
+    no owner."""
 
     id: int
     name: str
@@ -82,6 +84,7 @@ class MemberRow:
     spend_url: str
     roles: tuple[RoleChoice, ...]
     may_remove: bool
+    may_request_token: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ class MembersPage:
     first_url: str
     matrix: RoleMatrix
     invitations: InvitationList | None
+    ownership: TeamOwnership
     may_change_roles: bool
     time_zone: str
     may_set_zone: bool
@@ -132,7 +136,7 @@ def parse_member_filters(query: Mapping[str, str]) -> MemberFilters:
 
 
 def build_members_page(reader: Membership, filters: MemberFilters) -> MembersPage:
-    """Return the members in the order of joining; four queries."""
+    """Return the members in the order of joining; six queries."""
     rows = load_member_rows(reader)
     found = [row for row in rows if is_member_match(row, filters)]
     start = filters.offset or 0
@@ -150,6 +154,7 @@ def build_members_page(reader: Membership, filters: MemberFilters) -> MembersPag
         first_url=filters.url() if start else "",
         matrix=build_role_matrix(),
         invitations=load_invitations(reader),
+        ownership=load_team_ownership(reader),
         may_change_roles=bool(grantable_roles(reader.role)),
         time_zone=reader.team.tenant.time_zone.replace("_", " "),
         may_set_zone=role_allows(reader.role, Permission.MANAGE_TEAM),
@@ -160,9 +165,17 @@ def load_member_rows(reader: Membership) -> list[MemberRow]:
     """Return the rows of all members; three queries."""
     tokens = load_token_statuses(reader)
     spent = load_month_spend(reader.team, timezone.now())
-    members = reader.team.memberships.select_related("user")
+    members = list(reader.team.memberships.select_related("user"))
+    owners = [row for row in members if row.role == Role.OWNER]
     return [
-        build_member_row(row, reader, tokens, spent.get(row.user_id, NO_CREDITS)) for row in members
+        build_member_row(
+            row,
+            reader,
+            tokens,
+            spent.get(row.user_id, NO_CREDITS),
+            is_only_owner=owners == [row],
+        )
+        for row in members
     ]
 
 
@@ -181,10 +194,18 @@ def token_sort_key(token: Token) -> tuple[bool, bool, int]:
 
 
 def build_member_row(
-    row: Membership, reader: Membership, tokens: dict[int, TokenStatus], spent: Decimal
+    row: Membership,
+    reader: Membership,
+    tokens: dict[int, TokenStatus],
+    spent: Decimal,
+    *,
+    is_only_owner: bool,
 ) -> MemberRow:
     others = assignable_roles(reader.role, row.role)
+    may_change = bool(others) and not is_only_owner
+    may_manage = bool(others) and role_allows(reader.role, Permission.MANAGE_MEMBERS)
     keeps_token = role_allows(row.role, Permission.KEEP_TOKEN)
+    token = tokens.get(row.user_id, NO_TOKEN_STATUS if keeps_token else TOKEN_NOT_NEEDED)
     return MemberRow(
         id=row.pk,
         name=str(row.user),
@@ -193,11 +214,12 @@ def build_member_row(
         is_me=row.pk == reader.pk,
         role=row.get_role_display(),
         joined_at=row.joined_at,
-        token=tokens.get(row.user_id, NO_TOKEN_STATUS if keeps_token else TOKEN_NOT_NEEDED),
+        token=token,
         spent=spent,
         spend_url=f"{reverse('ledger')}?member={row.user_id}",
-        roles=build_role_choices(others | {Role(row.role)}, row.role) if others else (),
-        may_remove=bool(others) and role_allows(reader.role, Permission.MANAGE_MEMBERS),
+        roles=build_role_choices(others | {Role(row.role)}, row.role) if may_change else (),
+        may_remove=may_manage,
+        may_request_token=may_manage and keeps_token and not token.works and row.pk != reader.pk,
     )
 
 

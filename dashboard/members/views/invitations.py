@@ -8,7 +8,7 @@ from allauth.core.internal import ratelimit
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
@@ -19,7 +19,7 @@ from dashboard.members.actions.invitations import (
     revoke_invitation,
 )
 from dashboard.members.forms.invitations import InvitePeopleForm
-from dashboard.members.views.members import render_members_page
+from dashboard.members.views.dialogs import render_members_dialog
 from dashboard.models import Role
 from dashboard.shared.access import check_permission, fetch_invitation
 from dashboard.shared.http import TeamRequest, allow_get_or_post
@@ -54,10 +54,8 @@ def create_invitations(request: TeamRequest) -> HttpResponse:
             messages.success(request, invitations_sent_text(addresses))
             return redirect("members")
     context = {"form": form, "sends_mail": settings.PASSWORD_RESET_BY_EMAIL}
-    if request.htmx:
-        return render(request, INVITE_TEMPLATE, {**context, "fragment": True})
-    status = 422 if request.method == "POST" else 200
-    return render_members_page(request, status=status, dialog=INVITE_TEMPLATE, **context)
+    is_invalid = request.method == "POST"
+    return render_members_dialog(request, INVITE_TEMPLATE, context, is_invalid=is_invalid)
 
 
 @require_POST

@@ -14,6 +14,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import rotate_token
 from django.shortcuts import redirect, render
+from django.views.decorators.cache import cache_control
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
@@ -39,6 +40,7 @@ SIGN_IN_FIRST = (
 )
 
 
+@cache_control(no_store=True, private=True)
 @login_not_required
 @require_safe
 def open_invitation(request: HttpRequest, key: str) -> HttpResponse:
@@ -52,6 +54,7 @@ def open_invitation(request: HttpRequest, key: str) -> HttpResponse:
 
 
 @sensitive_post_parameters("password1", "password2")
+@cache_control(no_store=True, private=True)
 @login_not_required
 @allow_get_or_post
 def join(request: HttpRequest) -> HttpResponse:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from allauth.core.internal import ratelimit
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.members.actions.team import set_team_time_zone
+from dashboard.members.actions.token_requests import request_member_token
 from dashboard.members.forms.team import TimeZoneForm
 from dashboard.members.queries.members import build_members_page, parse_member_filters
-from dashboard.shared.access import check_permission
+from dashboard.shared.access import check_permission, fetch_membership
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
+from proxyapi.refusals import Refusal
+
+TOKEN_REQUEST_RATE = "2/h/key"  # noqa: S105  # of one member
 
 
 @require_safe
@@ -29,6 +34,28 @@ def update_time_zone(request: TeamRequest) -> HttpResponse:
     if set_team_time_zone(by=request.membership, name=form.cleaned_data["time_zone"]):
         message = "Time zone set to {time_zone}. Daily totals of the ledger are being recalculated."
         messages.success(request, message.format_map(form.cleaned_data))
+    return redirect("members")
+
+
+@require_POST
+def request_token(request: TeamRequest, membership_id: int) -> HttpResponse:
+    """Remind a member to add a token, twice an hour at most."""
+    member = fetch_membership(request, membership_id)
+    try:
+        usage = ratelimit.consume(
+            request,
+            app="members",
+            action="token_request",
+            config={"token_request": TOKEN_REQUEST_RATE},
+            key=str(member.pk),
+        )
+        if usage is None:
+            raise Refusal(f"{member.user} was reminded a moment ago.")
+        request_member_token(by=request.membership, member=member)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        messages.success(request, f"{member.user} gets a notice and an e-mail.")
     return redirect("members")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
@@ -16,7 +16,7 @@ from dashboard.members.actions.removal import (
 )
 from dashboard.members.forms.removal import HandOverForm, RemoveMemberForm
 from dashboard.members.queries.removal import load_left_work
-from dashboard.members.views.members import render_members_page
+from dashboard.members.views.dialogs import render_members_dialog
 from dashboard.models import Membership
 from dashboard.shared.access import fetch_membership, fetch_removable_membership
 from dashboard.shared.http import TeamRequest, allow_get_or_post
@@ -48,7 +48,7 @@ def remove(request: TeamRequest, membership_id: int) -> HttpResponse:
         else:
             return show_removal(request, member, removal)
     context = {"member": member, "work": work, "form": form}
-    return render_dialog(request, REMOVAL_TEMPLATE, context, is_invalid=bool(form.errors))
+    return render_members_dialog(request, REMOVAL_TEMPLATE, context, is_invalid=bool(form.errors))
 
 
 @allow_get_or_post
@@ -64,7 +64,7 @@ def hand_over(request: TeamRequest, membership_id: int) -> HttpResponse:
         messages.success(request, f"{to.user} got {renders} renders and {drafts} drafts.")
         return redirect("members")
     context = {"member": member, "work": work, "form": form}
-    return render_dialog(request, HAND_OVER_TEMPLATE, context, is_invalid=bool(form.errors))
+    return render_members_dialog(request, HAND_OVER_TEMPLATE, context, is_invalid=bool(form.errors))
 
 
 @require_POST
@@ -86,13 +86,3 @@ def show_removal(request: TeamRequest, member: Membership, removal: MemberRemova
         sentence += f" Charges with an unknown outcome: {removal.unsettled}. They will be settled."
     messages.success(request, sentence)
     return redirect("members")
-
-
-def render_dialog(
-    request: TeamRequest, dialog: str, context: dict[str, object], *, is_invalid: bool
-) -> HttpResponse:
-    """The dialog alone for htmx, else the page with the dialog open."""
-    if request.htmx:
-        return render(request, dialog, {**context, "fragment": True})
-    status = 422 if is_invalid else 200
-    return render_members_page(request, status=status, dialog=dialog, **context)

@@ -6,24 +6,28 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 from django_htmx.http import reswap, retarget
 
-from dashboard.members.actions.roles import change_member_role, check_can_assign_role
+from dashboard.members.actions.roles import (
+    RendersRunning,
+    change_member_role,
+    check_can_assign_role,
+)
 from dashboard.members.forms.roles import RolePasswordForm
 from dashboard.members.queries.members import load_member_rows
 from dashboard.members.views.members import render_members_page
 from dashboard.models import Membership, Role
 from dashboard.shared.access import fetch_membership
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.roles import Permission, role_allows
+from dashboard.shared.roles import MANAGING_PERMISSIONS, role_allows
 from proxyapi.refusals import Refusal
 
-# Roles with one of these are given only after the password was given recently.
-PASSWORD_PERMISSIONS = (Permission.MANAGE_MEMBERS, Permission.MANAGE_MONEY)
 PASSWORD_TEMPLATE = "members/_role_password.html"  # noqa: S105  # a template
 
 
+@sensitive_post_parameters("password")
 @require_POST
 def update_role(request: TeamRequest, membership_id: int) -> HttpResponse:
     """Change a member's role. A refusal is shown below their role, with an unchanged list."""
@@ -37,7 +41,7 @@ def update_role(request: TeamRequest, membership_id: int) -> HttpResponse:
         before = Role(member.role)
         changed = change_member_role(by=request.membership, member=member, role=role)
     except Refusal as refusal:
-        return show_role_refusal(request, member, refusal.sentence)
+        return show_role_refusal(request, member, refusal)
     if changed:
         undo_url = reverse("member-role-restorations", args=[member.pk, before.value])
         is_me = member.pk == request.membership.pk
@@ -60,7 +64,7 @@ def restore_role(request: TeamRequest, membership_id: int, role: str) -> HttpRes
                 return require_password(request, member, form)
         change_member_role(by=request.membership, member=member, role=restored_role)
     except Refusal as refusal:
-        return show_role_refusal(request, member, refusal.sentence)
+        return show_role_refusal(request, member, refusal)
     say_role_changed(request, member, restored_role)
     return redirect("members")
 
@@ -69,7 +73,7 @@ def raises_permissions(member: Membership, role: Role) -> bool:
     """Whether the role lets the member manage people or money, which they could not before."""
     return any(
         role_allows(role, permission) and not role_allows(member.role, permission)
-        for permission in PASSWORD_PERMISSIONS
+        for permission in MANAGING_PERMISSIONS
     )
 
 
@@ -84,11 +88,15 @@ def require_password(
     return reswap(retarget(response, "#dialogs"), "innerHTML")
 
 
-def show_role_refusal(request: TeamRequest, member: Membership, sentence: str) -> HttpResponse:
-    refusal = {"refused": member.pk, "sentence": sentence}
+def show_role_refusal(request: TeamRequest, member: Membership, refusal: Refusal) -> HttpResponse:
+    context = {
+        "refused": member.pk,
+        "sentence": refusal.sentence,
+        "offers_hand_over": isinstance(refusal, RendersRunning),
+    }
     if request.htmx:
-        return render_member_row(request, member, **refusal)
-    return render_members_page(request, status=422, **refusal)
+        return render_member_row(request, member, **context)
+    return render_members_page(request, status=422, **context)
 
 
 def render_member_row(request: TeamRequest, member: Membership, **context: object) -> HttpResponse:

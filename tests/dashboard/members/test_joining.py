@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.members.actions import joining
 from dashboard.members.actions.invitations import revoke_invitation
 from dashboard.members.actions.joining import accept_invitation
 from dashboard.members.actions.removal import disable_user
@@ -57,6 +58,18 @@ def test_a_new_person_joins_with_name_and_password_and_is_signed_in(
     event = AuditEvent.objects.get(action="invitation.accept")
     assert (event.actor_name, event.after["role"]) == ("Sam Okafor", "producer")
     assert AlertEvent.objects.get().title == "Sam Okafor joined Northlight"
+
+
+def test_the_owners_are_told_of_somebody_who_manages_people_or_money(
+    mira: Membership, jonas: Membership, client: Client
+) -> None:
+    InvitationFactory.create(team=mira.team, address=SAM, invited_by=jonas.user, role="admin")
+    open_link(client)
+    client.post(reverse("join"), FORM)
+    assert set(AlertEvent.objects.values_list("member", flat=True)) == {
+        mira.user_id,
+        jonas.user_id,
+    }
 
 
 def test_the_link_works_once(invitation: Invitation, client: Client) -> None:
@@ -135,6 +148,25 @@ def test_a_new_account_does_not_replace_one_that_exists(
     user.refresh_from_db()
     assert user.check_password("another lantern")
     assert not user.memberships.exists()
+
+
+@pytest.mark.parametrize("has_account", [True, False])
+def test_a_password_is_hashed_whether_the_address_has_an_account_or_not(
+    has_account: bool, invitation: Invitation, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hashing takes most of the time of the answer."""
+    if has_account:
+        UserFactory.create(email=SAM)
+    hashed: list[str] = []
+
+    def hash_slowly(password: str) -> str:
+        hashed.append(password)
+        return "!"
+
+    monkeypatch.setattr(joining, "make_password", hash_slowly)
+    open_link(client)
+    client.post(reverse("join"), FORM)
+    assert hashed == [PASSWORD]
 
 
 def test_who_left_their_last_team_comes_back_with_a_new_password(

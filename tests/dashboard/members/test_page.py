@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.models import AuditEvent, Membership, Role, User
+from dashboard.models import AlertEvent, AuditEvent, Membership, Role, User
 from proxyapi.models import ChargeState, Token, TokenState
 from tests.factories import (
     AccountFactory,
@@ -104,7 +104,8 @@ def test_the_last_owner_stays_owner(team: dict[str, Membership], client_of: Clie
     assert response.status_code == 422
     page = response.content.decode()
     assert "The team needs an owner. Make another member an owner first." in page
-    assert f'aria-describedby="role-{team["mira"].pk}-error"' in page
+    assert f'id="role-{team["mira"].pk}-error"' in page
+    assert f'id="role-{team["mira"].pk}"' not in page
     team["mira"].refresh_from_db()
     assert team["mira"].role == Role.OWNER
 
@@ -208,3 +209,26 @@ def test_the_list_is_narrowed_and_paged_by_its_address(
     assert page.count('<tr id="member-') == count
     assert ("Nothing matches" in page) is (count == 0)
     assert "55 people" in page
+
+
+def test_a_member_without_a_token_is_reminded_twice_an_hour_at_most(
+    team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    browser, priya = client_of(team["mira"]), team["priya"]
+    url = reverse("member-token-requests", args=[priya.pk])
+    assert url in browser.get(reverse("members")).content.decode()
+    for _ in range(3):
+        browser.post(url)
+    assert AlertEvent.objects.filter(member=priya.user).count() == 2
+    assert "was reminded a moment ago" in browser.get(reverse("members")).content.decode()
+
+
+def test_nobody_is_reminded_who_has_a_token_or_needs_none(
+    team: dict[str, Membership], client_of: ClientOf
+) -> None:
+    account = AccountFactory.create(tenant=team["mira"].team.tenant)
+    TokenFactory.create(account=account, owner=team["priya"].user)
+    browser = client_of(team["mira"])
+    for name in ("priya", "vera"):
+        browser.post(reverse("member-token-requests", args=[team[name].pk]))
+    assert not AlertEvent.objects.exists()

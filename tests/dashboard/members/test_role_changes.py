@@ -115,6 +115,7 @@ def test_who_has_a_render_running_becomes_no_viewer(
     page = give(client_of(mira), priya, "viewer", headers=HTMX).content.decode()
     sentence = "Not changed. Priya has 1 render running. A viewer cannot own it: hand it over first"
     assert sentence in page
+    assert ">Hand over the renders</a>" in page
     assert role_of(priya) == Role.PRODUCER
 
 

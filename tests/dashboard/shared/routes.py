@@ -176,11 +176,19 @@ ROUTES = {
     "invitation-mails": Route(None, MANAGERS, of="invitation"),
     "invitation-restorations": Route(None, MANAGERS, of="invitation"),
     "invitation-revocations": Route(None, MANAGERS, of="invitation"),
+    "ownership-transfers": Route(frozenset({Role.OWNER}), frozenset({Role.OWNER})),
+    # Of the producer, who was asked.
+    "ownership-acceptances": Route(
+        frozenset({Role.PRODUCER}), frozenset({Role.PRODUCER}), of="transfer"
+    ),
+    "ownership-refusals": Route(None, frozenset({Role.PRODUCER}), of="transfer"),
+    "ownership-withdrawals": Route(None, frozenset({Role.OWNER}), of="transfer"),
     "member-roles": Route(None, MANAGERS, of="membership"),
     "member-role-restorations": Route(None, MANAGERS, of="membership"),
     # Of the producer: one's own membership is left by everybody.
     "member-removals": Route(MAKERS, MAKERS, of="membership"),
     "member-handovers": Route(MAKERS, MAKERS, of="membership"),
+    "member-token-requests": Route(None, MANAGERS, of="membership"),
     "member-sign-outs": Route(None, MANAGERS, of="membership"),
     "team-time-zone": Route(None, frozenset({Role.OWNER})),
     "tokens": Route(EVERYBODY, KEEPERS),

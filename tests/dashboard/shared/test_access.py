@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from dashboard.models import (
     Budget,
     Label,
     Membership,
+    OwnershipTransfer,
     Role,
     VersionGroup,
     VideoVersion,
@@ -52,8 +54,10 @@ from tests.factories import (
     EntryFactory,
     InvitationFactory,
     JobFactory,
+    MembershipFactory,
     PresetFactory,
     TokenFactory,
+    UserFactory,
 )
 
 Browser = Callable[[Membership], Client]
@@ -62,6 +66,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "job": lambda job: job.pk,
     "membership": lambda job: job.member.memberships.get().pk,
     "invitation": lambda job: job.tenant.team.invitations.get().pk,
+    "transfer": lambda job: job.tenant.team.ownership_transfers.get().pk,
     "token": lambda job: job.token_id,
     "account": lambda job: job.account_id,
     "budget": lambda job: job.tenant.team.budgets.get().pk,
@@ -128,6 +133,11 @@ def job(priya: Membership) -> Job:
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
     PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
     InvitationFactory.create(team=priya.team, address="whales@northlight.example")
+    giver = MembershipFactory.create(team=priya.team, role=Role.OWNER)
+    soon = timezone.now() + timedelta(days=7)
+    OwnershipTransfer.objects.create(
+        team=priya.team, from_user=giver.user, to_user=priya.user, expires_at=soon
+    )
     voice = JobFactory.create(
         account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
     )
@@ -274,6 +284,15 @@ def test_a_disabled_person_is_sent_to_sign_in(
     mira.user.is_active = False
     mira.user.save()
     assert getattr(browser, method)(address(name, job)).status_code == 302
+
+
+def test_who_has_no_team_sees_that_at_every_route(job: Job, client: Client) -> None:
+    client.force_login(UserFactory.create())
+    for name, method in METHODS:
+        answer = getattr(client, method)(address(name, job))
+        assert answer.status_code == 403, name
+        assert b"You are in no team" in answer.content, name
+        assert b"Whales" not in answer.content, name
 
 
 def test_nobody_is_led_back_to_an_address_that_only_takes_a_press(
