@@ -17,7 +17,8 @@ from dashboard.shared.price_question import AmountRow, PriceQuestion
 from dashboard.shared.storyboards.clip_prices import ClipPriceForm
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SceneRow
 from dashboard.shared.team_balance import credit_shortfall_text
-from dashboard.storyboards.readiness.clip_plan import PlannedClip, clips_version, list_scenes
+from dashboard.storyboards.readiness.clip_plan import PlannedClip, clips_version
+from dashboard.storyboards.readiness.scene_numbers import list_scenes
 from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
 from dashboard.storyboards.readiness.problems import find_clips_problem, find_render_problem
 from proxyapi import pricing
