@@ -20,7 +20,7 @@ from dashboard.shared.storyboards.clip_prices import (
 from dashboard.shared.storyboards.scene_states import SceneRow, SceneState, storyboard_model
 from dashboard.storyboards.readiness.content import build_content
 from dashboard.storyboards.readiness.scene_numbers import list_scenes
-from proxyapi.kinds import can_take, scenes_by_id
+from proxyapi.kinds import SCENE_FIELDS, can_take, scenes_by_id
 from proxyapi.kinds.storyboard_copy import FIXED_SCENE_FIELDS, SETTING_FIELDS
 from proxyapi.models import JobState, Storyboard, StoryboardMode
 from proxyapi.refusals import NotReady
@@ -222,10 +222,9 @@ def clips_version(storyboard: Storyboard, rows: Sequence[SceneRow], ids: Collect
     """Return a text that differs if anything that a question about these clips shows changed."""
     job_id = str(storyboard.copy_id or "")
     facts = [
-        [id, row.state, row.scene.prompt, row.scene.duration, row.scene.is_chained]
-        + [row.scene.first_frame, row.scene.last_frame]
+        [str(row.scene.pk), row.state, *(getattr(row.scene, name) for name in SCENE_FIELDS)]
         for row in rows
-        if (id := str(row.scene.pk)) in ids
+        if str(row.scene.pk) in ids
     ]
     settings = [storyboard.engine, storyboard.aspect_ratio, storyboard.resolution, storyboard.audio]
     text = json.dumps([job_id, len(rows), settings, facts], default=str)

@@ -317,9 +317,7 @@ def test_no_price_replaces_a_copy_with_clips(
 def test_nothing_is_generated_while_the_film_renders(
     priya: Membership, board: Storyboard, ready_film: Job, client_of: Browser
 ) -> None:
-    Job.objects.filter(pk=ready_film.pk).update(
-        state=JobState.RUNNING, next_poll_at=timezone.now()
-    )
+    Job.objects.filter(pk=ready_film.pk).update(state=JobState.RUNNING, next_poll_at=timezone.now())
 
     question = ask(client_of(priya), board, "storyboard-clips", ids_of(board))
 

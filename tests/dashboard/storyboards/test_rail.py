@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.shared.storyboards.scene_states import load_scene_rows
@@ -135,7 +137,7 @@ def test_a_film_with_a_price_can_be_rendered(priya: Membership, board: Storyboar
 def test_a_price_from_before_a_clip_is_not_shown(priya: Membership, board: Storyboard) -> None:
     job = send(priya, board)
     give_price(job, 24)
-    give_clips(job, *board.scenes.all(), finished_at=job.draft.estimate_as_of.replace(year=2099))
+    give_clips(job, *board.scenes.all(), finished_at=timezone.now() + timedelta(days=1))
 
     card = rail_of(board, priya).render
 
@@ -152,8 +154,8 @@ def test_a_changed_scene_makes_the_other_clips_again_and_says_so(
     rail = rail_of(board, priya)
 
     assert rail.needs[1].text == (
-        "Scene 2 changed. The service cannot change a scene, so the film is sent anew and the clips "
-        "of 2 other scenes are made again, ≈ 20 cr. Or keep the clip of scene 2."
+        "Scene 2 changed. The service cannot change a scene, so the film is sent anew and the "
+        "clips of 2 other scenes are made again, ≈ 20 cr. Or keep the clip of scene 2."
     )
     assert rail.clips is not None
     reasons = [pick.clip.reason for pick in rail.clips.picks]
@@ -168,9 +170,7 @@ def test_a_kept_clip_leaves_nothing_to_do(priya: Membership, board: Storyboard) 
     assert rail_of(board, priya).left == 0
 
 
-def test_a_deleted_scene_and_another_format_are_named(
-    priya: Membership, board: Storyboard
-) -> None:
+def test_a_deleted_scene_and_another_format_are_named(priya: Membership, board: Storyboard) -> None:
     give_clips(send(priya, board), *board.scenes.all())
     board.scenes.all()[0].delete()
     assert rail_of(board, priya).needs[0].text.startswith("A scene was deleted. The service")

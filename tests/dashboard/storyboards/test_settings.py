@@ -87,7 +87,9 @@ def test_the_change_is_applied_together_and_undone_together(
     page = choose(client, board, engine="marlow-02").context["page"]
     first = board.scenes.all()[0]
 
-    choose(client, board, **page.hidden, fix="on", resolution="768P", **{f"duration-{first.pk}": 10})
+    choose(
+        client, board, **page.hidden, fix="on", resolution="768P", **{f"duration-{first.pk}": 10}
+    )
     after = reload(board)
     assert (after.engine, after.resolution, durations_of(board)) == ("marlow-02", "768P", [10, 6])
 
