@@ -15,7 +15,13 @@ from django.utils import timezone
 
 from proxyapi import calls
 from proxyapi.events import EventType, publish_event
-from proxyapi.kinds import storyboard_clips, storyboard_record, storyboard_sync, storyboard_writing
+from proxyapi.kinds import (
+    storyboard_clips,
+    storyboard_record,
+    storyboard_requests,
+    storyboard_sync,
+    storyboard_writing,
+)
 from proxyapi.kinds.declaration import KindSpec, UpstreamRecord
 from proxyapi.kinds.faceless_draft import parse_estimate_credits
 from proxyapi.kinds.storyboard_copy import (
@@ -89,7 +95,7 @@ class StoryboardKind(KindSpec):
                 raise ScenesUnready(
                     operation, sentence + NOTHING_SENT if sentence else SCENE_NOT_SENT
                 )
-        ids = [storyboard_sync.remote_id_of(sent[scene]) for scene in scenes]
+        ids = [storyboard_requests.remote_id_of(sent[scene]) for scene in scenes]
         return {**charge.body, "scenes": ids}
 
     def check_before_send(self, charge: Charge, record: UpstreamRecord) -> None:
