@@ -114,12 +114,14 @@ class ClipPlan:
         other = " other" if self.keepable else ""
         noun = f"clip of 1{other} scene is" if count == 1 else f"clips of {count}{other} scenes are"
         amount = clip_price_text(self.price_of(self.again), self.form)
-        keep = f" Or keep the clip of {list_scenes(self.keepable, 'scene')}."
+        keep = ""
+        if self.keepable:
+            keep = f" Or keep the clip of {list_scenes(self.keepable, 'scene')}."
         return ANEW_TEXT.format(
             why=self.why_anew,
             clips=noun,
             price=f", {amount}" if amount else "",
-            keep=keep if self.keepable else "",
+            keep=keep,
         )
 
 

@@ -81,7 +81,7 @@ def render_saved(
     context = editor_context(
         request,
         editor,
-        refusal=refusal,
+        field_refusal=refusal,
         conflicts=conflicts,
         tile=editor.tiles[editor.panel.number - 1] if names else None,
         with_take=bool(names),
