@@ -48,6 +48,8 @@ FORM_PAGES = {
     "selection-hide": "library",
     "selection-restorations": "library",
     "session": "overview",
+    "storyboard-presence": "studio",
+    "storyboard-scenes": "studio",
     "studio-copies": "studio",
     "studio-type-undo": "studio",
     "team": "overview",

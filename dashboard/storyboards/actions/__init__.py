@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from dashboard.storyboards.actions.copies import is_placed, place_for_writing, place_in_copy
-from dashboard.storyboards.actions.fields import (
-    FieldChange,
-    FieldConflict,
-    SavedFields,
-    field_version,
-    save_scene_fields,
-)
+from dashboard.storyboards.actions.fields import save_scene_fields
 from dashboard.storyboards.actions.frames import FRAME_NAMES, set_scene_frame
 from dashboard.storyboards.actions.scenes import (
-    SceneChange,
     add_scene,
     delete_scene,
     duplicate_scene,
@@ -22,14 +15,9 @@ from dashboard.storyboards.actions.scenes import (
 
 __all__ = [
     "FRAME_NAMES",
-    "FieldChange",
-    "FieldConflict",
-    "SavedFields",
-    "SceneChange",
     "add_scene",
     "delete_scene",
     "duplicate_scene",
-    "field_version",
     "is_placed",
     "move_scene",
     "place_for_writing",

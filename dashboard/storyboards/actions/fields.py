@@ -4,49 +4,21 @@ form was built from, so that two members never overwrite each other."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
-from hashlib import sha256
-from typing import Any
 
 from django.db import transaction
 
 from dashboard.models import Membership
+from dashboard.shared.storyboards.scene_edits import (
+    FieldChange,
+    FieldConflict,
+    SavedFields,
+    field_version,
+)
 from dashboard.storyboards.actions.editing import check_editable, edit_columns, publish_edit
 from proxyapi.models import Storyboard, StoryboardScene
 from proxyapi.refusals import NotReady
 
 FIRST_SCENE_CHAIN = "Scene 1 starts the film, so it cannot continue from another scene."
-
-
-def field_version(value: object) -> str:
-    """Identify a value, so that a form can say which one it was built from."""
-    return sha256(repr(value).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True, slots=True)
-class FieldChange:
-    """`seen` is the version that the form was built from; empty to overwrite any."""
-
-    name: str
-    value: Any
-    seen: str
-
-
-@dataclass(frozen=True, slots=True)
-class FieldConflict:
-    """Somebody changed the same field since the form was built. `by_name`: None if it was the
-    reader, in another window."""
-
-    name: str
-    by_name: str | None
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SavedFields:
-    saved: tuple[str, ...]
-    conflicts: tuple[FieldConflict, ...]
 
 
 @transaction.atomic

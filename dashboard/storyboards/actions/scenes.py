@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 
 from dashboard.models import AuditAction, Membership
 from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.storyboards.scene_edits import SceneChange, Snapshot
 from dashboard.shared.storyboards.scene_states import nearest_duration, storyboard_model
 from dashboard.storyboards.actions.editing import edit_columns, lock_editable, publish_edit
 from proxyapi.models import Storyboard, StoryboardScene
@@ -22,21 +21,6 @@ DEFAULT_DURATION_S = 5
 TOO_MANY_SCENES = f"A storyboard has at most {MAX_SCENES} scenes. Nothing was added."
 SCENE_GONE = "This scene was deleted meanwhile. Nothing was changed."
 KEPT_COLUMNS = ("prompt", "duration", "is_chained", "first_frame", "last_frame", "kept_by_id")
-Snapshot = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class SceneChange:
-    """What a change of the order did. `number` is the scene's place now, 0 if it is deleted;
-    `unchained` the numbers, before it, of scenes that no longer continue from the scene before
-    them. `snapshot` undoes it (`restore_scenes`)."""
-
-    scene: StoryboardScene
-    number: int
-    old_number: int
-    count: int
-    unchained: tuple[int, ...] = ()
-    snapshot: Snapshot = field(default_factory=dict)
 
 
 @transaction.atomic

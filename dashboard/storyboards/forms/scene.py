@@ -12,11 +12,11 @@ from django.utils.datastructures import MultiValueDict
 
 from dashboard.shared.clip_models import ClipModel
 from dashboard.shared.forms import PortalForm
+from dashboard.shared.storyboards.scene_edits import FieldChange, field_version
 from dashboard.shared.storyboards.scene_states import nearest_duration
 from dashboard.shared.text_validation import reject_invisible
 from dashboard.shared.uploads import media_files
 from dashboard.shared.uploads.media_files import MediaFile, MediaFileRefused, read_media_file
-from dashboard.storyboards.actions import FieldChange, field_version
 
 MAX_PROMPT_CHARACTERS = 60_000  # a document that was pasted is kept; the words are counted
 MAX_DURATION_S = 3600  # of an engine whose durations are not known

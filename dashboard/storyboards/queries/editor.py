@@ -9,6 +9,7 @@ from uuid import UUID
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
+from dashboard.shared.storyboards.presence import ScenePresence, load_presence
 from dashboard.shared.storyboards.rendering import StoryboardLock, load_storyboard_lock
 from dashboard.shared.storyboards.scene_states import (
     SceneRow,
@@ -16,7 +17,6 @@ from dashboard.shared.storyboards.scene_states import (
     load_scene_rows,
     storyboard_model,
 )
-from dashboard.storyboards.presence import ScenePresence, load_presence
 from dashboard.storyboards.queries.panel import ScenePanel, build_panel
 from dashboard.storyboards.queries.tiles import FilmScale, SceneTile, build_scale, build_tiles
 from proxyapi.models import Storyboard

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from dashboard.shared.formatting import clock
-from dashboard.storyboards.actions import FieldConflict, SceneChange
+from dashboard.shared.storyboards.scene_edits import FieldConflict, SceneChange
 from dashboard.storyboards.queries.panel import FIELD_WORDS
 from proxyapi.models import Storyboard, StoryboardScene
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from dashboard.shared.clip_models import ClipModel
 from dashboard.shared.formatting import clock, credits
+from dashboard.shared.storyboards.scene_edits import field_version
 from dashboard.shared.storyboards.scene_states import SceneRow, SceneState, scene_clip_credits
 from dashboard.shared.uploads.media_files import MAX_MEDIA_FILE_BYTES
-from dashboard.storyboards.actions import field_version
 from dashboard.storyboards.queries.slots import FrameSlot, build_frame_slots
 from dashboard.storyboards.queries.tiles import STATE_LABELS, scene_still_url, word_count_text
 from proxyapi.kinds import MAX_PROMPT_WORDS, MIN_PROMPT_WORDS

@@ -9,8 +9,8 @@ from uuid import UUID
 from django.urls import reverse
 
 from dashboard.shared.formatting import percent
+from dashboard.shared.storyboards.presence import ScenePresence
 from dashboard.shared.storyboards.scene_states import SceneRow, SceneState
-from dashboard.storyboards.presence import ScenePresence
 from proxyapi.models import JobPart
 from proxyapi.models.duration_class import count_words
 from proxyapi.models.job_part import PartState

@@ -14,7 +14,7 @@ from dashboard.shared.access import fetch_storyboard
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.query_params import parse_uuid
 from dashboard.shared.roles import Permission
-from dashboard.storyboards.presence import mark_presence
+from dashboard.shared.storyboards.presence import mark_presence
 from dashboard.storyboards.queries import (
     Editor,
     build_film_bar,

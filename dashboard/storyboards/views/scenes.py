@@ -15,9 +15,9 @@ from dashboard.shared.access import fetch_scene, fetch_storyboard
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.query_params import parse_uuid
 from dashboard.shared.roles import Permission
+from dashboard.shared.storyboards.scene_edits import SavedFields, SceneChange
 from dashboard.shared.storyboards.scene_states import load_clips, storyboard_model
 from dashboard.storyboards import actions
-from dashboard.storyboards.actions import SavedFields, SceneChange
 from dashboard.storyboards.forms import SceneForm
 from dashboard.storyboards.queries import (
     build_conflict_notices,
@@ -81,7 +81,7 @@ def render_saved(
     context = editor_context(
         request,
         editor,
-        refusal=refusal,
+        field_refusal=refusal,
         conflicts=conflicts,
         tile=editor.tiles[editor.panel.number - 1] if names else None,
         with_take=bool(names),

@@ -69,6 +69,11 @@ ROUTES = {
     "clip-frames": Route(MAKERS),
     "clip-price": Route(MAKERS, MAKERS, of="clip"),
     "clip-generations": Route(MAKERS, MAKERS, of="clip"),
+    "storyboard": Route(EVERYBODY, of="storyboard"),
+    "storyboard-scenes": Route(None, MAKERS, of="storyboard"),
+    "storyboard-scene": Route(EVERYBODY, MAKERS, of="scene"),
+    "storyboard-frame": Route(EVERYBODY, MAKERS, of="scene"),
+    "storyboard-presence": Route(None, MAKERS, of="storyboard"),
     "clip-reference": Route(None),  # tests/dashboard/clips/test_references.py
     "ideas": Route(EVERYBODY),
     "idea-searches": Route(EVERYBODY, MAKERS),
