@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from dashboard.shared.clip_models import ClipModel
 from dashboard.shared.formatting import clock, credits
 from dashboard.shared.storyboards.scene_edits import field_version
-from dashboard.shared.storyboards.scene_states import SceneRow, SceneState, scene_clip_credits
+from dashboard.shared.storyboards.scene_states import (
+    PREVIOUS_CLIP,
+    SceneRow,
+    SceneState,
+    scene_clip_credits,
+)
 from dashboard.shared.uploads.media_files import MAX_MEDIA_FILE_BYTES
 from dashboard.storyboards.queries.slots import FrameSlot, build_frame_slots
 from dashboard.storyboards.queries.tiles import STATE_LABELS, scene_still_url, word_count_text
@@ -31,6 +36,7 @@ FIELD_WORDS = {
     "first_frame": "first frame",
     "last_frame": "last frame",
 }
+PREVIOUS_CLIP_TEXT = "Scene {number} has a new clip. This one starts on the old one."
 SETTINGS_CHANGED = "The engine or the format changed. This clip shows the old one."
 
 
@@ -198,7 +204,7 @@ def build_take(row: SceneRow) -> SceneTake:
         lines=take_lines(row, price),
         price=price if row.needs_clip else "",
         act_label=ACT_LABELS.get(row.state, "Regenerate"),
-        can_keep=row.state == SceneState.CHANGED,
+        can_keep=row.can_keep_clip,
     )
 
 
@@ -228,6 +234,8 @@ def take_lines(row: SceneRow, price: str) -> tuple[str, ...]:
 
 def changed_text(row: SceneRow) -> str:
     """Return which fields changed after the clip, and when."""
+    if row.changed == (PREVIOUS_CLIP,):
+        return PREVIOUS_CLIP_TEXT.format(number=row.number - 1)
     words = [FIELD_WORDS[name] for name in row.changed if name in FIELD_WORDS]
     if not words:
         return SETTINGS_CHANGED

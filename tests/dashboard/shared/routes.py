@@ -74,6 +74,12 @@ ROUTES = {
     "storyboard-scene": Route(EVERYBODY, MAKERS, of="scene"),
     "storyboard-frame": Route(EVERYBODY, MAKERS, of="scene"),
     "storyboard-presence": Route(None, MAKERS, of="storyboard"),
+    "storyboard-settings": Route(None, MAKERS, of="storyboard"),
+    "storyboard-durations": Route(None, MAKERS, of="storyboard"),
+    "storyboard-kept-clips": Route(None),  # tests/dashboard/storyboards/test_settings.py
+    "storyboard-clips": Route(MAKERS, MAKERS, of="storyboard"),
+    "storyboard-price": Route(None, MAKERS, of="storyboard"),
+    "storyboard-render": Route(MAKERS, MAKERS, of="storyboard"),
     "clip-reference": Route(None),  # tests/dashboard/clips/test_references.py
     "ideas": Route(EVERYBODY),
     "idea-searches": Route(EVERYBODY, MAKERS),
