@@ -49,7 +49,6 @@ FORM_PAGES = {
     "selection-restorations": "library",
     "session": "overview",
     "storyboard-durations": "studio",
-    "storyboard-kept-clips": "studio",
     "storyboard-presence": "studio",
     "storyboard-price": "studio",
     "storyboard-scenes": "studio",
