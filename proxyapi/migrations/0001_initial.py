@@ -177,7 +177,7 @@ class Migration(migrations.Migration):
                 ('sha256', models.CharField(help_text='Checksum in hexadecimal, not encrypted.', max_length=64)),
                 ('seconds', models.FloatField(blank=True, help_text='Length of a recording.', null=True)),
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='stored_files', to='proxyapi.job')),
+                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='stored_files', to='proxyapi.job')),
             ],
             options={
                 'ordering': ['created_at', 'pk'],
@@ -725,5 +725,14 @@ class Migration(migrations.Migration):
                 'ordering': ['position', 'created_at', 'pk'],
                 'indexes': [models.Index(fields=['storyboard', 'position'], name='scene_in_order')],
             },
+        ),
+        migrations.AddField(
+            model_name='storedfile',
+            name='storyboard',
+            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='stored_files', to='proxyapi.storyboard'),
+        ),
+        migrations.AddConstraint(
+            model_name='storedfile',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('job__isnull', False), ('storyboard__isnull', True)), models.Q(('job__isnull', True), ('storyboard__isnull', False)), _connector='OR'), name='stored_file_of_job_or_storyboard'),
         ),
     ]

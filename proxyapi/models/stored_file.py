@@ -1,18 +1,24 @@
-"""A member's file that waits, encrypted, until it is sent: a sample of a voice, a photo."""
+"""A member's file that waits, encrypted, until it is sent: a sample of a voice, a photo. A frame of
+a storyboard waits with the storyboard, since each copy of it needs the frame again."""
 
 from __future__ import annotations
 
 import uuid
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from proxyapi.models.job import Job
+from proxyapi.models.storyboard import Storyboard
 
 
 class StoredFile(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    job = models.ForeignKey(Job, models.CASCADE, related_name="stored_files")
+    job = models.ForeignKey(Job, models.CASCADE, related_name="stored_files", null=True, blank=True)
+    storyboard = models.ForeignKey(
+        Storyboard, models.CASCADE, related_name="stored_files", null=True, blank=True
+    )
     name = models.CharField(max_length=100, help_text="As the member's computer called it.")
     content_type = models.CharField(max_length=100)
     ciphertext = models.BinaryField(help_text="Opened by proxyapi.stored_files only.")
@@ -23,6 +29,13 @@ class StoredFile(models.Model):
 
     class Meta:
         ordering = ["created_at", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(job__isnull=False, storyboard__isnull=True)
+                | Q(job__isnull=True, storyboard__isnull=False),
+                name="stored_file_of_job_or_storyboard",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.content_type}, {self.size} bytes)"

@@ -20,6 +20,8 @@ from proxyapi.models.job import Job
 from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token
 
+FRAME_FIELDS = ("first_frame", "last_frame")
+
 
 class StoryboardMode(models.TextChoices):
     """Who writes the scenes (spec, Storyboard)."""

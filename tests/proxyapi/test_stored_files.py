@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from dashboard.models import Membership
 from proxyapi import stored_files
 from proxyapi.credentials import encryption
-from proxyapi.models import StoredFile
+from proxyapi.models import StoredFile, Storyboard
 from proxyapi.tasks import prune_stored_files_task
 from tests.factories import JobFactory
+from tests.storyboards import add_scene, create_storyboard, create_storyboard_token
 
 pytestmark = pytest.mark.django_db
 CONTENT = b"RIFF" + bytes(range(256)) * 40
@@ -37,7 +40,7 @@ def test_a_stored_file_is_encrypted_and_read_back(stored_file: StoredFile) -> No
 
 def test_the_content_of_another_row_does_not_decrypt(stored_file: StoredFile) -> None:
     other = stored_files.store_file(
-        stored_file.job, name="b.wav", content_type="audio/wav", content=b"other"
+        JobFactory(), name="b.wav", content_type="audio/wav", content=b"other"
     )
     other.ciphertext = stored_file.ciphertext
     with pytest.raises(encryption.DecryptionFailed):
@@ -66,3 +69,23 @@ def test_only_files_that_wait_too_long_are_pruned(stored_file: StoredFile) -> No
     StoredFile.objects.update(created_at=timezone.now() - stored_files.RETENTION)
     prune_stored_files_task()
     assert not StoredFile.objects.exists()
+
+
+def test_a_frame_is_kept_as_long_as_its_storyboard_uses_it(priya: Membership) -> None:
+    board = create_storyboard(priya, create_storyboard_token(priya))
+    used, unused = (
+        stored_files.store_file(board, name=name, content_type="image/png", content=CONTENT)
+        for name in ("used.png", "unused.png")
+    )
+    add_scene(board, "A boat", last_frame={"file": str(used.pk), "name": "used.png"})
+    StoredFile.objects.update(created_at=timezone.now() - stored_files.RETENTION)
+    prune_stored_files_task()
+    assert list(StoredFile.objects.all()) == [used]
+    Storyboard.objects.update(hidden_at=timezone.now())
+    prune_stored_files_task()
+    assert not StoredFile.objects.exists()
+
+
+def test_a_stored_file_belongs_to_a_job_or_to_a_storyboard(stored_file: StoredFile) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        StoredFile.objects.update(job=None)

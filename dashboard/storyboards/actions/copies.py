@@ -1,0 +1,291 @@
+"""Put a storyboard in a copy for the service: the current one if it can take what changed, else a
+new one. Nothing is sent here; a worker sends the difference before a price, clips or a render.
+
+Locks: the account, the copy's job, its draft, then the storyboard, as an answer of the service
+takes them (`proxyapi.charges.transitions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.models import AuditAction, Membership
+from dashboard.shared.access import check_permission
+from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.clip_models import ClipModel
+from dashboard.shared.member_token import require_member_token
+from dashboard.shared.roles import Permission
+from dashboard.shared.storyboards.scene_states import (
+    SCENES_LIST,
+    nearest_duration,
+    storyboard_model,
+)
+from dashboard.shared.video_options import account_options
+from proxyapi.credentials import token_vault
+from proxyapi.events import EventType, publish_event
+from proxyapi.kinds import can_take, copy_content, scenes_by_id
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    Draft,
+    Job,
+    JobKind,
+    JobState,
+    Storyboard,
+    StoryboardCopy,
+    StoryboardMode,
+    StoryboardScene,
+    Token,
+    lock_draft,
+)
+from proxyapi.models.job_part import PartState
+from proxyapi.models.storyboard import FRAME_FIELDS
+from proxyapi.refusals import NotReady
+
+WRITING_OPERATION = "text_to_scene.prompt"
+UNUSED_CHARGE_STATES = (ChargeState.REFUSED,)
+NO_SCENES = "This storyboard has no scenes yet. Add one first. Nothing was sent."
+ENGINE_GONE = (
+    "The engine of this storyboard is no longer offered on this account. Choose another engine. "
+    "Nothing was sent."
+)
+SCENES_BEING_WRITTEN = (
+    "The service is asked to write the scenes of this storyboard. Wait until it has answered. "
+    "Nothing was sent."
+)
+FILM_BEING_RENDERED = (
+    "The film of this storyboard is rendering. Wait until it has ended. Nothing was sent."
+)
+REQUEST_OPEN = (
+    "Clips or the film of this storyboard were just requested. Wait until the service has "
+    "answered. Nothing was sent."
+)
+APPROVAL_PENDING = (
+    "A request for this storyboard waits for an approval of what it was before. Decide or withdraw "
+    "it first. Nothing was sent."
+)
+CLIP_BEING_MADE = (
+    "Clips of this storyboard are being made, and this change sends the film anew. Wait until they "
+    "have ended. Nothing was sent."
+)
+NO_PROMPT = "Scene {number} has no prompt."
+WRONG_DURATION = "Scene {number}: {seconds} s is not offered by {engine}. Nearest: {nearest} s."
+
+
+@transaction.atomic
+def place_in_copy(*, by: Membership, storyboard: Storyboard) -> Job:
+    """Return the job of a copy that contains the storyboard as it is now; `storyboard.copy` is
+    that job afterwards.
+
+    A scene that cannot be sent yet is left out until it can; clips of others can be made. Raises
+    `NotReady` if the copy cannot be changed or replaced now, `TokenRefused` without a token.
+    """
+    check_permission(by, Permission.RENDER)
+    job = lock_current_copy(storyboard)
+    scenes = list(storyboard.scenes.all())
+    if not scenes:
+        raise NotReady(NO_SCENES)
+    check_not_being_written(storyboard)
+    if job and job.state == JobState.RUNNING:
+        raise NotReady(FILM_BEING_RENDERED)
+    if job and job.state != JobState.COMPLETED:
+        content, sent = build_content(storyboard, scenes, job.draft), job.draft.sent_settings
+        if can_take(sent, content):
+            return change_copy(job, content)
+    if job:
+        check_replaceable(job)
+    job = create_copy(by, storyboard, build_content(storyboard, scenes))
+    make_current(storyboard, job)
+    return job
+
+
+@transaction.atomic
+def place_for_writing(*, by: Membership, storyboard: Storyboard) -> Job:
+    """Return the job of an empty copy in which the service writes the scenes.
+
+    The storyboard keeps its current copy, whose clips can still be seen, until the scenes are
+    written; then the new one takes its place. Raises as `place_in_copy`.
+    """
+    check_permission(by, Permission.RENDER)
+    current = lock_current_copy(storyboard)
+    check_not_being_written(storyboard)
+    if current and current.state == JobState.RUNNING:
+        raise NotReady(FILM_BEING_RENDERED)
+    if current:
+        check_replaceable(current)
+    content = build_content(storyboard, (), mode=StoryboardMode.WIZARD)
+    for job in Job.objects.filter(storyboard_copy__storyboard=storyboard).select_related("draft"):
+        is_unused = not job.charges.exclude(state__in=UNUSED_CHARGE_STATES).exists()
+        if (
+            is_unused
+            and job.draft.settings == content
+            and not job.draft.sent_settings.get("scenes")
+        ):
+            return job  # of a writing that was refused
+    job = create_copy(by, storyboard, content)
+    if current is None:
+        make_current(storyboard, job)
+    return job
+
+
+def is_placed(storyboard: Storyboard) -> bool:
+    """Whether the current copy is to contain exactly what the storyboard is now, so that a price
+    of the copy is one of the storyboard."""
+    job = storyboard.copy
+    if job is None or job.draft_or_none is None or job.state == JobState.COMPLETED:
+        return False
+    try:
+        content = build_content(storyboard, storyboard.scenes.all(), job.draft)
+    except NotReady:
+        return False
+    return content == job.draft.settings
+
+
+def lock_current_copy(storyboard: Storyboard) -> Job | None:
+    """Lock the storyboard and its copy; return the copy with its draft, as it is now."""
+    Account.objects.lock_upstream_account(storyboard.account_id)
+    # `copy` changes only under the account's lock or this job's.
+    copies = Job.objects.select_for_update(of=("self",)).filter(current_storyboard=storyboard.pk)
+    job = copies.select_related("account", "token").first()
+    if job:
+        job.draft = lock_draft(job)
+    Storyboard.objects.select_for_update(of=("self",)).get(pk=storyboard.pk)
+    storyboard.refresh_from_db()
+    storyboard.copy = job
+    return job
+
+
+def build_content(
+    storyboard: Storyboard,
+    scenes: Iterable[StoryboardScene],
+    draft: Draft | None = None,
+    *,
+    mode: str = "",
+) -> dict[str, Any]:
+    """What a copy is to contain; `draft` is that of a copy that exists. Raises `NotReady` if the
+    engine is not offered any more."""
+    model, scenes = storyboard_model(storyboard), list(scenes)
+    sent = draft.sent_settings if draft else {}
+    return copy_content(
+        storyboard,
+        scenes,
+        find_engine_id(storyboard, model),
+        sent,
+        mode=mode,
+        taken_frames=taken_frames(model),
+        unready=find_unready(scenes, model, scenes_by_id(sent).keys()),
+    )
+
+
+def find_engine_id(storyboard: Storyboard, model: ClipModel | None) -> int | str:
+    """Return the id of the clip engine on this account. Raises `NotReady`."""
+    options = account_options(storyboard.account)
+    item = next(iter(options.options_with_slug("clip_engine_id", storyboard.engine)), None)
+    if item is None or (model is None and storyboard.account.clip_models):
+        raise NotReady(ENGINE_GONE)
+    id: int | str = item["id"]
+    return id
+
+
+def taken_frames(model: ClipModel | None) -> tuple[str, ...]:
+    """Return the frames that the engine takes; both if its menus are not known."""
+    if model is None:
+        return FRAME_FIELDS
+    slots = {slot.name for slot in model.slots}
+    takes = {"first_frame": slots & {"first_frame", "image"}, "last_frame": slots & {"last_frame"}}
+    return tuple(name for name in FRAME_FIELDS if takes[name])
+
+
+def find_unready(
+    scenes: list[StoryboardScene], model: ClipModel | None, sent_ids: Collection[str]
+) -> Mapping[str, str]:
+    """Return why scenes cannot be sent yet, by their ids."""
+    unready = {}
+    for number, scene in enumerate(scenes, start=1):
+        nearest = nearest_duration(model, scene.duration)
+        if scene.kept_at and str(scene.pk) in sent_ids:
+            continue  # it stays as it was sent
+        if not scene.prompt.strip():
+            unready[str(scene.pk)] = NO_PROMPT.format(number=number)
+        elif nearest is not None and model:
+            unready[str(scene.pk)] = WRONG_DURATION.format(
+                number=number, seconds=scene.duration, engine=model.name, nearest=nearest
+            )
+    return unready
+
+
+def check_not_being_written(storyboard: Storyboard) -> None:
+    writings = Charge.objects.open().filter(operation=WRITING_OPERATION, applied_at=None)
+    if writings.filter(job__storyboard_copy__storyboard=storyboard).exists():
+        raise NotReady(SCENES_BEING_WRITTEN)
+
+
+def check_replaceable(job: Job) -> None:
+    """Raise `NotReady` if something of the copy is in progress that a new copy would lose sight
+    of."""
+    check_no_open_request(job)
+    if job.charges.filter(state=ChargeState.DRAFT).exists():
+        raise NotReady(APPROVAL_PENDING)
+    parts = job.parts.filter(list_name=SCENES_LIST)
+    if any(part.state == PartState.RUNNING for part in parts):
+        raise NotReady(CLIP_BEING_MADE)
+
+
+def check_no_open_request(job: Job) -> None:
+    """What was carried out, and of which only the cost is unknown, is no longer in progress."""
+    if job.charges.holding().filter(applied_at=None).exists():
+        raise NotReady(REQUEST_OPEN)
+
+
+def change_copy(job: Job, content: dict[str, Any]) -> Job:
+    """Have the copy contain this; a price for what it contained before is dropped."""
+    if job.draft.settings == content:
+        return job
+    check_no_open_request(job)
+    draft, now = job.draft, timezone.now()
+    draft.settings, draft.edited_at = content, now
+    draft.estimate, draft.quote_error, draft.quote_fields = None, "", None
+    draft.quote_due_at = None
+    draft.save()
+    job.title = content["title"]
+    job.save(update_fields=["title"])
+    publish_event(job.tenant_id, EventType.JOB, job.pk)
+    return job
+
+
+def create_copy(by: Membership, storyboard: Storyboard, content: dict[str, Any]) -> Job:
+    token = find_token(by, storyboard)
+    job = Job.objects.create(
+        tenant=storyboard.tenant,
+        account=storyboard.account,
+        token=token,
+        member=by.user,
+        kind=JobKind.STORYBOARD,
+        title=storyboard.title,
+    )
+    Draft.objects.create(job=job, settings=content)
+    StoryboardCopy.objects.create(job=job, storyboard=storyboard)
+    record_audit_event(by, AuditAction.DRAFT_START, job.pk)
+    return job
+
+
+def make_current(storyboard: Storyboard, job: Job) -> None:
+    storyboard.copy = job
+    storyboard.save(update_fields=["copy"])
+    publish_event(storyboard.tenant_id, EventType.STORYBOARD, storyboard.pk)
+
+
+def find_token(by: Membership, storyboard: Storyboard) -> Token:
+    """Return the member's token of the storyboard's account, else the storyboard's own. Raises
+    `TokenRefused` if neither can be used."""
+    usable = Token.objects.usable().filter(
+        tenant=storyboard.tenant_id, account=storyboard.account_id
+    )
+    own = token_vault.first_decryptable(usable.filter(owner=by.user).best_first())
+    token = own or usable.filter(pk=storyboard.token_id).first()
+    return token or require_member_token(by)

@@ -1,0 +1,86 @@
+"""Storyboards for tests: an account with two clip engines, and a storyboard of Priya's on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dashboard.models import Membership
+from proxyapi.models import Account, Job, Storyboard, StoryboardScene, Token
+from tests.factories import AccountFactory, TokenFactory
+
+FRAME = {"type": "image", "required": False}
+MODELS: list[dict[str, Any]] = [
+    {
+        "slug": "brook",
+        "name": "Brook",
+        "modifiers": {
+            "duration": {"min": 1, "max": 15, "default": 5},
+            "resolution": {"options": ["480p", "720p"], "default": "720p"},
+            "aspect_ratio": {"options": ["16:9", "9:16"], "default": "16:9"},
+            "first_frame": FRAME,
+            "last_frame": FRAME,
+        },
+        "cost": [{"credits_per_second": "1.9"}],
+    },
+    {
+        "slug": "marlow-02",
+        "name": "Marlow 02",
+        "modifiers": {
+            "duration": {"options": [6, 10], "default": 6},
+            "resolution": {"options": ["768P"], "default": "768P"},
+            "aspect_ratio": {"options": ["16:9"], "default": "16:9"},
+        },
+        "cost": [{"credits_per_second": "2.55"}],
+    },
+]
+OPTIONS = {
+    "clip_engines": [
+        {"id": 7, "slug": "brook", "name": "Brook"},
+        {"id": 9, "slug": "marlow-02", "name": "Marlow 02"},
+    ]
+}
+
+
+def create_storyboard_token(by: Membership) -> Token:
+    account = AccountFactory.create(tenant=by.team.tenant, clip_models=MODELS, options=OPTIONS)
+    return TokenFactory.create(account=account, owner=by.user)
+
+
+def create_storyboard(by: Membership, token: Token, *prompts: str, **fields: Any) -> Storyboard:
+    """A storyboard with a scene of 5 s for each prompt."""
+    chosen = {"engine": "brook", "aspect_ratio": "16:9", "resolution": "720p", "title": "Harbour"}
+    storyboard = Storyboard.objects.create(
+        tenant=token.tenant, account=token.account, token=token, member=by.user, **chosen | fields
+    )
+    for prompt in prompts:
+        add_scene(storyboard, prompt)
+    return storyboard
+
+
+def add_scene(storyboard: Storyboard, prompt: str, **fields: Any) -> StoryboardScene:
+    position = storyboard.scenes.count() + 1
+    return StoryboardScene.objects.create(
+        storyboard=storyboard, prompt=prompt, position=position, **{"duration": 5} | fields
+    )
+
+
+def mark_as_sent(job: Job) -> None:
+    """As if the service had everything that the copy contains, with ids from 501."""
+    draft = job.draft
+    scenes = [
+        {**scene, "remote_id": number}
+        for number, scene in enumerate(draft.settings["scenes"], start=501)
+    ]
+    draft.sent_settings = {**draft.settings, "scenes": scenes}
+    draft.save()
+    job.remote_id = str(job.pk)[:8]
+    job.save()
+
+
+def models_without(slug: str) -> list[dict[str, Any]]:
+    return [model for model in MODELS if model["slug"] != slug]
+
+
+def reload_account(account: Account, **fields: Any) -> None:
+    Account.objects.filter(pk=account.pk).update(**fields)
+    account.refresh_from_db()
