@@ -48,6 +48,8 @@ FORM_PAGES = {
     "selection-hide": "library",
     "selection-restorations": "library",
     "session": "overview",
+    "storyboard-duplicates": "storyboards",
+    "storyboard-restorations": "storyboards",
     "studio-copies": "studio",
     "studio-type-undo": "studio",
     "team": "overview",

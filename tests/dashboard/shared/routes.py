@@ -70,6 +70,13 @@ ROUTES = {
     "clip-price": Route(MAKERS, MAKERS, of="clip"),
     "clip-generations": Route(MAKERS, MAKERS, of="clip"),
     "clip-reference": Route(None),  # tests/dashboard/clips/test_references.py
+    "storyboards": Route(EVERYBODY),
+    "new-storyboard": Route(MAKERS, MAKERS),
+    "storyboard": Route(EVERYBODY, of="storyboard"),
+    "storyboard-writing": Route(MAKERS, MAKERS, of="storyboard"),
+    "storyboard-duplicates": Route(None, MAKERS, of="storyboard"),
+    "storyboard-deletion": Route(MAKERS, MAKERS, of="storyboard"),
+    "storyboard-restorations": Route(None, MAKERS, of="storyboard"),
     "ideas": Route(EVERYBODY),
     "idea-searches": Route(EVERYBODY, MAKERS),
     "idea-search-check": Route(MAKERS),

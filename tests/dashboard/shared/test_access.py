@@ -50,6 +50,7 @@ from tests.factories import (
     PresetFactory,
     TokenFactory,
 )
+from tests.storyboards import create_storyboard
 
 Browser = Callable[[Membership], Client]
 # An object of Northlight, found from Priya's video, whose draft waits for more budget.
@@ -68,6 +69,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "rewrite": lambda job: job.account.ledger_conflicts.get().pk,
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
     "clip": lambda job: job.account.jobs.get(kind=JobKind.CLIP).pk,
+    "storyboard": lambda job: job.tenant.storyboards.get().pk,
     "part": lambda job: job.parts.get(list_name="assets").pk,
     "export": lambda job: job.parts.get(list_name="exports").pk,
     "voice": lambda job: job.account.jobs.get(kind="clone").pk,
@@ -103,6 +105,7 @@ def job(priya: Membership) -> Job:
     lost = JobFactory.create(account=account, token=token, title="Whales in fog, again")
     ChargeFactory.create(job=lost, state=ChargeState.UNKNOWN, sent_at=timezone.now())
     JobFactory.create(account=account, token=token, kind=JobKind.CLIP)
+    create_storyboard(priya, token, "Whales in fog", title="Whales in scenes")
     LedgerMirror.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
     exports = [{"id": 2, "status": "completed", "url": "http://127.0.0.1:8001/media/2.mp4"}]
     store_parts(job, {"assets": [{"id": 1}], "exports": exports}, ("assets", "exports"))
