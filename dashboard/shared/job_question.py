@@ -11,7 +11,7 @@ from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.team_balance import credit_shortfall_text
 from proxyapi.credentials import token_vault
-from proxyapi.models import Job, TokenState
+from proxyapi.models import Job, Storyboard, TokenState
 
 UNREADABLE_TEXT = "The token it was made with can no longer be decrypted. Add it again."
 NOT_WORKING_TEXT = "The token it was made with does not work now. Add a new token first."
@@ -43,7 +43,7 @@ def build_job_question(
     )
 
 
-def job_token_problem(job: Job) -> str:
+def job_token_problem(job: Job | Storyboard) -> str:
     """Why the job's token cannot send a request; empty if it can."""
     if job.account.pause_reason:
         return job.account.pause_reason

@@ -45,6 +45,9 @@ STYLE_BUNDLE = StaticBundle(
 STUDIO_STYLE_BUNDLE = StaticBundle("css/studio.css", "css/studio/", STYLE_BUNDLE.comment_pattern)
 ASSET_STYLE_BUNDLE = StaticBundle("css/assets.css", "css/assets/", STYLE_BUNDLE.comment_pattern)
 CLIPS_STYLE_BUNDLE = StaticBundle("css/clips.css", "css/clips/", STYLE_BUNDLE.comment_pattern)
+STORYBOARD_STYLE_BUNDLE = StaticBundle(
+    "css/storyboards.css", "css/storyboards/", STYLE_BUNDLE.comment_pattern
+)
 SCRIPT_BUNDLE = StaticBundle("js/reelroom.js", "js/shell/", re.compile(rb"^ *//.*\n", re.MULTILINE))
 
 
@@ -53,6 +56,7 @@ BUNDLES = (
     STUDIO_STYLE_BUNDLE,
     ASSET_STYLE_BUNDLE,
     CLIPS_STYLE_BUNDLE,
+    STORYBOARD_STYLE_BUNDLE,
     SCRIPT_BUNDLE,
 )
 

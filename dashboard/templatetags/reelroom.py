@@ -26,6 +26,7 @@ from dashboard.static_files.bundles import (
     ASSET_STYLE_BUNDLE,
     CLIPS_STYLE_BUNDLE,
     SCRIPT_BUNDLE,
+    STORYBOARD_STYLE_BUNDLE,
     STUDIO_STYLE_BUNDLE,
     STYLE_BUNDLE,
     files_to_link,
@@ -66,6 +67,12 @@ def asset_sheets() -> list[str]:
 def clip_sheets() -> list[str]:
     """Return the style sheets that pages of clips link besides."""
     return files_to_link(CLIPS_STYLE_BUNDLE)
+
+
+@register.simple_tag
+def storyboard_sheets() -> list[str]:
+    """Return the style sheets that pages of storyboards link besides those of clips."""
+    return files_to_link(STORYBOARD_STYLE_BUNDLE)
 
 
 @register.simple_tag

@@ -19,7 +19,9 @@
     return new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", QUALITY));
   }
 
-  function fill(slot, { blob, id }) {
+  function fill(slot, { blob, id, origin }) {
+    const source = slot.querySelector("input[name=origin]"); // of a scene's frame: where it is from
+    if (source) source.value = origin;
     const files = new DataTransfer();
     if (blob) files.items.add(new File([blob], "frame.jpg", { type: blob.type }));
     const input = blob ? slot.querySelector("input[type=file]") : Object.assign(document.createElement("input"), { type: "hidden" });
@@ -36,7 +38,7 @@
     problem.hidden = Boolean(blob) || what === "film";
     if (!problem.hidden) return;
     dialog.close();
-    fill(slot, { blob, id: shot.value });
+    fill(slot, { blob, id: shot.value, origin: `${shot.parentElement.textContent.trim()}, ${what} frame` });
   }
 
   document.addEventListener("click", ({ target }) => {

@@ -1,13 +1,15 @@
 // Loads the poster of a card once the card comes near the viewport: the service's picture of the video, beside the
-// film's address, or without one a frame of the film.
+// film's address, or without one a frame of the film; data-frame-only has none, or "last": its last frame.
 (() => {
+  const NEAR_END = 0.04; // s: a seek to the very end shows nothing
   const near = new IntersectionObserver(show, { rootMargin: "400px" });
 
   function show(entries) {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       near.unobserve(target);
-      showPicture(target);
+      if (target.dataset.frameOnly === undefined) showPicture(target);
+      else showFrame(target);
     }
   }
 
@@ -26,6 +28,7 @@
   }
 
   function measure(film) {
+    if (film.dataset.frameOnly === "last") film.currentTime = Math.max(0, film.duration - NEAR_END);
     const end = film.parentElement.querySelector("[data-still-length]");
     if (!end || !Number.isFinite(film.duration)) return;
     const whole = Math.round(film.duration);

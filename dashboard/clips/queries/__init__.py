@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dashboard.clips.queries.composer import Composer, build_composer, load_last_clip
-from dashboard.clips.queries.frames import load_frame_sources
 from dashboard.clips.queries.price import ClipPriceCard, build_clip_price
 from dashboard.clips.queries.question import build_clip_question
 from dashboard.clips.queries.recent import RecentClips, load_recent_clips

@@ -21,11 +21,9 @@ from dashboard.clips.queries import (
     load_last_clip,
     load_recent_clips,
 )
-from dashboard.clips.queries.frames import film_reference
 from dashboard.clips.readiness import is_composable
 from dashboard.shared.access import (
     check_permission,
-    fetch_clip,
     fetch_film,
     find_clip_draft,
     has_permission,
@@ -36,6 +34,7 @@ from dashboard.shared.member_token import load_own_token
 from dashboard.shared.query_params import parse_uuid
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.media_files import MAX_MEDIA_FILE_BYTES
+from dashboard.shared.videos.frame_sources import film_reference
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal
 

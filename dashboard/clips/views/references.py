@@ -8,10 +8,10 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.clips.queries import load_frame_sources
 from dashboard.shared.access import check_permission, fetch_clip
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
+from dashboard.shared.videos.frame_sources import load_frame_sources
 from proxyapi import stored_files
 from proxyapi.kinds import FILE_KEY, REFERENCE_FIELDS
 from proxyapi.models import StoredFile

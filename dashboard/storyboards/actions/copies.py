@@ -7,7 +7,6 @@ takes them (`proxyapi.charges.transitions`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django.db import transaction
@@ -16,18 +15,13 @@ from django.utils import timezone
 from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
-from dashboard.shared.clip_models import ClipModel
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
-from dashboard.shared.storyboards.scene_states import (
-    SCENES_LIST,
-    nearest_duration,
-    storyboard_model,
-)
-from dashboard.shared.video_options import account_options
+from dashboard.shared.storyboards.scene_states import SCENES_LIST
+from dashboard.storyboards.readiness.content import build_content
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
-from proxyapi.kinds import can_take, copy_content, scenes_by_id
+from proxyapi.kinds import can_take
 from proxyapi.models import (
     Account,
     Charge,
@@ -39,21 +33,15 @@ from proxyapi.models import (
     Storyboard,
     StoryboardCopy,
     StoryboardMode,
-    StoryboardScene,
     Token,
     lock_draft,
 )
 from proxyapi.models.job_part import PartState
-from proxyapi.models.storyboard import FRAME_FIELDS
 from proxyapi.refusals import NotReady
 
 WRITING_OPERATION = "text_to_scene.prompt"
 UNUSED_CHARGE_STATES = (ChargeState.REFUSED,)
 NO_SCENES = "This storyboard has no scenes yet. Add one first. Nothing was sent."
-ENGINE_GONE = (
-    "The engine of this storyboard is no longer offered on this account. Choose another engine. "
-    "Nothing was sent."
-)
 SCENES_BEING_WRITTEN = (
     "The service is asked to write the scenes of this storyboard. Wait until it has answered. "
     "Nothing was sent."
@@ -73,8 +61,6 @@ CLIP_BEING_MADE = (
     "Clips of this storyboard are being made, and this change sends the film anew. Wait until they "
     "have ended. Nothing was sent."
 )
-NO_PROMPT = "Scene {number} has no prompt."
-WRONG_DURATION = "Scene {number}: {seconds} s is not offered by {engine}. Nearest: {nearest} s."
 
 
 @transaction.atomic
@@ -158,65 +144,6 @@ def lock_current_copy(storyboard: Storyboard) -> Job | None:
     storyboard.refresh_from_db()
     storyboard.copy = job
     return job
-
-
-def build_content(
-    storyboard: Storyboard,
-    scenes: Iterable[StoryboardScene],
-    draft: Draft | None = None,
-    *,
-    mode: str = "",
-) -> dict[str, Any]:
-    """What a copy is to contain; `draft` is that of a copy that exists. Raises `NotReady` if the
-    engine is not offered any more."""
-    model, scenes = storyboard_model(storyboard), list(scenes)
-    sent = draft.sent_settings if draft else {}
-    return copy_content(
-        storyboard,
-        scenes,
-        find_engine_id(storyboard, model),
-        sent,
-        mode=mode,
-        taken_frames=taken_frames(model),
-        unready=find_unready(scenes, model, scenes_by_id(sent).keys()),
-    )
-
-
-def find_engine_id(storyboard: Storyboard, model: ClipModel | None) -> int | str:
-    """Return the id of the clip engine on this account. Raises `NotReady`."""
-    options = account_options(storyboard.account)
-    item = next(iter(options.options_with_slug("clip_engine_id", storyboard.engine)), None)
-    if item is None or (model is None and storyboard.account.clip_models):
-        raise NotReady(ENGINE_GONE)
-    id: int | str = item["id"]
-    return id
-
-
-def taken_frames(model: ClipModel | None) -> tuple[str, ...]:
-    """Return the frames that the engine takes; both if its menus are not known."""
-    if model is None:
-        return FRAME_FIELDS
-    slots = {slot.name for slot in model.slots}
-    takes = {"first_frame": slots & {"first_frame", "image"}, "last_frame": slots & {"last_frame"}}
-    return tuple(name for name in FRAME_FIELDS if takes[name])
-
-
-def find_unready(
-    scenes: list[StoryboardScene], model: ClipModel | None, sent_ids: Collection[str]
-) -> Mapping[str, str]:
-    """Return why scenes cannot be sent yet, by their ids."""
-    unready = {}
-    for number, scene in enumerate(scenes, start=1):
-        nearest = nearest_duration(model, scene.duration)
-        if scene.kept_at and str(scene.pk) in sent_ids:
-            continue  # it stays as it was sent
-        if not scene.prompt.strip():
-            unready[str(scene.pk)] = NO_PROMPT.format(number=number)
-        elif nearest is not None and model:
-            unready[str(scene.pk)] = WRONG_DURATION.format(
-                number=number, seconds=scene.duration, engine=model.name, nearest=nearest
-            )
-    return unready
 
 
 def check_not_being_written(storyboard: Storyboard) -> None:

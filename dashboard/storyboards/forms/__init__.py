@@ -1,3 +1,7 @@
 """Forms of storyboards."""
 
 from __future__ import annotations
+
+from dashboard.storyboards.forms.scene import FrameForm, SceneForm
+
+__all__ = ["FrameForm", "SceneForm"]

@@ -24,7 +24,7 @@ from dashboard.storyboards.actions.storyboards import start_storyboard
 from dashboard.storyboards.forms.start import FORMAT_FIELDS, StoryboardForm
 from dashboard.storyboards.queries.start import build_start_page
 from dashboard.storyboards.queries.writing import build_writing_question
-from dashboard.storyboards.readiness import has_scenes_or_writing
+from dashboard.storyboards.readiness.writing import has_scenes_or_writing
 from proxyapi.models import Storyboard, StoryboardMode
 from proxyapi.refusals import Refusal
 

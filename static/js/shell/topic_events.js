@@ -4,7 +4,8 @@
 // `delay` merges several topics into one request. At most one event per topic and second, the first at once.
 (() => {
   const EVERY = 1000;
-  const TOPICS = ["job", "draft", "charge", "account", "token", "ledger", "top_up", "budget", "alert", "service", "preset", "idea"];
+  const TOPICS = ["job", "draft", "charge", "account", "token", "ledger", "top_up", "budget", "alert", "service", "preset", "idea",
+    "storyboard"];
   const resting = new Map(); // topic: whether it was touched again meanwhile
 
   function touch(topic) {

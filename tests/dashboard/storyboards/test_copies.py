@@ -13,12 +13,12 @@ from dashboard.storyboards.actions import is_placed, place_for_writing, place_in
 from dashboard.storyboards.actions.copies import (
     APPROVAL_PENDING,
     CLIP_BEING_MADE,
-    ENGINE_GONE,
     FILM_BEING_RENDERED,
     NO_SCENES,
     REQUEST_OPEN,
     SCENES_BEING_WRITTEN,
 )
+from dashboard.storyboards.readiness.content import ENGINE_GONE
 from proxyapi.models import ChargeState, Job, JobPart, JobState, Storyboard, Token, TokenState
 from proxyapi.refusals import NotReady, TokenRefused
 from tests.factories import ChargeFactory, TokenFactory

@@ -1,0 +1,143 @@
+"""The price questions before clips are generated and before the film is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from decimal import Decimal
+from uuid import UUID
+
+from django.urls import reverse
+
+from dashboard.models import Membership
+from dashboard.shared.budget_impact import build_budget_impact
+from dashboard.shared.clip_models import clip_model_name
+from dashboard.shared.formatting import clock, duration
+from dashboard.shared.job_question import job_token_problem
+from dashboard.shared.price_question import AmountRow, PriceQuestion
+from dashboard.shared.storyboards.clip_prices import ClipPriceForm
+from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SceneRow
+from dashboard.shared.team_balance import credit_shortfall_text
+from dashboard.storyboards.readiness.clip_plan import PlannedClip, clips_version, list_scenes
+from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
+from dashboard.storyboards.readiness.problems import find_clips_problem, find_render_problem
+from proxyapi import pricing
+from proxyapi.models import Storyboard
+
+LISTED_CLIPS = 8  # lines of the calculation; more are one line
+BY_LIST_NOTE = "By the price list. The service names no price for scene clips"
+EXACT_NOTE = "The last clips cost what was shown"
+FREE_NOTE = "The last clips cost nothing: the render is what is charged"
+NO_REFUND_NOTICE = "The service promises no refund for a scene clip that fails."
+RENDER_NOTICE = "If the render fails, the service does not refund it by itself."
+FORM_NOTES = {
+    ClipPriceForm.ABOUT: BY_LIST_NOTE,
+    ClipPriceForm.EXACT: EXACT_NOTE,
+    ClipPriceForm.FREE: FREE_NOTE,
+}
+
+
+def build_clips_question(
+    storyboard: Storyboard,
+    rows: Sequence[SceneRow],
+    reader: Membership,
+    ids: Collection[str],
+    refusal: str = "",
+    idempotency_key: UUID | None = None,
+) -> PriceQuestion:
+    """A refused form keeps its key: it charged nothing and cannot charge twice. Eight queries."""
+    ready = load_readiness(storyboard, rows)
+    plan = ready.plan
+    chosen = plan.choose(ids)
+    price = plan.price_of(chosen) if chosen else None
+    hold = pricing.hold_for_operation(CLIPS_OPERATION, price) if price is not None else Decimal(0)
+    count = "1 clip" if len(chosen) == 1 else f"{len(chosen)} clips"
+    lost = plan.anew_text if plan.again else ""
+    return PriceQuestion(
+        label=f"Generate {count}" if chosen else "Generate",
+        heading=f"Generate {count}?" if chosen else "Generate clips",
+        title=storyboard.title,
+        summary=clips_summary(storyboard, chosen),
+        price=price,
+        is_exact=plan.form == ClipPriceForm.EXACT,
+        price_note=FORM_NOTES[plan.form],
+        parts=tuple(clip_rows(chosen, plan.form)) if len(chosen) > 1 and price else (),
+        hold=hold,
+        available=ready.available,
+        budget=build_budget_impact(reader, hold),
+        unmet=tuple(find_unmet(storyboard, ready, find_clips_problem(ready, chosen), hold)),
+        refusal=refusal,
+        notice=f"{lost} {NO_REFUND_NOTICE}".strip(),
+        url=reverse("storyboard-clips", args=[storyboard.pk]),
+        cancel_url=reverse("storyboard", args=[storyboard.pk]),
+        hidden_fields={
+            "scenes": ",".join(clip.id for clip in chosen),
+            "version": clips_version(storyboard, rows, {clip.id for clip in chosen}),
+        },
+        **({"idempotency_key": idempotency_key} if idempotency_key else {}),
+    )
+
+
+def clips_summary(storyboard: Storyboard, chosen: Sequence[PlannedClip]) -> str:
+    """Return a line such as `Scenes 4, 6 and 7 with Marlow 02, 26 s, 16:9, 512P.`"""
+    if not chosen:
+        return ""
+    numbers = [clip.row.number for clip in chosen]
+    seconds = sum(clip.row.scene.duration for clip in chosen)
+    engine = clip_model_name(storyboard.account, storyboard.engine)
+    facts = (duration(seconds), storyboard.aspect_ratio, storyboard.resolution)
+    return f"{list_scenes(numbers)} with {engine}, {', '.join(filter(None, facts))}."
+
+
+def clip_rows(chosen: Sequence[PlannedClip], form: ClipPriceForm) -> Iterator[AmountRow]:
+    listed = chosen if len(chosen) <= LISTED_CLIPS else chosen[: LISTED_CLIPS - 1]
+    for clip in listed:
+        label = f"Scene {clip.row.number}, {clip.text}"
+        yield AmountRow(label, clip.credits or Decimal(0), form)
+    if rest := chosen[len(listed) :]:
+        total = sum((clip.credits or Decimal(0) for clip in rest), Decimal(0))
+        yield AmountRow(f"{len(rest)} more scenes", total, form)
+
+
+def build_render_question(
+    storyboard: Storyboard,
+    rows: Sequence[SceneRow],
+    reader: Membership,
+    refusal: str = "",
+    idempotency_key: UUID | None = None,
+) -> PriceQuestion:
+    """Eight queries."""
+    ready = load_readiness(storyboard, rows)
+    price = ready.render.price
+    hold = price or Decimal(0)
+    quoted_at = f" at {clock(ready.render.as_of)}" if ready.render.as_of else ""
+    seconds = sum(row.scene.duration for row in rows)
+    count = "1 scene" if len(rows) == 1 else f"{len(rows)} scenes"
+    return PriceQuestion(
+        label="Render",
+        title=storyboard.title,
+        summary=f"{count}, {duration(seconds)}.",
+        price=price,
+        is_exact=True,
+        price_note=f"Exact, quoted by the service{quoted_at}",
+        hold=hold,
+        available=ready.available,
+        budget=build_budget_impact(reader, hold),
+        unmet=tuple(find_unmet(storyboard, ready, find_render_problem(ready), hold)),
+        refusal=refusal,
+        notice=RENDER_NOTICE,
+        url=reverse("storyboard-render", args=[storyboard.pk]),
+        cancel_url=reverse("storyboard", args=[storyboard.pk]),
+        hidden_fields={"version": clips_version(storyboard, rows, all_ids(rows))},
+        **({"idempotency_key": idempotency_key} if idempotency_key else {}),
+    )
+
+
+def all_ids(rows: Sequence[SceneRow]) -> frozenset[str]:
+    return frozenset(str(row.scene.pk) for row in rows)
+
+
+def find_unmet(
+    storyboard: Storyboard, ready: FilmReadiness, problem: str, hold: Decimal
+) -> Iterator[str]:
+    token_problem = job_token_problem(storyboard)
+    yield from filter(None, (problem, token_problem, credit_shortfall_text(ready.available, hold)))

@@ -1,0 +1,80 @@
+"""The orders of clips of one copy: which are open, and what the last one started."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from dashboard.shared.formatting import credits
+from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SceneRow, SceneState
+from dashboard.shared.videos.labels import quote_text
+from proxyapi.models import Charge, ChargeState, Storyboard
+
+PARTLY_STARTED_TEXT = "{started} of {count} clips were started, {cost} of {price} cr charged."
+SCENE_REFUSED_TEXT = " Scene {number} was refused{reason}."
+
+
+@dataclass(frozen=True, slots=True)
+class ClipOrders:
+    """`charges` are those of the current copy, the newest first."""
+
+    charges: tuple[Charge, ...]
+
+    def open_for(self, scene_id: str) -> Charge | None:
+        return next((it for it in self.charges if it.is_open and orders_scene(it, scene_id)), None)
+
+    def last_for(self, scene_id: str) -> Charge | None:
+        return next((it for it in self.charges if orders_scene(it, scene_id)), None)
+
+    def waits_for_approval(self, scene_id: str) -> bool:
+        charge = self.open_for(scene_id)
+        return charge is not None and charge.state == ChargeState.DRAFT
+
+    @property
+    def awaiting_approval(self) -> Charge | None:
+        return next((it for it in self.charges if it.state == ChargeState.DRAFT), None)
+
+    @property
+    def unknown(self) -> Charge | None:
+        return next((it for it in self.charges if it.state == ChargeState.UNKNOWN), None)
+
+    def ordered_at(self, scene_id: str) -> datetime | None:
+        charge = self.last_for(scene_id)
+        return (charge.sent_at or charge.created_at) if charge else None
+
+
+def load_clip_orders(storyboard: Storyboard) -> ClipOrders:
+    """One query, none without a copy."""
+    if storyboard.copy_id is None:
+        return ClipOrders(())
+    charges = Charge.objects.filter(job=storyboard.copy_id, operation=CLIPS_OPERATION)
+    related = charges.select_related("member", "account").order_by("-created_at")
+    return ClipOrders(tuple(related))
+
+
+def orders_scene(charge: Charge, scene_id: str) -> bool:
+    return scene_id in charge.body.get("scenes", ())
+
+
+def partly_started_text(orders: ClipOrders, rows: Sequence[SceneRow]) -> str:
+    """Return the sentence about an order that started some of its clips; empty if the last order
+    started all or none of them, or the service has not shown its clips yet."""
+    last = orders.charges[0] if orders.charges else None
+    if last is None or not last.is_charged or last.applied_at is None or last.cost is None:
+        return ""
+    ordered = [row for row in rows if orders_scene(last, str(row.scene.pk))]
+    # A scene that is ready or failed has a clip; one that was changed since says nothing.
+    refused = [row for row in ordered if row.clip is None and row.state == SceneState.NO_CLIP]
+    has_been_read = any(row.clip and row.clip.read_at >= last.applied_at for row in ordered)
+    if not refused or len(refused) == len(ordered) or not has_been_read:
+        return ""
+    text = PARTLY_STARTED_TEXT.format(
+        started=len(ordered) - len(refused),
+        count=len(ordered),
+        cost=credits(last.cost),
+        price=credits(last.price),
+    )
+    reason = f": {quote_text(last.reason)}" if last.reason else ""
+    number = refused[0].number
+    return text + SCENE_REFUSED_TEXT.format(number=number, reason=reason)
