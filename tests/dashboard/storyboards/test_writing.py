@@ -9,12 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import ApprovalRequest, Budget, Membership
-from dashboard.storyboards.queries.writing import load_scene_writing
 from proxyapi.models import Charge, ChargeState, Job, Storyboard, StoryboardMode, Token, TokenState
 from proxyapi.models.job_part import JobPart
 from tests.dashboard.storyboards.test_list import place_with_clips
@@ -48,12 +46,9 @@ def confirm(browser: Any, storyboard: Storyboard, question: str, **data: str) ->
     return browser.post(url, {"nonce": nonce, "price": price, **data}, headers=HTMX)
 
 
-def show_writing(storyboard: Storyboard) -> str:
-    storyboard.refresh_from_db()
-    writing = load_scene_writing(storyboard)
-    assert writing is not None
-    context = {"writing": writing, "storyboard": storyboard, "may_edit": True}
-    return render_to_string("storyboards/_writing.html", context)
+def open_editor(browser: Any, storyboard: Storyboard) -> str:
+    page: str = browser.get(reverse("storyboard", args=[storyboard.pk])).content.decode()
+    return page
 
 
 def test_the_question_shows_what_is_sent_and_about_what_a_script_costs(
@@ -88,8 +83,8 @@ def test_while_they_are_written_a_bone_stands_for_each_scene(
 ) -> None:
     browser = client_of(priya)
     confirm(browser, storyboard, ask(browser, storyboard))
-    text = show_writing(storyboard)
-    assert "Writing 3 scenes" in text and text.count("bone--frame") == 3
+    text = open_editor(browser, storyboard)
+    assert "Writing 3 scenes" in text and text.count("bone--scene") == 3
     assert "You can leave this page." in text and "usually" not in text
     assert "The scenes are being written" in browser.get(reverse("storyboards")).content.decode()
     other = confirm(browser, storyboard, ask(browser, storyboard)).content.decode()
@@ -111,7 +106,7 @@ def test_the_usual_time_is_said_when_enough_is_known(
     question = ask(browser, storyboard)
     assert "The last one on this account cost 4 cr." in question
     confirm(browser, storyboard, question)
-    assert "usually 10 to 30 s" in " ".join(show_writing(storyboard).split())
+    assert "usually 10 to 30 s" in " ".join(open_editor(browser, storyboard).split())
 
 
 def test_a_free_one_is_said(priya: Membership, storyboard: Storyboard, client_of: Browser) -> None:
@@ -165,7 +160,7 @@ def test_a_description_that_the_service_refused_is_kept_and_can_be_changed(
     confirm(browser, storyboard, ask(browser, storyboard))
     refused = {"state": ChargeState.REFUSED, "settled_at": timezone.now()}
     Charge.objects.update(reason="Prompt is not allowed.", **refused)
-    text = show_writing(storyboard)
+    text = open_editor(browser, storyboard)
     assert "The scenes were not written." in text
     assert "Prompt is not allowed. Nothing was charged. Your description is kept." in text
     assert "Change the" in text
@@ -183,7 +178,7 @@ def test_a_lost_answer_is_said_and_nothing_is_sent_again(
     browser = client_of(priya)
     confirm(browser, storyboard, ask(browser, storyboard))
     Charge.objects.update(state=ChargeState.UNKNOWN, sent_at=timezone.now(), attempts=1)
-    text = show_writing(storyboard)
+    text = open_editor(browser, storyboard)
     assert "We do not know whether the scenes were written." in text
     assert "Nothing was sent again." in text
     confirm(browser, storyboard, ask(browser, storyboard))
@@ -201,7 +196,7 @@ def test_over_budget_an_approval_is_requested(
     assert "Over budget" in refused and not Charge.objects.exists()
     confirm(browser, storyboard, question, ask="1", note="For the spring film")
     assert ApprovalRequest.objects.get().note == "For the spring film"
-    assert "waits for an approval" in show_writing(storyboard)
+    assert "waits for an approval" in open_editor(browser, storyboard)
 
 
 @pytest.mark.parametrize(
