@@ -207,9 +207,10 @@ def build_request_body(charge: Charge) -> dict[str, Any]:
         (upload.field, (upload.name, bytes(upload.content), upload.content_type))
         for upload in charge.uploads.order_by("pk")
     ]
+    body = KINDS[charge.job.kind].request_body(charge) if charge.job else charge.body
     if files := files or stored_files_to_send(charge):
-        return {"data": charge.body, "files": files}
-    return {"json": charge.body or None}
+        return {"data": body, "files": files}
+    return {"json": body or None}
 
 
 def stored_files_to_send(charge: Charge) -> UploadFiles:

@@ -51,6 +51,8 @@ def snapshot(charge: Charge, record: UpstreamRecord) -> UpstreamRecord:
     """The part of the reading before the send to store; `by_ledger`: a debit alone proves the
     charge."""
     row, source = get_operation(charge.operation), evidence_of(charge)
+    if charge.job:
+        record = KINDS[charge.job.kind].select_evidence(charge, record)
     stored = source.snapshot(row, record)
     return {**stored, "by_ledger": source.is_debit_enough(row, stored)}
 

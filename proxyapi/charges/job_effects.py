@@ -44,7 +44,8 @@ def is_conclusive(charge: Charge, record: UpstreamRecord) -> bool:
         return bool(script_text(record))
     if charge.operation in CHARGED_CREATE_OPERATIONS and charge.job_id:
         return bool(evidence.created_resource_id(charge, record))
-    return True
+    row = get_operation(charge.operation)
+    return KINDS[charge.job.kind].has_result(row, record) if charge.job else True
 
 
 @transaction.atomic
@@ -74,6 +75,8 @@ def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> No
     if job is not None:
         apply_to_parts(job, charge, record, now)
         advance_job(job, charge, record, now)
+        if not KINDS[job.kind].store_result(job, charge, record):
+            part_reads.read_parts_soon(job, FIRST_POLL_DELAY)
         publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 

@@ -33,7 +33,10 @@ from proxyapi.kinds.faceless_draft import (
 )
 from proxyapi.kinds.storyboard import STORYBOARD
 from proxyapi.kinds.storyboard_copy import (
+    SCENE_CLIPS_OPERATION,
     SCENE_FIELDS,
+    STORYBOARD_RENDER_OPERATION,
+    WRITING_OPERATION,
     can_take,
     changed_fields,
     copy_content,

@@ -106,6 +106,24 @@ class KindSpec:
         """Raise `errors.UnsendableRequest` if the evidence read just before shows that the charge
         must not be sent."""
 
+    def request_body(self, charge: Charge) -> UpstreamRecord:
+        """The body to send. Raises `errors.UnsendableRequest` if it cannot be sent any more."""
+        body: UpstreamRecord = charge.body
+        return body
+
+    def has_result(self, operation: Operation, record: UpstreamRecord) -> bool:
+        """Whether an answer shows what the operation made; one that does not is read back."""
+        return True
+
+    def store_result(self, job: Job, charge: Charge, record: UpstreamRecord) -> bool:
+        """Store what a charge made besides its job and its parts, once for each charge; return
+        whether the record shows it. The caller has locked the job."""
+        return True
+
+    def select_evidence(self, charge: Charge, record: UpstreamRecord) -> UpstreamRecord:
+        """The part of the record that the charge changes."""
+        return record
+
     def store_completion(self, job: Job, data: Any) -> None:
         """What follows from the answer that shows the resource completed, besides the job's state.
         Runs before that is stored, and perhaps twice."""

@@ -24,12 +24,15 @@ from proxyapi.models import Storyboard, StoryboardMode, StoryboardScene
 from proxyapi.models.draft import UNCONFIRMED_SETTING
 from proxyapi.models.storyboard import FRAME_FIELDS
 
+WRITING_OPERATION = "text_to_scene.prompt"  # the service writes the scenes
+SCENE_CLIPS_OPERATION = "text_to_scene.clips"
+STORYBOARD_RENDER_OPERATION = "text_to_scene.render"
 CopyContent = Mapping[str, Any]
 SETTING_FIELDS = ("clip_engine_id", "aspect_ratio", "resolution", "audio")
 FIXED_SCENE_FIELDS = ("prompt", "duration")
 SCENE_FIELDS = (*FIXED_SCENE_FIELDS, "is_chained", *FRAME_FIELDS)
 NO_VALUES: Mapping[str, Any] = {"is_chained": False, "first_frame": {}, "last_frame": {}}
-UNKNOWN_SCENES_KEY = "has_unknown_scenes"  # the service shows scenes that were not sent from here
+UNUSABLE_KEY = "unusable"  # the service lost it, or shows scenes that were not sent from here
 
 
 def copy_content(
@@ -105,7 +108,7 @@ def can_take(sent: CopyContent, wanted: CopyContent) -> bool:
     """Whether a copy of which `sent` is at the service can become `wanted`."""
     if not sent:
         return True  # nothing was sent yet
-    if sent.get(UNKNOWN_SCENES_KEY):
+    if sent.get(UNUSABLE_KEY):
         return False
     if any(sent.get(name) != wanted.get(name) for name in SETTING_FIELDS):
         return False

@@ -17,6 +17,8 @@ from enum import StrEnum
 from proxyapi.upstream.endpoint import Endpoint, RetryPolicy
 from proxyapi.upstream.reply import RateLimitStatus
 
+# What to try next where the spec shows no method, after the one that was refused.
+OTHER_METHODS = {"PUT": "POST", "POST": "PATCH", "PATCH": "PUT"}
 MAX_FIELD_NAME_CHARS = 40  # characters of a field's name in a sentence
 
 
@@ -281,6 +283,18 @@ class NotFound(Refused):
 class MethodNotAllowed(Refused):
     code = "METHOD-NOT-ALLOWED"
     sentence = "The service does not support this request method. Nothing was charged."
+
+    @property
+    def user_message(self) -> str:
+        """Names the setting if the method is a guess of ours (pitfall 91)."""
+        row = self.operation
+        if row is None or row.method_documented:
+            return self.sentence
+        return (
+            f"The service does not take {row.method} for {row.name}. Nothing was charged, and "
+            f"nothing is lost. Set VIDEO_API_METHODS={row.name}={OTHER_METHODS[row.method]} and "
+            "restart Reelroom, then try again."
+        )
 
 
 class Conflict(Refused):

@@ -73,7 +73,7 @@ def test_only_files_that_wait_too_long_are_pruned(stored_file: StoredFile) -> No
 
 def test_a_frame_is_kept_as_long_as_its_storyboard_uses_it(priya: Membership) -> None:
     board = create_storyboard(priya, create_storyboard_token(priya))
-    used, unused = (
+    used, _ = (
         stored_files.store_file(board, name=name, content_type="image/png", content=CONTENT)
         for name in ("used.png", "unused.png")
     )

@@ -14,13 +14,13 @@ from dashboard.shared.clip_models import (
     estimate_from_list,
     find_clip_model,
 )
-from proxyapi.kinds import changed_fields, scenes_by_id
+from proxyapi.kinds import SCENE_CLIPS_OPERATION, changed_fields, scenes_by_id
 from proxyapi.models import Charge, ChargeState, Job, JobPart, Storyboard, StoryboardScene
 from proxyapi.models.charge import HOLDING_STATES
-from proxyapi.models.job_part import PartState
+from proxyapi.models.job_part import SCENE_CLIPS, PartState
 
-SCENES_LIST = "scenes"  # of a storyboard's record, as `Operation.part_list`
-CLIPS_OPERATION = "text_to_scene.clips"
+SCENES_LIST = SCENE_CLIPS
+CLIPS_OPERATION = SCENE_CLIPS_OPERATION
 
 
 class SceneState(StrEnum):

@@ -21,7 +21,7 @@ from dashboard.shared.storyboards.scene_states import SCENES_LIST
 from dashboard.storyboards.readiness.content import build_content
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
-from proxyapi.kinds import can_take
+from proxyapi.kinds import WRITING_OPERATION, can_take
 from proxyapi.models import (
     Account,
     Charge,
@@ -39,7 +39,6 @@ from proxyapi.models import (
 from proxyapi.models.job_part import PartState
 from proxyapi.refusals import NotReady
 
-WRITING_OPERATION = "text_to_scene.prompt"
 UNUSED_CHARGE_STATES = (ChargeState.REFUSED,)
 NO_SCENES = "This storyboard has no scenes yet. Add one first. Nothing was sent."
 SCENES_BEING_WRITTEN = (
@@ -129,7 +128,7 @@ def is_placed(storyboard: Storyboard) -> bool:
         content = build_content(storyboard, storyboard.scenes.all(), job.draft)
     except NotReady:
         return False
-    return content == job.draft.settings
+    return bool(content == job.draft.settings)
 
 
 def lock_current_copy(storyboard: Storyboard) -> Job | None:
@@ -178,7 +177,8 @@ def change_copy(job: Job, content: dict[str, Any]) -> Job:
     draft.settings, draft.edited_at = content, now
     draft.estimate, draft.quote_error, draft.quote_fields = None, "", None
     draft.quote_due_at = None
-    draft.save()
+    changed = ("settings", "edited_at", "estimate", "quote_error", "quote_fields", "quote_due_at")
+    draft.save(update_fields=changed)
     job.title = content["title"]
     job.save(update_fields=["title"])
     publish_event(job.tenant_id, EventType.JOB, job.pk)

@@ -20,8 +20,8 @@ CHANGED_MEANWHILE = "This scene was changed meanwhile. Look at it again. Nothing
 
 @transaction.atomic
 def keep_clip(*, by: Membership, storyboard: Storyboard, scene: StoryboardScene) -> int:
-    """Record who decided, and return the scene's number. The next change of the scene ends it. Raises
-    `NotReady`."""
+    """Record who decided, and return the scene's number; the next change of the scene ends it.
+    Raises `NotReady`."""
     check_permission(by, Permission.RENDER)
     row = next((it for it in load_scene_rows(storyboard) if it.scene.pk == scene.pk), None)
     if row is None or row.state != SceneState.CHANGED:

@@ -85,6 +85,7 @@ def build_film_bar(storyboard: Storyboard, rows: Sequence[SceneRow], reader: Mem
 def missing_text(ready: FilmReadiness) -> str:
     plan = ready.plan
     chosen = plan.choose(plan.default_ids)
+    return clip_price_text(plan.price_of(chosen), plan.form) if chosen else NOTHING_MISSING
 
 
 def build_chips(

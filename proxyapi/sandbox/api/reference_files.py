@@ -1,4 +1,5 @@
-"""The body that creates a clip: JSON, or a form in which references may be files.
+"""The body that creates a clip or gives a scene its frames: JSON, or a form in which references
+may be files.
 
 A file is kept and becomes the address of our own media."""
 
@@ -15,7 +16,8 @@ from proxyapi.sandbox import errors, media_url
 from proxyapi.sandbox.authorization import ApiCall
 from proxyapi.sandbox.scraping import page_reader
 
-PICTURE_FIELDS = ("first_frame", "last_frame", "image")
+FRAME_FIELDS = ("first_frame", "last_frame")
+PICTURE_FIELDS = (*FRAME_FIELDS, "image")
 FILM_FIELD = "video"
 PICTURES = ("png", "jpg", "webp")
 _FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
@@ -72,14 +74,16 @@ def validate(model: type[BodyModel], body: ClipBody) -> BodyModel:
         raise RequestValidationError(found) from None
 
 
-def document_body(model: type[BaseModel]) -> dict[str, Any]:
+def document_body(
+    model: type[BaseModel], file_fields: tuple[str, ...] = (*PICTURE_FIELDS, FILM_FIELD)
+) -> dict[str, Any]:
     """The body for /openapi.json: the model as JSON, and as a form with files."""
     schema = model.model_json_schema()
     inner = schema.pop("$defs", {})
     schema = json.loads(
         json.dumps(schema), object_hook=lambda part: _without_reference(part, inner)
     )
-    files = dict.fromkeys((*PICTURE_FIELDS, FILM_FIELD), _FILE)
+    files = dict.fromkeys(file_fields, _FILE)
     form = {**schema, "properties": {**schema["properties"], **files}}
     form["properties"].pop("modifiers", None)
     content = {"application/json": {"schema": schema}, "multipart/form-data": {"schema": form}}
