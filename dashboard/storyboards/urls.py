@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from dashboard.storyboards.views import (
+    additions,
     charges,
     editor,
     frames,
@@ -22,6 +23,11 @@ SCENE = f"{STORYBOARD}scenes/<uuid:scene_id>/"
 urlpatterns = [
     path("studio/storyboards/", list_views.storyboards, name="storyboards"),
     path("studio/storyboards/new/", start.new_storyboard, name="new-storyboard"),
+    path(
+        "studio/storyboards/additions/<uuid:clip_id>/",
+        additions.add_clip,
+        name="storyboard-additions",
+    ),
     path(STORYBOARD, editor.storyboard, name="storyboard"),
     path(f"{STORYBOARD}presence/", editor.presence, name="storyboard-presence"),
     path(f"{STORYBOARD}scenes/", scenes.scenes, name="storyboard-scenes"),
