@@ -24,6 +24,7 @@ from dashboard.clips.queries import (
 from dashboard.clips.readiness import is_composable
 from dashboard.shared.access import (
     check_permission,
+    fetch_clip,
     fetch_film,
     find_clip_draft,
     has_permission,
