@@ -77,7 +77,6 @@ ROUTES = {
     "clip-reference": Route(None),  # tests/dashboard/clips/test_references.py
     "storyboards": Route(EVERYBODY),
     "new-storyboard": Route(MAKERS, MAKERS),
-    "storyboard": Route(EVERYBODY, of="storyboard"),
     "storyboard-writing": Route(MAKERS, MAKERS, of="storyboard"),
     "storyboard-duplicates": Route(None, MAKERS, of="storyboard"),
     "storyboard-deletion": Route(MAKERS, MAKERS, of="storyboard"),
