@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from proxyapi.models import VIDEO_KINDS, Job, Tenant
+from dashboard.shared.storyboards.copies import select_videos
+from proxyapi.models import Job, Tenant
 
 PART_CHANGES_TEMPLATE = "parts/_changes.html"
 
 
 def changed_parts_context(tenant: Tenant, jobs: Sequence[Job]) -> Mapping[str, object]:
     """Return `part_job_ids` for the template; no query."""
-    return {"part_job_ids": [job.pk for job in jobs if job.kind in VIDEO_KINDS]}
+    return {"part_job_ids": [job.pk for job in select_videos(jobs)]}

@@ -67,7 +67,7 @@ def has_permission(membership: Membership, permission: Permission) -> bool:
 def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW) -> Job:
     jobs = Job.objects.visible().filter(tenant=request.team.tenant)
     related = ("member", "account", "token", "draft", "draft_origin", "version")
-    job = jobs.select_related(*related).filter(pk=job_id).first()
+    job = jobs.select_related(*related, "storyboard_copy__storyboard").filter(pk=job_id).first()
     if job is None:
         raise Http404("This video does not exist in this team.")
     check_permission(request.membership, permission)
@@ -142,6 +142,23 @@ def fetch_storyboard(
     return storyboard
 
 
+def find_storyboard(request: TeamRequest, storyboard_id: UUID) -> Storyboard | None:
+    """Return the storyboard with the id of a form of a new one; None if it was not started."""
+    check_permission(request.membership, Permission.RENDER)
+    if not Storyboard.objects.filter(pk=storyboard_id).exists():
+        return None
+    return fetch_storyboard(request, storyboard_id, Permission.RENDER)
+
+
+def fetch_deleted_storyboard(request: TeamRequest, storyboard_id: UUID) -> Storyboard:
+    """Return a storyboard to restore; another member may have restored it already."""
+    storyboard = Storyboard.objects.filter(tenant=request.team.tenant, pk=storyboard_id).first()
+    if storyboard is None:
+        raise Http404("This storyboard does not exist in this team.")
+    check_permission(request.membership, Permission.RENDER)
+    return storyboard
+
+
 def fetch_scene(
     request: TeamRequest,
     storyboard_id: UUID,
@@ -170,7 +187,8 @@ def fetch_part(
 def fetch_selected_jobs(request: TeamRequest, job_ids: Collection[UUID]) -> list[Job]:
     """Return several videos to change, hidden ones too, newest first."""
     jobs = list(
-        Job.objects.filter(tenant=request.team.tenant, pk__in=job_ids)
+        Job.objects.videos()
+        .filter(tenant=request.team.tenant, pk__in=job_ids)
         .select_related("version")
         .order_by("-created_at", "-pk")
     )

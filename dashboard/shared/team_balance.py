@@ -24,7 +24,7 @@ from proxyapi.models import (
 )
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import HOLDING_STATES, held_credits_annotation
-from proxyapi.operations import PART_OPERATIONS
+from proxyapi.operations import SIDE_OPERATIONS
 
 STALE_BALANCE_AFTER = timedelta(minutes=15)  # an older balance is shown with its time
 
@@ -122,7 +122,7 @@ def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
             unknown=Coalesce(
                 Subquery(
                     charges.filter(of_videos, state=ChargeState.UNKNOWN)
-                    .exclude(operation__in=PART_OPERATIONS)  # the video itself is not unknown
+                    .exclude(operation__in=SIDE_OPERATIONS)  # the video itself is not unknown
                     .values("tenant")
                     .annotate(n=Count("pk"))
                     .values("n")

@@ -11,9 +11,10 @@ import uuid
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Self
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from proxyapi import upstream_address
@@ -48,8 +49,12 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(hidden_at__isnull=True)
 
     def videos(self) -> Self:
-        """Without cloned voices and characters, which have pages of their own."""
-        return self.filter(kind__in=VIDEO_KINDS)
+        """Without cloned voices and characters, which have pages of their own, and without copies
+        of a storyboard of which no film was requested."""
+        is_unrendered_copy = Q(kind=JobKind.STORYBOARD, state=JobState.DRAFT)
+        charges = apps.get_model("proxyapi", "Charge").objects  # imports this module
+        renders = charges.starting_jobs().filter(job=OuterRef("pk"))
+        return self.filter(~is_unrendered_copy | Exists(renders), kind__in=VIDEO_KINDS)
 
     def polling_stopped(self, now: datetime) -> Self:
         """Running jobs that are not polled until a person resumes polling, as

@@ -34,6 +34,12 @@ FACELESS_RENDER_OPERATIONS = _names(
 JOB_STARTING_OPERATIONS = _names(lambda row: row.starts_job)
 REFUNDABLE_OPERATIONS = _names(lambda row: row.refundable)
 PART_OPERATIONS = _names(lambda row: row.changes_part)
+# Of a storyboard's scenes: the writing of them, and their clips.
+SCENE_OPERATIONS = _names(
+    lambda row: row.charging and row.kind is JobKind.STORYBOARD and bool(row.part_list)
+)
+# Charges that leave their video as it is.
+SIDE_OPERATIONS = (*PART_OPERATIONS, *SCENE_OPERATIONS)
 (PREVIEW_OPERATION,) = _names(lambda row: row.adds_parts)
 (TRAINING_OPERATION,) = _names(lambda row: row.starts_rendering and row.kind is JobKind.CHARACTER)
 (CHARACTER_CREATE_OPERATION,) = _names(lambda row: row.creates and row.kind is JobKind.CHARACTER)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.library.queries.films.buttons import film_buttons
 from dashboard.models import ApprovalRequest, Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.action_buttons import (
@@ -66,6 +67,8 @@ def video_page_actions(
             buttons.append(edit_button(job, kind="primary"))
         elif state == "completed" and job.kind == JobKind.FACELESS:
             buttons.append(export_button(job))
+        elif job.kind == JobKind.STORYBOARD:
+            buttons[:0] = film_buttons(job, state)
         elif job.kind == JobKind.CLIP and (again := clip_again_button(job, state)):
             buttons.append(replace(again, kind="primary"))
         elif (
@@ -90,6 +93,9 @@ def video_menu_actions(job: Job) -> list[ActionButton]:
             "Hide from the library", reverse("video-hide", args=[job.pk]), "eye-slash", dialog=True
         ),
     ]
+    if job.kind == JobKind.CLIP and job.chosen_settings.get("prompt"):
+        url = reverse("storyboard-additions", args=[job.pk])
+        buttons.insert(0, ActionButton("Add to a storyboard", url, "film", dialog=True))
     if not is_made_in_studio(job):
         return buttons
     copy_url, preset_url = (

@@ -41,7 +41,7 @@ from dashboard.shared.videos.cards import (
 )
 from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
-from proxyapi.operations import PART_OPERATIONS
+from proxyapi.operations import SIDE_OPERATIONS
 from proxyapi.polling.duration_history import DurationHistory
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def annotate_tabs(jobs: QuerySet[Job], tenant_id: UUID) -> QuerySet[JobWithTab]:
         # Not correlated, and one state each: few charges are open, and SQLite finds those of a
         # state by an index, once, instead of the charges of each job.
         charges = Charge.objects.filter(tenant=tenant_id, state=state, job__isnull=False)
-        return Q(pk__in=charges.exclude(operation__in=PART_OPERATIONS).values("job"))
+        return Q(pk__in=charges.exclude(operation__in=SIDE_OPERATIONS).values("job"))
 
     tab = Case(
         When(hidden_at__isnull=False, then=Value(HIDDEN_TAB)),

@@ -9,6 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.library.queries.buttons import video_card_actions, video_page_actions
+from dashboard.library.queries.films.facts import film_facts, film_subtitle
+from dashboard.library.queries.films.history import build_film_history
+from dashboard.library.queries.films.record import FilmRecord, load_film_record
+from dashboard.library.queries.films.strip import FilmStrip, build_film_strip
 from dashboard.library.queries.history_step import HistoryStep
 from dashboard.library.queries.lineage import build_video_history
 from dashboard.models import Membership
@@ -25,6 +29,7 @@ from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.labels import job_type_label, operation_label
 from dashboard.shared.videos.parts import VideoTab, build_video_tabs
 from dashboard.shared.videos.status_text import VideoContext, video_status_texts
+from proxyapi.kinds import KINDS
 from proxyapi.models import Job, JobState
 from proxyapi.polling.duration_history import DurationHistory
 
@@ -38,6 +43,7 @@ OPTION_LABELS = {
     "transition": "Transitions",
     "volume": "Music",
 }
+NO_FILE_TEXT = "The service says that it is completed, and shows no file of it."
 USUAL_BAND_TEXT = "80 % of your renders like this finished within the tinted part of the bar."
 
 
@@ -68,6 +74,7 @@ class VideoPage:
     poster_url: str
     media_version: str
     tabs: tuple[VideoTab, ...]
+    film: FilmStrip | None = None  # of a storyboard
 
     @property
     def head_actions_url(self) -> str:
@@ -75,7 +82,8 @@ class VideoPage:
 
 
 def load_video_page(job: Job) -> VideoPage:
-    """Return the page of a job, the same for every member; four queries."""
+    """Return the page of a job, the same for every member; four queries, eight for a film of a
+    storyboard."""
     return build_video_page(*load_video_context(job))
 
 
@@ -91,6 +99,7 @@ def load_video_page_with_actions(
 def load_video_context(job: Job) -> tuple[VideoContext, DurationHistory]:
     usual = DurationHistory(tenant_id=job.tenant_id)
     rows = with_card_relations(Job.objects.filter(pk=job.pk)).prefetch_related("parts")
+    rows = rows.select_related("storyboard_copy__storyboard__member")
     # An export's price is in the costs that cards do without.
     row = rows.defer(None).defer("token__ciphertext").get()
     return build_video_context(row, usual, timezone.now()), usual
@@ -100,14 +109,14 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
     job, options = context.job, account_options(context.job.account)
     script = str(job.chosen_settings.get("script") or "")
     words = len(script.split())
-    card = build_video_card(context, usual)
+    card, record = build_video_card(context, usual), load_film_record(job)
     failed, media_url = context.state.name == "failed", film_url(job)
     return VideoPage(
         card=card,
         type=job_type_label(job),
-        note=video_subtitle(context, options),
+        note=film_subtitle(record) if record else video_subtitle(context, options),
         heading=status_heading(context),
-        status_detail=video_status_texts(context).detail,
+        status_detail=video_status_texts(context).detail or missing_file_text(job),
         error_code=job.failure_code
         if failed
         else (context.refused_charge.code if context.refused_charge else ""),
@@ -116,15 +125,18 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
         else "",
         script=script,
         script_note=f"{words:,} words" if words else "",
-        facts=build_video_settings(job, options),
-        history_steps=build_video_history(context),
-        spent=video_cost(context.charges),
+        facts=build_film_settings(record) if record else build_video_settings(job, options),
+        history_steps=build_film_history(context, record)
+        if record
+        else build_video_history(context),
+        spent=video_cost(record.charges if record else context.charges),
         media_url=media_url,
         poster_url=picture_url(job),
         media_version=f"film {job.finished_at:%H%M%S%f}"
         if media_url and job.finished_at
         else context.state.name,
         tabs=build_video_tabs(job, "video"),
+        film=build_film_strip(record) if record and record.scenes else None,
     )
 
 
@@ -163,6 +175,16 @@ def build_video_settings(job: Job, options: FacelessOptions) -> tuple[VideoSetti
         for field, label in OPTION_LABELS.items()
     ]
     return tuple(fact for fact in video_settings if fact.value)
+
+
+def build_film_settings(record: FilmRecord) -> tuple[VideoSetting, ...]:
+    return tuple(VideoSetting(label, value) for label, value in film_facts(record))
+
+
+def missing_file_text(job: Job) -> str:
+    """Return what is said of a finished video whose file the service does not show."""
+    is_missing = job.state == JobState.COMPLETED and not job.media_url
+    return NO_FILE_TEXT if is_missing and KINDS[job.kind].may_hide_media_url else ""
 
 
 def option_name(field: str, chosen: dict[str, Any], options: FacelessOptions) -> str:

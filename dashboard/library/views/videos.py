@@ -26,6 +26,7 @@ from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
+from dashboard.shared.storyboards.copies import is_unrendered_copy, storyboard_url
 from proxyapi.models import Job, JobKind
 from proxyapi.operations import retry_operation_of
 from proxyapi.refusals import Refusal
@@ -58,10 +59,13 @@ def library(request: TeamRequest) -> HttpResponse:
 @vary_on_headers("HX-Request")
 def video(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Render the page; `?part=news` returns what a push would contain, for a page without a
-    stream. What is no video has a page of its own."""
+    stream. What is no video has a page of its own, and a copy without a film that of its
+    storyboard."""
     job = fetch_job(request, job_id)
     if job.kind in JOB_PAGE_NAMES:
         return redirect(job_page_url(job) or "library")
+    if is_unrendered_copy(job) and (editor_url := storyboard_url(job)):
+        return redirect(editor_url)
     if request.GET.get("part") == "news":
         return render(request, "library/video/updated.html", {"videos": [load_video_page(job)]})
     return render(request, PAGE_TEMPLATE, video_page_context(request, job))

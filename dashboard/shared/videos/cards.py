@@ -25,7 +25,13 @@ from dashboard.shared.query_params import build_page_url
 from dashboard.shared.videos.charge_status import select_open_charge
 from dashboard.shared.videos.cost import CreditAmount, video_cost
 from dashboard.shared.videos.display_state import DisplayState, display_state_of_charges
-from dashboard.shared.videos.labels import is_made_in_studio, job_type_label
+from dashboard.shared.videos.labels import (
+    is_made_in_studio,
+    job_type_label,
+    scene_count_text,
+    storyboard_length_text,
+    storyboard_scenes,
+)
 from dashboard.shared.videos.progress import (
     Freshness,
     RenderProgressBar,
@@ -80,6 +86,7 @@ class VideoCard:
     is_portrait: bool
     still_url: str
     film_url: str  # of a clip, which plays in its card
+    length_text: str  # of a storyboard; that of others is read from the film
     actionable: bool
     announcement: str
     created_at: datetime
@@ -144,6 +151,7 @@ def build_video_card(context: VideoContext, durations: DurationHistory) -> Video
         is_portrait=is_portrait_ratio(str(job.chosen_settings.get("aspect_ratio") or "")),
         still_url=still_url(job, context.state),
         film_url=clip_film_url(job, context.state),
+        length_text=storyboard_length_text(job),
         actionable=is_actionable(job, context.state),
         announcement=completion_announcement(context),
         created_at=job.created_at,
@@ -153,7 +161,9 @@ def build_video_card(context: VideoContext, durations: DurationHistory) -> Video
 
 
 def card_type_label(job: Job) -> str:
-    """Return the model of a clip, else the type of the video."""
+    """Return the model of a clip, else the type of the video; of a storyboard its scenes too."""
+    if scenes := storyboard_scenes(job):
+        return f"{job_type_label(job)}, {scene_count_text(len(scenes))}"
     model = job.chosen_settings.get("model") if job.kind == JobKind.CLIP else None
     return clip_model_name(job.account, str(model)) if model else job_type_label(job)
 

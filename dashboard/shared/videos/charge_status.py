@@ -10,7 +10,7 @@ from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.videos.labels import operation_label
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import MAX_CHARGE_CRASHES
-from proxyapi.operations import PART_OPERATIONS, SCRIPT_OPERATIONS, get_operation
+from proxyapi.operations import SCRIPT_OPERATIONS, SIDE_OPERATIONS, JobKind, get_operation
 
 SETTLEMENT_DEADLINE = timedelta(minutes=15)
 APPROVERS_DECIDE_TEXT = "A treasurer or owner decides."
@@ -111,10 +111,10 @@ def is_long_unknown(charge: Charge, now: datetime) -> bool:
 
 def select_open_charge(charges: Iterable[Charge]) -> Charge | None:
     """Return the open charge that decides what the video shows; None if all are settled. Those of
-    its parts decide nothing: the video stays as it is."""
+    its parts and scenes decide nothing: the video stays as it is."""
     states = list(CHARGE_TEXTS)
     open_charges = (
-        charge for charge in charges if charge.is_open and charge.operation not in PART_OPERATIONS
+        charge for charge in charges if charge.is_open and charge.operation not in SIDE_OPERATIONS
     )
     return min(open_charges, key=lambda charge: states.index(charge.state), default=None)
 
@@ -139,6 +139,12 @@ NOT_REFUNDED = RefundTexts(
     "the service does not refund renders automatically",
     "The service does not refund this kind of render automatically.",
 )
+# The spec says nothing of refunds of a storyboard.
+NO_REFUND_SEEN = RefundTexts(
+    "No refund seen.",
+    "the service documents no refund for renders of this kind",
+    "The service documents no refund for renders of this kind. None has come back.",
+)
 
 
 def refund_texts(charge: Charge, now: datetime | None = None) -> RefundTexts:
@@ -148,8 +154,9 @@ def refund_texts(charge: Charge, now: datetime | None = None) -> RefundTexts:
         at = clock(charge.refunded_at)
         came = f"they were refunded, ledger {at}"
         return RefundTexts(f"All {cost} cr came back at {at}.", came, "Refunded by the service.")
-    if not get_operation(charge.operation).refundable:
-        return NOT_REFUNDED
+    operation = get_operation(charge.operation)
+    if not operation.refundable:
+        return NO_REFUND_SEEN if operation.kind is JobKind.STORYBOARD else NOT_REFUNDED
     if charge.refund_owed_at is None or now is None:
         return REFUND_EXPECTED
     age = duration(now - charge.refund_owed_at)

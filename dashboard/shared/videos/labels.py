@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from proxyapi.models import Job, JobKind
 from proxyapi.operations import get_operation
 
@@ -29,6 +31,24 @@ def is_made_in_studio(job: Job) -> bool:
 
 def job_type_label(job: Job) -> str:
     return FACELESS_TYPE_LABELS.get(str(job.chosen_settings.get("type")), JOB_KIND_LABELS[job.kind])
+
+
+def storyboard_scenes(job: Job) -> list[dict[str, Any]]:
+    """Return the scenes of a storyboard as they were sent; empty for one that a script made."""
+    scenes = job.chosen_settings.get("scenes") if job.kind == JobKind.STORYBOARD else None
+    return scenes if isinstance(scenes, list) else []
+
+
+def storyboard_length_text(job: Job) -> str:
+    """Return the length of a storyboard's film by its scenes, such as `1:08`; empty if it is not
+    known."""
+    seconds = [scene.get("duration") for scene in storyboard_scenes(job)]
+    total = sum(value for value in seconds if isinstance(value, int))
+    return f"{total // MINUTE_S}:{total % MINUTE_S:02}" if total else ""
+
+
+def scene_count_text(count: int) -> str:
+    return "1 scene" if count == 1 else f"{count} scenes"
 
 
 def operation_label(operation: str) -> str:

@@ -19,7 +19,7 @@ from dashboard.shared.videos.labels import operation_label, quote_text
 from dashboard.shared.videos.progress import LATE_NOTE, render_elapsed_s
 from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState, Token, TokenState
 from proxyapi.models.charge import CHARGED_LATE_CODE
-from proxyapi.operations import JOB_STARTING_OPERATIONS, PART_OPERATIONS
+from proxyapi.operations import JOB_STARTING_OPERATIONS, SIDE_OPERATIONS
 
 NO_TRIALS_TEXT = "The service allows its API on paid plans only, not on trials."
 STILL_READABLE_TEXT = "The balance and the ledger can still be read."
@@ -59,8 +59,8 @@ class VideoContext:
 
     @property
     def last_charge(self) -> Charge | None:
-        """Return the latest charge of the video itself, not of one of its parts."""
-        own = [row for row in self.charges if row.operation not in PART_OPERATIONS]
+        """Return the latest charge of the video itself, not of its parts or scenes."""
+        own = [row for row in self.charges if row.operation not in SIDE_OPERATIONS]
         return own[-1] if own else None
 
     @property

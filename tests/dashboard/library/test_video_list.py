@@ -104,7 +104,7 @@ def one_of_each_type(make_video_job):
     for type_ in ("ai-visuals", "ai-clips", "b-roll", "url-based", "a-later-type"):
         make_video_job(title=type_, draft__settings={"type": type_})
     for kind in ("faceless", "clip", "storyboard"):
-        make_video_job(title=f"{kind} without a draft", kind=kind, draft=None)
+        make_video_job("completed", title=f"{kind} without a draft", kind=kind, draft=None)
 
 
 @pytest.mark.parametrize("kind", ["clone", "character"])

@@ -1,4 +1,4 @@
-"""Fields of a scene: each saved by itself, never over somebody else's change, nothing typed lost."""
+"""Fields of a scene: each saved by itself, never over another's change; nothing typed is lost."""
 
 from __future__ import annotations
 

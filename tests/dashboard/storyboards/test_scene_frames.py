@@ -1,4 +1,4 @@
-"""The first and last frame of a scene: uploaded, taken from a clip, removed; encrypted meanwhile."""
+"""The first and last frame of a scene: uploaded, taken from a clip, removed; kept encrypted."""
 
 from __future__ import annotations
 

@@ -1,0 +1,55 @@
+"""The buttons of a film for a reader who may render."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.urls import reverse
+
+from dashboard.shared.action_buttons import ActionButton
+from dashboard.shared.storyboards.copies import storyboard_url
+from proxyapi.models import Job, TokenState
+from proxyapi.operations import JOB_STARTING_OPERATIONS
+
+TOKEN_UNUSABLE_TEXT = "The token it was made with no longer works."  # noqa: S105  # a sentence
+
+
+def film_buttons(job: Job, state: str) -> list[ActionButton]:
+    """The service takes no change of a finished film: the next one is made in the editor, which
+    says what it costs. A failed one is rendered again, as long as it is the current copy."""
+    editor_url = storyboard_url(job)
+    if not editor_url:
+        return []
+    buttons = [ActionButton("Open storyboard", editor_url, "rectangle-stack", "fold")]
+    board = job.storyboard_copy.storyboard
+    if state == "failed" and board.copy_id == job.pk:
+        buttons.append(render_again_button(job, reverse("storyboard-render", args=[board.pk])))
+    return buttons
+
+
+def render_again_button(job: Job, url: str) -> ActionButton:
+    draft = job.draft_or_none
+    is_exact = draft is not None and draft.has_current_estimate
+    problem = job.account.pause_reason
+    if job.token.state != TokenState.WORKING:
+        problem = TOKEN_UNUSABLE_TEXT
+    return ActionButton(
+        "Render again",
+        url,
+        "arrow-path",
+        "primary",
+        price=draft.estimate if draft is not None and is_exact else last_render_cost(job),
+        disabled=bool(problem),
+        disabled_reason=problem,
+        dialog=True,
+        exact=is_exact,
+    )
+
+
+def last_render_cost(job: Job) -> Decimal | None:
+    renders = [
+        charge
+        for charge in job.charges.all()
+        if charge.operation in JOB_STARTING_OPERATIONS and charge.is_charged
+    ]
+    return renders[-1].cost if renders else None
