@@ -37,7 +37,7 @@ SCENES_RETRY_FACTOR = 9
 def send_new_scenes(sync: CopySync, *, is_new: bool) -> None:
     """Add the scenes that were not sent, in one request. Those whose answer was lost, and those
     that a restored database has forgotten, are recognized first."""
-    if not (awaited_scenes(sync.sent) or unsent_scenes(sync)):
+    if not (unidentified_scenes(sync.sent) or unsent_scenes(sync)):
         return
     if not is_new:
         recognize_scenes(sync, sync.read())
@@ -62,6 +62,11 @@ def send_new_scenes(sync: CopySync, *, is_new: bool) -> None:
 def awaited_scenes(sent: CopyContent) -> list[dict[str, Any]]:
     """The scenes whose request has no answer."""
     return [scene for scene in sent.get("scenes", ()) if scene.get("requested_at")]
+
+
+def unidentified_scenes(sent: CopyContent) -> list[dict[str, Any]]:
+    """The scenes that were requested, of which the service has not shown the id."""
+    return [scene for scene in sent.get("scenes", ()) if scene.get("remote_id") is None]
 
 
 def unsent_scenes(sync: CopySync) -> list[dict[str, Any]]:
@@ -97,28 +102,25 @@ def recognize_scenes(sync: CopySync, record: Record, *, is_answered: bool = Fals
     `is_answered`: the request was carried out, so its scenes are there even if the record does not
     show them. Raises `UnknownScenes`, or `SceneIdsUnknown` if a lost answer cannot be read back.
     """
-    shown, awaited = storyboard_record.scene_records(record), awaited_scenes(sync.sent)
-    if shown is None:
-        if awaited and not is_answered:
-            raise SceneIdsUnknown(get_operation(SCENES))
-        for entry in awaited:
-            entry.pop("requested_at")
-        sync.save()
-        return
+    shown = storyboard_record.scene_records(record)
+    if shown is None and awaited_scenes(sync.sent) and not is_answered:
+        raise SceneIdsUnknown(get_operation(SCENES))
     known = known_ids(sync)
-    candidates = [*awaited, *unsent_scenes(sync)]
-    new_rows = [row for row in shown if str(row["id"]) not in known]
+    new_rows = [row for row in shown or () if str(row["id"]) not in known]
+    candidates = [*unidentified_scenes(sync.sent), *unsent_scenes(sync)]
     if len(new_rows) > len(candidates):
         refuse_unknown_scenes(sync)
     for entry, row in zip(candidates, new_rows, strict=False):
         if not is_same_scene(entry, row):
             refuse_unknown_scenes(sync)
-        if "requested_at" in entry:
-            entry.pop("requested_at")
+        if "remote_id" in entry:
             entry["remote_id"] = row["id"]
+            entry.pop("requested_at", None)
         else:
             scenes = sync.sent.get("scenes", ())
             sync.sent["scenes"] = [*scenes, sent_scene(entry, remote_id=row["id"])]
+    for entry in awaited_scenes(sync.sent) if is_answered else ():
+        entry.pop("requested_at")
     sync.save()
 
 

@@ -2,105 +2,46 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from proxyapi import stored_files
-from proxyapi.charges import ChargeIntent, dispatch_charge, reconcile_charge
+from proxyapi.charges import reconcile_charge
 from proxyapi.kinds import KINDS
-from proxyapi.kinds.storyboard_sync import sync_copy
-from proxyapi.models import Charge, ChargeState, Draft, Job, JobKind, JobState, Storyboard
+from proxyapi.models import ChargeState, Draft, JobKind, JobState, Storyboard
 from proxyapi.models.job_part import EARLIER_CLIPS, SCENE_CLIPS, PartState
 from proxyapi.polling.part_reads import fetch_parts
 from proxyapi.polling.poller import poll_job
 from proxyapi.rate_limiter import Priority
 from proxyapi.tasks import quote_draft_task
-from tests.admission import admit_charge
 from tests.contract.staging import png
-from tests.proxyapi.money.in_process_sandbox import (
-    InProcessSandbox,
-    in_process_sandbox,
-    sandbox_with_account,
+from tests.proxyapi.kinds.storyboard_stage import (
+    PROMPTS,
+    charge_of,
+    clips_charge,
+    finish_clips,
+    load_copy,
+    send,
+    shown_prompts,
+    shown_scenes,
+    sync,
+    writes,
 )
+from tests.proxyapi.money.in_process_sandbox import InProcessSandbox
 from tests.proxyapi.money.sandbox_account import SandboxAccount
-from tests.storyboards import add_scene, create_board_on, place
+from tests.storyboards import add_scene, place
 
 pytestmark = pytest.mark.django_db(transaction=True)
-PROMPTS = ("A boat leaves the harbour", "It meets a storm", "The harbour again")
-PATIENCE_S = 0.0
-
-
-@pytest.fixture
-def sandbox(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> Iterator[InProcessSandbox]:
-    with in_process_sandbox(tmp_path, monkeypatch, settings) as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def stage(sandbox: InProcessSandbox) -> Iterator[SandboxAccount]:
-    chosen = {"rate_limit": 1000, "storyboard_charged": "at_clips", "clip_seconds": 20}
-    with sandbox_with_account(sandbox, chosen) as stage:
-        yield stage
-
-
-@pytest.fixture
-def board(stage: SandboxAccount) -> Storyboard:
-    return create_board_on(stage.token, *PROMPTS)
-
-
-def sync(board: Storyboard) -> Job:
-    job = place(board)
-    sync_copy(job, Priority.PERSON, PATIENCE_S)
-    return Job.objects.select_related("draft", "token__account", "account").get(pk=job.pk)
-
-
-def shown_scenes(stage: SandboxAccount, job: Job) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = record_of(stage, job)["scenes"]
-    return found
-
-
-def record_of(stage: SandboxAccount, job: Job) -> dict[str, Any]:
-    return dict(stage.response_data("GET", f"/text-to-scene/{job.remote_id}"))
-
-
-def writes(stage: SandboxAccount) -> list[str]:
-    """What was sent, as the end of each path."""
-    lines = stage.control.get("journal").json()
-    return [line["path"].rsplit("/", 1)[-1] for line in lines if line["method"] != "GET"]
-
-
-def order_clips(job: Job, *scenes: object) -> Charge:
-    body = {"scenes": [str(scene) for scene in scenes]}
-    cost = Decimal(100)
-    intent = ChargeIntent(job, "text_to_scene.clips", uuid.uuid4(), cost, cost, body)
-    return send(admit_charge(intent))
-
-
-def send(charge: Charge) -> Charge:
-    dispatch_charge(charge.pk)
-    charge.refresh_from_db()
-    return charge
-
-
-def finish_clips(sandbox: InProcessSandbox, job: Job) -> None:
-    sandbox.clock.advance(600)
-    with sandbox.frozen():
-        fetch_parts(job)
+WRITING = {"prompt": "A keeper climbs the stairs, then she cleans the lens", "scenes": 3}
 
 
 def test_a_copy_is_sent_once_and_then_only_what_differs(
     stage: SandboxAccount, board: Storyboard
 ) -> None:
     job = sync(board)
-    assert [one["raw_video_prompt"] for one in shown_scenes(stage, job)] == list(PROMPTS)
+    assert shown_prompts(stage, job) == list(PROMPTS)
     assert writes(stage) == ["text-to-scene", "scenes"]
     sync(board)
     assert len(writes(stage)) == 2
@@ -148,7 +89,7 @@ def test_clips_are_parts_linked_with_their_charge(
 ) -> None:
     first, second, _ = board.scenes.all()
     job = place(board)
-    charge = order_clips(job, first.pk, second.pk)
+    charge = send(clips_charge(job, first.pk, second.pk))
     assert charge.state == ChargeState.CONFIRMED
     clips = list(job.parts.filter(list_name=SCENE_CLIPS))
     assert [(clip.position, clip.state, clip.charge) for clip in clips] == [
@@ -169,11 +110,11 @@ def test_a_clip_that_another_one_replaced_is_kept(
     sandbox: InProcessSandbox, stage: SandboxAccount, board: Storyboard
 ) -> None:
     first = board.scenes.all()[0]
-    charge = order_clips(place(board), first.pk)
+    charge = send(clips_charge(place(board), first.pk))
     job = place(board)
     finish_clips(sandbox, job)
     old = job.parts.get(list_name=SCENE_CLIPS)
-    again = order_clips(job, first.pk)
+    again = send(clips_charge(job, first.pk))
     (kept,) = job.parts.filter(list_name=EARLIER_CLIPS)
     assert (kept.state, kept.charge, kept.media_url) == (
         PartState.COMPLETED,
@@ -192,12 +133,12 @@ def test_a_lost_answer_to_a_clip_that_is_made_again_is_settled_by_what_is_shown(
     sandbox: InProcessSandbox, stage: SandboxAccount, board: Storyboard, when: str
 ) -> None:
     first, second, _ = board.scenes.all()
-    order_clips(place(board), first.pk)
+    send(clips_charge(place(board), first.pk))
     job = place(board)
     finish_clips(sandbox, job)
-    order_clips(job, second.pk)  # still in the making, and no evidence for the first
+    send(clips_charge(job, second.pk))  # still in the making, and no evidence for the first
     stage.set_fault(f"/v2/text-to-scene/{job.remote_id}/clips", "close", when)
-    charge = order_clips(place(board), first.pk)
+    charge = send(clips_charge(place(board), first.pk))
     assert charge.state == ChargeState.UNKNOWN
     for _ in range(40):
         sandbox.clock.advance(30)
@@ -211,16 +152,14 @@ def test_the_scenes_of_the_service_replace_those_of_the_storyboard_once(
     stage: SandboxAccount, board: Storyboard
 ) -> None:
     job = place(board, mode="wizard")
-    body = {"prompt": "A keeper climbs the stairs, then she cleans the lens", "scenes": 3}
-    intent = ChargeIntent(job, "text_to_scene.prompt", uuid.uuid4(), Decimal(4), Decimal(4), body)
-    charge = send(admit_charge(intent))
+    charge = send(charge_of(job, "text_to_scene.prompt", 4, WRITING))
     assert charge.state == ChargeState.CONFIRMED
     scenes = list(board.scenes.all())
-    shown = shown_scenes(stage, Job.objects.get(pk=job.pk))
+    shown = shown_scenes(stage, job)
     assert [scene.prompt for scene in scenes] == [one["raw_video_prompt"] for one in shown]
     assert [scene.duration for scene in scenes] == [one["duration"] for one in shown]
     board.scenes.filter(pk=scenes[0].pk).update(prompt="Ours now")
-    job = Job.objects.select_related("draft", "token__account").get(pk=job.pk)
+    job = load_copy(job)
     fetch_parts(job)
     assert board.scenes.all()[0].prompt == "Ours now"
     ids = [scene["remote_id"] for scene in job.draft.sent_settings["scenes"]]
@@ -233,9 +172,7 @@ def test_a_lost_answer_of_the_writer_is_read_back(
 ) -> None:
     job = place(board, mode="wizard")
     stage.set_fault("/v2/text-to-scene/*/prompt", "close", when)
-    body = {"prompt": "A keeper climbs the stairs, then she cleans the lens", "scenes": 3}
-    intent = ChargeIntent(job, "text_to_scene.prompt", uuid.uuid4(), Decimal(4), Decimal(4), body)
-    charge = send(admit_charge(intent))
+    charge = send(charge_of(job, "text_to_scene.prompt", 4, WRITING))
     for _ in range(40):
         sandbox.clock.advance(30)
         reconcile_charge(charge.pk)
@@ -251,11 +188,10 @@ def test_the_price_is_exact_and_the_film_is_made(
     job = place(board)
     Draft.objects.filter(pk=job.pk).update(quote_due_at=timezone.now())
     quote_draft_task(str(job.pk))
-    job = Job.objects.select_related("draft").get(pk=job.pk)
+    job = load_copy(job)
     price = job.draft.estimate or Decimal(0)
     assert (price, job.draft.quote_error) == (Decimal(33), "")
-    intent = ChargeIntent(job, "text_to_scene.render", uuid.uuid4(), price, price)
-    charge = send(admit_charge(intent))
+    charge = send(charge_of(job, "text_to_scene.render", price))
     assert (charge.state, charge.cost) == (ChargeState.CONFIRMED, price)
     sandbox.clock.advance(3600)
     with sandbox.frozen():
@@ -268,23 +204,20 @@ def test_a_failed_film_is_failed_and_rendered_again_in_the_same_copy(
     sandbox: InProcessSandbox, stage: SandboxAccount, board: Storyboard
 ) -> None:
     job = sync(board)
-    price = Decimal(33)
     words = {
         "kind": "storyboard",
         "id": int(job.remote_id or 0),
         "statuses": ["rendering", "failed"],
     }
     assert stage.control.post("outcomes", json=words).is_success
-    send(admit_charge(ChargeIntent(job, "text_to_scene.render", uuid.uuid4(), price, price)))
+    send(charge_of(job, "text_to_scene.render", 33))
     sandbox.clock.advance(3600)
     with sandbox.frozen():
         poll_job(job.pk, lane=Priority.PERSON)
-    job = Job.objects.select_related("draft").get(pk=job.pk)
+    job = load_copy(job)
     assert (job.state, bool(job.failure_message)) == (JobState.FAILED, True)
     sandbox.clock.advance(60)
-    charge = send(
-        admit_charge(ChargeIntent(job, "text_to_scene.render", uuid.uuid4(), price, price))
-    )
+    charge = send(charge_of(job, "text_to_scene.render", 33))
     job.refresh_from_db()
     assert (charge.state, job.state) == (ChargeState.CONFIRMED, JobState.RUNNING)
 
