@@ -55,6 +55,11 @@ class ClipHistory:
     spent: Decimal
 
     @property
+    def in_film(self) -> HistoryRow | None:
+        """Return the clip that is in the film now."""
+        return next((row for row in self.rows if row.is_in_film), None)
+
+    @property
     def note(self) -> str:
         return f"{self.made} made, {credits(self.spent)} cr" if self.rows else ""
 

@@ -109,10 +109,11 @@ def build_rail(
     storyboard: Storyboard,
     rows: Sequence[SceneRow],
     chosen: Collection[str] | None = None,
+    ready: FilmReadiness | None = None,
 ) -> Rail:
     """`chosen` are the ids of the ticked scenes, by default all that can be generated. At most nine
     queries, five of them for budgets."""
-    ready = load_readiness(storyboard, rows)
+    ready = ready or load_readiness(storyboard, rows)
     can_render = has_permission(reader, Permission.RENDER)
     can_edit = can_render and not ready.is_rendering
     needs = ready.needs if can_edit else tuple(replace(it, url="") for it in ready.needs)
