@@ -10,6 +10,7 @@ from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
 from dashboard.shared.storyboards.presence import ScenePresence, load_presence
+from dashboard.shared.storyboards.clip_prices import clip_price_form
 from dashboard.shared.storyboards.rendering import StoryboardLock, load_storyboard_lock
 from dashboard.shared.storyboards.scene_states import (
     SceneRow,
@@ -49,6 +50,10 @@ class Editor:
         return str(self.panel.scene.pk) if self.panel else ""
 
     @property
+    def has_notices(self) -> bool:
+        return bool(self.engine_notice or self.lock.is_rendering)
+
+    @property
     def note(self) -> str:
         """Return the sentence below the title: how far the scenes are, and who else is here."""
         if not self.rows:
@@ -74,13 +79,14 @@ class Editor:
 
 
 def load_editor(reader: Membership, storyboard: Storyboard, scene_id: UUID | None) -> Editor:
-    """Return the editor with this scene picked, or the first one; five queries."""
+    """Return the editor with this scene picked, or the first one; six queries."""
     rows = load_scene_rows(storyboard)
     engine = storyboard_model(storyboard)
     row = next((row for row in rows if row.scene.pk == scene_id), rows[0] if rows else None)
     people = load_presence(storyboard.pk, reader.user)
     engine_name = engine.name if engine else storyboard.engine
     tiles = build_tiles(rows, engine_name, people, row.scene.pk if row else None)
+    form = clip_price_form(storyboard.account)
     has_models = bool(storyboard.account.clip_models)
     gone = ENGINE_GONE.format(engine=engine_name or "The engine")
     return Editor(
@@ -88,7 +94,7 @@ def load_editor(reader: Membership, storyboard: Storyboard, scene_id: UUID | Non
         rows=rows,
         tiles=tiles,
         scale=build_scale(tiles) if tiles else None,
-        panel=build_panel(storyboard, rows, row, engine) if row else None,
+        panel=build_panel(storyboard, rows, row, engine, form) if row else None,
         people=people,
         lock=load_storyboard_lock(storyboard),
         is_member_editor=has_permission(reader, Permission.RENDER),

@@ -24,8 +24,8 @@ from dashboard.shared.storyboards.scene_states import (
 )
 from dashboard.storyboards.readiness.clip_orders import partly_started_text
 from dashboard.storyboards.readiness.clip_plan import ClipPlan, PlannedClip
-from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
 from dashboard.storyboards.readiness.needs import Need
+from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
 from dashboard.storyboards.readiness.render_price import PriceState
 from proxyapi import pricing
 from proxyapi.models import Storyboard
@@ -109,10 +109,11 @@ def build_rail(
     storyboard: Storyboard,
     rows: Sequence[SceneRow],
     chosen: Collection[str] | None = None,
+    ready: FilmReadiness | None = None,
 ) -> Rail:
     """`chosen` are the ids of the ticked scenes, by default all that can be generated. At most nine
     queries, five of them for budgets."""
-    ready = load_readiness(storyboard, rows)
+    ready = ready or load_readiness(storyboard, rows)
     can_render = has_permission(reader, Permission.RENDER)
     can_edit = can_render and not ready.is_rendering
     needs = ready.needs if can_edit else tuple(replace(it, url="") for it in ready.needs)
@@ -205,9 +206,7 @@ def build_render_card(storyboard: Storyboard, ready: FilmReadiness) -> RenderCar
         question_url=reverse("storyboard-render", args=[storyboard.pk]),
         price_url=reverse("storyboard-price", args=[storyboard.pk]),
         can_request=can_request and not has_price and not is_asking and has_scenes,
-        requests_itself=can_request
-        and ready.is_ready
-        and price.state == PriceState.NONE
+        requests_itself=can_request and ready.is_ready and price.state == PriceState.NONE
         and not price.error,
         film_url=job_page_url(job) if is_rendered and job is not None else "",
     )

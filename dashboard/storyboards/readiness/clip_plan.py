@@ -142,7 +142,9 @@ def plan_clips(storyboard: Storyboard, rows: Sequence[SceneRow]) -> ClipPlan:
 
 def plan_scene(row: SceneRow, model: ClipModel | None, *, is_anew: bool) -> PlannedClip | None:
     """Return None for a scene that needs no clip, or whose clip is being made."""
-    is_lost = is_anew and row.clip is not None and not row.needs_clip
+    is_as_sent = row.is_made_with_other_settings or not row.needs_clip
+    has_clip = row.clip is not None and row.state != SceneState.FAILED
+    is_lost = is_anew and has_clip and is_as_sent
     if row.state == SceneState.NO_PROMPT:
         return PlannedClip(row, "needs a prompt", "not yet", is_lost)
     if not row.needs_clip and not is_lost:

@@ -147,7 +147,7 @@ def fit_menus(
 ) -> dict[str, MenuValue]:
     """Return the value of each setting: the picked one, else the present or the nearest one. The
     resolution comes first, because it decides which sounds have a price. Raises `NotReady`."""
-    chosen: dict[str, MenuValue] = dict.fromkeys(SETTING_NAMES, "")
+    chosen: dict[str, MenuValue] = {name: "" for name in SETTING_NAMES}
     for name in ("resolution", "aspect_ratio", "audio"):
         menu = model.menu(name)
         if menu is None:
@@ -219,7 +219,8 @@ def fit_scenes(
 
 def is_finished(row: SceneRow) -> bool:
     """True if the scene has its clip, or it is being made."""
-    return row.state in (SceneState.READY, SceneState.GENERATING, SceneState.UNKNOWN)
+    done = (SceneState.READY, SceneState.GENERATING, SceneState.UNKNOWN)
+    return row.state in done
 
 
 def finish_credits(storyboard: Storyboard, row: SceneRow) -> Decimal | None:

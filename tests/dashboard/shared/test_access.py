@@ -70,6 +70,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
     "clip": lambda job: job.account.jobs.get(kind=JobKind.CLIP).pk,
     "storyboard": lambda job: job.tenant.storyboards.get().pk,
+    "scene": lambda job: job.tenant.storyboards.get().scenes.get().pk,
     "part": lambda job: job.parts.get(list_name="assets").pk,
     "export": lambda job: job.parts.get(list_name="exports").pk,
     "voice": lambda job: job.account.jobs.get(kind="clone").pk,
@@ -152,6 +153,8 @@ def address(name: str, job: Job, **other: object) -> str:
             own |= {"job_id": OBJECTS["voice"](job), "file_id": own[f"{of}_id"]}
         if of in ("character", "picture"):
             own["job_id"] = character_of(job).pk
+        if of == "scene":
+            own["storyboard_id"] = OBJECTS["storyboard"](job)
         part = ("job_id", "part_id")
         names = {
             "part": part,
@@ -160,10 +163,13 @@ def address(name: str, job: Job, **other: object) -> str:
             "voice": ("job_id",),
             "character": ("job_id",),
             "sample": ("job_id", "file_id"),
+            "scene": ("storyboard_id", "scene_id"),
         }
         args |= {key: (other or own)[key] for key in names.get(of, (f"{of}_id",))}
     if name == "studio-step":
         args["step"] = "voice"
+    if name == "storyboard-frame":
+        args["name"] = "last_frame"
     if name == "character-step":
         args["step"] = "details"
     if name == "ledger-entry":

@@ -9,7 +9,8 @@ import pytest
 from dashboard.models import Membership
 from dashboard.shared.storyboards.clip_prices import split_clip_cost
 from dashboard.storyboards.queries.clip_history import ClipHistory, load_clip_history
-from proxyapi.models import ChargeState, Storyboard, Token
+from proxyapi.models import ChargeState, JobPart, Storyboard, Token
+from proxyapi.models.job_part import EARLIER_CLIPS
 from tests.dashboard.storyboards.boards import give_clips, order, reload, send
 from tests.storyboards import create_storyboard, create_storyboard_token
 
@@ -34,8 +35,8 @@ def test_a_clip_has_its_part_of_the_cost_its_author_and_its_engine(
 ) -> None:
     scenes = list(board.scenes.all())
     job = send(priya, board)
-    order(job, priya, scenes)
-    give_clips(job, *scenes)
+    charge = order(job, priya, scenes)
+    give_clips(job, *scenes, charge=charge)
 
     history = history_of(board)
 
@@ -50,8 +51,8 @@ def test_a_failed_clip_is_quoted_and_no_refund_is_promised(
 ) -> None:
     scene = board.scenes.all()[0]
     job = send(priya, board)
-    order(job, priya, [scene], cost=Decimal(10))
-    give_clips(job, scene, status="failed", failure_message="Provider timed out.")
+    charge = order(job, priya, [scene], cost=Decimal(10))
+    give_clips(job, scene, status="failed", failure_message="Provider timed out.", charge=charge)
 
     row = history_of(board).rows[0]
 
@@ -64,8 +65,7 @@ def test_clips_of_an_older_copy_and_refused_orders_are_listed(
 ) -> None:
     scene = board.scenes.all()[0]
     old = send(priya, board)
-    order(old, priya, [scene], cost=Decimal(10))
-    give_clips(old, scene)
+    give_clips(old, scene, charge=order(old, priya, [scene], cost=Decimal(10)))
     board.scenes.filter(pk=scene.pk).update(prompt="A ferry leaves")
     new = send(priya, reload(board))
     assert new != old
@@ -79,6 +79,27 @@ def test_clips_of_an_older_copy_and_refused_orders_are_listed(
     ]
     assert [row.is_in_film for row in history.rows] == [False, False]
     assert history.note == "1 made, 10 cr"
+
+
+def test_a_clip_that_was_replaced_keeps_its_reason(priya: Membership, board: Storyboard) -> None:
+    scene = board.scenes.all()[0]
+    job = send(priya, board)
+    first = order(job, priya, [scene], cost=Decimal(10))
+    give_clips(job, scene, status="failed", failure_message="Provider timed out.", charge=first)
+    part = job.parts.get()
+    JobPart.objects.filter(pk=part.pk).update(
+        list_name=EARLIER_CLIPS, remote_id=f"{part.remote_id} 1", details={"scene": part.remote_id}
+    )
+    give_clips(job, scene, charge=order(job, priya, [scene], cost=Decimal(10)))
+
+    history = history_of(board)
+
+    assert [(row.state, row.is_in_film) for row in history.rows] == [
+        ("good", True),
+        ("failed", False),
+    ]
+    assert history.rows[1].text == "“Provider timed out.”"
+    assert history.note == "2 made, 20 cr"
 
 
 def test_an_order_without_an_answer_says_that_it_is_not_sent_again(

@@ -10,7 +10,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.shared.storyboards.scene_states import load_scene_rows
+from dashboard.shared.storyboards.scene_states import (
+    PREVIOUS_CLIP,
+    SceneState,
+    load_scene_rows,
+)
 from dashboard.storyboards.queries.rail import Rail, build_rail
 from proxyapi.models import ChargeState, JobState, Storyboard, Token
 from tests.dashboard.storyboards.boards import (
@@ -178,6 +182,35 @@ def test_a_deleted_scene_and_another_format_are_named(priya: Membership, board: 
     board.resolution = "480p"
     board.save()
     assert texts(rail_of(board, priya))[0].startswith("The resolution changed.")
+
+
+def test_a_chained_scene_whose_start_was_made_again_is_changed(
+    priya: Membership, board: Storyboard
+) -> None:
+    board.scenes.filter(position=2).update(is_chained=True)
+    first, second, _ = board.scenes.all()
+    job = send(priya, board)
+    job.draft.sent_settings["scenes"][1]["is_chained"] = True
+    job.draft.save()
+    give_clips(job, second, charge=order(job, priya, [second]))
+    give_clips(job, first, charge=order(job, priya, [first]))
+
+    row = load_scene_rows(reload(board))[1]
+
+    assert (row.state, row.changed) == (SceneState.CHANGED, (PREVIOUS_CLIP,))
+    assert row.can_keep_clip
+
+
+def test_a_clip_of_another_format_cannot_be_kept(priya: Membership, board: Storyboard) -> None:
+    give_clips(send(priya, board), *board.scenes.all())
+    board.scenes.update(kept_at=board.created_at)
+    board.resolution = "480p"
+    board.save()
+
+    rows = load_scene_rows(reload(board))
+
+    assert {row.state for row in rows} == {SceneState.CHANGED}
+    assert not any(row.can_keep_clip for row in rows)
 
 
 def test_a_new_scene_needs_no_new_film(priya: Membership, board: Storyboard) -> None:
