@@ -13,10 +13,11 @@ from django.utils import timezone
 from dashboard.models import Membership
 from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.storyboards.scene_states import SceneRow, load_scene_rows
-from dashboard.shared.storyboards.wishes import MAX_WRITTEN_SCENES, WRITING_OPERATION
+from dashboard.shared.storyboards.wishes import MAX_WRITTEN_SCENES
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.storyboards.queries.wish_price import build_wish_price
 from dashboard.storyboards.readiness.writing import find_writing_problem, load_last_writing
+from proxyapi.kinds import WRITING_OPERATION
 from proxyapi.models import Charge, ChargeState, Storyboard
 from proxyapi.models.charge import CHARGED_STATES
 
