@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils import timezone
+
 from dashboard.models import Membership
-from proxyapi.models import Account, Job, Storyboard, StoryboardScene, Token
+from proxyapi.kinds import copy_content
+from proxyapi.models import (
+    Account,
+    Draft,
+    Job,
+    JobKind,
+    Storyboard,
+    StoryboardCopy,
+    StoryboardScene,
+    Token,
+)
 from tests.factories import AccountFactory, TokenFactory
 
+KESTREL_ID = 815  # of the sandbox's Kestrel, which takes both frames
 FRAME = {"type": "image", "required": False}
 MODELS: list[dict[str, Any]] = [
     {
@@ -84,3 +97,45 @@ def models_without(slug: str) -> list[dict[str, Any]]:
 def reload_account(account: Account, **fields: Any) -> None:
     Account.objects.filter(pk=account.pk).update(**fields)
     account.refresh_from_db()
+
+
+def create_board_on(token: Token, *prompts: str, **fields: Any) -> Storyboard:
+    """A storyboard of the token's owner, on a sandbox: Kestrel, 720p."""
+    chosen = {"engine": "kestrel", "aspect_ratio": "16:9", "resolution": "720p", "title": "Harbour"}
+    storyboard = Storyboard.objects.create(
+        tenant=token.tenant,
+        account=token.account,
+        token=token,
+        member=token.owner,
+        **chosen | fields,
+    )
+    for prompt in prompts:
+        add_scene(storyboard, prompt)
+    return storyboard
+
+
+def place(storyboard: Storyboard, mode: str = "", unready: dict[str, str] | None = None) -> Job:
+    """As the editor does it: the storyboard's current copy contains it as it is now."""
+    job = storyboard.copy
+    if job is None:
+        token = storyboard.token
+        job = Job.objects.create(
+            tenant=token.tenant,
+            account=token.account,
+            token=token,
+            member=token.owner,
+            kind=JobKind.STORYBOARD,
+            title=storyboard.title,
+        )
+        Draft.objects.create(job=job)
+        StoryboardCopy.objects.create(job=job, storyboard=storyboard)
+        storyboard.copy = job
+        storyboard.save()
+    draft = Draft.objects.get(job=job)
+    scenes = () if mode == "wizard" else storyboard.scenes.all()
+    draft.settings = copy_content(
+        storyboard, scenes, KESTREL_ID, draft.sent_settings, mode=mode, unready=unready
+    )
+    draft.estimate, draft.edited_at = None, timezone.now()
+    draft.save()
+    return Job.objects.select_related("draft", "token__account", "account").get(pk=job.pk)

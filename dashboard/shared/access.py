@@ -142,6 +142,23 @@ def fetch_storyboard(
     return storyboard
 
 
+def find_storyboard(request: TeamRequest, storyboard_id: UUID) -> Storyboard | None:
+    """Return the storyboard with the id of a form of a new one; None if it was not started."""
+    check_permission(request.membership, Permission.RENDER)
+    if not Storyboard.objects.filter(pk=storyboard_id).exists():
+        return None
+    return fetch_storyboard(request, storyboard_id, Permission.RENDER)
+
+
+def fetch_deleted_storyboard(request: TeamRequest, storyboard_id: UUID) -> Storyboard:
+    """Return a storyboard to restore; another member may have restored it already."""
+    storyboard = Storyboard.objects.filter(tenant=request.team.tenant, pk=storyboard_id).first()
+    if storyboard is None:
+        raise Http404("This storyboard does not exist in this team.")
+    check_permission(request.membership, Permission.RENDER)
+    return storyboard
+
+
 def fetch_scene(
     request: TeamRequest,
     storyboard_id: UUID,

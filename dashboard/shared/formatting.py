@@ -10,6 +10,8 @@ from decimal import Decimal
 
 from django.utils import timezone
 
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
 
 def credits(value: Decimal | float | str | None) -> str:
     """Format credits: comma for thousands, a true minus sign, no trailing zeros."""
@@ -46,6 +48,17 @@ def duration(value: timedelta | float | None) -> str:
     if minutes:
         return f"{minutes} min {left_s:02} s" if left_s else f"{minutes} min"
     return f"{left_s} s"
+
+
+def age_text(age: timedelta) -> str:
+    """Return an age in words: `now`, `12 min ago`, `1 h ago`, `3 days ago`."""
+    if age < MINUTE:
+        return "now"
+    if age < HOUR:
+        return f"{age // MINUTE} min ago"
+    if age < DAY:
+        return f"{age // HOUR} h ago"
+    return "1 day ago" if age < 2 * DAY else f"{age // DAY:,} days ago"
 
 
 def clock(value: datetime | None) -> str:

@@ -21,6 +21,14 @@ def require_member_token(by: Membership) -> Token:
     return token
 
 
+def load_own_token(reader: Membership) -> Token | None:
+    """Return the token that the reader's next clip is made with; one query."""
+    tokens = Token.objects.not_removed().filter(tenant=reader.team.tenant_id, owner=reader.user_id)
+    best = list(tokens.select_related("account").best_first())
+    ready = [token for token in best if token.account.is_of_current_upstream]
+    return token_vault.first_decryptable(ready or best)
+
+
 def has_member_token(member: Membership) -> bool:
     """Whether the member has a token that may be sent now."""
     own_tokens = Token.objects.usable().filter(tenant=member.team.tenant_id, owner=member.user_id)

@@ -1,6 +1,6 @@
 // Counts the words of textarea[data-count] while typing: "151 of 3,000 words, 60 s" at the end of the label. data-count
-// is the maximum of words, data-characters of characters, shown once it is near; the server checks both as well. Without
-// data-characters it is no text to be spoken: its words alone are shown.
+// is the maximum of words, if there is one, data-characters of characters, shown once it is near; the server checks both.
+// Without data-characters it is no text to be spoken: its words alone are shown.
 (() => {
   const WORDS_A_SECOND = 2.5;
   const NEAR = 0.8;
@@ -32,8 +32,9 @@
     const characters = [...area.value.trim()].length;
     const longest = Number(area.dataset.characters);
     const length = characters > NEAR * longest ? `${of(characters, longest)} characters` : span(Math.round(words / WORDS_A_SECOND));
-    label.textContent = `${of(words, most)} words${area.dataset.characters ? `, ${length}` : ""}`;
-    label.toggleAttribute("data-over", words > most || characters > longest);
+    const total = most ? of(words, most) : words.toLocaleString("en");
+    label.textContent = `${total} word${!most && words === 1 ? "" : "s"}${area.dataset.characters ? `, ${length}` : ""}`;
+    label.toggleAttribute("data-over", (most && words > most) || characters > longest);
   }
 
   const countAll = (root) => root.querySelectorAll?.("textarea[data-count]").forEach(count);

@@ -8,16 +8,10 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from dashboard.clips.queries.menus import (
-    MenuField,
-    ModelRow,
-    SlotField,
-    build_menu_fields,
-    build_model_row,
-    build_slot_field,
-)
+from dashboard.clips.queries.slots import SlotField, build_slot_field
 from dashboard.clips.readiness import MODEL_GONE, SENT_CHARGE
 from dashboard.models import Membership
+from dashboard.shared.clip_menus import MenuField, ModelRow, build_menu_fields, build_model_row
 from dashboard.shared.clip_models import (
     ClipModel,
     FittedSettings,
@@ -25,7 +19,7 @@ from dashboard.shared.clip_models import (
     find_clip_model,
     fit_settings,
 )
-from proxyapi.credentials import token_vault
+from dashboard.shared.member_token import load_own_token
 from proxyapi.kinds import MAX_PROMPT_WORDS, MIN_PROMPT_WORDS
 from proxyapi.models import Account, Job, JobKind, Token, TokenState
 from proxyapi.models.duration_class import count_words
@@ -149,14 +143,6 @@ def build_composer(
         notice=find_notice(token, models, model),
         account=account,
     )
-
-
-def load_own_token(reader: Membership) -> Token | None:
-    """Return the token that the reader's next clip is made with; one query."""
-    tokens = Token.objects.not_removed().filter(tenant=reader.team.tenant_id, owner=reader.user_id)
-    best = list(tokens.select_related("account").best_first())
-    ready = [token for token in best if token.account.is_of_current_upstream]
-    return token_vault.first_decryptable(ready or best)
 
 
 def find_notice(

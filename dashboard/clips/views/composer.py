@@ -21,7 +21,6 @@ from dashboard.clips.queries import (
     load_last_clip,
     load_recent_clips,
 )
-from dashboard.clips.queries.composer import load_own_token
 from dashboard.clips.readiness import is_composable
 from dashboard.shared.access import (
     check_permission,
@@ -32,6 +31,7 @@ from dashboard.shared.access import (
 )
 from dashboard.shared.clip_models import account_clip_models
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.member_token import load_own_token
 from dashboard.shared.query_params import parse_uuid
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.media_files import MAX_MEDIA_FILE_BYTES

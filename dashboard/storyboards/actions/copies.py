@@ -7,7 +7,6 @@ takes them (`proxyapi.charges.transitions`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django.db import transaction
@@ -16,14 +15,13 @@ from django.utils import timezone
 from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
-from dashboard.shared.clip_models import ClipModel
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.storyboards.scene_states import SCENES_LIST
 from dashboard.storyboards.readiness.content import build_content
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
-from proxyapi.kinds import WRITING_OPERATION, can_take, copy_content, scenes_by_id
+from proxyapi.kinds import WRITING_OPERATION, can_take
 from proxyapi.models import (
     Account,
     Charge,
@@ -35,12 +33,10 @@ from proxyapi.models import (
     Storyboard,
     StoryboardCopy,
     StoryboardMode,
-    StoryboardScene,
     Token,
     lock_draft,
 )
 from proxyapi.models.job_part import PartState
-from proxyapi.models.storyboard import FRAME_FIELDS
 from proxyapi.refusals import NotReady
 
 UNUSED_CHARGE_STATES = (ChargeState.REFUSED,)

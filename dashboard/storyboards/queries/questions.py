@@ -17,9 +17,10 @@ from dashboard.shared.price_question import AmountRow, PriceQuestion
 from dashboard.shared.storyboards.clip_prices import ClipPriceForm
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SceneRow
 from dashboard.shared.team_balance import credit_shortfall_text
-from dashboard.storyboards.readiness.clip_plan import PlannedClip, clips_version, list_scenes
+from dashboard.storyboards.readiness.clip_plan import PlannedClip, clips_version
 from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
 from dashboard.storyboards.readiness.problems import find_clips_problem, find_render_problem
+from dashboard.storyboards.readiness.scene_numbers import list_scenes
 from proxyapi import pricing
 from proxyapi.models import Storyboard
 
@@ -41,8 +42,8 @@ def build_clips_question(
     rows: Sequence[SceneRow],
     reader: Membership,
     ids: Collection[str],
-    refusal: str = "",
-    idempotency_key: UUID | None = None,
+    refusal: str,
+    idempotency_key: UUID,
 ) -> PriceQuestion:
     """A refused form keeps its key: it charged nothing and cannot charge twice. Eight queries."""
     ready = load_readiness(storyboard, rows)
@@ -73,7 +74,7 @@ def build_clips_question(
             "scenes": ",".join(clip.id for clip in chosen),
             "version": clips_version(storyboard, rows, {clip.id for clip in chosen}),
         },
-        **({"idempotency_key": idempotency_key} if idempotency_key else {}),
+        idempotency_key=idempotency_key,
     )
 
 
@@ -102,8 +103,8 @@ def build_render_question(
     storyboard: Storyboard,
     rows: Sequence[SceneRow],
     reader: Membership,
-    refusal: str = "",
-    idempotency_key: UUID | None = None,
+    refusal: str,
+    idempotency_key: UUID,
 ) -> PriceQuestion:
     """Eight queries."""
     ready = load_readiness(storyboard, rows)
@@ -128,7 +129,7 @@ def build_render_question(
         url=reverse("storyboard-render", args=[storyboard.pk]),
         cancel_url=reverse("storyboard", args=[storyboard.pk]),
         hidden_fields={"version": clips_version(storyboard, rows, all_ids(rows))},
-        **({"idempotency_key": idempotency_key} if idempotency_key else {}),
+        idempotency_key=idempotency_key,
     )
 
 

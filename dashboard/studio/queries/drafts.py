@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar, NamedTuple
 from uuid import UUID
@@ -17,6 +17,7 @@ from dashboard.shared import query_params
 from dashboard.shared.access import has_permission
 from dashboard.shared.budget_usage import approver_names
 from dashboard.shared.filter_chips import FilterChip, build_filter_chip
+from dashboard.shared.formatting import age_text
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.studio.flows import FLOWS, FlowStep, StepSlug, flow_of
@@ -30,7 +31,6 @@ HOME_DRAFT_COUNT = 5
 DRAFT_PAGE_SIZE = 40
 READY_TEXT = "Nothing, ready to render"
 TYPE_LABELS = {"": "any", **{flow.type: flow.label for flow in FLOWS.values()}}
-MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
 class DraftCursor(NamedTuple):
@@ -224,17 +224,6 @@ def join_nouns(nouns: list[str]) -> str:
     *first, last = nouns
     text = f"{', '.join(first)} and {last}" if first else last
     return text[:1].upper() + text[1:]
-
-
-def age_text(age: timedelta) -> str:
-    """Return an age in words: `now`, `12 min ago`, `1 h ago`, `3 days ago`."""
-    if age < MINUTE:
-        return "now"
-    if age < HOUR:
-        return f"{age // MINUTE} min ago"
-    if age < DAY:
-        return f"{age // HOUR} h ago"
-    return "1 day ago" if age < 2 * DAY else f"{age // DAY:,} days ago"
 
 
 def parse_draft_filters(query: Mapping[str, str]) -> DraftFilters:

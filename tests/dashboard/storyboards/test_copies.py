@@ -23,6 +23,7 @@ from proxyapi.models import ChargeState, Job, JobPart, JobState, Storyboard, Tok
 from proxyapi.refusals import NotReady, TokenRefused
 from tests.factories import ChargeFactory, TokenFactory
 from tests.storyboards import (
+    MODELS,
     add_scene,
     create_storyboard,
     create_storyboard_token,
@@ -148,6 +149,20 @@ def test_scenes_that_cannot_be_sent_yet_say_why(priya: Membership, board: Storyb
     assert sorted(job.draft.settings["unready"].values()) == [
         "Scene 1: 5 s is not offered by Marlow 02. Nearest: 6 s.",
         "Scene 2 has no prompt.",
+    ]
+
+
+def test_an_engine_that_needs_a_first_frame_waits_for_it(
+    priya: Membership, token: Token, board: Storyboard
+) -> None:
+    frame = {"type": "image", "required": True}
+    needy = {**MODELS[0], "modifiers": {**MODELS[0]["modifiers"], "image": frame}}
+    reload_account(token.account, clip_models=[needy])
+    board.refresh_from_db()
+    change_scene(board, 1, is_chained=True)
+    job = place_in_copy(by=priya, storyboard=board)
+    assert list(job.draft.settings["unready"].values()) == [
+        "Scene 1 has no first frame, which Brook needs."
     ]
 
 

@@ -1,14 +1,10 @@
-"""The rows of the models, and the menus and reference slots of the chosen one, as they are
-shown."""
+"""Models in rows, and the menus of the chosen one, as a clip and a storyboard show them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
-from uuid import UUID
-
-from django.urls import reverse
 
 from dashboard.shared.clip_models import (
     SHORT_REFERENCE_LABELS,
@@ -16,14 +12,12 @@ from dashboard.shared.clip_models import (
     ClipModel,
     FittedSettings,
     ModifierMenu,
-    ReferenceSlot,
     estimate_from_list,
 )
 from dashboard.shared.formatting import credit_rate, credits
 from dashboard.shared.video_options import ratio_shape
-from dashboard.shared.videos.cards import film_still_url
-from proxyapi.kinds import FILE_KEY
 
+OPTION_ORDER = ("duration", "aspect_ratio", "resolution", "audio")
 MAX_LISTED_VALUES = 6  # of a range; a longer one is a number field
 NO_REFERENCES = "None"
 
@@ -72,35 +66,6 @@ class MenuField:
         return self.value == "on"
 
 
-@dataclass(frozen=True, slots=True)
-class SlotField:
-    """A reference slot and what is in it. `preview_url` is a picture, `still_url` a film's."""
-
-    slot: ReferenceSlot
-    preview_url: str = ""
-    still_url: str = ""
-    origin: str = ""
-    error: str = ""
-
-    @property
-    def is_filled(self) -> bool:
-        return bool(self.origin)
-
-    @property
-    def frames_url(self) -> str:
-        """Return the URL of the dialog that takes it from a finished video."""
-        film = "&film=1" if self.slot.takes_film else ""
-        return f"{reverse('clip-frames')}?slot={self.slot.name}{film}"
-
-    @property
-    def accept(self) -> str:
-        return "video/mp4" if self.slot.takes_film else "image/png,image/jpeg,image/webp"
-
-    @property
-    def formats(self) -> str:
-        return "MP4, up to 20 MB" if self.slot.takes_film else "JPEG, PNG or WebP, up to 20 MB"
-
-
 def build_model_row(model: ClipModel, chosen_slug: str) -> ModelRow:
     engine = model.engine
     sounds = engine.sounds
@@ -133,11 +98,27 @@ def lengths_text(model: ClipModel) -> str:
 
 def build_menu_fields(model: ClipModel, fitted: FittedSettings) -> tuple[MenuField, ...]:
     chosen = fitted.settings
-    order = ("duration", "aspect_ratio", "resolution", "audio")
-    menus = sorted(model.offered_menus(chosen), key=lambda menu: order.index(menu.name))
+    menus = sorted(model.offered_menus(chosen), key=lambda menu: OPTION_ORDER.index(menu.name))
     return tuple(
         build_menu_field(model, menu, chosen, fitted.changed.get(menu.name, "")) for menu in menus
     )
+
+
+def build_format_fields(model: ClipModel, fitted: FittedSettings) -> tuple[MenuField, ...]:
+    """Return the menus that hold for a whole storyboard: all but the duration. Its resolutions say
+    what a second costs."""
+    menus = (menu for menu in build_menu_fields(model, fitted) if menu.name != "duration")
+    return tuple(
+        replace(menu, choices=tuple(add_rate(model, one, fitted.settings) for one in menu.choices))
+        if menu.name == "resolution"
+        else menu
+        for menu in menus
+    )
+
+
+def add_rate(model: ClipModel, choice: MenuChoice, chosen: Mapping[str, Any]) -> MenuChoice:
+    rate = model.rate_of({**chosen, "resolution": choice.value})
+    return replace(choice, note=f"{credit_rate(rate)} cr per s" if rate is not None else "")
 
 
 def build_menu_field(
@@ -203,18 +184,3 @@ def menu_note(model: ClipModel, menu: ModifierMenu, chosen: Mapping[str, Any]) -
         return ""
     with_sound, without = (credit_rate(rate) for rate in rates if rate is not None)
     return f"{with_sound} cr per second with sound, {without} without."
-
-
-def build_slot_field(
-    slot: ReferenceSlot, job_id: UUID, chosen: Mapping[str, Any], error: str = ""
-) -> SlotField:
-    """`job_id` is the draft that the reference is kept with."""
-    reference = chosen.get(slot.name)
-    if not isinstance(reference, dict):
-        return SlotField(slot, error=error)
-    if reference.get(FILE_KEY):
-        url = reverse("clip-reference", args=[job_id, slot.name])
-        return SlotField(slot, preview_url=url, origin="Your file", error=error)
-    still = film_still_url(UUID(reference["job"])) if reference.get("job") else ""
-    origin = f"From “{reference.get('title')}”"
-    return SlotField(slot, still_url=still, origin=origin, error=error)
