@@ -76,6 +76,11 @@ class SceneTake:
     can_keep: bool
 
     @property
+    def version(self) -> str:
+        """Identify what is shown of the clip, so that an unchanged one is not drawn again."""
+        return field_version(self)
+
+    @property
     def is_quoted(self) -> bool:
         """True if the lines are about something to decide."""
         return self.state in ("late", "failed", "unknown")
