@@ -146,8 +146,10 @@ def row_status(
         return "failed", charge.reason or NO_REASON, ""
     if clip is not None and clip.state == PartState.FAILED:
         is_kept = charge.cost and not charge.refunded_at
-        return "failed", quote_text(clip.failure_message or NO_REASON), (
-            NOT_REFUNDED if is_kept else ""
+        return (
+            "failed",
+            quote_text(clip.failure_message or NO_REASON),
+            (NOT_REFUNDED if is_kept else ""),
         )
     if clip is not None and clip.state == PartState.RUNNING:
         return "running", prompt, ""

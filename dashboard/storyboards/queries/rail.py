@@ -206,7 +206,9 @@ def build_render_card(storyboard: Storyboard, ready: FilmReadiness) -> RenderCar
         question_url=reverse("storyboard-render", args=[storyboard.pk]),
         price_url=reverse("storyboard-price", args=[storyboard.pk]),
         can_request=can_request and not has_price and not is_asking and has_scenes,
-        requests_itself=can_request and ready.is_ready and price.state == PriceState.NONE
+        requests_itself=can_request
+        and ready.is_ready
+        and price.state == PriceState.NONE
         and not price.error,
         film_url=job_page_url(job) if is_rendered and job is not None else "",
     )
