@@ -191,9 +191,7 @@ def durations_note(engine: ClipModel, lengths: Sequence[int], *, is_range: bool)
     return f"{engine.name} makes {', '.join(first)} or {last} s." if first else f"{last} s only."
 
 
-def price_text(
-    storyboard: Storyboard, engine: ClipModel, seconds: int, form: ClipPriceForm
-) -> str:
+def price_text(storyboard: Storyboard, engine: ClipModel, seconds: int, form: ClipPriceForm) -> str:
     """Return what a clip of this length costs, by the price list."""
     return clip_price_text(scene_clip_credits(storyboard, engine, seconds), form)
 
