@@ -51,7 +51,7 @@ FORMATS = {"aspect_ratio": "16:9", "resolution": "720p"}
 
 class PastStoryboard(NamedTuple):
     """`scenes` are prompts with seconds and whether they are chained; without any the service
-    writes `count` of them from the description. `days` and `minutes` before now."""
+    writes `scene_count` of them from the description. `days` and `minutes` before now."""
 
     name: str
     title: str
@@ -62,7 +62,7 @@ class PastStoryboard(NamedTuple):
     scenes: tuple[tuple[str, int, bool], ...] = ()
     description: str = ""
     style: str = ""
-    count: int = 0
+    scene_count: int = 0
 
     @property
     def is_written(self) -> bool:
@@ -95,7 +95,7 @@ IN_WORK = PastStoryboard(
         "circle, a cook buys the first fish, and the sun breaks through over the pier."
     ),
     style="documentary",
-    count=6,
+    scene_count=6,
 )
 PAST_STORYBOARDS = (FILM, IN_WORK)
 FIRST_CLIPS, FAILED_SCENE, CHANGED_SCENE = 3, 3, 2  # of those that were written; places from 0
@@ -114,7 +114,7 @@ def storyboard_calls(
         yield build_call(at, "POST", "/v2/text-to-scene", name=one.name, body=body, **auth)
         scenes = f"{one.name} scenes"
         if one.is_written:
-            wish = {"prompt": describe_wish(one.description, one.style), "scenes": one.count}
+            wish = {"prompt": describe_wish(one.description, one.style), "scenes": one.scene_count}
             yield build_call(at, "POST", f"{path}/prompt", name=scenes, body=wish, **auth)
         else:
             rows = [
@@ -200,13 +200,13 @@ def build_storyboard(
         mode=StoryboardMode.WIZARD if one.is_written else StoryboardMode.MANUAL,
         description=one.description,
         style=one.style,
-        scene_count=one.count,
+        scene_count=one.scene_count,
         engine=one.engine,
         **FORMATS,
         created_at=created.at,
         edited_at=written.at,
     )
-    chained = [is_chained for _, _, is_chained in one.scenes] or [False] * one.count
+    chained = [is_chained for _, _, is_chained in one.scenes] or [False] * one.scene_count
     scenes = [
         StoryboardScene(
             storyboard=storyboard,
@@ -235,7 +235,7 @@ def add_writing(rows: PastRows, one: PastStoryboard, job: Job) -> None:
     answer = rows.answers[f"{one.name} scenes"]
     price = pricing.script_credits(rows.account)
     charge = rows.build_charge(job, WRITING_OPERATION, answer.at, price)
-    charge.body = {"prompt": describe_wish(one.description, one.style), "scenes": one.count}
+    charge.body = {"prompt": describe_wish(one.description, one.style), "scenes": one.scene_count}
     rows.settle_charge(charge, answer_cost(answer), 200)
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.shared.clip_models import find_clip_model, account_clip_models
+from dashboard.shared.clip_models import account_clip_models, find_clip_model
 from dashboard.shared.formatting import credits
 from dashboard.shared.storyboards.clip_prices import split_clip_cost
 from dashboard.shared.storyboards.copy_clips import clip_shares
@@ -147,8 +147,10 @@ def row_status(
         return "failed", charge.reason or NO_REASON, ""
     if clip is not None and clip.state == PartState.FAILED:
         is_kept = charge.cost and not charge.refunded_at
-        return "failed", quote_text(clip.failure_message or NO_REASON), (
-            NOT_REFUNDED if is_kept else ""
+        return (
+            "failed",
+            quote_text(clip.failure_message or NO_REASON),
+            (NOT_REFUNDED if is_kept else ""),
         )
     if clip is not None and clip.state == PartState.RUNNING:
         return "running", prompt, ""

@@ -9,8 +9,8 @@ from uuid import UUID
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
-from dashboard.shared.storyboards.presence import ScenePresence, load_presence
 from dashboard.shared.storyboards.clip_prices import clip_price_form
+from dashboard.shared.storyboards.presence import ScenePresence, load_presence
 from dashboard.shared.storyboards.rendering import StoryboardLock, load_storyboard_lock
 from dashboard.shared.storyboards.scene_states import (
     SceneRow,

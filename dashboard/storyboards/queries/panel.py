@@ -76,6 +76,11 @@ class SceneTake:
     can_keep: bool
 
     @property
+    def version(self) -> str:
+        """Identify what is shown of the clip, so that an unchanged one is not drawn again."""
+        return field_version(self)
+
+    @property
     def is_quoted(self) -> bool:
         """True if the lines are about something to decide."""
         return self.state in ("late", "failed", "unknown")
@@ -201,9 +206,7 @@ def durations_note(engine: ClipModel, lengths: Sequence[int], *, is_range: bool)
     return f"{engine.name} makes {', '.join(first)} or {last} s." if first else f"{last} s only."
 
 
-def price_text(
-    storyboard: Storyboard, engine: ClipModel, seconds: int, form: ClipPriceForm
-) -> str:
+def price_text(storyboard: Storyboard, engine: ClipModel, seconds: int, form: ClipPriceForm) -> str:
     """Return what a clip of this length costs, by the price list."""
     return clip_price_text(scene_clip_credits(storyboard, engine, seconds), form)
 

@@ -24,8 +24,8 @@ from dashboard.shared.storyboards.scene_states import (
 )
 from dashboard.storyboards.readiness.clip_orders import partly_started_text
 from dashboard.storyboards.readiness.clip_plan import ClipPlan, PlannedClip
-from dashboard.storyboards.readiness.needs import Need
 from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
+from dashboard.storyboards.readiness.needs import Need
 from dashboard.storyboards.readiness.render_price import PriceState
 from proxyapi import pricing
 from proxyapi.models import Storyboard
@@ -206,7 +206,9 @@ def build_render_card(storyboard: Storyboard, ready: FilmReadiness) -> RenderCar
         question_url=reverse("storyboard-render", args=[storyboard.pk]),
         price_url=reverse("storyboard-price", args=[storyboard.pk]),
         can_request=can_request and not has_price and not is_asking and has_scenes,
-        requests_itself=can_request and ready.is_ready and price.state == PriceState.NONE
+        requests_itself=can_request
+        and ready.is_ready
+        and price.state == PriceState.NONE
         and not price.error,
         film_url=job_page_url(job) if is_rendered and job is not None else "",
     )

@@ -109,9 +109,7 @@ def unoffered_settings(storyboard: Storyboard, model: ClipModel) -> list[str]:
     ]
 
 
-def scene_needs(
-    storyboard: Storyboard, rows: Sequence[SceneRow], plan: ClipPlan
-) -> Iterator[Need]:
+def scene_needs(storyboard: Storyboard, rows: Sequence[SceneRow], plan: ClipPlan) -> Iterator[Need]:
     if not rows:
         yield Need("late", NO_SCENES, "#scenes", "Add one")
     fixes = tuple(

@@ -34,7 +34,9 @@ def send(by: Membership, storyboard: Storyboard) -> Job:
     return job
 
 
-def give_clips(job: Job, *scenes: StoryboardScene, status: str = "completed", **fields: Any) -> None:
+def give_clips(
+    job: Job, *scenes: StoryboardScene, status: str = "completed", **fields: Any
+) -> None:
     """Clips of these scenes of a copy, as last read a minute ago."""
     ids = {one["scene"]: one["remote_id"] for one in job.draft.sent_settings["scenes"]}
     at = timezone.now() - timedelta(minutes=1)
