@@ -114,12 +114,14 @@ def test_a_failed_film_is_rendered_again_at_its_price(
     assert "?download=1" not in page
 
 
-def test_the_price_of_the_service_is_exact(make_film, storyboard, priya, client_of):
+def test_a_render_that_was_never_charged_is_priced_by_its_estimate(
+    make_film, storyboard, priya, client_of
+):
     job = make_film("failed")
     type(storyboard).objects.update(copy=job)
     type(job.draft).objects.update(estimate=Decimal(26))
     page = page_of(client_of(priya), job)
-    assert re.search(r'Render again</span>\s*<span class="btn__price">26 cr', page)
+    assert re.search(r'Render again</span>\s*<span class="btn__price">≈ 26 cr', page)
 
 
 def test_a_failed_film_that_was_changed_since_is_rendered_in_the_editor_only(
