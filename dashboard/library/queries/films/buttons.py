@@ -14,8 +14,10 @@ from proxyapi.operations import JOB_STARTING_OPERATIONS
 TOKEN_UNUSABLE_TEXT = "The token it was made with no longer works."  # noqa: S105  # a sentence
 
 
-def film_buttons(job: Job, state: str) -> list[ActionButton]:
-    """The service takes no change of a finished film: the next one is made in the editor, which
+def film_buttons(job: Job, state: str = "") -> list[ActionButton]:
+    """None for what is no film of a storyboard that was made here.
+
+    The service takes no change of a finished film: the next one is made in the editor, which
     says what it costs. A failed one is rendered again, as long as it is the current copy."""
     editor_url = storyboard_url(job)
     if not editor_url:

@@ -134,6 +134,11 @@ def test_a_failed_film_that_was_changed_since_is_rendered_in_the_editor_only(
     assert "Open storyboard" in page
 
 
+def test_the_menu_of_its_card_opens_the_storyboard(make_film, storyboard, priya, client_of):
+    menu = page_of(client_of(priya), make_film(), "menu/")
+    assert f'href="/studio/storyboards/{storyboard.pk}/"' in menu
+
+
 def test_of_a_hidden_storyboard_nothing_is_opened(make_film, storyboard, priya, client_of):
     type(storyboard).objects.update(hidden_at=timezone.now())
     assert "Open storyboard" not in page_of(client_of(priya), make_film())
