@@ -12,12 +12,17 @@ from dashboard.storyboards.views import (
     kept_clips,
     scenes,
     settings,
+    start,
+    writing,
 )
+from dashboard.storyboards.views import list as list_views
 
 STORYBOARD = "studio/storyboards/<uuid:storyboard_id>/"
 SCENE = f"{STORYBOARD}scenes/<uuid:scene_id>/"
 
 urlpatterns = [
+    path("studio/storyboards/", list_views.storyboards, name="storyboards"),
+    path("studio/storyboards/new/", start.new_storyboard, name="new-storyboard"),
     path(
         "studio/storyboards/additions/<uuid:clip_id>/",
         additions.add_clip,
@@ -34,4 +39,8 @@ urlpatterns = [
     path(f"{STORYBOARD}kept-clips/", kept_clips.kept_clips, name="storyboard-kept-clips"),
     path(f"{STORYBOARD}price/", charges.price, name="storyboard-price"),
     path(f"{STORYBOARD}render/", charges.film, name="storyboard-render"),
+    path(f"{STORYBOARD}writing/", writing.write, name="storyboard-writing"),
+    path(f"{STORYBOARD}duplicates/", list_views.duplicate, name="storyboard-duplicates"),
+    path(f"{STORYBOARD}deletion/", list_views.delete, name="storyboard-deletion"),
+    path(f"{STORYBOARD}restorations/", list_views.restore, name="storyboard-restorations"),
 ]

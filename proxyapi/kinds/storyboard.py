@@ -8,6 +8,7 @@ videos, and an empty URL means that the video is not ready yet.
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.utils import timezone
@@ -33,6 +34,7 @@ from proxyapi.models import Charge, Draft, Job, JobState, lock_draft
 from proxyapi.models.job_part import SCENE_CLIPS
 from proxyapi.operations import JobKind, Operation, get_operation
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
+from proxyapi.refusals import format_credits
 from proxyapi.upstream import errors
 
 PATIENCE_S = 2.0  # seconds to wait for a permit
@@ -42,6 +44,10 @@ QUOTE_RETRY = timedelta(seconds=30)  # until a price that did not come is reques
 QUOTE_RETRY_WHILE_CHARGED = timedelta(seconds=10)
 UNREADABLE_PRICE = "The service returned no readable price. Nothing was charged."
 SCENE_NOT_SENT = "A scene of this request is not in the storyboard any more. Nothing was sent."
+MAX_CONFIRMED_PRICE_AGE = timedelta(minutes=1)  # an older price is requested before the send
+RENDER_PRICE_CHANGED = (
+    "The price is now {now} cr, it was {seen} cr when this was confirmed. Nothing was sent."
+)
 NO_PRICE = {"estimate": None, "quote_due_at": None, "quote_error": "", "quote_fields": None}
 NO_SCENES = "This storyboard has no scenes yet."
 NOTHING_SENT = " Nothing was sent."
@@ -55,6 +61,18 @@ class ScenesUnready(errors.UnsendableRequest):
     def __init__(self, operation: Operation, sentence: str) -> None:
         super().__init__(operation, "a scene is not ready")
         self.sentence = sentence
+
+
+class RenderPriceChanged(errors.UnsendableRequest):
+    """The service asks another price for the render than the confirmed one."""
+
+    code = "PRICE-CHANGED"
+
+    def __init__(self, seen: Decimal, now: Decimal) -> None:
+        super().__init__(get_operation(STORYBOARD_RENDER_OPERATION), "the price changed")
+        self.sentence = RENDER_PRICE_CHANGED.format(
+            seen=format_credits(seen), now=format_credits(now)
+        )
 
 
 class StoryboardKind(KindSpec):
@@ -90,6 +108,7 @@ class StoryboardKind(KindSpec):
             if unmet and charge.job.draft_or_none:
                 operation = get_operation(charge.operation)
                 raise ScenesUnready(operation, unmet[0] + NOTHING_SENT)
+            confirm_render_price(charge)
 
     def has_result(self, operation: Operation, record: UpstreamRecord) -> bool:
         return operation.name != WRITING_OPERATION or storyboard_writing.has_written_scenes(record)
@@ -170,13 +189,9 @@ def quote_storyboard(job: Job) -> None:
 
 def request_render_price(job: Job) -> dict[str, Any]:
     """The fields of the draft after a request for the price."""
-    operation = get_operation(STORYBOARD_RENDER_OPERATION).price.estimate_operation
     try:
         storyboard_sync.sync_copy(job, Priority.PERSON, PATIENCE_S)
-        path = {"storyboard": str(job.remote_id)}
-        reply = calls.call_upstream(
-            job.token, operation, Priority.PERSON, patience=PATIENCE_S, path=path
-        )
+        price = fetch_render_price(job)
     except RateLimitExhausted as exhausted:
         wait = timedelta(seconds=max(1.0, exhausted.wait))
         return {"quote_due_at": timezone.now() + wait}
@@ -188,8 +203,41 @@ def request_render_price(job: Job) -> dict[str, Any]:
             "quote_fields": fields,
             "quote_due_at": retry,
         }
-    price = parse_estimate_credits(reply.data)
     return {"estimate": price, "quote_error": "" if price is not None else UNREADABLE_PRICE}
+
+
+def fetch_render_price(job: Job) -> Decimal | None:
+    """The credits of a render now; None if the answer has none that are readable."""
+    operation = get_operation(STORYBOARD_RENDER_OPERATION).price.estimate_operation
+    path = {"storyboard": str(job.remote_id)}
+    reply = calls.call_upstream(
+        job.token, operation, Priority.PERSON, patience=PATIENCE_S, path=path
+    )
+    return parse_estimate_credits(reply.data)
+
+
+def confirm_render_price(charge: Charge) -> None:
+    """Request the price once more right before the render is sent, if the confirmed one is not
+    fresh.
+
+    Raises `RenderPriceChanged`, `errors.UpstreamError` or `RateLimitExhausted`; then nothing is
+    sent. A price that is not readable now does not contradict the confirmed one.
+    """
+    job, now = charge.job, timezone.now()
+    draft = job.draft_or_none if job else None
+    if job is None or draft is None or charge.quote is None:
+        return
+    as_of = draft.estimate_as_of
+    is_fresh = as_of is not None and timedelta(0) <= now - as_of < MAX_CONFIRMED_PRICE_AGE
+    if is_fresh and draft.estimate == charge.quote:
+        return
+    price = fetch_render_price(job)
+    if price is None:
+        return
+    Draft.objects.filter(pk=draft.pk).update(estimate=price, estimate_as_of=now)
+    if price != charge.quote:
+        publish_event(job.tenant_id, EventType.JOB, job.pk)
+        raise RenderPriceChanged(charge.quote, price)
 
 
 STORYBOARD = StoryboardKind(

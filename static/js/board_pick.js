@@ -35,6 +35,9 @@
     const isWritten = form()?.dataset.unsaved || (isSame && form()?.contains(document.activeElement));
     if ((part.id === "panel" && isWritten) || part.querySelector("[data-plays]")) event.detail.shouldSwap = false;
   });
+  document.addEventListener("htmx:afterRequest", ({ target, detail }) => { // what was kept over somebody else's
+    if (detail.successful && target.name === "overwrite" && document.querySelector("#refusal[hidden]")) delete form().dataset.unsaved;
+  });
   document.addEventListener("keydown", (event) => {
     const [place, last] = [scenes().indexOf(event.target), scenes().length - 1];
     const steps = { ArrowLeft: place - 1, ArrowUp: place - 1, ArrowRight: place + 1, ArrowDown: place + 1, Home: 0, End: last };

@@ -27,13 +27,13 @@ class StoryboardLock:
 
 
 def load_storyboard_lock(storyboard: Storyboard) -> StoryboardLock:
-    """Return what locks the scenes; one query. A charge whose outcome is not known locks them."""
+    """Return what locks the scenes; one query. A charge whose outcome is not known locks them.
+    Scenes are written in a copy that is not the current one yet."""
     job = storyboard.copy
-    if job is None:
-        return StoryboardLock()
-    names = Charge.objects.holding().filter(job=job).values_list("operation", flat=True)
-    charged = [get_operation(name) for name in set(names)]
+    charges = Charge.objects.holding().filter(job__storyboard_copy__storyboard=storyboard)
+    charged = [get_operation(name) for name in set(charges.values_list("operation", flat=True))]
+    is_running = job is not None and job.state == JobState.RUNNING
     return StoryboardLock(
-        is_rendering=job.state == JobState.RUNNING or any(row.starts_rendering for row in charged),
+        is_rendering=is_running or any(row.starts_rendering for row in charged),
         is_writing=any(row.path.endswith("/prompt") for row in charged),
     )

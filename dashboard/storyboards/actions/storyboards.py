@@ -18,8 +18,11 @@ from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.storyboards.scene_states import storyboard_model
 from dashboard.shared.storyboards.wishes import default_duration
+from proxyapi import stored_files
 from proxyapi.events import EventType, publish_event
+from proxyapi.kinds import FILE_KEY
 from proxyapi.models import Charge, Storyboard, StoryboardMode, StoryboardScene
+from proxyapi.models.storyboard import FRAME_FIELDS
 from proxyapi.refusals import NotReady
 
 UNTITLED = "Untitled storyboard"
@@ -34,7 +37,7 @@ COPIED_FIELDS = (
     "resolution",
     "audio",
 )
-COPIED_SCENE_FIELDS = ("position", "prompt", "duration", "is_chained", "first_frame", "last_frame")
+COPIED_SCENE_FIELDS = ("position", "prompt", "duration", "is_chained")
 BUSY = (
     "Clips, scenes or the film of this storyboard are being made, or wait for an approval. It was "
     "not deleted. Delete it when they are there."
@@ -125,6 +128,7 @@ def duplicate_storyboard(*, by: Membership, storyboard: Storyboard) -> Storyboar
             storyboard=copy,
             edited_by=by.user,
             **{name: getattr(scene, name) for name in COPIED_SCENE_FIELDS},
+            **{name: copy_frame(getattr(scene, name), storyboard, copy) for name in FRAME_FIELDS},
         )
         for scene in storyboard.scenes.all()
     )
@@ -133,6 +137,20 @@ def duplicate_storyboard(*, by: Membership, storyboard: Storyboard) -> Storyboar
     )
     publish_event(copy.tenant_id, EventType.STORYBOARD, copy.pk)
     return copy
+
+
+def copy_frame(frame: dict[str, Any], source: Storyboard, copy: Storyboard) -> dict[str, Any]:
+    """Return the frame with its file stored again for the copy; nothing if the file is gone."""
+    if not frame.get(FILE_KEY):
+        return dict(frame)
+    file = source.stored_files.filter(pk=frame[FILE_KEY]).first()
+    if file is None:
+        return {}
+    content = stored_files.read_stored_file(file)
+    stored = stored_files.store_file(
+        copy, name=file.name, content_type=file.content_type, content=content
+    )
+    return {**frame, FILE_KEY: str(stored.pk)}
 
 
 def name_storyboard_copy(title: str, taken: Collection[str]) -> str:

@@ -3,11 +3,12 @@ made and when."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 from django.utils import timezone
@@ -15,6 +16,7 @@ from django.utils import timezone
 from dashboard.shared.clip_models import account_clip_models, find_clip_model
 from dashboard.shared.formatting import credits
 from dashboard.shared.storyboards.clip_prices import split_clip_cost
+from dashboard.shared.storyboards.copy_clips import clip_shares
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SCENES_LIST
 from dashboard.shared.video_options import account_options
 from dashboard.shared.videos.charge_status import open_charge_texts
@@ -22,7 +24,7 @@ from dashboard.shared.videos.labels import quote_text
 from dashboard.storyboards.readiness.clip_orders import orders_scene
 from proxyapi.kinds import scenes_by_id
 from proxyapi.models import Charge, ChargeState, Job, JobPart, Storyboard, StoryboardScene
-from proxyapi.models.job_part import PartState
+from proxyapi.models.job_part import EARLIER_CLIPS, PartState
 
 MAX_ORDERS = 200  # of a storyboard; older ones are left out
 NO_REASON = "The service gave no reason."
@@ -54,6 +56,11 @@ class ClipHistory:
     spent: Decimal
 
     @property
+    def in_film(self) -> HistoryRow | None:
+        """Return the clip that is in the film now."""
+        return next((row for row in self.rows if row.is_in_film), None)
+
+    @property
     def note(self) -> str:
         return f"{self.made} made, {credits(self.spent)} cr" if self.rows else ""
 
@@ -66,8 +73,8 @@ def load_clip_history(storyboard: Storyboard, scene: StoryboardScene) -> ClipHis
     related = charges.select_related("member", "job__draft", "account").order_by("-created_at")
     id = str(scene.pk)
     orders = [charge for charge in related[:MAX_ORDERS] if orders_scene(charge, id)]
-    clips = load_last_clips(orders, id)
-    rows = tuple(build_rows(storyboard, orders, clips, id))
+    clips = load_ordered_clips(orders, id)
+    rows = tuple(build_row(storyboard, charge, clips.get(charge.pk), id) for charge in orders)
     charged = [charge for charge in orders if charge.is_charged]
     costs = [scene_cost(charge, id) for charge in charged]
     return ClipHistory(
@@ -78,15 +85,18 @@ def load_clip_history(storyboard: Storyboard, scene: StoryboardScene) -> ClipHis
     )
 
 
-def load_last_clips(orders: Sequence[Charge], scene_id: str) -> dict[Any, JobPart]:
-    """Return the clip that each copy has of the scene, by the copy's id. One query."""
-    remote_ids = {}
-    for charge in orders:
-        entry = sent_scene(charge.job, scene_id)
-        if entry.get("remote_id") is not None:
-            remote_ids[charge.job_id] = str(entry["remote_id"])
-    parts = JobPart.objects.filter(job__in=remote_ids, list_name=SCENES_LIST)
-    return {part.job_id: part for part in parts if part.remote_id == remote_ids[part.job_id]}
+def load_ordered_clips(orders: Sequence[Charge], scene_id: str) -> dict[UUID, JobPart]:
+    """Return the clip that each order made of the scene, also one that was replaced since. One
+    query."""
+    entries = {charge.job_id: sent_scene(charge.job, scene_id) for charge in orders}
+    remote_ids = {job_id: str(it.get("remote_id", "")) for job_id, it in entries.items()}
+    lists = (SCENES_LIST, EARLIER_CLIPS)
+    parts = JobPart.objects.filter(charge__in=orders, list_name__in=lists).order_by("read_at")
+    return {
+        part.charge_id: part
+        for part in parts
+        if part.charge_id and remote_ids[part.job_id] == part.details.get("scene", part.remote_id)
+    }
 
 
 def sent_scene(job: Job | None, scene_id: str) -> Mapping[str, Any]:
@@ -95,23 +105,6 @@ def sent_scene(job: Job | None, scene_id: str) -> Mapping[str, Any]:
         return {}
     sent = scenes_by_id(job.draft.sent_settings).get(scene_id)
     return sent or scenes_by_id(job.draft.settings).get(scene_id) or {}
-
-
-def build_rows(
-    storyboard: Storyboard,
-    orders: Sequence[Charge],
-    clips: Mapping[Any, JobPart],
-    scene_id: str,
-) -> Iterator[HistoryRow]:
-    """`orders` are the newest first: of the orders in one copy, the newest made the clip that it
-    has now."""
-    seen = set()
-    for charge in orders:
-        is_last = charge.job_id not in seen
-        if charge.state != ChargeState.REFUSED:
-            seen.add(charge.job_id)
-        clip = clips.get(charge.job_id) if is_last else None
-        yield build_row(storyboard, charge, clip, scene_id)
 
 
 def build_row(
@@ -129,9 +122,13 @@ def build_row(
         at=charge.sent_at or charge.created_at,
         amount=cost,
         amount_kind=amount_kind(charge, cost),
-        is_in_film=has_film and state == "good" and charge.job_id == storyboard.copy_id,
+        is_in_film=has_film and is_current_clip(storyboard, clip),
         media_url=reverse("part-media", args=[charge.job_id, clip.pk]) if clip and has_film else "",
     )
+
+
+def is_current_clip(storyboard: Storyboard, clip: JobPart | None) -> bool:
+    return clip is not None and clip.list_name == SCENES_LIST and clip.job_id == storyboard.copy_id
 
 
 def row_status(
@@ -183,11 +180,8 @@ def scene_cost(charge: Charge, scene_id: str) -> Decimal | None:
     amount = charge.cost if charge.is_charged else charge.price
     if charge.state == ChargeState.REFUSED:
         return Decimal(0)
-    seconds = {
-        id: Decimal(sent_scene(charge.job, id).get("duration") or 1)
-        for id in charge.body.get("scenes", ())
-    }
-    return split_clip_cost(amount or Decimal(0), seconds).get(scene_id)
+    shares = clip_shares(charge.job, charge.body.get("scenes", ())) if charge.job else {}
+    return split_clip_cost(amount or Decimal(0), shares).get(scene_id)
 
 
 def amount_kind(charge: Charge, cost: Decimal | None) -> str:

@@ -9,6 +9,7 @@ from uuid import UUID
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
+from dashboard.shared.storyboards.clip_prices import clip_price_form
 from dashboard.shared.storyboards.presence import ScenePresence, load_presence
 from dashboard.shared.storyboards.rendering import StoryboardLock, load_storyboard_lock
 from dashboard.shared.storyboards.scene_states import (
@@ -19,10 +20,10 @@ from dashboard.shared.storyboards.scene_states import (
 )
 from dashboard.storyboards.queries.panel import ScenePanel, build_panel
 from dashboard.storyboards.queries.tiles import FilmScale, SceneTile, build_scale, build_tiles
+from dashboard.storyboards.queries.writing import SceneWriting, load_scene_writing
 from proxyapi.models import Storyboard
 
 ENGINE_GONE = "{engine} is no longer in your plan. Pick another engine to generate."
-WRITING_BONES = 8  # places shown when it is not known how many scenes the service writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Editor:
     lock: StoryboardLock
     is_member_editor: bool
     engine_notice: str
+    writing: SceneWriting | None
 
     @property
     def can_edit(self) -> bool:
@@ -46,6 +48,10 @@ class Editor:
     @property
     def picked_id(self) -> str:
         return str(self.panel.scene.pk) if self.panel else ""
+
+    @property
+    def has_notices(self) -> bool:
+        return bool(self.engine_notice or self.lock.is_rendering)
 
     @property
     def note(self) -> str:
@@ -64,27 +70,23 @@ class Editor:
         return " ".join([text, *present])
 
     @property
-    def bones(self) -> range:
-        """Return a place for each scene that the service is writing."""
-        wanted = self.storyboard.scene_count or WRITING_BONES
-        return range(1, wanted + 1) if self.lock.is_writing else range(0)
-
-    @property
     def version(self) -> str:
         """Identify what the page shows of the scenes, so that an unchanged page is not sent."""
-        shown = (self.storyboard.title, self.note, self.tiles, self.lock, self.can_edit)
+        writing = self.writing and (self.writing.state, self.writing.title, self.writing.text)
+        shown = (self.storyboard.title, self.note, self.tiles, self.lock, self.can_edit, writing)
         picked = self.panel and (self.panel.versions, self.panel.take, self.panel.slots)
         return sha256(repr((shown, picked)).encode()).hexdigest()[:16]
 
 
 def load_editor(reader: Membership, storyboard: Storyboard, scene_id: UUID | None) -> Editor:
-    """Return the editor with this scene picked, or the first one; four queries."""
+    """Return the editor with this scene picked, or the first one; six queries."""
     rows = load_scene_rows(storyboard)
     engine = storyboard_model(storyboard)
     row = next((row for row in rows if row.scene.pk == scene_id), rows[0] if rows else None)
     people = load_presence(storyboard.pk, reader.user)
     engine_name = engine.name if engine else storyboard.engine
     tiles = build_tiles(rows, engine_name, people, row.scene.pk if row else None)
+    form = clip_price_form(storyboard.account)
     has_models = bool(storyboard.account.clip_models)
     gone = ENGINE_GONE.format(engine=engine_name or "The engine")
     return Editor(
@@ -92,9 +94,10 @@ def load_editor(reader: Membership, storyboard: Storyboard, scene_id: UUID | Non
         rows=rows,
         tiles=tiles,
         scale=build_scale(tiles) if tiles else None,
-        panel=build_panel(storyboard, rows, row, engine) if row else None,
+        panel=build_panel(storyboard, rows, row, engine, form) if row else None,
         people=people,
         lock=load_storyboard_lock(storyboard),
         is_member_editor=has_permission(reader, Permission.RENDER),
         engine_notice=gone if has_models and engine is None else "",
+        writing=load_scene_writing(storyboard),
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from dashboard.shared.clip_models import OPTION_LABELS, ClipModel, ModifierMenu
 from dashboard.shared.storyboards.scene_states import SceneRow, SceneState
-from dashboard.storyboards.readiness.clip_plan import list_scenes
+from dashboard.storyboards.readiness.scene_numbers import list_scenes
 from dashboard.storyboards.readiness.setting_change import (
     FinishCost,
     SceneFit,

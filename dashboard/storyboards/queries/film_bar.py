@@ -64,9 +64,14 @@ class FilmBar:
         return ENGINE_GONE_TEXT
 
 
-def build_film_bar(storyboard: Storyboard, rows: Sequence[SceneRow], reader: Membership) -> FilmBar:
-    """Three queries."""
-    ready = load_readiness(storyboard, rows)
+def build_film_bar(
+    storyboard: Storyboard,
+    rows: Sequence[SceneRow],
+    reader: Membership,
+    ready: FilmReadiness | None = None,
+) -> FilmBar:
+    """Three queries, none if the caller has the readiness."""
+    ready = ready or load_readiness(storyboard, rows)
     can_edit = has_permission(reader, Permission.RENDER) and not ready.is_rendering
     model = storyboard_model(storyboard)
     name = clip_model_name(storyboard.account, storyboard.engine)
@@ -85,6 +90,7 @@ def build_film_bar(storyboard: Storyboard, rows: Sequence[SceneRow], reader: Mem
 def missing_text(ready: FilmReadiness) -> str:
     plan = ready.plan
     chosen = plan.choose(plan.default_ids)
+    return clip_price_text(plan.price_of(chosen), plan.form) if chosen else NOTHING_MISSING
 
 
 def build_chips(

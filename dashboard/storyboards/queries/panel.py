@@ -6,11 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dashboard.shared.clip_models import ClipModel
-from dashboard.shared.formatting import clock, credits
+from dashboard.shared.formatting import clock
+from dashboard.shared.storyboards.clip_prices import ClipPriceForm, clip_price_text
 from dashboard.shared.storyboards.scene_edits import field_version
-from dashboard.shared.storyboards.scene_states import SceneRow, SceneState, scene_clip_credits
+from dashboard.shared.storyboards.scene_states import (
+    PREVIOUS_CLIP,
+    SceneRow,
+    SceneState,
+    scene_clip_credits,
+)
 from dashboard.shared.uploads.media_files import MAX_MEDIA_FILE_BYTES
-from dashboard.storyboards.queries.slots import FrameSlot, build_frame_slots
+from dashboard.storyboards.queries.slots import FrameSlot, build_frame_slots, takes_frame
 from dashboard.storyboards.queries.tiles import STATE_LABELS, scene_still_url, word_count_text
 from proxyapi.kinds import MAX_PROMPT_WORDS, MIN_PROMPT_WORDS
 from proxyapi.models import Storyboard, StoryboardScene
@@ -31,6 +37,9 @@ FIELD_WORDS = {
     "first_frame": "first frame",
     "last_frame": "last frame",
 }
+PREVIOUS_CLIP_TEXT = "Scene {number} has a new clip. This one starts on the old one."
+CHAIN_TEXT = "Starts on the last frame of scene {number}, for one continuous movement."
+NOT_CHAINED = "The engine takes no first frame, so the scene is not chained with it."
 SETTINGS_CHANGED = "The engine or the format changed. This clip shows the old one."
 
 
@@ -67,6 +76,11 @@ class SceneTake:
     can_keep: bool
 
     @property
+    def version(self) -> str:
+        """Identify what is shown of the clip, so that an unchanged one is not drawn again."""
+        return field_version(self)
+
+    @property
     def is_quoted(self) -> bool:
         """True if the lines are about something to decide."""
         return self.state in ("late", "failed", "unknown")
@@ -85,6 +99,7 @@ class ScenePanel:
     take: SceneTake
     slots: tuple[FrameSlot, ...]
     versions: dict[str, str]
+    takes_first_frame: bool
     previous_id: str
     next_id: str
     count: int
@@ -108,13 +123,24 @@ class ScenePanel:
         return self.row.number + 1
 
     @property
+    def chain_note(self) -> str:
+        if not self.takes_first_frame:
+            return NOT_CHAINED
+        return CHAIN_TEXT.format(number=self.previous_number)
+
+    @property
     def can_chain(self) -> bool:
         return self.row.number > 1
 
 
 def build_panel(
-    storyboard: Storyboard, rows: Sequence[SceneRow], row: SceneRow, engine: ClipModel | None
+    storyboard: Storyboard,
+    rows: Sequence[SceneRow],
+    row: SceneRow,
+    engine: ClipModel | None,
+    form: ClipPriceForm,
 ) -> ScenePanel:
+    """`form` says how certain the prices of clips are."""
     scene, place = row.scene, row.number - 1
     state, label, _ = STATE_LABELS[row.state]
     previous = rows[place - 1] if place else None
@@ -124,10 +150,11 @@ def build_panel(
         state_label=LONG_STATE_LABELS.get(row.state, label),
         word_count=word_count_text(scene.prompt),
         word_hint=find_word_hint(scene.prompt),
-        duration=build_duration_field(storyboard, row, engine),
-        take=build_take(row),
-        slots=build_frame_slots(scene, row.number, previous, engine),
+        duration=build_duration_field(storyboard, row, engine, form),
+        take=build_take(row, form),
+        slots=build_frame_slots(scene, previous, engine),
         versions=field_versions(scene),
+        takes_first_frame=engine is None or takes_frame(engine, "first_frame"),
         previous_id=str(previous.scene.pk) if previous else "",
         next_id=str(rows[place + 1].scene.pk) if place + 1 < len(rows) else "",
         count=len(rows),
@@ -150,7 +177,7 @@ def find_word_hint(prompt: str) -> str:
 
 
 def build_duration_field(
-    storyboard: Storyboard, row: SceneRow, engine: ClipModel | None
+    storyboard: Storyboard, row: SceneRow, engine: ClipModel | None, form: ClipPriceForm
 ) -> DurationField:
     chosen = row.scene.duration
     menu = engine.menu("duration") if engine else None
@@ -159,14 +186,14 @@ def build_duration_field(
         return DurationField((), 1, 60, "The engine's durations are not known yet.", "")
     is_number = menu.is_range and len(lengths) > MAX_LISTED_DURATIONS
     choices = [
-        DurationChoice(length, price_text(storyboard, engine, length), length == chosen)
+        DurationChoice(length, price_text(storyboard, engine, length, form), length == chosen)
         for length in ([] if is_number else lengths)
     ]
     error = ""
     if row.nearest_duration is not None:
         error = f"{chosen} s is not offered by {engine.name}. Nearest: {row.nearest_duration} s."
     note = durations_note(engine, lengths, is_range=is_number)
-    if is_number and (price := price_text(storyboard, engine, chosen)):
+    if is_number and (price := price_text(storyboard, engine, chosen, form)):
         note = f"{note} {chosen} s: {price}."
     return DurationField(tuple(choices), min(lengths), max(lengths), note, error)
 
@@ -179,16 +206,15 @@ def durations_note(engine: ClipModel, lengths: Sequence[int], *, is_range: bool)
     return f"{engine.name} makes {', '.join(first)} or {last} s." if first else f"{last} s only."
 
 
-def price_text(storyboard: Storyboard, engine: ClipModel, seconds: int) -> str:
-    """Return about what a clip of this length costs, by the price list."""
-    amount = scene_clip_credits(storyboard, engine, seconds)
-    return f"≈ {credits(amount)} cr" if amount is not None else ""
+def price_text(storyboard: Storyboard, engine: ClipModel, seconds: int, form: ClipPriceForm) -> str:
+    """Return what a clip of this length costs, by the price list."""
+    return clip_price_text(scene_clip_credits(storyboard, engine, seconds), form)
 
 
-def build_take(row: SceneRow) -> SceneTake:
+def build_take(row: SceneRow, form: ClipPriceForm) -> SceneTake:
     clip = row.clip
     film_url = scene_still_url(clip)
-    price = f"≈ {credits(row.clip_credits)} cr" if row.clip_credits is not None else ""
+    price = clip_price_text(row.clip_credits, form)
     has_film = bool(film_url)
     return SceneTake(
         state=STATE_LABELS[row.state][0],
@@ -198,7 +224,7 @@ def build_take(row: SceneRow) -> SceneTake:
         lines=take_lines(row, price),
         price=price if row.needs_clip else "",
         act_label=ACT_LABELS.get(row.state, "Regenerate"),
-        can_keep=row.state == SceneState.CHANGED,
+        can_keep=row.can_keep_clip,
     )
 
 
@@ -207,8 +233,8 @@ def take_lines(row: SceneRow, price: str) -> tuple[str, ...]:
     scene, clip = row.scene, row.clip
     if row.state == SceneState.CHANGED:
         cost = f" for {price.replace('≈', 'about')}" if price else ""
-        keep = f"Keep it, or make a new one{cost}. The old clip stays in the history."
-        return (changed_text(row), keep)
+        keep = "Keep it, or make a new one" if row.can_keep_clip else "Make a new one"
+        return (changed_text(row), f"{keep}{cost}. The old clip stays in the history.")
     if row.state == SceneState.FAILED:
         reason = clip.failure_message if clip else ""
         return (f"“{reason or 'No reason was given.'}”", "Its cost is in the history below.")
@@ -217,6 +243,8 @@ def take_lines(row: SceneRow, price: str) -> tuple[str, ...]:
             "We do not know whether credits were spent.",
             "The answer got lost. It will not be sent again; the ledger decides.",
         )
+    if row.state == SceneState.GENERATING:
+        return ("The clip is being made. You can leave this page.",)
     if row.state == SceneState.NO_PROMPT:
         return ("Write what the camera sees, then a clip can be made.",)
     if row.state == SceneState.NO_CLIP:
@@ -228,6 +256,8 @@ def take_lines(row: SceneRow, price: str) -> tuple[str, ...]:
 
 def changed_text(row: SceneRow) -> str:
     """Return which fields changed after the clip, and when."""
+    if row.changed == (PREVIOUS_CLIP,):
+        return PREVIOUS_CLIP_TEXT.format(number=row.number - 1)
     words = [FIELD_WORDS[name] for name in row.changed if name in FIELD_WORDS]
     if not words:
         return SETTINGS_CHANGED

@@ -109,14 +109,15 @@ def build_rail(
     storyboard: Storyboard,
     rows: Sequence[SceneRow],
     chosen: Collection[str] | None = None,
+    ready: FilmReadiness | None = None,
 ) -> Rail:
     """`chosen` are the ids of the ticked scenes, by default all that can be generated. At most nine
     queries, five of them for budgets."""
-    ready = load_readiness(storyboard, rows)
+    ready = ready or load_readiness(storyboard, rows)
     can_render = has_permission(reader, Permission.RENDER)
     can_edit = can_render and not ready.is_rendering
     needs = ready.needs if can_edit else tuple(replace(it, url="") for it in ready.needs)
-    clips = build_clip_card(reader, storyboard, ready, chosen) if can_edit else None
+    clips = build_clip_card(reader, storyboard, rows, ready, chosen) if can_edit else None
     return Rail(
         needs=needs,
         left=ready.left,
@@ -130,6 +131,7 @@ def build_rail(
 def build_clip_card(
     reader: Membership,
     storyboard: Storyboard,
+    rows: Sequence[SceneRow],
     ready: FilmReadiness,
     chosen: Collection[str] | None,
 ) -> ClipCard | None:
@@ -144,7 +146,7 @@ def build_clip_card(
         picks=tuple(ClipPick(clip, clip.id in ids and not clip.blocked) for clip in plan.clips),
         rate=f"{credit_rate(rate)} cr per second" if rate is not None else "",
         anew_text=FINISHED_TEXT if plan.is_rendered else "",
-        notice=partly_started_text(ready.orders, [clip.row for clip in plan.clips]),
+        notice=partly_started_text(ready.orders, rows),
         total=build_clip_sum(reader, plan, plan.choose(ids)),
         url=reverse("storyboard-clips", args=[storyboard.pk]),
     )
@@ -153,7 +155,8 @@ def build_clip_card(
 def build_clip_sum(reader: Membership, plan: ClipPlan, chosen: Sequence[PlannedClip]) -> ClipSum:
     """At most five queries, none if nothing is to be paid."""
     price = plan.price_of(chosen)
-    count, rows, label, note = len(chosen), (), "", ASKS_ONCE_MORE
+    count, note = len(chosen), ASKS_ONCE_MORE
+    rows: tuple[AmountRow, ...] = ()
     noun = "1 clip" if count == 1 else f"{count} clips"
     label = f"Generate {noun}" if count else "Generate"
     if not chosen:

@@ -10,8 +10,8 @@ from dashboard.models import Membership
 from dashboard.shared.budget_impact import BudgetImpact, build_budget_impact
 from dashboard.shared.formatting import credits
 from dashboard.shared.price_question import AmountRow
-from dashboard.shared.storyboards.wishes import WRITING_OPERATION
 from proxyapi import pricing
+from proxyapi.kinds import WRITING_OPERATION
 from proxyapi.models import Account, Charge
 from proxyapi.models.charge import CHARGED_STATES
 
@@ -34,9 +34,7 @@ class WishPrice:
     def rows(self) -> tuple[AmountRow, ...]:
         rows = [AmountRow("Held until the answer", self.hold, "held")]
         if self.budget is not None and not self.budget.refusal:
-            rows.append(
-                AmountRow("Left of your budget, at least", self.budget.after, is_total=True)
-            )
+            rows.append(AmountRow("Left of the budget, at least", self.budget.after, is_total=True))
         elif self.budget is not None:
             rows.append(AmountRow(self.budget.label, self.budget.left, note=self.budget.note))
         elif self.available >= self.hold:

@@ -8,11 +8,12 @@ from datetime import datetime
 
 from dashboard.shared.formatting import credits
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SceneRow, SceneState
-from dashboard.shared.videos.labels import quote_text
+from dashboard.storyboards.readiness.scene_numbers import list_scenes
 from proxyapi.models import Charge, ChargeState, Storyboard
 
 PARTLY_STARTED_TEXT = "{started} of {count} clips were started, {cost} of {price} cr charged."
-SCENE_REFUSED_TEXT = " Scene {number} was refused{reason}."
+SCENE_REFUSED_TEXT = " {scenes} {was} refused: {reason}"
+NOT_STARTED_TEXT = " {scenes} {was} not started."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,8 @@ def partly_started_text(orders: ClipOrders, rows: Sequence[SceneRow]) -> str:
         cost=credits(last.cost),
         price=credits(last.price),
     )
-    reason = f": {quote_text(last.reason)}" if last.reason else ""
-    number = refused[0].number
-    return text + SCENE_REFUSED_TEXT.format(number=number, reason=reason)
+    scenes = list_scenes([row.number for row in refused])
+    was = "was" if len(refused) == 1 else "were"
+    if last.reason:
+        return text + SCENE_REFUSED_TEXT.format(scenes=scenes, was=was, reason=last.reason)
+    return text + NOT_STARTED_TEXT.format(scenes=scenes, was=was)

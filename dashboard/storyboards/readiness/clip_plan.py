@@ -19,12 +19,12 @@ from dashboard.shared.storyboards.clip_prices import (
 )
 from dashboard.shared.storyboards.scene_states import SceneRow, SceneState, storyboard_model
 from dashboard.storyboards.readiness.content import build_content
-from proxyapi.kinds import can_take, scenes_by_id
+from dashboard.storyboards.readiness.scene_numbers import list_scenes
+from proxyapi.kinds import SCENE_FIELDS, can_take, scenes_by_id
 from proxyapi.kinds.storyboard_copy import FIXED_SCENE_FIELDS, SETTING_FIELDS
 from proxyapi.models import JobState, Storyboard, StoryboardMode
 from proxyapi.refusals import NotReady
 
-LISTED_SCENES = 6  # numbers in a sentence; more are counted
 SETTING_LABELS = {
     "clip_engine_id": "engine",
     "aspect_ratio": "aspect ratio",
@@ -114,12 +114,15 @@ class ClipPlan:
         other = " other" if self.keepable else ""
         noun = f"clip of 1{other} scene is" if count == 1 else f"clips of {count}{other} scenes are"
         amount = clip_price_text(self.price_of(self.again), self.form)
-        keep = f" Or keep the clip of {list_scenes(self.keepable, 'scene')}."
+        keep = ""
+        if self.keepable:
+            noun_to_keep = "clip" if len(self.keepable) == 1 else "clips"
+            keep = f" Or keep the {noun_to_keep} of {list_scenes(self.keepable, 'scene')}."
         return ANEW_TEXT.format(
             why=self.why_anew,
             clips=noun,
             price=f", {amount}" if amount else "",
-            keep=keep if self.keepable else "",
+            keep=keep,
         )
 
 
@@ -139,7 +142,9 @@ def plan_clips(storyboard: Storyboard, rows: Sequence[SceneRow]) -> ClipPlan:
 
 def plan_scene(row: SceneRow, model: ClipModel | None, *, is_anew: bool) -> PlannedClip | None:
     """Return None for a scene that needs no clip, or whose clip is being made."""
-    is_lost = is_anew and row.clip is not None and not row.needs_clip
+    is_as_sent = row.is_made_with_other_settings or not row.needs_clip
+    has_clip = row.clip is not None and row.state != SceneState.FAILED
+    is_lost = is_anew and has_clip and is_as_sent
     if row.state == SceneState.NO_PROMPT:
         return PlannedClip(row, "needs a prompt", "not yet", is_lost)
     if not row.needs_clip and not is_lost:
@@ -215,28 +220,24 @@ def is_fixed_field_changed(
     return sent is not None and any(sent.get(it) != wanted.get(it) for it in FIXED_SCENE_FIELDS)
 
 
-def list_scenes(numbers: Sequence[int], noun: str = "Scene") -> str:
-    """Return a text such as `Scene 4`, `Scenes 4, 6 and 7` or `12 scenes`."""
-    if len(numbers) == 1:
-        return f"{noun} {numbers[0]}"
-    if len(numbers) > LISTED_SCENES:
-        return f"{len(numbers)} scenes"
-    *first, last = map(str, numbers)
-    return f"{noun}s {', '.join(first)} and {last}"
-
-
 def clips_version(storyboard: Storyboard, rows: Sequence[SceneRow], ids: Collection[str]) -> str:
     """Return a text that differs if anything that a question about these clips shows changed."""
     job_id = str(storyboard.copy_id or "")
     facts = [
-        [id, row.state, row.scene.prompt, row.scene.duration, row.scene.is_chained]
-        + [row.scene.first_frame, row.scene.last_frame]
+        [str(row.scene.pk), row.state, *(getattr(row.scene, name) for name in SCENE_FIELDS)]
         for row in rows
-        if (id := str(row.scene.pk)) in ids
+        if str(row.scene.pk) in ids
     ]
     settings = [storyboard.engine, storyboard.aspect_ratio, storyboard.resolution, storyboard.audio]
     text = json.dumps([job_id, len(rows), settings, facts], default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def with_lost_clips(
+    storyboard: Storyboard, rows: Sequence[SceneRow], ids: frozenset[str]
+) -> frozenset[str]:
+    """Return these scenes, and those whose clips are lost if the film is sent anew for them."""
+    return ids | {clip.id for clip in plan_clips(storyboard, rows).again}
 
 
 def parse_scene_ids(text: str) -> frozenset[str]:

@@ -18,6 +18,7 @@ ENGINE_GONE = (
     "Nothing was sent."
 )
 NO_PROMPT = "Scene {number} has no prompt."
+NO_FIRST_FRAME = "Scene {number} has no first frame, which {engine} needs."
 WRONG_DURATION = "Scene {number}: {seconds} s is not offered by {engine}. Nearest: {nearest} s."
 
 
@@ -66,15 +67,27 @@ def find_unready(
     scenes: list[StoryboardScene], model: ClipModel | None, sent_ids: Collection[str]
 ) -> Mapping[str, str]:
     """Return why scenes cannot be sent yet, by their ids."""
-    unready = {}
-    for number, scene in enumerate(scenes, start=1):
-        nearest = nearest_duration(model, scene.duration)
-        if scene.kept_at and str(scene.pk) in sent_ids:
-            continue  # it stays as it was sent
-        if not scene.prompt.strip():
-            unready[str(scene.pk)] = NO_PROMPT.format(number=number)
-        elif nearest is not None and model:
-            unready[str(scene.pk)] = WRONG_DURATION.format(
-                number=number, seconds=scene.duration, engine=model.name, nearest=nearest
-            )
-    return unready
+    reasons = {
+        str(scene.pk): unready_reason(number, scene, model)
+        for number, scene in enumerate(scenes, start=1)
+        # What is kept stays as it was sent.
+        if not (scene.kept_at and str(scene.pk) in sent_ids)
+    }
+    return {id: reason for id, reason in reasons.items() if reason}
+
+
+def unready_reason(number: int, scene: StoryboardScene, model: ClipModel | None) -> str:
+    if not scene.prompt.strip():
+        return NO_PROMPT.format(number=number)
+    if model is None:
+        return ""
+    nearest = nearest_duration(model, scene.duration)
+    if nearest is not None:
+        return WRONG_DURATION.format(
+            number=number, seconds=scene.duration, engine=model.name, nearest=nearest
+        )
+    needs_frame = any(slot.is_required and slot.name != "last_frame" for slot in model.slots)
+    starts_on_chain = scene.is_chained and number > 1
+    if needs_frame and not starts_on_chain and not scene.first_frame:
+        return NO_FIRST_FRAME.format(number=number, engine=model.name)
+    return ""

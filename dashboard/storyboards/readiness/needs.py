@@ -23,7 +23,8 @@ from dashboard.shared.storyboards.scene_states import (
 )
 from dashboard.shared.videos.charge_status import APPROVERS_DECIDE_TEXT, open_charge_texts
 from dashboard.storyboards.readiness.clip_orders import ClipOrders
-from dashboard.storyboards.readiness.clip_plan import ClipPlan, list_scenes
+from dashboard.storyboards.readiness.clip_plan import ClipPlan
+from dashboard.storyboards.readiness.scene_numbers import list_scenes
 from proxyapi.models import JobState, Storyboard
 
 SETTING_NAMES = ("aspect_ratio", "resolution", "audio")

@@ -13,6 +13,7 @@ CLIPS_RUNNING = (
     "Clips of this storyboard are being made, and this change sends the film anew. Wait until they "
     "have ended"
 )
+APPROVAL_PENDING = "A request for clips of this storyboard waits for an approval"
 ALREADY_RENDERED = "The film is finished, and nothing changed since"
 NO_PRICE = "There is no current price of the render"
 
@@ -21,6 +22,8 @@ def find_clips_problem(ready: FilmReadiness, chosen: Sequence[PlannedClip]) -> s
     """Return an empty text if these clips can be requested."""
     if ready.is_rendering:
         return RENDERING_TEXT
+    if ready.orders.awaiting_approval:
+        return APPROVAL_PENDING
     if not chosen:
         return NO_CLIP_CHOSEN
     if ready.plan.why_anew and ready.running:

@@ -57,9 +57,10 @@ def find_render_price(
 def is_content_placed(storyboard: Storyboard, rows: Sequence[SceneRow], draft: Draft) -> bool:
     """Whether the copy is to contain exactly what the storyboard is now."""
     try:
-        return draft.settings == build_content(storyboard, [row.scene for row in rows], draft)
+        content = build_content(storyboard, [row.scene for row in rows], draft)
     except NotReady:
         return False
+    return bool(draft.settings == content)
 
 
 def is_estimate_current(draft: Draft, rows: Sequence[SceneRow], orders: ClipOrders) -> bool:

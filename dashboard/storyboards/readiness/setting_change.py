@@ -219,7 +219,8 @@ def fit_scenes(
 
 def is_finished(row: SceneRow) -> bool:
     """True if the scene has its clip, or it is being made."""
-    return row.state in (SceneState.READY, SceneState.GENERATING, SceneState.UNKNOWN)
+    done = (SceneState.READY, SceneState.GENERATING, SceneState.UNKNOWN)
+    return row.state in done
 
 
 def finish_credits(storyboard: Storyboard, row: SceneRow) -> Decimal | None:

@@ -22,6 +22,7 @@ from dashboard.storyboards.queries import (
     load_clip_history,
     load_editor,
 )
+from dashboard.storyboards.readiness.film import load_readiness
 from proxyapi.events import EventType, publish_event
 
 PAGE_TEMPLATE, PICKED_TEMPLATE = "storyboards/page.html", "storyboards/_picked.html"
@@ -49,18 +50,20 @@ def render_live(request: TeamRequest, editor: Editor) -> HttpResponse:
         return HttpResponse(status=UNCHANGED)
     shown = editor.panel.versions if editor.panel else {}
     is_other = any(request.GET.get(f"{name}_seen") != version for name, version in shown.items())
-    is_gone = request.GET.get("scene", "") != editor.picked_id
-    context = editor_context(request, editor, is_other_panel=is_other or is_gone)
+    known = (request.GET.get("scene", ""), request.GET.get("editable", ""))
+    is_other |= known != (editor.picked_id, str(editor.can_edit))
+    context = editor_context(request, editor, is_other_panel=is_other)
     return render(request, LIVE_TEMPLATE, context)
 
 
 def editor_context(request: TeamRequest, editor: Editor, **values: Any) -> dict[str, Any]:
     document, reader = editor.storyboard, request.membership
     scene = editor.panel.scene if editor.panel else None
+    ready = load_readiness(document, editor.rows)
     return {
         "editor": editor,
-        "film_bar": build_film_bar(document, editor.rows, reader),
-        "rail": build_rail(reader, document, editor.rows),
+        "film_bar": build_film_bar(document, editor.rows, reader, ready),
+        "rail": build_rail(reader, document, editor.rows, ready=ready),
         "history": load_clip_history(document, scene) if scene else None,
         **values,
     }

@@ -81,10 +81,10 @@ def render_saved(
     context = editor_context(
         request,
         editor,
-        refusal=refusal,
+        field_refusal=refusal,
         conflicts=conflicts,
         tile=editor.tiles[editor.panel.number - 1] if names else None,
-        with_take=bool(names),
+        with_take=request.POST.get("take_seen") != editor.panel.take.version,
         with_duration="duration" in names,
         with_slots="is_chained" in names,
     )
@@ -105,7 +105,7 @@ def scenes(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
     if action == "delete" and target and not request.POST.get("confirmed"):
         number = list(document.scenes.values_list("pk", flat=True)).index(target.pk) + 1
         if has_clip(document, target):
-            return ask_deletion(request, document, target, number)
+            return render_deletion(request, document, target, number)
     try:
         change = change_scenes(request, document, target, action)
     except Refusal as refused:
@@ -154,7 +154,7 @@ def has_clip(document: Storyboard, one: StoryboardScene) -> bool:
     return str(sent.get(str(one.pk), {}).get("remote_id", "")) in load_clips(job)
 
 
-def ask_deletion(
+def render_deletion(
     request: TeamRequest, document: Storyboard, one: StoryboardScene, number: int
 ) -> HttpResponse:
     context: dict[str, Any] = {"storyboard": document, "scene_id": one.pk, "number": number}

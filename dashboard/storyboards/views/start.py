@@ -24,7 +24,7 @@ from dashboard.storyboards.actions.storyboards import start_storyboard
 from dashboard.storyboards.forms.start import FORMAT_FIELDS, StoryboardForm
 from dashboard.storyboards.queries.start import build_start_page
 from dashboard.storyboards.queries.writing import build_writing_question
-from dashboard.storyboards.readiness import has_scenes_or_writing
+from dashboard.storyboards.readiness.writing import has_scenes_or_writing
 from proxyapi.models import Storyboard, StoryboardMode
 from proxyapi.refusals import Refusal
 
@@ -37,8 +37,8 @@ START_FIELDS = ("title", "mode", "description", "style", "scene_count", "engine"
 @allow_get_or_post
 @vary_on_headers("HX-Request")
 def new_storyboard(request: TeamRequest) -> HttpResponse:
-    """Render the form; `?storyboard=` goes on with one that has no scenes. A POST with `part` stores
-    nothing and renders what depends on the choices."""
+    """Render the form; `?storyboard=` goes on with one that has no scenes. A POST with `part`
+    stores nothing and renders what depends on the choices."""
     check_permission(request.membership, Permission.RENDER)
     if request.method != "POST":
         return show_form(request)
@@ -48,6 +48,8 @@ def new_storyboard(request: TeamRequest) -> HttpResponse:
     if "part" in request.POST:
         context = start_context(request, form)
         context["has_new_menus"] = context["page"].menus_version != request.POST.get("menus", "")
+        # They were not known when the page was opened.
+        context["has_new_engines"] = bool(models) and "menus" not in request.POST
         return render(request, UPDATED_TEMPLATE, context)
     refusal = ""
     if form.is_valid():

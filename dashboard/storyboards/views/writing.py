@@ -17,7 +17,7 @@ from dashboard.shared.roles import Permission
 from dashboard.storyboards.actions.writing import SceneWish, write_scenes
 from dashboard.storyboards.forms.start import WishForm
 from dashboard.storyboards.queries.writing import build_writing_question
-from dashboard.storyboards.readiness import has_scenes_or_writing
+from dashboard.storyboards.readiness.writing import has_scenes_or_writing
 from proxyapi.models import Storyboard
 from proxyapi.refusals import Refusal
 

@@ -17,6 +17,7 @@ from dashboard.studio.flows import FLOWS, Flow
 from dashboard.studio.queries.defaults import StartChoices, load_start_token
 from dashboard.studio.queries.notices import DraftNotice, account_notice
 from dashboard.studio.queries.past_costs import PastCost, PastCosts, load_past_costs
+from dashboard.studio.queries.scene_films import SceneFilmCard, load_scene_film_cards
 from dashboard.studio.queries.script import script_length, spoken_duration_text
 from dashboard.studio.queries.start_text import StartKind, StartText, start_length_note
 from proxyapi import pricing
@@ -126,10 +127,11 @@ class StudioHome:
     plan_name: str
     flows: tuple[FlowCard, ...]
     budget_notice: DraftNotice | None
+    scene_films: tuple[SceneFilmCard, ...]
 
 
 def load_studio_home(reader: Membership) -> StudioHome:
-    """Four queries, two of them for the reader's budgets."""
+    """Five queries, two of them for the reader's budgets."""
     may_start = has_permission(reader, Permission.RENDER)
     token, choices = load_start_token(reader)
     start, costs = build_start_account(token), load_past_costs(reader.team.tenant)
@@ -143,6 +145,7 @@ def load_studio_home(reader: Membership) -> StudioHome:
         plan_name=start.account.plan_name if start.account else "",
         flows=tuple(build_flow_card(flow, costs) for flow in FLOWS.values()),
         budget_notice=load_budget_notice(reader, typical.median if typical else None),
+        scene_films=load_scene_film_cards(reader.team.tenant),
     )
 
 

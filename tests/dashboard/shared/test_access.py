@@ -43,7 +43,6 @@ from proxyapi.models import (
     LedgerConflict,
     LedgerMirror,
     StoredFile,
-    Storyboard,
     Token,
 )
 from proxyapi.stored_files import store_file
@@ -59,6 +58,7 @@ from tests.factories import (
     TokenFactory,
     UserFactory,
 )
+from tests.storyboards import create_storyboard
 
 Browser = Callable[[Membership], Client]
 # An object of Northlight, found from Priya's video, whose draft waits for more budget.
@@ -79,7 +79,8 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "rewrite": lambda job: job.account.ledger_conflicts.get().pk,
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
     "clip": lambda job: job.account.jobs.get(kind=JobKind.CLIP).pk,
-    "storyboard": lambda job: job.account.storyboards.get().pk,
+    "storyboard": lambda job: job.tenant.storyboards.get().pk,
+    "scene": lambda job: job.tenant.storyboards.get().scenes.get().pk,
     "part": lambda job: job.parts.get(list_name="assets").pk,
     "export": lambda job: job.parts.get(list_name="exports").pk,
     "voice": lambda job: job.account.jobs.get(kind="clone").pk,
@@ -116,8 +117,7 @@ def job(priya: Membership) -> Job:
     lost = JobFactory.create(account=account, token=token, title="Whales in fog, again")
     ChargeFactory.create(job=lost, state=ChargeState.UNKNOWN, sent_at=timezone.now())
     JobFactory.create(account=account, token=token, kind=JobKind.CLIP)
-    owner = {"account": account, "tenant": account.tenant, "token": token, "member": priya.user}
-    Storyboard.objects.create(title="Whales in fog, scenes", **owner)
+    create_storyboard(priya, token, "Whales in fog", title="Whales in scenes")
     LedgerMirror.objects.create(account=account, high=1, problem="Row 0 reads differently now.")
     exports = [{"id": 2, "status": "completed", "url": "http://127.0.0.1:8001/media/2.mp4"}]
     store_parts(job, {"assets": [{"id": 1}], "exports": exports}, ("assets", "exports"))
@@ -173,6 +173,8 @@ def address(name: str, job: Job, **other: object) -> str:
             own |= {"job_id": OBJECTS["voice"](job), "file_id": own[f"{of}_id"]}
         if of in ("character", "picture"):
             own["job_id"] = character_of(job).pk
+        if of == "scene":
+            own["storyboard_id"] = OBJECTS["storyboard"](job)
         part = ("job_id", "part_id")
         names = {
             "part": part,
@@ -182,10 +184,13 @@ def address(name: str, job: Job, **other: object) -> str:
             "character": ("job_id",),
             "sample": ("job_id", "file_id"),
             "entry": ("position",),
+            "scene": ("storyboard_id", "scene_id"),
         }
         args |= {key: (other or own)[key] for key in names.get(of, (f"{of}_id",))}
     if name == "studio-step":
         args["step"] = "voice"
+    if name == "storyboard-frame":
+        args["name"] = "last_frame"
     if name == "character-step":
         args["step"] = "details"
     if name == "member-role-restorations":

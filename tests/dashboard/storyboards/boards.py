@@ -13,6 +13,7 @@ from django.utils import timezone
 from dashboard.models import Membership
 from dashboard.storyboards.actions import place_in_copy
 from proxyapi.models import Charge, ChargeState, Job, JobPart, Storyboard, StoryboardScene
+from proxyapi.models.job_part import SCENE_CLIPS
 from tests.factories import ChargeFactory
 from tests.storyboards import mark_as_sent
 
@@ -33,7 +34,9 @@ def send(by: Membership, storyboard: Storyboard) -> Job:
     return job
 
 
-def give_clips(job: Job, *scenes: StoryboardScene, status: str = "completed", **fields: Any) -> None:
+def give_clips(
+    job: Job, *scenes: StoryboardScene, status: str = "completed", **fields: Any
+) -> None:
     """Clips of these scenes of a copy, as last read a minute ago."""
     ids = {one["scene"]: one["remote_id"] for one in job.draft.sent_settings["scenes"]}
     at = timezone.now() - timedelta(minutes=1)
@@ -42,17 +45,11 @@ def give_clips(job: Job, *scenes: StoryboardScene, status: str = "completed", **
         values = {"status": status, "media_url": url, "finished_at": at, "read_at": at, **fields}
         JobPart.objects.create(
             job=job,
-            list_name=clips_list(),
+            list_name=SCENE_CLIPS,
             remote_id=str(ids[str(scene.pk)]),
             position=scene.position,
             **values,
         )
-
-
-def clips_list() -> str:
-    from dashboard.shared.storyboards.scene_states import SCENES_LIST
-
-    return SCENES_LIST
 
 
 def give_price(job: Job, credits: int) -> None:

@@ -11,9 +11,9 @@ import pytest
 from django.urls import reverse
 
 from dashboard.models import AuditEvent, Membership
+from dashboard.shared.formatting import age_text
 from dashboard.studio.flows import FLOWS
 from dashboard.studio.forms import new_draft
-from dashboard.shared.formatting import age_text
 from proxyapi.models import AccountPlan, Draft, Job, JobState, Token, TokenState
 from proxyapi.models.charge import ChargeState
 from tests.dashboard.studio.conftest import WANTED, Browser, get_page
