@@ -13,7 +13,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.shared.clip_models import find_clip_model, account_clip_models
+from dashboard.shared.clip_models import account_clip_models, find_clip_model
 from dashboard.shared.formatting import credits
 from dashboard.shared.storyboards.clip_prices import split_clip_cost
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SCENES_LIST

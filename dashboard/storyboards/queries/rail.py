@@ -24,8 +24,8 @@ from dashboard.shared.storyboards.scene_states import (
 )
 from dashboard.storyboards.readiness.clip_orders import partly_started_text
 from dashboard.storyboards.readiness.clip_plan import ClipPlan, PlannedClip
-from dashboard.storyboards.readiness.needs import Need
 from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
+from dashboard.storyboards.readiness.needs import Need
 from dashboard.storyboards.readiness.render_price import PriceState
 from proxyapi import pricing
 from proxyapi.models import Storyboard

@@ -147,7 +147,7 @@ def fit_menus(
 ) -> dict[str, MenuValue]:
     """Return the value of each setting: the picked one, else the present or the nearest one. The
     resolution comes first, because it decides which sounds have a price. Raises `NotReady`."""
-    chosen: dict[str, MenuValue] = {name: "" for name in SETTING_NAMES}
+    chosen: dict[str, MenuValue] = dict.fromkeys(SETTING_NAMES, "")
     for name in ("resolution", "aspect_ratio", "audio"):
         menu = model.menu(name)
         if menu is None:
