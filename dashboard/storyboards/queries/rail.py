@@ -64,7 +64,7 @@ class ClipSum:
 
 
 @dataclass(frozen=True, slots=True)
-class ClipCard:
+class ClipPickCard:
     picks: tuple[ClipPick, ...]
     rate: str
     anew_text: str
@@ -100,7 +100,7 @@ class Rail:
     left: int
     can_edit: bool
     fix_url: str
-    clips: ClipCard | None
+    clips: ClipPickCard | None
     render: RenderCard | None
 
 
@@ -134,7 +134,7 @@ def build_clip_card(
     rows: Sequence[SceneRow],
     ready: FilmReadiness,
     chosen: Collection[str] | None,
-) -> ClipCard | None:
+) -> ClipPickCard | None:
     plan = ready.plan
     if not plan.clips:
         return None
@@ -142,7 +142,7 @@ def build_clip_card(
     model = storyboard_model(storyboard)
     options = {"resolution": storyboard.resolution, "audio": storyboard.audio}
     rate = model.rate_of(options) if model else None
-    return ClipCard(
+    return ClipPickCard(
         picks=tuple(ClipPick(clip, clip.id in ids and not clip.blocked) for clip in plan.clips),
         rate=f"{credit_rate(rate)} cr per second" if rate is not None else "",
         anew_text=FINISHED_TEXT if plan.is_rendered else "",

@@ -22,15 +22,8 @@ class ClipOrders:
 
     charges: tuple[Charge, ...]
 
-    def open_for(self, scene_id: str) -> Charge | None:
-        return next((it for it in self.charges if it.is_open and orders_scene(it, scene_id)), None)
-
     def last_for(self, scene_id: str) -> Charge | None:
         return next((it for it in self.charges if orders_scene(it, scene_id)), None)
-
-    def waits_for_approval(self, scene_id: str) -> bool:
-        charge = self.open_for(scene_id)
-        return charge is not None and charge.state == ChargeState.DRAFT
 
     @property
     def awaiting_approval(self) -> Charge | None:
