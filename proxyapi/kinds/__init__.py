@@ -42,6 +42,7 @@ from proxyapi.kinds.storyboard_copy import (
     copy_content,
     scenes_by_id,
 )
+from proxyapi.kinds.storyboard_writing import UNREAD_WRITING_KEY
 from proxyapi.kinds.voice_clone import VOICE_CLONE
 
 KINDS: Mapping[str, KindSpec] = MappingProxyType(

@@ -28,6 +28,7 @@ OWN_MEDIA = "test_scenes.py::test_own_media_is_checked_and_added_from_a_file_and
 B_ROLL = "test_b_roll.py::test_b_roll_from_a_topic_to_the_film"
 AI_CLIPS = "test_ai_clips.py::test_ai_clips_from_a_draft_to_the_film"
 CLIP = "test_clips.py::test_a_clip_of_each_family_costs_what_was_shown_and_plays"
+WIZARD = "test_storyboard_wizard.py::test_scenes_are_written_from_a_description_and_written_again"
 WEB_PAGE = "test_url_based.py::test_a_web_page_from_a_new_draft_to_the_film"
 TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_shown_without_a_reload"
 IDEAS = "test_ideas.py::test_a_search_is_left_found_and_one_idea_becomes_a_draft"
@@ -54,6 +55,7 @@ REACHED_OPERATIONS: Mapping[str, ReachedOperation] = {
     "text_to_video.estimate": ReachedOperation("Clips, price card", CLIP),
     "text_to_video.create": ReachedOperation("Clips, Generate", CLIP),
     "text_to_video.get": ReachedOperation("Clips", CLIP),
+    "text_to_scene.prompt": ReachedOperation("New storyboard, Write scenes", WIZARD),
     "faceless.create": ReachedOperation("Studio, price card", FIRST_VIDEO),
     "faceless.patch": ReachedOperation("Studio, price card", FIRST_VIDEO),
     "faceless.scripts": ReachedOperation("Studio, Script", B_ROLL),

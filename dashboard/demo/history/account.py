@@ -44,6 +44,7 @@ class PastAccount(NamedTuple):
     program_token: str
     offered: OptionPool
     character_genres: list[dict[str, Any]]
+    clip_engine_ids: dict[str, int]  # by slug
     opened_at: datetime
 
 
@@ -69,6 +70,7 @@ def open_past_account(
         str(answers[PROGRAM_NAME].body["token"]),
         read_offered(answers["options"].data),
         answers["character genres"].body["data"],
+        read_clip_engine_ids(answers["options"].data),
         opened_at,
     )
 
@@ -86,6 +88,11 @@ def read_offered(data: dict[str, Any]) -> OptionPool:
             if row["cost"][0]["credits_per_second"] <= MAX_CLIP_RATE
         ],
     )
+
+
+def read_clip_engine_ids(data: dict[str, Any]) -> dict[str, int]:
+    rows = parse_faceless_options(data).groups["clip_engines"]
+    return {row["slug"]: row["id"] for row in rows}
 
 
 def account_calls(account: PastAccount, now: datetime) -> Iterator[Call]:

@@ -22,11 +22,12 @@ from dashboard.demo.history.clips import clip_calls, store_clips
 from dashboard.demo.history.plan import PAST_DAYS, PastVideo, plan_videos
 from dashboard.demo.history.replay import ReplayAnswer, build_call, run_calls, video_calls
 from dashboard.demo.history.rows import PastRows
+from dashboard.demo.history.storyboards import store_storyboards, storyboard_calls
 from dashboard.demo.sandbox_admin import SandboxAdmin
 from dashboard.models import Membership, Team
 from dashboard.studio.flows import FLOWS
 from proxyapi import tokens
-from proxyapi.ledger import mirror
+from proxyapi.ledger import api_view_sync, backfill, mirror_range
 from proxyapi.ledger.balance_checkpoint import take_checkpoint
 from proxyapi.ledger.entry_changes import rebuild_days_once
 from proxyapi.ledger.matching import match_entries
@@ -72,6 +73,7 @@ def replay_past(
     calls += voice.voice_calls(opened_at, token_of[voice.MEMBER])
     calls += characters.character_calls(account, token_of)
     calls += clip_calls(now, token_of)
+    calls += storyboard_calls(now, account.clip_engine_ids, token_of)
     calls.sort(key=lambda call: datetime.fromisoformat(call["at"]))
     money_path = f"/_sandbox/accounts/{account_id}/money"
     calls.append(build_call(now, "GET", money_path, name="money"))
@@ -96,6 +98,8 @@ def store_past(team: Team, past: PastReplay, stored: Sequence[Token]) -> None:
     rows.save()
     ideas.store_searches(account, past.answers, members, token_of)
     store_clips(PastRows(account, past.answers, members, token_of))
+    engine_ids = past.account.clip_engine_ids
+    store_storyboards(PastRows(account, past.answers, members, token_of), engine_ids)
     presets.save_presets(rows.jobs, members)
     voice.store_voice(account, past.answers, members, token_of)
     labels.create_labels(rows.jobs, members["Priya"], opened_at)
@@ -124,10 +128,16 @@ def date_back(team: Team, account: Account, at: datetime) -> None:
 
 
 def read_ledger(account: Account, token: Token) -> None:
-    """Mirror and match the whole ledger, then take the checkpoint that both sides must agree on."""
+    """Mirror the whole ledger and match it, then take the checkpoint that both sides must agree on.
+
+    Nothing is matched before everything is read: how certain a match is would depend on which rows
+    the ledger's last page happens to have.
+    """
     source = LedgerReader(account, token, Priority.PERSON, PERMIT_TIMEOUT_S)
     with rebuild_days_once(account):
-        mirror.read_and_match(source, newest=True, awaited=False)
+        backfill.catch_up_to_end(source)
+        backfill.backfill_older_rows(source, mirror_range.get_or_create_ledger(account))
+        api_view_sync.sync_api_view(source)
         match_entries(account)
     take_checkpoint(account, Priority.PERSON, PERMIT_TIMEOUT_S)
 

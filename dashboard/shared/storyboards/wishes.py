@@ -10,7 +10,6 @@ from dashboard.shared.clip_models import ClipModel, account_clip_models
 from dashboard.shared.video_options import account_options
 from proxyapi.models import Account, Storyboard
 
-WRITING_OPERATION = "text_to_scene.prompt"
 MAX_WRITTEN_SCENES, USUAL_SCENE_COUNT = 20, 8
 MAX_DESCRIPTION_CHARACTERS = 4000
 DEFAULT_SCENE_DURATION_S = 5  # where the engine's durations are not known

@@ -13,10 +13,11 @@ from dashboard.models import Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.charging import require_shown_price, submit_charge
 from dashboard.shared.roles import Permission
-from dashboard.shared.storyboards.wishes import WRITING_OPERATION, writing_body
+from dashboard.shared.storyboards.wishes import writing_body
 from dashboard.storyboards.actions.copies import place_for_writing
 from dashboard.storyboards.readiness.writing import NO_DESCRIPTION, find_writing_problem
 from proxyapi import pricing
+from proxyapi.kinds import WRITING_OPERATION
 from proxyapi.models import Charge, Storyboard
 from proxyapi.refusals import NotReady
 

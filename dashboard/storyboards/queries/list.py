@@ -26,8 +26,7 @@ from dashboard.shared.storyboards.scene_states import (
     SceneState,
     build_scene_rows,
 )
-from dashboard.shared.storyboards.wishes import WRITING_OPERATION
-from proxyapi.kinds import scenes_by_id
+from proxyapi.kinds import WRITING_OPERATION, scenes_by_id
 from proxyapi.models import (
     Charge,
     ChargeState,

@@ -10,8 +10,8 @@ from dashboard.models import Membership
 from dashboard.shared.budget_impact import BudgetImpact, build_budget_impact
 from dashboard.shared.formatting import credits
 from dashboard.shared.price_question import AmountRow
-from dashboard.shared.storyboards.wishes import WRITING_OPERATION
 from proxyapi import pricing
+from proxyapi.kinds import WRITING_OPERATION
 from proxyapi.models import Account, Charge
 from proxyapi.models.charge import CHARGED_STATES
 

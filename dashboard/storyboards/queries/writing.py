@@ -13,10 +13,11 @@ from django.utils import timezone
 from dashboard.models import Membership
 from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.storyboards.scene_states import SceneRow, load_scene_rows
-from dashboard.shared.storyboards.wishes import MAX_WRITTEN_SCENES, WRITING_OPERATION
+from dashboard.shared.storyboards.wishes import MAX_WRITTEN_SCENES
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.storyboards.queries.wish_price import build_wish_price
 from dashboard.storyboards.readiness.writing import find_writing_problem, load_last_writing
+from proxyapi.kinds import UNREAD_WRITING_KEY, WRITING_OPERATION
 from proxyapi.models import Charge, ChargeState, Storyboard
 from proxyapi.models.charge import CHARGED_STATES
 
@@ -85,7 +86,9 @@ def find_writing_state(storyboard: Storyboard, charge: Charge) -> str:
             return "unknown"
         case ChargeState.REFUSED:
             return "refused" if is_after_last_edit(storyboard, charge.settled_at) else ""
-    return ""
+    draft = charge.job.draft_or_none if charge.job else None
+    is_unread = draft is not None and UNREAD_WRITING_KEY in draft.sent_settings
+    return "running" if is_unread else ""  # they are written, and read with the next record
 
 
 def is_after_last_edit(storyboard: Storyboard, at: datetime | None) -> bool:
@@ -106,7 +109,8 @@ def usual_duration_text(charge: Charge) -> str:
     )
     ended = past.filter(lost_at=None, sent_at__isnull=False, applied_at__isnull=False)
     rows = ended.order_by("-sent_at").values_list("sent_at", "applied_at")[:MAX_KNOWN_DURATIONS]
-    seconds = [max(1, round((end - start).total_seconds())) for start, end in rows]
+    spans = [end - start for start, end in rows if start and end]
+    seconds = [max(1, round(span.total_seconds())) for span in spans]
     if len(seconds) < MIN_KNOWN_DURATIONS:
         return ""
     low, high = min(seconds), max(seconds)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dashboard.shared.job_question import NOT_WORKING_TEXT, UNREADABLE_TEXT
-from dashboard.shared.storyboards.wishes import WRITING_OPERATION
 from proxyapi.credentials import token_vault
+from proxyapi.kinds import WRITING_OPERATION
 from proxyapi.models import Charge, JobState, Storyboard, TokenState
 
 NO_DESCRIPTION = "Describe the film first."

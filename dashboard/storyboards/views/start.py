@@ -48,6 +48,8 @@ def new_storyboard(request: TeamRequest) -> HttpResponse:
     if "part" in request.POST:
         context = start_context(request, form)
         context["has_new_menus"] = context["page"].menus_version != request.POST.get("menus", "")
+        # They were not known when the page was opened.
+        context["has_new_engines"] = bool(models) and "menus" not in request.POST
         return render(request, UPDATED_TEMPLATE, context)
     refusal = ""
     if form.is_valid():

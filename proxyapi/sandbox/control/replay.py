@@ -34,8 +34,8 @@ class ReplayedFile(BaseModel):
 
 
 class ReplayedCall(BaseModel):
-    """A request. `{name.key.key}` in its path, its token, or as a value of its body is a value of
-    the answer named so before; a key of a list is a number from 0.
+    """A request. `{name.key.key}` in its path, its token, or as a value of its body or of a list in
+    it is a value of the answer named so before; a key of a list is a number from 0.
 
     Only answers with a `name` are answered with their body.
     """
@@ -157,6 +157,8 @@ def _form_part(head: str, content: bytes) -> bytes:
 
 def _fill_value(value: Any, named: dict[str, Any]) -> Any:
     """The value that a text refers to, as it was answered; any other value as it is."""
+    if isinstance(value, list):
+        return [_fill_value(one, named) for one in value]
     found = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return _find_value(found[1], named) if found else value
 

@@ -31,6 +31,7 @@ from dashboard.models import (
     Team,
     VoiceConsent,
 )
+from dashboard.shared.storyboards.scene_states import SceneState, load_scene_rows
 from dashboard.studio.flows import FLOWS
 from proxyapi import calls, cloned_voices
 from proxyapi.ledger.reconciliation import balance_difference
@@ -46,6 +47,7 @@ from proxyapi.models import (
     LedgerEntry,
     MonthlyPriceCount,
     RenderDurations,
+    Storyboard,
 )
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.operations import OPERATIONS
@@ -179,6 +181,28 @@ def test_the_past_has_two_trained_characters_and_one_that_is_not(sandbox):
     assert LedgerEntry.objects.filter(charge__in=trainings, amount=-10).count() == 2
     options = Account.objects.get().options["optional"]["characters"]
     assert {"Ingrid", "Henrik"} <= {row["name"] for row in options if row["status"] == "ready"}
+
+
+@pytest.mark.django_db
+def test_the_past_has_a_rendered_storyboard_and_one_in_work(sandbox):
+    call_command("seed_demo", verbosity=0)
+
+    film = Storyboard.objects.get(title="Night train north")
+    assert film.copy is not None
+    assert (film.copy.state, bool(film.copy.media_url)) == (JobState.COMPLETED, True)
+    states = [row.state for row in load_scene_rows(film)]
+    assert states == [SceneState.READY] * 4
+    render = film.copy.charges.get(operation="text_to_scene.render")
+    assert render.cost == film.copy.draft.estimate == 42
+    assert LedgerEntry.objects.get(charge=render).amount == -42
+
+    work = Storyboard.objects.get(title="Harbour, one morning")
+    assert work.copy is not None and work.copy.state == JobState.DRAFT
+    states = [row.state for row in load_scene_rows(work)]
+    assert states == ["ready", "ready", "changed", "failed", "no_clip", "no_clip"]
+    orders = work.copy.charges.filter(operation="text_to_scene.clips")
+    assert sum(len(order.body["scenes"]) for order in orders) == 4
+    assert all(part.charge in orders for part in work.copy.parts.all())
 
 
 @pytest.mark.django_db

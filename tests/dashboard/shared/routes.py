@@ -87,7 +87,6 @@ ROUTES = {
     "storyboard-deletion": Route(MAKERS, MAKERS, of="storyboard"),
     "storyboard-restorations": Route(None, MAKERS, of="storyboard"),
     "storyboard-additions": Route(MAKERS, MAKERS, of="clip"),
-    "storyboard-render": Route(MAKERS, MAKERS, of="storyboard"),
     "ideas": Route(EVERYBODY),
     "idea-searches": Route(EVERYBODY, MAKERS),
     "idea-search-check": Route(MAKERS),

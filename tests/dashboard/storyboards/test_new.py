@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from dashboard.models import Budget, Membership
 from proxyapi.models import Charge, Storyboard, Token, TokenState
-from tests.storyboards import create_storyboard
+from tests.storyboards import create_storyboard, reload_account
 
 Browser = Callable[[Membership], Any]
 HTMX = {"HX-Request": "true"}
@@ -180,6 +180,24 @@ def test_a_choice_draws_the_price_and_formats_anew_and_stores_nothing(
     text = post(browser, {**data, "mode": "manual"}, **HTMX).content.decode()
     assert "Create storyboard" in text and "Free" in text
     assert not Storyboard.objects.exists()
+
+
+def test_engines_that_are_read_meanwhile_appear_and_nothing_is_lost(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    browser, models = client_of(priya), token.account.clip_models
+    reload_account(token.account, clip_models=[])
+    page = browser.get(reverse("new-storyboard")).content.decode()
+    assert "The engines of your plan are being read." in page and "reelroom:account" in page
+    data = form_data(part="1")
+    assert "start-engines" not in post(browser, data, **HTMX).content.decode()
+    reload_account(token.account, clip_models=models)
+    text = post(browser, data, **HTMX).content.decode()
+    assert 'id="start-engines" hx-swap-oob="true"' in text and "Marlow 02" in text
+    assert (
+        "Brook"
+        not in post(browser, {**data, "menus": "x"}, **HTMX).content.decode().split("Only")[0]
+    )
 
 
 def test_over_budget_the_price_card_says_so(

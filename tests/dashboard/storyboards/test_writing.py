@@ -13,7 +13,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import ApprovalRequest, Budget, Membership
-from proxyapi.models import Charge, ChargeState, Job, Storyboard, StoryboardMode, Token, TokenState
+from proxyapi.models import (
+    Charge,
+    ChargeState,
+    Draft,
+    Job,
+    Storyboard,
+    StoryboardMode,
+    Token,
+    TokenState,
+)
 from proxyapi.models.job_part import JobPart
 from tests.dashboard.storyboards.test_list import place_with_clips
 from tests.factories import ChargeFactory
@@ -183,6 +192,20 @@ def test_a_lost_answer_is_said_and_nothing_is_sent_again(
     assert "Nothing was sent again." in text
     confirm(browser, storyboard, ask(browser, storyboard))
     assert Charge.objects.count() == 1
+
+
+def test_scenes_that_are_written_and_not_read_yet_are_awaited(
+    priya: Membership, storyboard: Storyboard, client_of: Browser
+) -> None:
+    browser = client_of(priya)
+    confirm(browser, storyboard, ask(browser, storyboard))
+    now = timezone.now()
+    Charge.objects.update(state=ChargeState.CONFIRMED, cost=4, sent_at=now, settled_at=now)
+    assert "Writing 3 scenes" not in open_editor(browser, storyboard)
+    charge = Charge.objects.get()
+    assert charge.job is not None
+    Draft.objects.filter(job=charge.job).update(sent_settings={"unread_writing": str(charge.pk)})
+    assert "Writing 3 scenes" in open_editor(browser, storyboard)
 
 
 def test_over_budget_an_approval_is_requested(
