@@ -20,7 +20,7 @@ from proxyapi.models import (
 )
 from tests.factories import AccountFactory, TokenFactory
 
-KESTREL_ID = 815  # of the sandbox's Kestrel, which takes both frames
+BROOK_ID, KESTREL_ID = 812, 815  # of the sandbox; Kestrel takes both frames
 FRAME = {"type": "image", "required": False}
 MODELS: list[dict[str, Any]] = [
     {
@@ -114,7 +114,13 @@ def create_board_on(token: Token, *prompts: str, **fields: Any) -> Storyboard:
     return storyboard
 
 
-def place(storyboard: Storyboard, mode: str = "", unready: dict[str, str] | None = None) -> Job:
+def place(
+    storyboard: Storyboard,
+    mode: str = "",
+    *,
+    unready: dict[str, str] | None = None,
+    engine_id: int = KESTREL_ID,
+) -> Job:
     """As the editor does it: the storyboard's current copy contains it as it is now."""
     job = storyboard.copy
     if job is None:
@@ -134,7 +140,7 @@ def place(storyboard: Storyboard, mode: str = "", unready: dict[str, str] | None
     draft = Draft.objects.get(job=job)
     scenes = () if mode == "wizard" else storyboard.scenes.all()
     draft.settings = copy_content(
-        storyboard, scenes, KESTREL_ID, draft.sent_settings, mode=mode, unready=unready
+        storyboard, scenes, engine_id, draft.sent_settings, mode=mode, unready=unready
     )
     draft.estimate, draft.edited_at = None, timezone.now()
     draft.save()

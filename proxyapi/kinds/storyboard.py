@@ -38,6 +38,8 @@ from proxyapi.refusals import format_credits
 from proxyapi.upstream import errors
 
 PATIENCE_S = 2.0  # seconds to wait for a permit
+# One request for a price, with the scenes and frames that are sent before it
+QUOTE_LEASE = timedelta(minutes=2)
 QUOTE_RETRY = timedelta(seconds=30)  # until a price that did not come is requested again
 QUOTE_RETRY_WHILE_CHARGED = timedelta(seconds=10)
 UNREADABLE_PRICE = "The service returned no readable price. Nothing was charged."
@@ -46,6 +48,7 @@ MAX_CONFIRMED_PRICE_AGE = timedelta(minutes=1)  # an older price is requested be
 RENDER_PRICE_CHANGED = (
     "The price is now {now} cr, it was {seen} cr when this was confirmed. Nothing was sent."
 )
+NO_PRICE = {"estimate": None, "quote_due_at": None, "quote_error": "", "quote_fields": None}
 NO_SCENES = "This storyboard has no scenes yet."
 NOTHING_SENT = " Nothing was sent."
 
@@ -112,7 +115,8 @@ class StoryboardKind(KindSpec):
 
     def store_result(self, job: Job, charge: Charge, record: UpstreamRecord) -> bool:
         if charge.operation == WRITING_OPERATION:
-            return storyboard_writing.adopt_written_scenes(job, str(charge.pk), record)
+            since = charge.sent_at if charge.is_assumed_uncharged else None
+            return storyboard_writing.adopt_written_scenes(job, charge, record, since)
         if charge.operation == SCENE_CLIPS_OPERATION:
             mark_clips_current(job, charge)
         return True
@@ -168,22 +172,19 @@ def quote_storyboard(job: Job) -> None:
     draft, edited_at, requested_at = job.draft, job.draft.edited_at, timezone.now()
     if draft.quote_due_at is None or not job.account.is_of_current_upstream:
         return
-    result: dict[str, Any] = {"estimate": None, "quote_due_at": None, "quote_fields": None}
-    result["quote_error"] = next(iter(missing_render_parts(draft.settings)), "")
+    rows = Draft.objects.filter(pk=draft.pk, quote_due_at=draft.quote_due_at)
     if job.state not in (JobState.DRAFT, JobState.FAILED):
-        Draft.objects.filter(pk=draft.pk).update(quote_due_at=None)
-        return
-    if job.charges.holding().filter(applied_at=None).exists():
+        rows.update(quote_due_at=None)
+    elif job.charges.holding().filter(applied_at=None).exists():
         # The charge's evidence is the copy before the send, so it must not change.
-        later = requested_at + QUOTE_RETRY_WHILE_CHARGED
-        Draft.objects.filter(pk=draft.pk).update(quote_due_at=later)
-        return
-    if not result["quote_error"]:
-        result |= request_render_price(job)
-    # A change meanwhile has dropped the price; this one does not apply to it.
-    unedited = Draft.objects.filter(pk=draft.pk, edited_at=edited_at)
-    unedited.update(**result, estimate_as_of=requested_at)
-    publish_event(job.tenant_id, EventType.JOB, job.pk)
+        rows.update(quote_due_at=requested_at + QUOTE_RETRY_WHILE_CHARGED)
+    elif rows.update(quote_due_at=requested_at + QUOTE_LEASE):
+        unmet = next(iter(missing_render_parts(draft.settings)), "")
+        result = {"quote_error": unmet} if unmet else request_render_price(job)
+        # A change meanwhile has dropped the price; this one does not apply to it.
+        unedited = Draft.objects.filter(pk=draft.pk, edited_at=edited_at)
+        unedited.update(**NO_PRICE | result, estimate_as_of=requested_at)
+        publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
 def request_render_price(job: Job) -> dict[str, Any]:
@@ -193,7 +194,7 @@ def request_render_price(job: Job) -> dict[str, Any]:
         price = fetch_render_price(job)
     except RateLimitExhausted as exhausted:
         wait = timedelta(seconds=max(1.0, exhausted.wait))
-        return {"quote_error": "", "quote_due_at": timezone.now() + wait}
+        return {"quote_due_at": timezone.now() + wait}
     except errors.UpstreamError as error:
         fields = error.field_messages if isinstance(error, errors.ValidationFailed) else None
         retry = None if isinstance(error, calls.PERMANENT_ERRORS) else timezone.now() + QUOTE_RETRY

@@ -161,7 +161,7 @@ def name_scene(error: errors.UpstreamError, number: int, field: str = "") -> err
 
 
 @contextmanager
-def unconfirmed(sync: CopySync, holder: dict[str, Any], *names: str) -> Iterator[None]:
+def mark_unconfirmed(sync: CopySync, holder: dict[str, Any], *names: str) -> Iterator[None]:
     """Mark fields of what was sent until the answer: without one, the service's values are not
     known, and undoing the change must be sent too."""
     before = {name: holder[name] for name in names if name in holder}

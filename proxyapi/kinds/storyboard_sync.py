@@ -25,10 +25,10 @@ from proxyapi.kinds.storyboard_requests import (
     CopySync,
     FrameMissing,
     Record,
+    mark_unconfirmed,
     mark_unusable,
     name_scene,
     remote_id_of,
-    unconfirmed,
 )
 from proxyapi.models import Draft, Job, StoredFile, StoryboardMode
 from proxyapi.models.storyboard import FRAME_FIELDS
@@ -114,7 +114,7 @@ def send_order(sync: CopySync) -> None:
     if ORDER_KEY not in sync.sent and order == list(sent):
         return
     ids = [remote_id_of(sent[scene]) for scene in order]
-    with unconfirmed(sync, sync.sent, ORDER_KEY):
+    with mark_unconfirmed(sync, sync.sent, ORDER_KEY):
         sync.send_to_copy(SORT, json={"scenes": ids})
     sync.sent.pop(ORDER_KEY)
     sync.sent["scenes"] = [sent[scene] for scene in order]
@@ -132,7 +132,7 @@ def send_frames(
     body = build_frames_body(sync.job, number, {name: scene[name] for name in names})
     id = str(remote_id_of(entry))
     try:
-        with unconfirmed(sync, entry, *names):
+        with mark_unconfirmed(sync, entry, *names):
             sync.send_to_copy(FRAMES, id, **body)
     except errors.UpstreamError as error:
         raise name_scene(error, number) from None
@@ -147,7 +147,7 @@ def send_chain(
         return
     id = str(remote_id_of(entry))
     try:
-        with unconfirmed(sync, entry, "is_chained"):
+        with mark_unconfirmed(sync, entry, "is_chained"):
             sync.send_to_copy(CHAIN, id, json={"chained": is_chained})
     except errors.UpstreamError as error:
         raise name_scene(error, number, "chain") from None

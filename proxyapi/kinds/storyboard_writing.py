@@ -7,6 +7,7 @@ nothing: the storyboard is the team's.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -15,7 +16,15 @@ from django.utils import timezone
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import storyboard_record
 from proxyapi.kinds.storyboard_copy import copy_content
-from proxyapi.models import Draft, Job, Storyboard, StoryboardCopy, StoryboardScene, lock_draft
+from proxyapi.models import (
+    Charge,
+    Draft,
+    Job,
+    Storyboard,
+    StoryboardCopy,
+    StoryboardScene,
+    lock_draft,
+)
 
 UNREAD_WRITING_KEY = "unread_writing"  # in what was sent: the charge whose scenes were not read
 
@@ -25,21 +34,23 @@ def has_written_scenes(record: dict[str, Any]) -> bool:
     return any(storyboard_record.scene_prompt(row) for row in rows)
 
 
-def adopt_written_scenes(job: Job, charge_id: str, record: dict[str, Any]) -> bool:
+def adopt_written_scenes(
+    job: Job, charge: Charge, record: dict[str, Any], edited_since: datetime | None = None
+) -> bool:
     """Replace the storyboard's scenes by those of the record; return whether the record has any.
 
     The caller has locked the job. A storyboard that was sent in another copy meanwhile keeps its
-    scenes.
+    scenes, and so does one that was edited after `edited_since`.
     """
     draft = lock_draft(job)
     if draft is None:
         return True
     if not has_written_scenes(record):
-        draft.sent_settings = {**draft.sent_settings, UNREAD_WRITING_KEY: charge_id}
+        draft.sent_settings = {**draft.sent_settings, UNREAD_WRITING_KEY: str(charge.pk)}
         draft.save(update_fields=["sent_settings"])
         return False
     storyboard = lock_storyboard(job)
-    if storyboard is not None:
+    if storyboard is not None and not was_edited(storyboard, edited_since):
         replace_scenes(storyboard, job, draft, record)
     else:
         draft.sent_settings.pop(UNREAD_WRITING_KEY, None)
@@ -53,8 +64,13 @@ def adopt_unread_scenes(job: Job, record: dict[str, Any]) -> None:
         return
     with transaction.atomic():
         Job.objects.select_for_update(of=("self",)).get(pk=job.pk)
-        if charge_id := job_sent_settings(job).get(UNREAD_WRITING_KEY):
-            adopt_written_scenes(job, charge_id, record)
+        charges = job.charges.filter(pk__in=[job_sent_settings(job).get(UNREAD_WRITING_KEY)])
+        if charge := charges.first():
+            adopt_written_scenes(job, charge, record, charge.applied_at)
+
+
+def was_edited(storyboard: Storyboard, since: datetime | None) -> bool:
+    return since is not None and storyboard.scenes.filter(edited_at__gt=since).exists()
 
 
 def job_sent_settings(job: Job) -> dict[str, Any]:

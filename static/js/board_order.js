@@ -19,7 +19,7 @@
     choose(tile);
     const button = form().querySelector(`[value=${action}]`);
     button.disabled = false; // at an end the answer says so
-    form().requestSubmit(button);
+    button.click(); // htmx knows which button was pressed by its click alone
   }
 
   document.addEventListener("click", ({ target }) => {

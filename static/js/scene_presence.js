@@ -16,10 +16,12 @@
 
   function beat() {
     if (document.hasFocus() && known()) tell(known());
+    // Others who left say nothing: whether they are still here is read again.
+    if (document.querySelector("[data-board] .avatar")) document.body.dispatchEvent(new CustomEvent("reelroom:storyboard"));
   }
 
   setInterval(beat, EVERY);
-  document.addEventListener("htmx:afterSettle", () => known() !== told && beat());
+  document.addEventListener("htmx:afterSettle", () => document.hasFocus() && known() && known() !== told && tell(known()));
   window.addEventListener("focus", beat);
   window.addEventListener("pagehide", () => told && tell(""));
   document.addEventListener("DOMContentLoaded", beat);

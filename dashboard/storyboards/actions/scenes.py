@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -181,6 +182,6 @@ def take_snapshot(
     return snapshot
 
 
-def finish_change(by: Membership, storyboard: Storyboard, **details: object) -> None:
+def finish_change(by: Membership, storyboard: Storyboard, **details: Any) -> None:
     publish_edit(storyboard)
     record_audit_event(by, AuditAction.DRAFT_SAVE, storyboard.pk, **details)

@@ -16,7 +16,7 @@ from dashboard.shared.storyboards.scene_states import (
     scene_clip_credits,
 )
 from dashboard.shared.uploads.media_files import MAX_MEDIA_FILE_BYTES
-from dashboard.storyboards.queries.slots import FrameSlot, build_frame_slots
+from dashboard.storyboards.queries.slots import FrameSlot, build_frame_slots, takes_frame
 from dashboard.storyboards.queries.tiles import STATE_LABELS, scene_still_url, word_count_text
 from proxyapi.kinds import MAX_PROMPT_WORDS, MIN_PROMPT_WORDS
 from proxyapi.models import Storyboard, StoryboardScene
@@ -38,6 +38,8 @@ FIELD_WORDS = {
     "last_frame": "last frame",
 }
 PREVIOUS_CLIP_TEXT = "Scene {number} has a new clip. This one starts on the old one."
+CHAIN_TEXT = "Starts on the last frame of scene {number}, for one continuous movement."
+NOT_CHAINED = "The engine takes no first frame, so the scene is not chained with it."
 SETTINGS_CHANGED = "The engine or the format changed. This clip shows the old one."
 
 
@@ -74,6 +76,11 @@ class SceneTake:
     can_keep: bool
 
     @property
+    def version(self) -> str:
+        """Identify what is shown of the clip, so that an unchanged one is not drawn again."""
+        return field_version(self)
+
+    @property
     def is_quoted(self) -> bool:
         """True if the lines are about something to decide."""
         return self.state in ("late", "failed", "unknown")
@@ -92,6 +99,7 @@ class ScenePanel:
     take: SceneTake
     slots: tuple[FrameSlot, ...]
     versions: dict[str, str]
+    takes_first_frame: bool
     previous_id: str
     next_id: str
     count: int
@@ -113,6 +121,12 @@ class ScenePanel:
     @property
     def next_number(self) -> int:
         return self.row.number + 1
+
+    @property
+    def chain_note(self) -> str:
+        if not self.takes_first_frame:
+            return NOT_CHAINED
+        return CHAIN_TEXT.format(number=self.previous_number)
 
     @property
     def can_chain(self) -> bool:
@@ -138,8 +152,9 @@ def build_panel(
         word_hint=find_word_hint(scene.prompt),
         duration=build_duration_field(storyboard, row, engine, form),
         take=build_take(row, form),
-        slots=build_frame_slots(scene, row.number, previous, engine),
+        slots=build_frame_slots(scene, previous, engine),
         versions=field_versions(scene),
+        takes_first_frame=engine is None or takes_frame(engine, "first_frame"),
         previous_id=str(previous.scene.pk) if previous else "",
         next_id=str(rows[place + 1].scene.pk) if place + 1 < len(rows) else "",
         count=len(rows),
@@ -228,6 +243,8 @@ def take_lines(row: SceneRow, price: str) -> tuple[str, ...]:
             "We do not know whether credits were spent.",
             "The answer got lost. It will not be sent again; the ledger decides.",
         )
+    if row.state == SceneState.GENERATING:
+        return ("The clip is being made. You can leave this page.",)
     if row.state == SceneState.NO_PROMPT:
         return ("Write what the camera sees, then a clip can be made.",)
     if row.state == SceneState.NO_CLIP:

@@ -17,7 +17,7 @@ from dashboard.shared.price_question import AmountRow, PriceQuestion
 from dashboard.shared.storyboards.clip_prices import ClipPriceForm
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SceneRow
 from dashboard.shared.team_balance import credit_shortfall_text
-from dashboard.storyboards.readiness.clip_plan import PlannedClip, clips_version
+from dashboard.storyboards.readiness.clip_plan import ClipPlan, PlannedClip, clips_version
 from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
 from dashboard.storyboards.readiness.problems import find_clips_problem, find_render_problem
 from dashboard.storyboards.readiness.scene_numbers import list_scenes
@@ -29,6 +29,7 @@ BY_LIST_NOTE = "By the price list. The service names no price for scene clips"
 EXACT_NOTE = "The last clips cost what was shown"
 FREE_NOTE = "The last clips cost nothing: the render is what is charged"
 NO_REFUND_NOTICE = "The service promises no refund for a scene clip that fails."
+LEFT_OUT_TEXT = "{scenes} {is_} not in this request and {need} a clip later."
 RENDER_NOTICE = "If the render fails, the service does not refund it by itself."
 FORM_NOTES = {
     ClipPriceForm.ABOUT: BY_LIST_NOTE,
@@ -52,7 +53,7 @@ def build_clips_question(
     price = plan.price_of(chosen) if chosen else None
     hold = pricing.hold_for_operation(CLIPS_OPERATION, price) if price is not None else Decimal(0)
     count = "1 clip" if len(chosen) == 1 else f"{len(chosen)} clips"
-    lost = plan.anew_text if plan.again else ""
+    notices = (plan.anew_text, left_out_text(plan, chosen), NO_REFUND_NOTICE)
     return PriceQuestion(
         label=f"Generate {count}" if chosen else "Generate",
         heading=f"Generate {count}?" if chosen else "Generate clips",
@@ -67,7 +68,7 @@ def build_clips_question(
         budget=build_budget_impact(reader, hold),
         unmet=tuple(find_unmet(storyboard, ready, find_clips_problem(ready, chosen), hold)),
         refusal=refusal,
-        notice=f"{lost} {NO_REFUND_NOTICE}".strip(),
+        notice=" ".join(filter(None, notices)),
         url=reverse("storyboard-clips", args=[storyboard.pk]),
         cancel_url=reverse("storyboard", args=[storyboard.pk]),
         hidden_fields={
@@ -76,6 +77,16 @@ def build_clips_question(
         },
         idempotency_key=idempotency_key,
     )
+
+
+def left_out_text(plan: ClipPlan, chosen: Sequence[PlannedClip]) -> str:
+    """Say which clips that are lost are not made again by this."""
+    ids = {clip.id for clip in chosen}
+    left_out = [clip.row.number for clip in plan.again if clip.id not in ids]
+    if not left_out or not plan.why_anew:
+        return ""
+    is_, need = ("is", "needs") if len(left_out) == 1 else ("are", "need")
+    return LEFT_OUT_TEXT.format(scenes=list_scenes(left_out), is_=is_, need=need)
 
 
 def clips_summary(storyboard: Storyboard, chosen: Sequence[PlannedClip]) -> str:

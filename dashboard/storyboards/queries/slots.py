@@ -39,26 +39,26 @@ class FrameSlot:
 
 
 def build_frame_slots(
-    scene: StoryboardScene, number: int, previous: SceneRow | None, engine: ClipModel | None
+    scene: StoryboardScene, previous: SceneRow | None, engine: ClipModel | None
 ) -> tuple[FrameSlot, ...]:
-    return tuple(build_frame_slot(scene, name, number, previous, engine) for name in FRAME_LABELS)
+    return tuple(build_frame_slot(scene, name, previous, engine) for name in FRAME_LABELS)
 
 
 def build_frame_slot(
     scene: StoryboardScene,
     name: str,
-    number: int,
     previous: SceneRow | None,
     engine: ClipModel | None,
 ) -> FrameSlot:
     label, frame = FRAME_LABELS[name], getattr(scene, name) or {}
     url = reverse("storyboard-frame", args=[scene.storyboard_id, scene.pk, name])
-    if name == "first_frame" and scene.is_chained and previous is not None:
+    is_taken = engine is None or takes_frame(engine, name)
+    if name == "first_frame" and scene.is_chained and previous is not None and is_taken:
         film_url = scene_still_url(previous.clip)
         return FrameSlot(name, label, url, film_url=film_url, fixed_note=chain_note(previous))
     picture_url = f"{url}?v={frame[FILE_KEY][:8]}" if frame.get(FILE_KEY) else ""
     origin = str(frame.get("name") or frame.get("title") or "")
-    if engine is not None and not takes_frame(engine, name):
+    if engine is not None and not is_taken:
         note = f"{engine.name} takes no {label.lower()}."
         kept = f"{origin or 'The picture'} is kept for engines that do." if frame else ""
         return FrameSlot(name, label, url, origin=kept, fixed_note=note)

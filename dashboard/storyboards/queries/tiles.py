@@ -32,7 +32,8 @@ STATE_LABELS: dict[SceneState, tuple[str, str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class SceneTile:
-    """A scene in the strip. `seam` says where its `+` inserts; empty for the first one."""
+    """A scene in the strip. `still_id` names its film, which a page keeps while the tile around it
+    changes. `seam` says where its `+` inserts; empty for the first one."""
 
     id: str
     number: int
@@ -44,6 +45,7 @@ class SceneTile:
     words: str
     is_chained: bool
     still_url: str
+    still_id: str
     people: tuple[ScenePresence, ...]
     is_picked: bool
     seam: str
@@ -110,6 +112,7 @@ def build_tile(
         words=excerpt(scene.prompt),
         is_chained=scene.is_chained,
         still_url=scene_still_url(row.clip),
+        still_id=f"still-{row.clip.pk}-{row.clip.media_version}" if row.clip else "",
         people=tuple(one for one in people if one.scene_id == id),
         is_picked=scene.pk == picked,
         seam=f"Insert a scene between {number - 1} and {number}" if number > 1 else "",

@@ -233,6 +233,13 @@ def clips_version(storyboard: Storyboard, rows: Sequence[SceneRow], ids: Collect
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def with_lost_clips(
+    storyboard: Storyboard, rows: Sequence[SceneRow], ids: frozenset[str]
+) -> frozenset[str]:
+    """Return these scenes, and those whose clips are lost if the film is sent anew for them."""
+    return ids | {clip.id for clip in plan_clips(storyboard, rows).again}
+
+
 def parse_scene_ids(text: str) -> frozenset[str]:
     """Return the ids in a text that separates them by commas; what is no id is left out."""
     found = set()

@@ -17,7 +17,7 @@ from dashboard.shared.storyboards.scene_states import load_scene_rows
 from dashboard.storyboards.actions import charges
 from dashboard.storyboards.queries.questions import build_clips_question, build_render_question
 from dashboard.storyboards.queries.rail import build_rail
-from dashboard.storyboards.readiness.clip_plan import parse_scene_ids
+from dashboard.storyboards.readiness.clip_plan import parse_scene_ids, with_lost_clips
 from dashboard.storyboards.views.answers import render_dialog, return_to_editor
 from proxyapi.refusals import Refusal
 
@@ -30,8 +30,8 @@ REQUESTED_TEXT = "An approval was requested. Nothing was charged."
 
 @allow_get_or_post
 def clips(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
-    """Show the price question for `scenes`; `?part=sum` is their sum in the rail. POST holds the
-    credits and has the clips generated, once per rendered form."""
+    """Show the price question for `scenes`, or for one `scene` and the clips that are lost by it;
+    `?part=sum` is their sum in the rail. POST has the clips generated, once per rendered form."""
     storyboard = fetch_storyboard(request, storyboard_id, Permission.RENDER)
     posted = request.POST if request.method == "POST" else None
     ids = parse_scene_ids(",".join((posted or request.GET).getlist("scenes")))
@@ -54,6 +54,8 @@ def clips(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
             messages.success(request, text)
             return return_to_editor(request, storyboard)
     rows = load_scene_rows(storyboard)
+    if posted is None and "scene" in request.GET:
+        ids = with_lost_clips(storyboard, rows, parse_scene_ids(request.GET["scene"]))
     if request.GET.get("part") == "sum":
         rail = build_rail(request.membership, storyboard, rows, ids)
         return render(request, SUM_TEMPLATE, {"rail": rail, "fetched": True})

@@ -84,7 +84,7 @@ def render_saved(
         field_refusal=refusal,
         conflicts=conflicts,
         tile=editor.tiles[editor.panel.number - 1] if names else None,
-        with_take=bool(names),
+        with_take=request.POST.get("take_seen") != editor.panel.take.version,
         with_duration="duration" in names,
         with_slots="is_chained" in names,
     )

@@ -41,12 +41,13 @@ def add_samples(request: TeamRequest, job_id: UUID) -> HttpResponse:
 
 @require_POST
 def remove_sample(request: TeamRequest, job_id: UUID, file_id: UUID) -> HttpResponse:
+    job = fetch_voice(request, job_id, Permission.RENDER)
     file, problem = fetch_sample(request, job_id, file_id), ""
     try:
-        actions.remove_sample(by=request.membership, job=file.job, file=file)
+        actions.remove_sample(by=request.membership, job=job, file=file)
     except Refusal as refusal:
         problem = refusal.sentence
-    return render_samples(request, file.job, problem)
+    return render_samples(request, job, problem)
 
 
 def render_samples(request: TeamRequest, job: Job, problem: str) -> HttpResponse:

@@ -207,6 +207,23 @@ def test_a_changed_scene_is_generated_in_a_new_copy_with_the_others(
     assert charge.quote == Decimal(20)
 
 
+def test_a_changed_scene_brings_the_clips_that_are_lost_by_it(
+    priya: Membership, board: Storyboard, ready_film: Job, client_of: Browser
+) -> None:
+    ids, client = ids_of(board), client_of(priya)
+    board.scenes.filter(pk=ids[0]).update(prompt="A ferry leaves")
+    url = reverse("storyboard-clips", args=[board.pk])
+
+    question = client.get(url, {"scene": ids[0]}, headers=HTMX).context["question"]
+    assert [row.label for row in question.parts] == [
+        "Scene 1, changed, 5 s",
+        "Scene 2, made again, 5 s",
+    ]
+
+    alone = ask(client, board, "storyboard-clips", ids[:1])
+    assert "Scene 2 is not in this request and needs a clip later." in alone.notice
+
+
 def test_a_regenerated_scene_that_is_unchanged_stays_in_its_copy(
     priya: Membership, board: Storyboard, ready_film: Job, client_of: Browser
 ) -> None:

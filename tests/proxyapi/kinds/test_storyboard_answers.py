@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership
-from proxyapi.charges import reconcile_charge
+from proxyapi.charges import job_effects, reconcile_charge
 from proxyapi.models import Charge, ChargeState, Draft, Job, Storyboard
 from proxyapi.models.job_part import SCENE_CLIPS, PartState
 from proxyapi.polling.part_reads import fetch_parts
@@ -229,6 +229,29 @@ def test_an_answer_without_the_written_scenes_is_read_back_once(
     board.scenes.all()[0].delete()
     fetch_parts(load_copy(job))
     assert board.scenes.count() == 1
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_scenes_that_were_paid_for_and_not_shown_come_with_a_later_reading(
+    board: Storyboard, service: ScriptedUpstream, is_edited: bool
+) -> None:
+    """The debit proved the writing while the service showed no scenes."""
+    service.respond("GET", PATH, make_response({**RECORD, "scenes": []}))
+    service.respond("POST", f"{PATH}/prompt", httpx.ReadTimeout)
+    job = place(board, mode="wizard")
+    charge = send(charge_of(job, "text_to_scene.prompt", 4, {"prompt": "A boat"}))
+    job_effects.apply_result(charge, {})
+    job.refresh_from_db()
+    assert job.parts_due_at is not None
+    if is_edited:
+        board.scenes.update(prompt="Ours", edited_at=timezone.now())
+    service.respond("GET", PATH, make_response(RECORD))
+    fetch_parts(load_copy(job))
+    ours = {scene.prompt for scene in board.scenes.all()} == {"Ours"}
+    assert ours is is_edited
+    board.scenes.update(prompt="Edited later")
+    fetch_parts(load_copy(job))
+    assert {scene.prompt for scene in board.scenes.all()} == {"Edited later"}
 
 
 def test_a_storyboard_that_was_sent_anew_meanwhile_keeps_its_scenes(

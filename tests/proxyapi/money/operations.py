@@ -19,6 +19,7 @@ from proxyapi.stored_files import store_file
 from tests.contract.staging import PAGE, PROMPT, png, wav
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.money.sandbox_account import SandboxAccount
+from tests.storyboards import BROOK_ID, create_board_on, place
 
 READY_SETTINGS = {
     "voice_id": 2114,
@@ -149,24 +150,25 @@ def clip(stage: SandboxAccount) -> ChargeIntent:
     return make_intent(draft, "text_to_video.create", price, stage, body=body)
 
 
-def storyboard(stage: SandboxAccount, mode: str) -> Job:
-    remote = str(stage.response_data("POST", "/text-to-scene", json={"mode": mode})["id"])
-    if mode == "manual":
-        scene = {"raw_video_prompt": PROMPT}
-        stage.response_data("POST", f"/text-to-scene/{remote}/scenes", json=scene)
-    return make_job(stage, JobKind.STORYBOARD, remote)
+def make_copy(stage: SandboxAccount, mode: str) -> Job:
+    """A copy of a storyboard that is sent with its charge; with one scene if members write it."""
+    prompts = [] if mode == "wizard" else [f"{PROMPT}, take {next(NUMBER)}"]
+    board = create_board_on(stage.token, *prompts, engine="brook", resolution="480p")
+    return place(board, mode, engine_id=BROOK_ID)
 
 
 def scenes(stage: SandboxAccount) -> ChargeIntent:
-    board = storyboard(stage, "wizard")
-    return make_intent(board, "text_to_scene.prompt", 4, stage, body={"prompt": PROMPT})
+    body = {"prompt": f"{PROMPT}, take {next(NUMBER)}"}
+    return make_intent(make_copy(stage, "wizard"), "text_to_scene.prompt", 4, stage, body=body)
 
 
-def make_storyboard_intent(operation: str) -> Maker:
+def make_storyboard_intent(operation: str, *, names_scenes: bool = False) -> Maker:
     def made(stage: SandboxAccount) -> ChargeIntent:
-        board = storyboard(stage, "manual")
-        price = stage.response_data("GET", f"/text-to-scene/{board.remote_id}/estimate")["cost"]
-        return make_intent(board, operation, price, stage)
+        price = stage.response_data("GET", "/text-to-video/estimate", params={"model": "brook"})
+        job = make_copy(stage, "manual")
+        ids = [scene["scene"] for scene in job.draft.settings["scenes"]]
+        body = {"scenes": ids} if names_scenes else {}
+        return make_intent(job, operation, price["cost"], stage, body=body)
 
     return made
 
@@ -234,7 +236,7 @@ INTENT_MAKERS: Mapping[str, Maker] = {
     "url_to_video.render": make_render_intent("url_to_video.render", "url-based"),
     "text_to_video.create": clip,
     "text_to_scene.prompt": scenes,
-    "text_to_scene.clips": make_storyboard_intent("text_to_scene.clips"),
+    "text_to_scene.clips": make_storyboard_intent("text_to_scene.clips", names_scenes=True),
     "text_to_scene.render": make_storyboard_intent("text_to_scene.render"),
     "voice_clones.create": clone,
     "ideas.discover": ideas,
