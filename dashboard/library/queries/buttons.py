@@ -55,7 +55,8 @@ def video_page_actions(
     buttons = []
     if state == "completed" and job.media_url:
         url = f"{reverse('video-media', args=[job.pk])}?download=1"
-        buttons.append(ActionButton("Download", url, "arrow-down-tray", "fold"))
+        kind = "primary" if job.kind == JobKind.STORYBOARD else "fold"
+        buttons.append(ActionButton("Download", url, "arrow-down-tray", kind))
     buttons += approval_actions(charges, reader)
     if has_permission(reader, Permission.RECHECK) and needs_manual_check(job, charges, state):
         url = reverse("video-checks", args=[job.pk])

@@ -16,6 +16,7 @@ from django.utils import timezone
 from dashboard.shared.clip_models import account_clip_models, find_clip_model
 from dashboard.shared.formatting import credits
 from dashboard.shared.storyboards.clip_prices import split_clip_cost
+from dashboard.shared.storyboards.copy_clips import clip_shares
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SCENES_LIST
 from dashboard.shared.video_options import account_options
 from dashboard.shared.videos.charge_status import open_charge_texts
@@ -179,11 +180,8 @@ def scene_cost(charge: Charge, scene_id: str) -> Decimal | None:
     amount = charge.cost if charge.is_charged else charge.price
     if charge.state == ChargeState.REFUSED:
         return Decimal(0)
-    seconds = {
-        id: Decimal(sent_scene(charge.job, id).get("duration") or 1)
-        for id in charge.body.get("scenes", ())
-    }
-    return split_clip_cost(amount or Decimal(0), seconds).get(scene_id)
+    shares = clip_shares(charge.job, charge.body.get("scenes", ())) if charge.job else {}
+    return split_clip_cost(amount or Decimal(0), shares).get(scene_id)
 
 
 def amount_kind(charge: Charge, cost: Decimal | None) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dashboard.shared.clip_models import ClipModel, account_clip_models, find_clip_model
+from dashboard.shared.clip_models import ClipModel, find_clip_model
 from dashboard.shared.storyboards.scene_states import nearest_duration
-from dashboard.shared.video_options import account_options
+from dashboard.shared.storyboards.wishes import storyboard_models
 from dashboard.shared.videos.frame_sources import film_reference
 from proxyapi.models import Account, Job, JobState
 
@@ -37,7 +37,6 @@ def picture_of(job: Job) -> dict[str, str]:
 def engine_for_clip(account: Account, job: Job) -> ClipModel | None:
     """Return the clip's model if storyboards can be made with it on this account, else the first
     one that they can be made with."""
-    listed = {row.get("slug") for row in account_options(account).groups.get("clip_engines", ())}
-    models = [one for one in account_clip_models(account) if not listed or one.slug in listed]
+    models = storyboard_models(account)
     own = find_clip_model(models, job.chosen_settings.get("model"))
     return own or next(iter(models), None)

@@ -88,7 +88,6 @@ def test_a_failed_clip_says_that_its_credits_come_back(failed_clip):
         ("faceless.export", "Export"),
         ("ai_visuals.upload", "Own media"),
         ("ai_visuals.regenerate", "New image"),
-        ("text_to_scene.clips", "Scene clips"),
     ],
 )
 def test_the_history_names_each_paid_operation(

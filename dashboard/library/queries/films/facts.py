@@ -9,8 +9,9 @@ from dashboard.library.queries.films.strip import film_seconds
 from dashboard.shared.clip_engines import sound_label
 from dashboard.shared.formatting import day, duration
 from dashboard.shared.storyboards.copy_clips import copy_engine_name
+from dashboard.shared.storyboards.wishes import STYLES
 from dashboard.shared.videos.labels import job_type_label, scene_count_text
-from proxyapi.models import StoryboardMode
+from proxyapi.models import Storyboard, StoryboardMode
 
 STARTED_FROM_TEXTS = {
     StoryboardMode.WIZARD: "A description",
@@ -30,7 +31,7 @@ def film_facts(record: FilmRecord) -> Iterator[tuple[str, str]]:
         ("Length", length_text(record)),
         ("Scenes", str(len(scenes)) if scenes else ""),
         ("Started from", STARTED_FROM_TEXTS[StoryboardMode(board.mode)] if board else ""),
-        ("Style", board.style.replace("-", " ").capitalize() if board else ""),
+        ("Style", style_text(board) if board else ""),
     ]
     return ((label, value) for label, value in facts if value)
 
@@ -48,6 +49,11 @@ def film_subtitle(record: FilmRecord) -> str:
     when = day(record.job.created_at)
     on = when if when == "today" else f"on {when}"
     return f"{', '.join(filter(None, parts))}. Made by {' and '.join(film_makers(record))} {on}."
+
+
+def style_text(board: Storyboard) -> str:
+    known = STYLES.get(board.style)
+    return known.label if board.style and known else ""
 
 
 def length_text(record: FilmRecord) -> str:

@@ -98,6 +98,8 @@ def all_clips_step(
         parts.append("1 clip" if len(made) == 1 else f"{len(made)} clips")
     if failed:
         parts.append(f"{failed} failed")
+    if earlier := sum(one.charge.job_id != record.job.pk for one in made):
+        parts.append(f"{earlier} before a change that sent the film anew")
     shown = {scene["scene"] for scene in record.scenes} & tries.keys()
     name = f"Clips of {scene_count_text(len(shown))}" if shown else CLIPS_NAME
     return HistoryStep("completed", name, paid_amount(charged), ", ".join(parts))

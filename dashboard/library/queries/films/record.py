@@ -67,7 +67,7 @@ def load_replaced_copies(job: Job, storyboard: Storyboard) -> Iterable[Job]:
         copies = copies.filter(created_at__gt=earlier_film.created_at)
     charges = Charge.objects.order_by("created_at", "pk")
     return (
-        copies.select_related("draft")
+        copies.select_related("draft", "member", "account")
         .prefetch_related(Prefetch("charges", queryset=charges), "parts")
         .order_by("created_at")
     )

@@ -80,7 +80,7 @@ def make_film(storyboard: Storyboard, make_video_job: Callable[..., Job]) -> Mak
     """Makes a copy in a state, with the clips of all its scenes; a draft is no film yet."""
 
     def make(state: str = "completed", board: Storyboard = storyboard, **fields: Any) -> Job:
-        scenes = [
+        scenes: list[dict[str, Any]] = [
             {
                 "scene": str(scene.pk),
                 "prompt": scene.prompt,

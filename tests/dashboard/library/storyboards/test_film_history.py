@@ -116,6 +116,8 @@ def test_clips_of_a_copy_that_was_replaced_belong_to_the_film(
     charge_clips(job, (1,), 16, sent_at=ago(900))
     add_settled_charge(job, 24, RENDER)
     assert steps(job)["Scene 1"].meta == "10 s, made twice"
+    made = steps(job)["Clips of 2 scenes"].meta
+    assert made.endswith("3 clips, 2 before a change that sent the film anew")
     assert load_video_page(job).spent.value == 60
 
 

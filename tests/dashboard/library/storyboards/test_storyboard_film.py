@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from dashboard.library.queries.video_page import load_video_page
 from proxyapi.models import JobPart, StoryboardMode
+from tests.dashboard.library.conftest import ago
 from tests.dashboard.library.storyboards.conftest import RENDER
 
 
@@ -40,6 +41,13 @@ def test_a_scene_plays_the_film_from_its_start(make_film, vera, client_of):
     assert page.count('class="is-cut"') == 3
     assert page.count("scene--chained") == 1
     assert "goes on from scene 1" in page
+
+
+def test_its_card_says_its_length_and_its_scenes(make_film, vera, client_of):
+    card = load_video_page(make_film()).card
+    assert (card.length_text, card.subtitle) == ("0:32", "Storyboard, 4 scenes, Priya")
+    page = client_of(vera).get("/library/?type=storyboard").content.decode()
+    assert '<span class="frame__end" data-still-length>0:32</span>' in page
 
 
 def test_a_scene_without_its_clip_has_no_picture(make_film):
@@ -158,8 +166,22 @@ def test_a_push_has_the_scenes_too(make_film, vera, client_of):
     assert f'id="job-{job.pk}-scenes"' in page_of(client_of(vera), job, "?part=news")
 
 
+@pytest.mark.parametrize("rest", ["", "actions/?at=head", "?part=news"])
+def test_its_page_takes_few_queries(
+    rest, make_film, charge_clips, priya, client_of, django_assert_max_num_queries
+):
+    before = make_film("draft", created_at=ago(2000))
+    charge_clips(before, (1, 2), 20)
+    job, client = make_film(), client_of(priya)
+    charge_clips(job, (1, 2, 3, 4), 52)
+    client.get("/service/")  # the first request asks the database what it can do
+    with django_assert_max_num_queries(16):
+        assert client.get(f"/videos/{job.pk}/{rest}").status_code == 200
+
+
 def test_a_film_of_sixty_scenes_takes_no_more_queries(make_film, storyboard):
     job = make_film()
+    load_video_page(job)  # the first one asks the database what it can do
     with CaptureQueriesContext(connection) as few:
         load_video_page(job)
     for place in range(5, 61):
