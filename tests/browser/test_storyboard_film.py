@@ -1,5 +1,5 @@
-"""A storyboard from its scenes to its film, over the real processes: the price that was confirmed is
-what is charged."""
+"""A storyboard from its scenes to its film, over the real processes: what was confirmed is what is
+charged."""
 
 from __future__ import annotations
 

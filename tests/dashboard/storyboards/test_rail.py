@@ -282,6 +282,21 @@ def test_part_of_a_batch_is_told(priya: Membership, board: Storyboard) -> None:
     assert card.notice == f"{started} Scene 3 was not started."
 
 
+def test_a_refused_request_says_why_until_the_next_one(
+    priya: Membership, board: Storyboard
+) -> None:
+    job = send(priya, board)
+    order(job, priya, [board.scenes.all()[0]], ChargeState.REFUSED, reason="Not in your plan.")
+    card = rail_of(board, priya).clips
+    assert card is not None
+    assert card.notice == "Not in your plan."
+
+    order(job, priya, [board.scenes.all()[0]])
+    card = rail_of(board, priya).clips
+    assert card is not None
+    assert card.notice == ""
+
+
 def test_a_finished_film_is_opened(priya: Membership, board: Storyboard) -> None:
     job = send(priya, board)
     give_clips(job, *board.scenes.all())
