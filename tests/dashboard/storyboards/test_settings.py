@@ -186,6 +186,18 @@ def test_frames_that_the_engine_does_not_take_are_kept(
     assert "Last frame of scene 2 is kept but not used." in [line.text for line in page.lines]
 
 
+def test_without_scripts_the_dialog_is_a_page(
+    priya: Membership, board: Storyboard, client_of: Browser
+) -> None:
+    url, client = reverse("storyboard-settings", args=[board.pk]), client_of(priya)
+    page = client.post(url, {"engine": "marlow-02"}).content.decode()
+    assert "Change the engine to Marlow 02?" in page
+    assert "</html>" in page
+
+    response = client.post(url, {"aspect_ratio": "9:16"})
+    assert response["Location"] == reverse("storyboard", args=[board.pk])
+
+
 def test_nothing_is_changed_while_the_film_renders(
     priya: Membership, board: Storyboard, client_of: Browser
 ) -> None:
