@@ -231,7 +231,7 @@ def test_an_engine_that_left_the_plan_is_said_and_nothing_can_be_generated(
 
     rail = rail_of(board, priya)
 
-    assert rail.needs[0].text == "brook is no longer in your plan"
+    assert rail.needs[0].text == "Brook is no longer in your plan"
     assert rail.clips is not None
     assert not rail.clips.total.is_ready
 
