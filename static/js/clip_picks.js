@@ -3,11 +3,11 @@
   const unticked = new Set();
 
   function picks() {
-    return document.querySelectorAll("[data-picks] input[type=checkbox]");
+    return document.querySelectorAll("[data-ticks] input[type=checkbox]");
   }
 
   document.addEventListener("change", ({ target }) => {
-    if (!target.closest("[data-picks]")) return;
+    if (!target.closest("[data-ticks]")) return;
     if (target.checked) unticked.delete(target.value);
     else unticked.add(target.value);
   });
