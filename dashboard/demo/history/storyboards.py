@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from dashboard.demo.history.replay import Call, ReplayAnswer, build_call
 from dashboard.demo.history.rows import PastRows
 from dashboard.shared.clip_models import account_clip_models, estimate_from_list, find_clip_model
-from dashboard.shared.storyboards.wishes import describe_wish
+from dashboard.shared.storyboards.scene_writing import join_writing_prompt
 from proxyapi import pricing
 from proxyapi.kinds import (
     KINDS,
@@ -114,8 +114,11 @@ def storyboard_calls(
         yield build_call(at, "POST", "/v2/text-to-scene", name=one.name, body=body, **auth)
         scenes = f"{one.name} scenes"
         if one.is_written:
-            wish = {"prompt": describe_wish(one.description, one.style), "scenes": one.scene_count}
-            yield build_call(at, "POST", f"{path}/prompt", name=scenes, body=wish, **auth)
+            wanted = {
+                "prompt": join_writing_prompt(one.description, one.style),
+                "scenes": one.scene_count,
+            }
+            yield build_call(at, "POST", f"{path}/prompt", name=scenes, body=wanted, **auth)
         else:
             rows = [
                 {"raw_video_prompt": text, "duration": length} for text, length, _ in one.scenes
@@ -235,7 +238,10 @@ def add_writing(rows: PastRows, one: PastStoryboard, job: Job) -> None:
     answer = rows.answers[f"{one.name} scenes"]
     price = pricing.script_credits(rows.account)
     charge = rows.build_charge(job, WRITING_OPERATION, answer.at, price)
-    charge.body = {"prompt": describe_wish(one.description, one.style), "scenes": one.scene_count}
+    charge.body = {
+        "prompt": join_writing_prompt(one.description, one.style),
+        "scenes": one.scene_count,
+    }
     rows.settle_charge(charge, answer_cost(answer), 200)
 
 

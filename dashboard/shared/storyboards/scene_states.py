@@ -40,8 +40,8 @@ class SceneState(StrEnum):
 @dataclass(frozen=True, slots=True)
 class SceneRow:
     """`clip` is the clip in the current copy; `changed` are the fields and settings that differ
-    from what was sent for it, and `PREVIOUS_CLIP`; `clip_credits` what a clip costs by the price list;
-    `nearest_duration` is set if the engine does not make the scene's duration."""
+    from what was sent for it, and `PREVIOUS_CLIP`; `clip_credits` what a clip costs by the price
+    list; `nearest_duration` is set if the engine does not make the scene's duration."""
 
     scene: StoryboardScene
     number: int

@@ -17,7 +17,7 @@ from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.storyboards.scene_states import storyboard_model
-from dashboard.shared.storyboards.wishes import default_duration
+from dashboard.shared.storyboards.scene_writing import default_duration
 from proxyapi import stored_files
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import FILE_KEY

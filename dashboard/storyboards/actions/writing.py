@@ -13,7 +13,7 @@ from dashboard.models import Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.charging import require_shown_price, submit_charge
 from dashboard.shared.roles import Permission
-from dashboard.shared.storyboards.wishes import writing_body
+from dashboard.shared.storyboards.scene_writing import writing_body
 from dashboard.storyboards.actions.copies import place_for_writing
 from dashboard.storyboards.readiness.writing import NO_DESCRIPTION, find_writing_problem
 from proxyapi import pricing
@@ -24,7 +24,7 @@ from proxyapi.refusals import NotReady
 UNSENT = "Nothing was sent."
 
 
-class SceneWish(NamedTuple):
+class WritingRequest(NamedTuple):
     description: str
     style: str
     scene_count: int
@@ -34,12 +34,12 @@ def write_scenes(
     *,
     by: Membership,
     storyboard: Storyboard,
-    wish: SceneWish | None = None,
+    request: WritingRequest | None = None,
     nonce: UUID,
     seen: Decimal,
     words: str | None = None,
 ) -> Charge:
-    """Have the scenes written, at about the price `seen` (credits), and keep what was wished for.
+    """Have the scenes written, at about the price `seen` (credits), and keep what was asked for.
     They replace those of the storyboard when they are there. If `words` is given, an approval is
     requested instead. Raises `Refusal`."""
     check_permission(by, Permission.RENDER)
@@ -50,8 +50,8 @@ def write_scenes(
     ).first()
     if sent is not None:
         return sent  # the form was sent twice; a second copy is not made for it
-    if wish is not None:
-        keep_wish(storyboard, wish)
+    if request is not None:
+        store_writing_request(storyboard, request)
     if not storyboard.description:
         raise NotReady(f"{NO_DESCRIPTION} {UNSENT}")
     if problem := find_writing_problem(storyboard):
@@ -70,8 +70,8 @@ def write_scenes(
     )
 
 
-def keep_wish(storyboard: Storyboard, wish: SceneWish) -> None:
-    fields = {**wish._asdict(), "edited_at": timezone.now()}
+def store_writing_request(storyboard: Storyboard, request: WritingRequest) -> None:
+    fields = {**request._asdict(), "edited_at": timezone.now()}
     for name, value in fields.items():
         setattr(storyboard, name, value)
     storyboard.save(update_fields=[*fields])

@@ -10,7 +10,7 @@ from django import forms
 from dashboard.shared.clip_models import ClipModel, FittedSettings, find_clip_model, fit_settings
 from dashboard.shared.filter_chips import ChipOption
 from dashboard.shared.forms import PortalForm
-from dashboard.shared.storyboards.wishes import (
+from dashboard.shared.storyboards.scene_writing import (
     MAX_DESCRIPTION_CHARACTERS,
     MAX_WRITTEN_SCENES,
     STYLES,
@@ -27,7 +27,7 @@ NO_ENGINE = "Choose one of the engines."
 STYLE_CHOICES = [(key, style.label) for key, style in STYLES.items()]
 
 
-class WishForm(PortalForm):
+class WritingForm(PortalForm):
     """What the service writes scenes from."""
 
     description = forms.CharField(
@@ -71,7 +71,7 @@ class WishForm(PortalForm):
         return "" if value is None else str(value)
 
 
-class StoryboardForm(WishForm):
+class StoryboardForm(WritingForm):
     """`models` are those of the account. Without any the engine is chosen later."""
 
     hidden_field_names = {"storyboard": "the storyboard"}

@@ -17,7 +17,7 @@ from dashboard.shared.clip_menus import (
 from dashboard.shared.clip_models import ClipModel, FittedSettings, estimate_from_list
 from dashboard.shared.formatting import credits
 from dashboard.shared.team_balance import credit_shortfall_text
-from dashboard.storyboards.queries.wish_price import WishPrice, build_wish_price
+from dashboard.storyboards.queries.writing_price import WritingPrice, build_writing_price
 from proxyapi.models import StoryboardMode, Token, TokenState
 
 ADD_ONE_TITLE = "Add your API token to make storyboards."
@@ -47,6 +47,11 @@ class LaterCost:
     each: str
     total: str
 
+    @property
+    def title(self) -> str:
+        """Return a text such as `8 clips of 6 or 10 s`."""
+        return f"{self.scene_count} clip{'' if self.scene_count == 1 else 's'} of {self.lengths}"
+
 
 @dataclass(frozen=True, slots=True)
 class StartPage:
@@ -58,7 +63,7 @@ class StartPage:
     menus: tuple[MenuField, ...]
     is_wizard: bool
     scene_count: int
-    price: WishPrice | None
+    price: WritingPrice | None
     later: LaterCost | None
     notice: StartNotice | None
     disabled_reason: str
@@ -103,7 +108,7 @@ def build_start_page(
 ) -> StartPage:
     """`token` is the reader's, with its account; `model` and `fitted` what is chosen."""
     account = token.account if token else None
-    price = build_wish_price(account, reader) if account else None
+    price = build_writing_price(account, reader) if account else None
     notice = find_start_notice(token, models)
     is_usable = token is not None and not (notice and notice.add_token)
     shortfall = credit_shortfall_text(price.available, price.hold) if price else ""

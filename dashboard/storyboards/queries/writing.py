@@ -13,15 +13,15 @@ from django.utils import timezone
 from dashboard.models import Membership
 from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.storyboards.scene_states import SceneRow, load_scene_rows
-from dashboard.shared.storyboards.wishes import MAX_WRITTEN_SCENES
+from dashboard.shared.storyboards.scene_writing import MAX_WRITTEN_SCENES
 from dashboard.shared.team_balance import credit_shortfall_text
-from dashboard.storyboards.queries.wish_price import build_wish_price
+from dashboard.storyboards.queries.writing_price import build_writing_price
 from dashboard.storyboards.readiness.writing import find_writing_problem, load_last_writing
 from proxyapi.kinds import UNREAD_WRITING_KEY, WRITING_OPERATION
 from proxyapi.models import Charge, ChargeState, Storyboard
 from proxyapi.models.charge import CHARGED_STATES
 
-WISH_TEMPLATE = "storyboards/_wish.html"
+DESCRIPTION_TEMPLATE = "storyboards/_writing_description.html"
 NOTICE = (
     "A description that the service refuses costs nothing. You edit the scenes before any clip is "
     "made."
@@ -127,7 +127,7 @@ def build_writing_question(
 ) -> PriceQuestion:
     """`scene_count`: as it is asked for in the question. A refused form keeps its key: it charged
     nothing and cannot charge twice."""
-    price = build_wish_price(storyboard.account, reader)
+    price = build_writing_price(storyboard.account, reader)
     rows = load_scene_rows(storyboard)
     count = scene_count or storyboard.scene_count
     label = f"Write {count} scene{'' if count == 1 else 's'}"
@@ -146,7 +146,7 @@ def build_writing_question(
         available=price.available,
         budget=price.budget,
         unmet=tuple(filter(None, problems)),
-        choices_template=WISH_TEMPLATE,
+        choices_template=DESCRIPTION_TEMPLATE,
         refusal=refusal,
         notice=NOTICE,
         url=reverse("storyboard-writing", args=[storyboard.pk]),

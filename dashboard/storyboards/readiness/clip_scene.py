@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dashboard.shared.clip_models import ClipModel, find_clip_model
 from dashboard.shared.storyboards.scene_states import nearest_duration
-from dashboard.shared.storyboards.wishes import storyboard_models
+from dashboard.shared.storyboards.scene_writing import storyboard_models
 from dashboard.shared.videos.frame_sources import film_reference
 from proxyapi.models import Account, Job, JobState
 

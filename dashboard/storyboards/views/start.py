@@ -15,7 +15,7 @@ from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.member_token import load_own_token
 from dashboard.shared.query_params import parse_small_int, parse_uuid
 from dashboard.shared.roles import Permission
-from dashboard.shared.storyboards.wishes import (
+from dashboard.shared.storyboards.scene_writing import (
     MAX_WRITTEN_SCENES,
     USUAL_SCENE_COUNT,
     storyboard_models,

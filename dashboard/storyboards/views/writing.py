@@ -14,8 +14,8 @@ from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.query_params import parse_small_int
 from dashboard.shared.roles import Permission
-from dashboard.storyboards.actions.writing import SceneWish, write_scenes
-from dashboard.storyboards.forms.start import WishForm
+from dashboard.storyboards.actions.writing import WritingRequest, write_scenes
+from dashboard.storyboards.forms.start import WritingForm
 from dashboard.storyboards.queries.writing import build_writing_question
 from dashboard.storyboards.readiness.writing import has_scenes_or_writing
 from proxyapi.models import Storyboard
@@ -32,12 +32,12 @@ def write(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
     form."""
     storyboard = fetch_storyboard(request, storyboard_id, Permission.RENDER)
     form, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
-    wish_form = build_wish_form(request, storyboard)
+    writing_form = build_writing_form(request, storyboard)
     if request.method == "POST":
         try:
-            wish = wish_of(wish_form)
+            wanted = read_writing_request(writing_form)
             arguments = form.charge_arguments()
-            write_scenes(by=request.membership, storyboard=storyboard, wish=wish, **arguments)
+            write_scenes(by=request.membership, storyboard=storyboard, request=wanted, **arguments)
         except Refusal as refused:
             refusal = refused.sentence
             storyboard = fetch_storyboard(request, storyboard_id)
@@ -45,7 +45,7 @@ def write(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
             if arguments["words"] is not None:
                 messages.success(request, REQUESTED_TEXT.format(title=storyboard.title))
             return redirect_to(request, "storyboard", storyboard.pk)
-    count = parse_small_int(wish_form.value_of("scene_count")) if wish_form else None
+    count = parse_small_int(writing_form.value_of("scene_count")) if writing_form else None
     question = build_writing_question(
         storyboard,
         request.membership,
@@ -53,29 +53,29 @@ def write(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
         refusal=refusal,
         idempotency_key=form.idempotency_key,
     )
-    context: dict[str, Any] = {"question": question, "storyboard": storyboard, "form": wish_form}
+    context: dict[str, Any] = {"question": question, "storyboard": storyboard, "form": writing_form}
     if request.htmx:
         return render(request, QUESTION_TEMPLATE, {**context, "fragment": True})
     return render(request, PAGE_TEMPLATE, context)
 
 
-def build_wish_form(request: TeamRequest, storyboard: Storyboard) -> WishForm | None:
+def build_writing_form(request: TeamRequest, storyboard: Storyboard) -> WritingForm | None:
     """Return the fields of the question; None right after the form of a new storyboard, which has
     them."""
     if request.method == "POST":
-        return WishForm(request.POST) if "description" in request.POST else None
+        return WritingForm(request.POST) if "description" in request.POST else None
     if not has_scenes_or_writing(storyboard):
         return None
     fields = ("description", "style", "scene_count")
     initial = {name: getattr(storyboard, name) or None for name in fields}
-    return WishForm(initial={name: value for name, value in initial.items() if value})
+    return WritingForm(initial={name: value for name, value in initial.items() if value})
 
 
-def wish_of(form: WishForm | None) -> SceneWish | None:
+def read_writing_request(form: WritingForm | None) -> WritingRequest | None:
     """Raises `Refusal` if the fields are invalid."""
     if form is None:
         return None
     if not form.is_valid():
         raise Refusal(form.first_error())
     chosen = form.cleaned_data
-    return SceneWish(chosen["description"], chosen["style"], chosen["scene_count"])
+    return WritingRequest(chosen["description"], chosen["style"], chosen["scene_count"])

@@ -23,21 +23,21 @@ from proxyapi.models import (
     Token,
     TokenState,
 )
-from proxyapi.models.job_part import JobPart
+from proxyapi.models.job_part import JobPart, PartState
 from tests.dashboard.storyboards.test_list import place_with_clips
 from tests.factories import ChargeFactory
 from tests.storyboards import create_storyboard
 
 Browser = Callable[[Membership], Any]
 HTMX = {"HX-Request": "true"}
-WISH = "A night train leaves a fjord station and arrives at first light."
+DESCRIPTION = "A night train leaves a fjord station and arrives at first light."
 WRITING = "text_to_scene.prompt"
 
 
 @pytest.fixture
 def storyboard(priya: Membership, token: Token) -> Storyboard:
     """A description for three scenes, none of which is written."""
-    fields = {"mode": StoryboardMode.WIZARD, "description": WISH, "scene_count": 3}
+    fields = {"mode": StoryboardMode.WIZARD, "description": DESCRIPTION, "scene_count": 3}
     return create_storyboard(priya, token, style="cinematic", **fields)
 
 
@@ -64,7 +64,7 @@ def test_the_question_shows_what_is_sent_and_about_what_a_script_costs(
     priya: Membership, storyboard: Storyboard, client_of: Browser
 ) -> None:
     question = ask(client_of(priya), storyboard)
-    assert "Write 3 scenes?" in question and WISH in question and "<textarea" not in question
+    assert "Write 3 scenes?" in question and DESCRIPTION in question and "<textarea" not in question
     assert "≈ 4" in question and "The service lists no price for it" in question
     assert "Held until the exact price is known" in question
     assert "This replaces" not in question
@@ -80,7 +80,7 @@ def test_scenes_are_written_in_a_copy_and_charged_once(
         assert answer["HX-Redirect"] == reverse("storyboard", args=[storyboard.pk])
     charge = Charge.objects.get()
     assert (charge.operation, charge.quote, charge.state) == (WRITING, 4, ChargeState.HELD)
-    assert charge.body == {"prompt": f"{WISH}\n\nThe style is cinematic.", "scenes": 3}
+    assert charge.body == {"prompt": f"{DESCRIPTION}\n\nThe style is cinematic.", "scenes": 3}
     assert charge.job is not None
     assert charge.job.storyboard_copy.storyboard == storyboard
     assert charge.job.draft.settings["mode"] == "wizard"
@@ -132,16 +132,20 @@ def test_writing_again_says_what_it_replaces_and_takes_a_changed_description(
 ) -> None:
     for number in range(1, 4):
         storyboard.scenes.create(prompt=f"Scene {number}", position=number, duration=5)
-    current = place_with_clips(priya, storyboard, *["completed"] * 2)
+    current = place_with_clips(priya, storyboard, *[PartState.COMPLETED] * 2)
     browser = client_of(priya)
     question = ask(browser, storyboard)
-    assert "Write the scenes again?" in question and "<textarea" in question and WISH in question
+    assert (
+        "Write the scenes again?" in question
+        and "<textarea" in question
+        and DESCRIPTION in question
+    )
     assert (
         "This replaces 3 scenes. 2 have clips that were paid for; they stay in the library."
         in question
     )
-    wish = {"description": "Only the glacier.", "style": "", "scene_count": "5"}
-    confirm(browser, storyboard, question, **wish)
+    changed = {"description": "Only the glacier.", "style": "", "scene_count": "5"}
+    confirm(browser, storyboard, question, **changed)
     storyboard.refresh_from_db()
     assert (storyboard.description, storyboard.scene_count) == ("Only the glacier.", 5)
     charge = Charge.objects.get()
@@ -156,8 +160,8 @@ def test_a_refused_field_of_the_question_charges_nothing_and_is_kept(
 ) -> None:
     storyboard.scenes.create(prompt="Scene", position=1, duration=5)
     browser = client_of(priya)
-    wish = {"description": "Only the glacier.", "style": "", "scene_count": "21"}
-    text = confirm(browser, storyboard, ask(browser, storyboard), **wish).content.decode()
+    changed = {"description": "Only the glacier.", "style": "", "scene_count": "21"}
+    text = confirm(browser, storyboard, ask(browser, storyboard), **changed).content.decode()
     assert "The maximum is 20." in text and "Only the glacier." in text
     assert not Charge.objects.exists()
 
@@ -174,9 +178,9 @@ def test_a_description_that_the_service_refused_is_kept_and_can_be_changed(
     assert "Prompt is not allowed. Nothing was charged. Your description is kept." in text
     assert "Change the" in text
     question = ask(browser, storyboard)
-    assert WISH in question and "<textarea" in question
-    wish = {"description": "Another film.", "style": "", "scene_count": "3"}
-    confirm(browser, storyboard, question, **wish)
+    assert DESCRIPTION in question and "<textarea" in question
+    changed = {"description": "Another film.", "style": "", "scene_count": "3"}
+    confirm(browser, storyboard, question, **changed)
     assert Charge.objects.filter(state=ChargeState.HELD).count() == 1
     assert Job.objects.count() == 1  # the empty copy is used again
 

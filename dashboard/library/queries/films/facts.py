@@ -9,7 +9,7 @@ from dashboard.library.queries.films.strip import film_seconds
 from dashboard.shared.clip_engines import sound_label
 from dashboard.shared.formatting import day, duration
 from dashboard.shared.storyboards.copy_clips import copy_engine_name
-from dashboard.shared.storyboards.wishes import STYLES
+from dashboard.shared.storyboards.scene_writing import STYLES
 from dashboard.shared.videos.labels import job_type_label, scene_count_text
 from proxyapi.models import Storyboard, StoryboardMode
 

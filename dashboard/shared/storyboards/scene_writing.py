@@ -31,7 +31,7 @@ STYLES: Mapping[str, SceneStyle] = MappingProxyType(
 )
 
 
-def describe_wish(description: str, style: str) -> str:
+def join_writing_prompt(description: str, style: str) -> str:
     """Return the description with the sentence of the style, as it is sent."""
     known = STYLES.get(style)
     return "\n\n".join(filter(None, (description.strip(), known.sentence if known else "")))
@@ -39,7 +39,7 @@ def describe_wish(description: str, style: str) -> str:
 
 def writing_body(storyboard: Storyboard) -> dict[str, object]:
     """Return the body of `text_to_scene.prompt`."""
-    prompt = describe_wish(storyboard.description, storyboard.style)
+    prompt = join_writing_prompt(storyboard.description, storyboard.style)
     count = {"scenes": storyboard.scene_count} if storyboard.scene_count else {}
     return {"prompt": prompt, **count}
 

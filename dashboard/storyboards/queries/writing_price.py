@@ -21,7 +21,7 @@ LAST_COST = "The last one on this account cost {cost} cr."
 
 
 @dataclass(frozen=True, slots=True)
-class WishPrice:
+class WritingPrice:
     """Amounts are credits. `note` says how the price is known."""
 
     price: Decimal
@@ -43,11 +43,11 @@ class WishPrice:
         return tuple(rows)
 
 
-def build_wish_price(account: Account, reader: Membership) -> WishPrice:
+def build_writing_price(account: Account, reader: Membership) -> WritingPrice:
     """At most eight queries, five of them for budgets."""
     price = pricing.script_credits(account)
     hold = pricing.hold_for_operation(WRITING_OPERATION, price)
-    return WishPrice(
+    return WritingPrice(
         price=price,
         hold=hold,
         available=account.available_balance(),
