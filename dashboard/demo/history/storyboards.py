@@ -68,6 +68,11 @@ class PastStoryboard(NamedTuple):
     def is_written(self) -> bool:
         return not self.scenes
 
+    @property
+    def writing_body(self) -> dict[str, Any]:
+        prompt = join_writing_prompt(self.description, self.style)
+        return {"prompt": prompt, "scenes": self.scene_count}
+
 
 FILM = PastStoryboard(
     name="storyboard film",
