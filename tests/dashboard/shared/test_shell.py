@@ -17,6 +17,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from dashboard.models import Membership
+from dashboard.shared.charge_stop import build_charge_stop_notice
 from dashboard.shared.service_status import load_service_availability
 from dashboard.shared.shell import build_app_shell
 from dashboard.shared.team_balance import (
@@ -132,11 +133,13 @@ def test_what_is_pushed_holds_nothing_of_the_reader(token: Token) -> None:
         "team_balance": load_team_balance(token.tenant),
         "counts": counts,
         "service": load_service_availability(token.tenant),
+        "charge_stop": build_charge_stop_notice(token.tenant),
     }
     news = render_to_string("components/shell_updates.html", shown)
-    for name in ("team-balance", "team-balance-short", "nav-running", "nav-unknown", "service"):
+    names = ("team-balance", "team-balance-short", "nav-running", "nav-unknown", "service")
+    for name in (*names, "charge-stop"):
         assert f'id="{name}"' in news
-    assert news.count('hx-swap-oob="true"') == 5
+    assert news.count('hx-swap-oob="true"') == 6
     assert "requests left" not in news
 
 

@@ -1,0 +1,82 @@
+"""The audit log and operations in browsers: live entries, the drawer, the stop of all charges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.member_page import MemberPage
+from tests.browser.page_audit import MAX_PAGE_BYTES, NARROW, audit_page
+from tests.browser.portal_process import LivePortal
+
+SOON = 20_000  # ms
+REASON = "A script went wild"
+
+
+def change_time_zone(page: Page, zone: str) -> None:
+    page.goto("/members/")
+    page.get_by_label("Time zone").select_option(zone)
+    page.locator("form", has=page.get_by_label("Time zone")).get_by_role("button").click()
+    expect(page.get_by_text(f"Time zone set to {zone}")).to_be_visible()
+
+
+def test_an_entry_arrives_in_an_open_log_and_opens_as_a_drawer(
+    open_member_page: Callable[..., MemberPage],
+) -> None:
+    reader, writer = open_member_page("Jonas").page, open_member_page("Mira").page
+    reader.goto("/audit/")
+    expect(reader.locator("#live")).to_have_attribute("data-state", "open", timeout=SOON)
+    for zone in ("Europe/Stockholm", "Europe/Berlin"):
+        change_time_zone(writer, zone)
+    newest = reader.locator("#audit tbody tr:not(.table__group)").first
+    expect(newest).to_contain_text("Changed the time zone", timeout=SOON)
+    expect(newest).to_contain_text("Europe/Berlin", timeout=SOON)
+    newest.get_by_role("link").click()
+    drawer = reader.locator("#entry")
+    expect(drawer).to_contain_text("Europe/Stockholm")
+    title = drawer.locator("p").first.inner_text()
+    reader.keyboard.press("ArrowDown")
+    expect(drawer.locator("p").first).not_to_have_text(title)
+    reader.keyboard.press("Escape")
+    expect(drawer).to_have_count(0)
+
+
+def test_a_press_verifies_the_chain(open_member_page: Callable[..., MemberPage]) -> None:
+    page = open_member_page("Mira").page
+    page.goto("/audit/")
+    page.get_by_role("button", name="Verify now").click()
+    chain = page.locator("#audit-chain")
+    expect(chain).to_contain_text("Chain verified to entry", timeout=SOON)
+    expect(chain).to_have_attribute("data-state", "good")
+
+
+def test_a_stop_shows_on_every_open_page_until_it_is_lifted(
+    open_member_page: Callable[..., MemberPage],
+) -> None:
+    producer, owner = open_member_page("Priya").page, open_member_page("Mira").page
+    producer.goto("/library/")
+    expect(producer.locator("#live")).to_have_attribute("data-state", "open", timeout=SOON)
+    owner.goto("/operations/")
+    owner.get_by_role("link", name="Stop all charges").click()
+    owner.get_by_label("Why").fill(REASON)
+    owner.get_by_role("button", name="Stop all charges").click()
+    expect(producer.locator("#charge-stop")).to_contain_text(REASON, timeout=SOON)
+    owner.get_by_role("link", name="Allow charges").click()
+    owner.get_by_role("button", name="Allow charges").click()
+    expect(producer.locator("#charge-stop")).to_be_hidden(timeout=SOON)
+
+
+@pytest.mark.parametrize("path", ["/audit/", "/operations/"])
+def test_the_pages_are_accessible_and_light(
+    path: str,
+    open_member_page: Callable[..., MemberPage],
+    chromium: Browser,
+    live_portal: LivePortal,
+) -> None:
+    state = open_member_page("Mira").page.context.storage_state()
+    found = audit_page(chromium, live_portal.portal, path, state)
+    assert found.complaints == found.violations == found.strangers == []
+    assert found.weight <= MAX_PAGE_BYTES
+    assert found.narrowest <= NARROW
