@@ -9,6 +9,7 @@ from django.forms import BoundField
 
 from dashboard.members.actions.removal import WorkSuccessors
 from dashboard.members.queries.removal import DRAFTS_FIELD, RENDERS_FIELD, LeftWork, WorkLine
+from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.recent_password import RecentPasswordForm
 
@@ -56,7 +57,7 @@ class RemoveMemberForm(RecentPasswordForm):
         )
 
 
-class HandOverForm(forms.Form):
+class HandOverForm(PortalForm):
     """The colleague who goes on with a member's work."""
 
     to = forms.TypedChoiceField(label="Hand over to", coerce=int)
