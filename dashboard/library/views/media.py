@@ -27,7 +27,7 @@ from proxyapi.media_proxy import (
     open_media_stream,
 )
 from proxyapi.models import Job, JobPart, JobState
-from proxyapi.models.job_part import EXPORTS
+from proxyapi.models.job_part import FILM_LISTS
 from proxyapi.polling.poller import refresh_media_url
 from proxyapi.redis_client import connect_redis
 
@@ -67,13 +67,13 @@ async def poster(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
 
 @require_safe
 async def part_media(request: TeamRequest, job_id: UUID, part_id: UUID) -> HttpResponseBase:
-    """Stream the picture of a scene, or the film of an export."""
+    """Stream the picture of a scene, or the film of an export or of a storyboard's scene."""
     job, part = await sync_to_async(fetch_part)(request, job_id, part_id)
     if not part.media_url:
         raise Http404("There is no file yet.")
-    is_film = part.list_name == EXPORTS or part.details.get("type") == "video"
+    is_film = part.list_name in FILM_LISTS or part.details.get("type") == "video"
     default_type = "video/mp4" if is_film else "image/jpeg"
-    name = f"{slugify(job.title)[:60]}-{part.list_name}-{part.position}"
+    name = f"{slugify(job.title)[:60]}-{slugify(part.list_name)}-{part.position}"
     return await stream_media(request, job, part, default_type, name)
 
 
