@@ -5,7 +5,6 @@
   const LEAVES = "[data-board] .scene, [data-pick], #arrange";
   const scenes = () => [...document.querySelectorAll("[data-board] .scene")];
   const form = () => document.getElementById("scene-form");
-
   function show(picked) {
     scenes().forEach((scene) => scene.removeAttribute("aria-current"));
     picked?.setAttribute("aria-current", "true");
@@ -18,6 +17,7 @@
     htmx.trigger(saver, "resend");
   }
 
+  document.addEventListener("DOMContentLoaded", () => matchMedia(PHONE).matches || show(document.querySelector(".scene[aria-current]")));
   document.addEventListener("htmx:confirm", (event) => {
     if (!event.target.matches(LEAVES) || !form()?.dataset.unsaved) return;
     event.preventDefault();
