@@ -2,7 +2,7 @@
 // before another scene takes its place or the order changes, and no answer swaps a panel that somebody writes in.
 (() => {
   const PHONE = "(width < 48rem)";
-  const LEAVES = "[data-board] .scene, [data-pick], #arrange";
+  const LEAVES = "[data-board] .scene, [data-pick], #arrange, #film-bar form, #rail form";
   const scenes = () => [...document.querySelectorAll("[data-board] .scene")];
   const form = () => document.getElementById("scene-form");
   function show(picked) {

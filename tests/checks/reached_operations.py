@@ -33,6 +33,7 @@ WEB_PAGE = "test_url_based.py::test_a_web_page_from_a_new_draft_to_the_film"
 TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_shown_without_a_reload"
 IDEAS = "test_ideas.py::test_a_search_is_left_found_and_one_idea_becomes_a_draft"
 CLONE = "test_voices.py::test_a_voice_is_cloned_played_and_reads_a_film"
+SCENE_FILM = "test_storyboard_film.py::test_a_storyboard_by_hand_from_scenes_to_the_film"
 CHARACTER = "test_characters.py::test_a_character_from_a_photo_to_the_studio"
 
 
@@ -55,7 +56,16 @@ REACHED_OPERATIONS: Mapping[str, ReachedOperation] = {
     "text_to_video.estimate": ReachedOperation("Clips, price card", CLIP),
     "text_to_video.create": ReachedOperation("Clips, Generate", CLIP),
     "text_to_video.get": ReachedOperation("Clips", CLIP),
+    "text_to_scene.create": ReachedOperation("Storyboard, Render price", SCENE_FILM),
     "text_to_scene.prompt": ReachedOperation("New storyboard, Write scenes", WIZARD),
+    "text_to_scene.scenes": ReachedOperation("Storyboard, Render price", SCENE_FILM),
+    "text_to_scene.sort": ReachedOperation("Storyboard, Generate", SCENE_FILM),
+    "text_to_scene.frames": ReachedOperation("Storyboard, Render price", SCENE_FILM),
+    "text_to_scene.chain": ReachedOperation("Storyboard, Render price", SCENE_FILM),
+    "text_to_scene.clips": ReachedOperation("Storyboard, Generate", SCENE_FILM),
+    "text_to_scene.estimate": ReachedOperation("Storyboard, Render price", SCENE_FILM),
+    "text_to_scene.render": ReachedOperation("Storyboard, Render", SCENE_FILM),
+    "text_to_scene.get": ReachedOperation("Storyboard", SCENE_FILM),
     "faceless.create": ReachedOperation("Studio, price card", FIRST_VIDEO),
     "faceless.patch": ReachedOperation("Studio, price card", FIRST_VIDEO),
     "faceless.scripts": ReachedOperation("Studio, Script", B_ROLL),

@@ -43,8 +43,11 @@ def is_clip_final(data: Any) -> str:
 
 
 def storyboard(data: Any) -> str:
-    """video.status completed is the state to poll for. No address is named; a shown one is told."""
+    """video.status completed is the state to poll for; failed is the word of the other kinds. No
+    address is named; a shown one is told."""
     video = value_at(data, "video")
+    if value_at(video, "status") == "failed":
+        return "failed"
     is_whole = isinstance(video, dict) and ("url" not in video or has_text(video["url"]))
     is_done = is_whole and value_at(video, "status") == "completed"
     return "completed" if is_done else "running"

@@ -21,6 +21,7 @@ from proxyapi.kinds import KINDS, faceless_draft
 from proxyapi.models import Account, Job, JobKind, JobState
 from proxyapi.operations import OPERATIONS
 from proxyapi.polling.poller import poll_job
+from proxyapi.upstream.errors import ErrorDetails, MethodNotAllowed
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 from tests.proxyapi.scripted_upstream import BASE, ScriptedUpstream, make_response
 
@@ -163,6 +164,14 @@ def test_pitfall_91_any_other_method_keeps_the_process_from_starting(
 ) -> None:
     settings.VIDEO_API_METHODS = wrong
     assert [one.id for one in checks.check_method_overrides()] == ["proxyapi.E005"]
+
+
+def test_pitfall_91_a_refused_guess_names_the_setting_and_the_next_method() -> None:
+    details = ErrorDetails(status=405)
+    guessed = MethodNotAllowed(OPERATIONS["text_to_scene.frames"], details).user_message
+    assert "Set VIDEO_API_METHODS=text_to_scene.frames=POST" in guessed
+    shown = MethodNotAllowed(OPERATIONS["faceless.render"], details).user_message
+    assert "VIDEO_API_METHODS" not in shown
 
 
 def collect_test_texts(tree: ast.Module) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""References of a clip that are files of a form, and how the words of a prompt are counted."""
+"""References of a clip and frames of a scene as files of a form, and how words are counted."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from tests.sandbox.conftest import SandboxClient
 from tests.sandbox.web_server import PNG
 
+KESTREL = {"clip_engine_id": 815}
 PROMPT = "a red fox runs through deep snow"
 ORDER = {"model": "kestrel", "prompt": PROMPT, "duration": "10", "resolution": "720p"}
 
@@ -62,3 +63,21 @@ def test_a_frame_that_the_model_does_not_take_is_refused(sandbox):
 def test_words_of_scripts_without_spaces_count_by_their_length(prompt, status, sandbox):
     answer = sandbox.post("/v2/text-to-video", {"model": "brook", "prompt": prompt})
     assert answer.status_code == status
+
+
+def test_frames_of_a_form_may_be_files(sandbox):
+    made = sandbox.post("/v2/text-to-scene", {"mode": "manual", "settings": KESTREL}).json()["data"]
+    path = f"/v2/text-to-scene/{made['id']}"
+    scene = sandbox.post(f"{path}/scenes", {"raw_video_prompt": "A fox"}).json()["data"]["scenes"][
+        0
+    ]
+    address, file = "https://garden.example.org/media/roof.jpg", ("a.png", PNG, "image/png")
+    frames = f"{path}/scenes/{scene['id']}/frames"
+    answer = sandbox.call("PUT", frames, files={"first_frame": file}, data={"last_frame": address})
+    shown = answer.json()["data"]["scenes"][0]
+    assert "/media/" in shown["first_frame"]
+    assert shown["last_frame"] == address
+    answer = sandbox.call("PUT", frames, files={"first_frame": file}, data={"last_frame": ""})
+    assert answer.json()["data"]["scenes"][0]["last_frame"] is None
+    wrong = sandbox.call("PUT", frames, files={"first_frame": ("a.txt", b"text", "text/plain")})
+    assert (wrong.status_code, list(wrong.json()["errors"])) == (422, ["first_frame"])

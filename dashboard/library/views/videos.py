@@ -15,6 +15,7 @@ from django_htmx.http import push_url
 
 from dashboard.library import actions
 from dashboard.library.queries.buttons import video_menu_actions
+from dashboard.library.queries.films.buttons import film_buttons
 from dashboard.library.queries.filters import parse_library_filters
 from dashboard.library.queries.retry_question import build_retry_question
 from dashboard.library.queries.video_list import load_library_page
@@ -85,7 +86,8 @@ def video_actions(request: TeamRequest, job_id: UUID) -> HttpResponse:
 def video_menu(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Render what can be done with the video of a card."""
     job = fetch_job(request, job_id, Permission.RENDER)
-    return render_video_dialog(request, job, MENU_TEMPLATE, {"items": video_menu_actions(job)})
+    items = [*film_buttons(job), *video_menu_actions(job)]
+    return render_video_dialog(request, job, MENU_TEMPLATE, {"items": items})
 
 
 @allow_get_or_post

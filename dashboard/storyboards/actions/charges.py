@@ -26,10 +26,10 @@ from dashboard.storyboards.readiness.problems import find_clips_problem, find_re
 from dashboard.storyboards.readiness.render_price import PriceState
 from proxyapi import tasks
 from proxyapi.charges import find_submitted_charge
+from proxyapi.kinds import STORYBOARD_RENDER_OPERATION
 from proxyapi.models import Charge, Draft, Storyboard
 from proxyapi.refusals import NotReady, StaleData
 
-RENDER_OPERATION = "text_to_scene.render"
 CHANGED_SINCE_SHOWN = (
     "The storyboard was changed since this was shown. Nothing was sent. Review it first."
 )
@@ -136,12 +136,12 @@ def render_storyboard(
     question was shown (`version`). If `words` is given, an approval is requested instead."""
     check_permission(by, Permission.RENDER)
     lock_budget_usages(by)  # before the account, which `place_in_copy` locks
-    if submitted := find_submitted(storyboard, RENDER_OPERATION, nonce):
+    if submitted := find_submitted(storyboard, STORYBOARD_RENDER_OPERATION, nonce):
         return submitted
     storyboard = read_storyboard(storyboard)
     quote_render(storyboard, version, seen)
     copy = place_in_copy(by=by, storyboard=storyboard)
-    return submit_charge(by, copy, RENDER_OPERATION, nonce, lambda: seen, words=words)
+    return submit_charge(by, copy, STORYBOARD_RENDER_OPERATION, nonce, lambda: seen, words=words)
 
 
 def quote_render(storyboard: Storyboard, version: str, seen: Decimal) -> None:

@@ -21,6 +21,7 @@ from dashboard.shared.storyboards.scene_states import (
 from dashboard.storyboards.queries.panel import ScenePanel, build_panel
 from dashboard.storyboards.queries.tiles import FilmScale, SceneTile, build_scale, build_tiles
 from dashboard.storyboards.queries.writing import SceneWriting, load_scene_writing
+from dashboard.storyboards.readiness.setting_change import SETTING_COLUMNS
 from proxyapi.models import Storyboard
 
 ENGINE_GONE = "{engine} is no longer in your plan. Pick another engine to generate."
@@ -73,9 +74,28 @@ class Editor:
     def version(self) -> str:
         """Identify what the page shows of the scenes, so that an unchanged page is not sent."""
         writing = self.writing and (self.writing.state, self.writing.title, self.writing.text)
-        shown = (self.storyboard.title, self.note, self.tiles, self.lock, self.can_edit, writing)
+        shown: tuple[object, ...] = (
+            self.storyboard.title,
+            self.note,
+            self.tiles,
+            self.lock,
+            self.can_edit,
+            writing,
+        )
+        shown += price_facts(self.storyboard)
         picked = self.panel and (self.panel.versions, self.panel.take, self.panel.slots)
         return sha256(repr((shown, picked)).encode()).hexdigest()[:16]
+
+
+def price_facts(storyboard: Storyboard) -> tuple[object, ...]:
+    """What film bar and rail show besides the scenes: the settings, and the price of the render."""
+    facts = tuple(getattr(storyboard, name) for name in SETTING_COLUMNS)
+    job = storyboard.copy
+    draft = job.draft_or_none if job else None
+    if job is None or draft is None:
+        return facts
+    asked = (draft.estimate, draft.estimate_as_of, draft.quote_due_at, draft.quote_error)
+    return (*facts, job.pk, job.state, *asked)
 
 
 def load_editor(reader: Membership, storyboard: Storyboard, scene_id: UUID | None) -> Editor:

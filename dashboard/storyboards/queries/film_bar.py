@@ -10,18 +10,17 @@ from django.urls import reverse
 
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
-from dashboard.shared.clip_models import ClipModel, account_clip_models, clip_model_name
+from dashboard.shared.clip_models import ClipModel, account_clip_models
 from dashboard.shared.formatting import duration
 from dashboard.shared.roles import Permission
 from dashboard.shared.storyboards.clip_prices import ClipPriceForm, clip_price_text
 from dashboard.shared.storyboards.scene_states import SceneRow, storyboard_model
+from dashboard.storyboards.readiness.content import engine_name
 from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
 from dashboard.storyboards.readiness.needs import SETTING_NAMES, unoffered_settings
 from proxyapi.models import Storyboard
 
 NOTHING_MISSING = "none"
-ENGINE_GONE_TITLE = "{engine} is no longer in your plan. Pick another engine to generate."
-ENGINE_GONE_TEXT = "Finished clips stay."
 LABELS = {
     "engine": "Engine",
     "aspect_ratio": "Aspect ratio",
@@ -57,11 +56,6 @@ class FilmBar:
     render: str
     left: int
     url: str
-    engine_gone_title: str = ""
-
-    @property
-    def engine_gone_text(self) -> str:
-        return ENGINE_GONE_TEXT
 
 
 def build_film_bar(
@@ -74,8 +68,6 @@ def build_film_bar(
     ready = ready or load_readiness(storyboard, rows)
     can_edit = has_permission(reader, Permission.RENDER) and not ready.is_rendering
     model = storyboard_model(storyboard)
-    name = clip_model_name(storyboard.account, storyboard.engine)
-    is_gone = model is None and bool(storyboard.engine)
     return FilmBar(
         chips=tuple(build_chips(storyboard, model, can_edit=can_edit)),
         length=duration(timedelta(seconds=sum(row.scene.duration for row in rows))),
@@ -83,7 +75,6 @@ def build_film_bar(
         render=clip_price_text(ready.render.price, ClipPriceForm.EXACT),
         left=ready.left,
         url=reverse("storyboard-settings", args=[storyboard.pk]),
-        engine_gone_title=ENGINE_GONE_TITLE.format(engine=name) if is_gone else "",
     )
 
 
@@ -98,7 +89,7 @@ def build_chips(
 ) -> Iterable[SettingChip]:
     models = account_clip_models(storyboard.account)
     engines = [SettingOption(it.slug, it.name, it.slug == storyboard.engine) for it in models]
-    name = clip_model_name(storyboard.account, storyboard.engine) or "none"
+    name = engine_name(storyboard) or "none"
     yield SettingChip(
         name="engine",
         label=LABELS["engine"],

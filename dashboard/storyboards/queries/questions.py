@@ -10,7 +10,6 @@ from django.urls import reverse
 
 from dashboard.models import Membership
 from dashboard.shared.budget_impact import build_budget_impact
-from dashboard.shared.clip_models import clip_model_name
 from dashboard.shared.formatting import clock, duration
 from dashboard.shared.job_question import job_token_problem
 from dashboard.shared.price_question import AmountRow, PriceQuestion
@@ -18,6 +17,7 @@ from dashboard.shared.storyboards.clip_prices import ClipPriceForm
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SceneRow
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.storyboards.readiness.clip_plan import ClipPlan, PlannedClip, clips_version
+from dashboard.storyboards.readiness.content import engine_name
 from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
 from dashboard.storyboards.readiness.problems import find_clips_problem, find_render_problem
 from dashboard.storyboards.readiness.scene_numbers import list_scenes
@@ -95,7 +95,7 @@ def clips_summary(storyboard: Storyboard, chosen: Sequence[PlannedClip]) -> str:
         return ""
     numbers = [clip.row.number for clip in chosen]
     seconds = sum(clip.row.scene.duration for clip in chosen)
-    engine = clip_model_name(storyboard.account, storyboard.engine)
+    engine = engine_name(storyboard)
     facts = (duration(seconds), storyboard.aspect_ratio, storyboard.resolution)
     return f"{list_scenes(numbers)} with {engine}, {', '.join(filter(None, facts))}."
 

@@ -64,11 +64,11 @@ class ClipSum:
 
 
 @dataclass(frozen=True, slots=True)
-class ClipCard:
+class ClipPickCard:
     picks: tuple[ClipPick, ...]
     rate: str
     anew_text: str
-    notice: str  # an order that started some of its clips
+    notice: str  # why the last request was refused, or started only some of its clips
     total: ClipSum
     url: str
 
@@ -79,6 +79,7 @@ class RenderCard:
     price: Decimal | None
     as_of: datetime | None
     error: str
+    refused: str  # why the last render was refused
     is_ready: bool
     note: str
     question_url: str
@@ -100,7 +101,7 @@ class Rail:
     left: int
     can_edit: bool
     fix_url: str
-    clips: ClipCard | None
+    clips: ClipPickCard | None
     render: RenderCard | None
 
 
@@ -134,7 +135,7 @@ def build_clip_card(
     rows: Sequence[SceneRow],
     ready: FilmReadiness,
     chosen: Collection[str] | None,
-) -> ClipCard | None:
+) -> ClipPickCard | None:
     plan = ready.plan
     if not plan.clips:
         return None
@@ -142,11 +143,11 @@ def build_clip_card(
     model = storyboard_model(storyboard)
     options = {"resolution": storyboard.resolution, "audio": storyboard.audio}
     rate = model.rate_of(options) if model else None
-    return ClipCard(
+    return ClipPickCard(
         picks=tuple(ClipPick(clip, clip.id in ids and not clip.blocked) for clip in plan.clips),
         rate=f"{credit_rate(rate)} cr per second" if rate is not None else "",
         anew_text=FINISHED_TEXT if plan.is_rendered else "",
-        notice=partly_started_text(ready.orders, rows),
+        notice=ready.orders.refused_text or partly_started_text(ready.orders, rows),
         total=build_clip_sum(reader, plan, plan.choose(ids)),
         url=reverse("storyboard-clips", args=[storyboard.pk]),
     )
@@ -201,6 +202,7 @@ def build_render_card(storyboard: Storyboard, ready: FilmReadiness) -> RenderCar
         price=price.price,
         as_of=price.as_of,
         error=price.error,
+        refused=ready.orders.refused_render_text,
         is_ready=ready.is_ready and has_price and not ready.is_rendering,
         note="" if ready.is_rendering or is_rendered else note or ASKS_ONCE_MORE,
         question_url=reverse("storyboard-render", args=[storyboard.pk]),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from django.utils import timezone
 
 from dashboard.shared.formatting import credits
 from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SceneRow, SceneState
 from dashboard.storyboards.readiness.scene_numbers import list_scenes
+from proxyapi.kinds import STORYBOARD_RENDER_OPERATION
 from proxyapi.models import Charge, ChargeState, Storyboard
 
+REFUSAL_SHOWN_FOR = timedelta(days=1)
 PARTLY_STARTED_TEXT = "{started} of {count} clips were started, {cost} of {price} cr charged."
 SCENE_REFUSED_TEXT = " {scenes} {was} refused: {reason}"
 NOT_STARTED_TEXT = " {scenes} {was} not started."
@@ -18,19 +22,14 @@ NOT_STARTED_TEXT = " {scenes} {was} not started."
 
 @dataclass(frozen=True, slots=True)
 class ClipOrders:
-    """`charges` are those of the current copy, the newest first."""
+    """`charges` are those for clips of the current copy, `renders` those for its film; the newest
+    first."""
 
     charges: tuple[Charge, ...]
-
-    def open_for(self, scene_id: str) -> Charge | None:
-        return next((it for it in self.charges if it.is_open and orders_scene(it, scene_id)), None)
+    renders: tuple[Charge, ...] = ()
 
     def last_for(self, scene_id: str) -> Charge | None:
         return next((it for it in self.charges if orders_scene(it, scene_id)), None)
-
-    def waits_for_approval(self, scene_id: str) -> bool:
-        charge = self.open_for(scene_id)
-        return charge is not None and charge.state == ChargeState.DRAFT
 
     @property
     def awaiting_approval(self) -> Charge | None:
@@ -39,6 +38,15 @@ class ClipOrders:
     @property
     def unknown(self) -> Charge | None:
         return next((it for it in self.charges if it.state == ChargeState.UNKNOWN), None)
+
+    @property
+    def refused_text(self) -> str:
+        """Why the last request for clips was refused; empty if it was not, or a day ago."""
+        return recent_refusal(self.charges)
+
+    @property
+    def refused_render_text(self) -> str:
+        return recent_refusal(self.renders)
 
     def ordered_at(self, scene_id: str) -> datetime | None:
         charge = self.last_for(scene_id)
@@ -49,9 +57,21 @@ def load_clip_orders(storyboard: Storyboard) -> ClipOrders:
     """One query, none without a copy."""
     if storyboard.copy_id is None:
         return ClipOrders(())
-    charges = Charge.objects.filter(job=storyboard.copy_id, operation=CLIPS_OPERATION)
-    related = charges.select_related("member", "account").order_by("-created_at")
-    return ClipOrders(tuple(related))
+    operations = (CLIPS_OPERATION, STORYBOARD_RENDER_OPERATION)
+    charges = Charge.objects.filter(job=storyboard.copy_id, operation__in=operations)
+    rows = tuple(charges.select_related("member", "account").order_by("-created_at"))
+    return ClipOrders(
+        charges=tuple(row for row in rows if row.operation == CLIPS_OPERATION),
+        renders=tuple(row for row in rows if row.operation == STORYBOARD_RENDER_OPERATION),
+    )
+
+
+def recent_refusal(charges: Sequence[Charge]) -> str:
+    last = charges[0] if charges else None
+    if last is None or last.state != ChargeState.REFUSED:
+        return ""
+    ended_at = last.settled_at or last.created_at
+    return last.reason if timezone.now() - ended_at < REFUSAL_SHOWN_FOR else ""
 
 
 def orders_scene(charge: Charge, scene_id: str) -> bool:

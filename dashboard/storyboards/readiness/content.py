@@ -54,6 +54,16 @@ def find_engine_id(storyboard: Storyboard, model: ClipModel | None) -> int | str
     return id
 
 
+def engine_name(storyboard: Storyboard) -> str:
+    """Return the name of the engine, also of one that the plan does not include; its slug if it is
+    not listed anywhere."""
+    if model := storyboard_model(storyboard):
+        return model.name
+    options = account_options(storyboard.account)
+    found = options.options_with_slug("clip_engine_id", storyboard.engine)
+    return str(found[0].get("name") or storyboard.engine)[:100] if found else storyboard.engine
+
+
 def taken_frames(model: ClipModel | None) -> tuple[str, ...]:
     """Return the frames that the engine takes; both if its menus are not known."""
     if model is None:

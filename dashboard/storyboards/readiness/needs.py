@@ -24,6 +24,7 @@ from dashboard.shared.storyboards.scene_states import (
 from dashboard.shared.videos.charge_status import APPROVERS_DECIDE_TEXT, open_charge_texts
 from dashboard.storyboards.readiness.clip_orders import ClipOrders
 from dashboard.storyboards.readiness.clip_plan import ClipPlan
+from dashboard.storyboards.readiness.content import engine_name
 from dashboard.storyboards.readiness.scene_numbers import list_scenes
 from proxyapi.models import JobState, Storyboard
 
@@ -89,7 +90,7 @@ def find_needs(
 
 def setting_needs(storyboard: Storyboard, model: ClipModel | None) -> Iterator[Need]:
     if model is None:
-        engine = storyboard.engine or "The engine"
+        engine = engine_name(storyboard) or "The engine"
         yield Need("failed", ENGINE_GONE.format(engine=engine), "#film-bar", "Pick another")
         return
     for name in unoffered_settings(storyboard, model):

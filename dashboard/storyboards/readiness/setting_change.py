@@ -18,7 +18,6 @@ from dashboard.shared.clip_models import (
     MenuValue,
     ModifierMenu,
     account_clip_models,
-    clip_model_name,
     find_clip_model,
 )
 from dashboard.shared.storyboards.scene_states import (
@@ -30,7 +29,7 @@ from dashboard.shared.storyboards.scene_states import (
 )
 from dashboard.shared.video_options import ASPECT_RATIO_RE
 from dashboard.storyboards.readiness.clip_plan import plan_clips
-from dashboard.storyboards.readiness.content import taken_frames
+from dashboard.storyboards.readiness.content import engine_name, taken_frames
 from dashboard.storyboards.readiness.needs import SETTING_NAMES
 from proxyapi.models import Storyboard
 from proxyapi.models.storyboard import FRAME_FIELDS
@@ -116,8 +115,8 @@ def build_setting_change(
     slug = wanted.get("engine") or storyboard.engine
     new, old = find_clip_model(models, slug), storyboard_model(storyboard)
     if new is None:
-        name = clip_model_name(storyboard.account, slug)
-        raise NotReady(ENGINE_WITHDRAWN.format(engine=name))
+        gone = Storyboard(account=storyboard.account, engine=slug)
+        raise NotReady(ENGINE_WITHDRAWN.format(engine=engine_name(gone)))
     fits = fit_menus(storyboard, new, wanted)
     settings = {"engine": new.slug, **{name: str(value) for name, value in fits.items()}}
     changed = changed_storyboard(storyboard, settings)
@@ -129,7 +128,7 @@ def build_setting_change(
         wanted=wanted,
         settings=settings,
         old=old,
-        old_name=clip_model_name(storyboard.account, storyboard.engine),
+        old_name=engine_name(storyboard),
         new=new,
         scenes=scenes,
         refitted=tuple(find_refitted(storyboard, new, settings, wanted)),
@@ -289,7 +288,7 @@ def build_finish_cost(
 ) -> FinishCost:
     known = [amount for amount in amounts if amount is not None]
     total = sum(known, Decimal(0)) if len(known) == len(amounts) else None
-    name = model.name if model else clip_model_name(storyboard.account, storyboard.engine)
+    name = model.name if model else engine_name(storyboard)
     return FinishCost(name, tuple(row.number for row in rows), total)
 
 

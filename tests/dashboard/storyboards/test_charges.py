@@ -87,6 +87,15 @@ def test_the_question_lists_each_clip_with_what_is_held(
     assert "promises no refund" in question.notice
 
 
+def test_without_scripts_the_question_is_a_page(
+    priya: Membership, board: Storyboard, client_of: Browser
+) -> None:
+    client, urls = client_of(priya), ("storyboard-clips", "storyboard-render")
+    pages = [client.get(reverse(name, args=[board.pk])).content.decode() for name in urls]
+
+    assert all("</html>" in page and "<dialog" in page for page in pages)
+
+
 def test_clips_are_charged_with_our_scenes_in_a_copy(
     priya: Membership, board: Storyboard, client_of: Browser
 ) -> None:

@@ -231,7 +231,7 @@ def test_an_engine_that_left_the_plan_is_said_and_nothing_can_be_generated(
 
     rail = rail_of(board, priya)
 
-    assert rail.needs[0].text == "brook is no longer in your plan"
+    assert rail.needs[0].text == "Brook is no longer in your plan"
     assert rail.clips is not None
     assert not rail.clips.total.is_ready
 
@@ -280,6 +280,21 @@ def test_part_of_a_batch_is_told(priya: Membership, board: Storyboard) -> None:
     assert card is not None
     started = "2 of 3 clips were started, 14 of 20 cr charged."
     assert card.notice == f"{started} Scene 3 was not started."
+
+
+def test_a_refused_request_says_why_until_the_next_one(
+    priya: Membership, board: Storyboard
+) -> None:
+    job = send(priya, board)
+    order(job, priya, [board.scenes.all()[0]], ChargeState.REFUSED, reason="Not in your plan.")
+    card = rail_of(board, priya).clips
+    assert card is not None
+    assert card.notice == "Not in your plan."
+
+    order(job, priya, [board.scenes.all()[0]])
+    card = rail_of(board, priya).clips
+    assert card is not None
+    assert card.notice == ""
 
 
 def test_a_finished_film_is_opened(priya: Membership, board: Storyboard) -> None:

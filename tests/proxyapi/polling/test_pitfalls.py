@@ -16,16 +16,18 @@ from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 pytestmark = pytest.mark.django_db
 
 
-def test_pitfall_8_where_no_failing_word_is_shown_no_word_fails(
+def test_pitfall_8_the_failing_word_of_other_kinds_fails_a_storyboard_and_no_other_word(
     make_running_job, informed_rate_limiter, upstream: ScriptedUpstream
 ):
     informed_rate_limiter()
     job = make_running_job(kind=JobKind.STORYBOARD)
-    failed = {"id": 1, "video": {"status": "failed"}}
-    upstream.respond("GET", "/text-to-scene/1", make_response(failed))
-    looking.poll_job(job.pk)
-    job.refresh_from_db()
-    assert (job.state, job.raw_status) == (JobState.RUNNING, "failed")
+    for word, state in (("stopped", JobState.RUNNING), ("failed", JobState.FAILED)):
+        record = {"id": 1, "video": {"status": word}}
+        upstream.respond("GET", "/text-to-scene/1", make_response(record))
+        Job.objects.update(polled_at=ago(60), next_poll_at=ago(1))
+        looking.poll_job(job.pk)
+        job.refresh_from_db()
+        assert (job.state, job.raw_status) == (state, word)
 
 
 def test_pitfall_9_drafts_are_not_polled(informed_rate_limiter, token):

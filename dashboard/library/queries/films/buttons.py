@@ -14,8 +14,10 @@ from proxyapi.operations import JOB_STARTING_OPERATIONS
 TOKEN_UNUSABLE_TEXT = "The token it was made with no longer works."  # noqa: S105  # a sentence
 
 
-def film_buttons(job: Job, state: str) -> list[ActionButton]:
-    """The service takes no change of a finished film: the next one is made in the editor, which
+def film_buttons(job: Job, state: str = "") -> list[ActionButton]:
+    """None for what is no film of a storyboard that was made here.
+
+    The service takes no change of a finished film: the next one is made in the editor, which
     says what it costs. A failed one is rendered again, as long as it is the current copy."""
     editor_url = storyboard_url(job)
     if not editor_url:
@@ -28,8 +30,7 @@ def film_buttons(job: Job, state: str) -> list[ActionButton]:
 
 
 def render_again_button(job: Job, url: str) -> ActionButton:
-    draft = job.draft_or_none
-    is_exact = draft is not None and draft.has_current_estimate
+    """Its price is what the last render cost; the question asks the service for the exact one."""
     problem = job.account.pause_reason
     if job.token.state != TokenState.WORKING:
         problem = TOKEN_UNUSABLE_TEXT
@@ -38,18 +39,19 @@ def render_again_button(job: Job, url: str) -> ActionButton:
         url,
         "arrow-path",
         "primary",
-        price=draft.estimate if draft is not None and is_exact else last_render_cost(job),
+        price=last_render_cost(job),
         disabled=bool(problem),
         disabled_reason=problem,
         dialog=True,
-        exact=is_exact,
     )
 
 
 def last_render_cost(job: Job) -> Decimal | None:
+    """Return the credits of the last render, or its estimate if none was charged."""
     renders = [
         charge
         for charge in job.charges.all()
         if charge.operation in JOB_STARTING_OPERATIONS and charge.is_charged
     ]
-    return renders[-1].cost if renders else None
+    draft = job.draft_or_none
+    return renders[-1].cost if renders else draft.estimate if draft else None

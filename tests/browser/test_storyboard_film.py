@@ -1,0 +1,138 @@
+"""A storyboard from its scenes to its film, over the real processes: what was confirmed is what is
+charged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.page_audit import serious_violations
+from tests.browser.sandbox_control import SandboxControl, SandboxGuest
+from tests.browser.test_storyboard_editor import (
+    PROMPTS,
+    chain,
+    pick,
+    start_storyboard,
+    tiles,
+    wait_until_saved,
+    words_of,
+    write_scene,
+)
+
+FAST_CLIPS = {"clip_seconds": 1, "clip_seconds_per_second": 0}
+PLAYS = "film => film.readyState > 2 && !film.error"
+
+
+@pytest.fixture
+def guest(sandbox_control: SandboxControl) -> SandboxGuest:
+    return sandbox_control.create_account()
+
+
+@pytest.fixture
+def luca(open_member_page: Callable[..., MemberPage], guest: SandboxGuest) -> MemberPage:
+    member = open_member_page("Luca")
+    member.use_token_of(guest)
+    return member
+
+
+def confirm(page: Page, label: str) -> str:
+    """Press a priced button of the rail, then that of its question; answers the price."""
+    page.locator("#rail .btn--primary").locator("visible=true").filter(has_text=label).first.click(
+        timeout=RENDERED_TIMEOUT_MS
+    )
+    button = page.locator("dialog[open]").get_by_role("button", name=label)
+    text = button.locator(".btn__price").all_inner_texts()
+    button.click()
+    page.wait_for_url("**/studio/storyboards/*-*/**")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    return text[0].strip() if text else ""
+
+
+def render_card(page: Page) -> Locator:
+    return page.locator("#render")
+
+
+def add_frame(page: Page, number: int, picture: Path) -> None:
+    Image.new("RGB", (320, 180), (40, 90, 120)).save(picture)
+    pick(page, number)
+    page.locator("#slot-last_frame input[type=file]").set_input_files(picture)
+    expect(page.locator("#slot-last_frame img")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+
+
+def test_a_storyboard_by_hand_from_scenes_to_the_film(
+    luca: MemberPage, guest: SandboxGuest, sandbox_control: SandboxControl, tmp_path: Path
+) -> None:
+    sandbox_control.change_settings(**FAST_CLIPS)
+    page = luca.page
+    start_storyboard(page, "Night train north")
+    for prompt in PROMPTS[:3]:
+        write_scene(page, prompt)
+    chain(page, 2)
+    add_frame(page, 1, tmp_path / "dawn.png")
+    page.get_by_role("button", name="Get the exact price").click()
+    expect(render_card(page)).to_contain_text("exact", timeout=RENDERED_TIMEOUT_MS)
+    pick(page, 3)
+    page.keyboard.press("Alt+ArrowLeft")
+    expect(page.locator("#board-said")).to_contain_text("Scene 3 is now scene 2 of 3.")
+    chain(page, 3)
+    confirm(page, "Generate 3 clips")
+    expect(page.locator("#needs")).to_contain_text("nothing left", timeout=RENDERED_TIMEOUT_MS)
+    assert serious_violations(page) == []
+    price = confirm(page, "Render")
+    expect(render_card(page)).to_contain_text("Open the film", timeout=RENDERED_TIMEOUT_MS)
+    assert f"{sandbox_control.spent_credits(guest)} cr" == price
+    page.get_by_role("link", name="Open the film").click()
+    film = page.locator("video").first
+    expect(film).to_be_visible()
+    page.wait_for_function(PLAYS, arg=film.element_handle())
+
+
+def test_an_engine_that_breaks_scenes_is_changed_with_them_and_back(luca: MemberPage) -> None:
+    page = luca.page
+    address = start_storyboard(page, "Another engine")
+    write_scene(page, PROMPTS[0])
+    write_scene(page, PROMPTS[1])
+    page.locator("#film-engine").select_option(label="Marlow 02")
+    dialog = page.locator("#engine-change")
+    expect(dialog).to_contain_text("Change the engine to Marlow 02?")
+    expect(page.locator("#film-bar .chip").first).to_contain_text("Kestrel")
+    before = dialog.locator("#change-totals").inner_text()
+    dialog.get_by_text("10 s", exact=True).first.click()
+    expect(dialog.locator("#change-totals")).not_to_have_text(before)
+    assert serious_violations(page) == []
+    dialog.get_by_role("button", name="Change to Marlow 02").click()
+    expect(page.locator("#toasts")).to_contain_text("The engine is Marlow 02 now.")
+    expect(tiles(page).first).to_contain_text("10 s")
+    page.locator("#toasts").get_by_role("button", name="Undo").click()
+    page.goto(address)
+    expect(page.locator("#film-bar .chip").first).to_contain_text("Kestrel")
+    expect(tiles(page).first).to_contain_text("5 s")
+
+
+def test_a_scene_that_changed_after_its_clip_says_what_it_costs_or_is_kept(
+    luca: MemberPage, sandbox_control: SandboxControl
+) -> None:
+    sandbox_control.change_settings(**FAST_CLIPS)
+    page = luca.page
+    start_storyboard(page, "Changed")
+    write_scene(page, PROMPTS[0])
+    write_scene(page, PROMPTS[1])
+    confirm(page, "Generate 2 clips")
+    expect(page.locator("#needs")).to_contain_text("nothing left", timeout=RENDERED_TIMEOUT_MS)
+    pick(page, 1)
+    page.get_by_label("Video prompt").fill(PROMPTS[4])
+    wait_until_saved(page)
+    expect(page.locator("#needs")).to_contain_text("Scene 1 changed. The service cannot change")
+    page.get_by_role("link", name="Regenerate").click()
+    dialog = page.locator("dialog[open]")
+    expect(dialog).to_contain_text("the clip of 1 other scene is made again")
+    dialog.get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Keep this clip").click()
+    expect(page.locator("#toasts")).to_contain_text("The clip of scene 1 is kept.")
+    expect(page.locator("#needs")).to_contain_text("nothing left")
+    assert words_of(page)[0] == PROMPTS[4][:12]
