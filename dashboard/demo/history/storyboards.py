@@ -119,11 +119,8 @@ def storyboard_calls(
         yield build_call(at, "POST", "/v2/text-to-scene", name=one.name, body=body, **auth)
         scenes = f"{one.name} scenes"
         if one.is_written:
-            wanted = {
-                "prompt": join_writing_prompt(one.description, one.style),
-                "scenes": one.scene_count,
-            }
-            yield build_call(at, "POST", f"{path}/prompt", name=scenes, body=wanted, **auth)
+            wanted = {"name": scenes, "body": one.writing_body}
+            yield build_call(at, "POST", f"{path}/prompt", **wanted, **auth)
         else:
             rows = [
                 {"raw_video_prompt": text, "duration": length} for text, length, _ in one.scenes
@@ -243,10 +240,7 @@ def add_writing(rows: PastRows, one: PastStoryboard, job: Job) -> None:
     answer = rows.answers[f"{one.name} scenes"]
     price = pricing.script_credits(rows.account)
     charge = rows.build_charge(job, WRITING_OPERATION, answer.at, price)
-    charge.body = {
-        "prompt": join_writing_prompt(one.description, one.style),
-        "scenes": one.scene_count,
-    }
+    charge.body = one.writing_body
     rows.settle_charge(charge, answer_cost(answer), 200)
 
 
