@@ -12,17 +12,3 @@ from dashboard.storyboards.actions.scenes import (
     move_scene,
     restore_scenes,
 )
-
-__all__ = [
-    "FRAME_NAMES",
-    "add_scene",
-    "delete_scene",
-    "duplicate_scene",
-    "is_placed",
-    "move_scene",
-    "place_for_writing",
-    "place_in_copy",
-    "restore_scenes",
-    "save_scene_fields",
-    "set_scene_frame",
-]

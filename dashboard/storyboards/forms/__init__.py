@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from dashboard.storyboards.forms.scene import FrameForm, SceneForm
-
-__all__ = ["FrameForm", "SceneForm"]

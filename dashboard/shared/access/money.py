@@ -1,0 +1,129 @@
+"""Fetch budgets, approval requests, accounts, ledger entries and charges."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef
+from django.http import Http404
+
+from dashboard.models import ApprovalRequest, Budget
+from dashboard.shared.access.permissions import check_permission
+from dashboard.shared.http import TeamRequest
+from dashboard.shared.roles import Permission
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    CreditPack,
+    LedgerConflict,
+    LedgerEntry,
+    Token,
+)
+from proxyapi.models.ledger_entry import is_charged_by_another_team
+
+
+def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:
+    """Return an active budget to change."""
+    budgets = Budget.objects.filter(team=request.team, active=True).select_related("member")
+    budget = budgets.filter(pk=budget_id).first()
+    if budget is None:
+        raise Http404("This budget does not exist in this team.")
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return budget
+
+
+def fetch_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRequest:
+    """Return an approval request to decide."""
+    approval = find_approval_request(request, approval_id)
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return approval
+
+
+def fetch_own_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRequest:
+    approval = find_approval_request(request, approval_id)
+    if approval.member_id != request.user.pk:
+        raise PermissionDenied("Only the member who made this request can withdraw it.")
+    return approval
+
+
+def find_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRequest:
+    approval = (
+        request.team.approval_requests.select_related("member", "charge__job__draft")
+        .filter(pk=approval_id)
+        .first()
+    )
+    if approval is None:
+        raise Http404("This team has no such approval request.")
+    return approval
+
+
+def fetch_account(
+    request: TeamRequest, account_id: str, permission: Permission = Permission.VIEW
+) -> tuple[Account | None, list[Account]]:
+    """Return the account with this id and all accounts of the team, each annotated with
+    `is_reachable`: it has a usable token.
+
+    With an empty id the first account is chosen, or None if the team has none.
+    """
+    check_permission(request.membership, permission)
+    usable_tokens = Token.objects.usable().filter(account=OuterRef("pk"))
+    accounts = Account.objects.filter(tenant=request.team.tenant).defer("costs", "options")
+    accounts = accounts.annotate(is_reachable=Exists(usable_tokens))
+    accounts = accounts.select_related("tenant", "ledger", "top_up").order_by("created_at", "pk")
+    rows: list[Account] = list(accounts)
+    if not account_id:
+        return (rows[0] if rows else None), rows
+    chosen = next((row for row in rows if str(row.pk) == account_id.lower()), None)
+    if chosen is None:
+        raise Http404("This account does not exist in this team.")
+    return chosen, rows
+
+
+def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:
+    pack = CreditPack.objects.filter(tenant=request.team.tenant, pk=pack_id).first()
+    if pack is None:
+        raise Http404("This credit pack does not exist in this team.")
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return pack
+
+
+def fetch_ledger_entry(request: TeamRequest, account_id: UUID, position: int) -> LedgerEntry:
+    """Return a ledger row with its charge, its job and the users of both."""
+    entries = LedgerEntry.objects.filter(account__tenant=request.team.tenant, account_id=account_id)
+    entries = entries.annotate(is_another_teams=is_charged_by_another_team())
+    entries = entries.select_related("account", "member", "job", "charge__member")
+    entry = (
+        entries.select_related("charge__token__owner", "charge__decided_by")
+        .filter(position=position)
+        .first()
+    )
+    if entry is None:
+        raise Http404("This ledger entry does not exist in this team.")
+    check_permission(request.membership, Permission.VIEW)
+    return entry
+
+
+def fetch_unknown_charge(
+    request: TeamRequest, charge_id: UUID, permission: Permission = Permission.MANAGE_MONEY
+) -> Charge:
+    """Return a charge with an unknown outcome, to decide or recheck."""
+    charges = Charge.objects.filter(tenant=request.team.tenant, state=ChargeState.UNKNOWN)
+    charge = charges.select_related("member", "job", "token").filter(pk=charge_id).first()
+    if charge is None:
+        raise Http404("This open charge does not exist in this team.")
+    check_permission(request.membership, permission)
+    return charge
+
+
+def fetch_ledger_conflict(request: TeamRequest, rewrite_id: int) -> LedgerConflict:
+    """Return a ledger row that changed at the service, to accept."""
+    conflicts = LedgerConflict.objects.filter(
+        account__tenant=request.team.tenant, accepted_at__isnull=True
+    )
+    conflict = conflicts.select_related("account__ledger").filter(pk=rewrite_id).first()
+    if conflict is None:
+        raise Http404("This row does not exist in this team.")
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return conflict

@@ -1,0 +1,117 @@
+"""Fetch members, invitations, transfers, tokens and entries of the audit log."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils import timezone
+
+from dashboard.models import AuditEvent, Invitation, Membership, OwnershipTransfer
+from dashboard.shared.access.permissions import (
+    PERMISSION_MESSAGES,
+    check_permission,
+    has_permission,
+    require_visible,
+)
+from dashboard.shared.audit_log import MONEY_AUDIT_ACTIONS
+from dashboard.shared.http import TeamRequest
+from dashboard.shared.roles import Permission, assignable_roles, grantable_roles
+from proxyapi.models import Token
+
+TARGET_HAS_MORE_PERMISSIONS = (
+    "This member has permissions that you do not have, so you cannot change their role."
+)
+
+
+def fetch_removable_token(request: TeamRequest, token_id: UUID) -> Token:
+    """Return a token that the reader may remove: their own with any role, or any token of the team
+    if they manage members."""
+    tokens = Token.objects.not_removed().filter(tenant=request.team.tenant, pk=token_id)
+    token = tokens.select_related("owner", "account").first()
+    if token is None:
+        raise Http404("This token does not exist in this team.")
+    if token.owner_id != request.user.pk and not has_permission(
+        request.membership, Permission.MANAGE_MEMBERS
+    ):
+        raise PermissionDenied("Only the token’s member, an owner or an admin can remove it.")
+    return token
+
+
+def fetch_membership(request: TeamRequest, membership_id: int) -> Membership:
+    membership = request.team.memberships.select_related("user").filter(pk=membership_id).first()
+    if membership is None:
+        raise Http404("This member does not exist in this team.")
+    check_can_change_role(request.membership, membership.role)
+    return membership
+
+
+def fetch_removable_membership(request: TeamRequest, membership_id: int) -> Membership:
+    """Return a member whom the reader may remove: themselves, or one whose role they may change."""
+    memberships = request.team.memberships.select_related("user", "team__tenant")
+    membership = memberships.filter(pk=membership_id).first()
+    if membership is None:
+        raise Http404("This member does not exist in this team.")
+    if membership.pk != request.membership.pk:
+        check_permission(request.membership, Permission.MANAGE_MEMBERS)
+        check_can_change_role(request.membership, membership.role)
+    return membership
+
+
+def check_can_change_role(by: Membership, current: str) -> None:
+    """Raise `PermissionDenied` unless `by` may change the role of a member whose role is
+    `current`."""
+    if not grantable_roles(by.role):
+        raise PermissionDenied(PERMISSION_MESSAGES[Permission.MANAGE_MEMBERS])
+    if not assignable_roles(by.role, current):
+        raise PermissionDenied(TARGET_HAS_MORE_PERMISSIONS)
+
+
+def fetch_invitation(request: TeamRequest, invitation_id: UUID) -> Invitation:
+    """Return an invitation of the team, to mail again or to end."""
+    invitation = request.team.invitations.filter(pk=invitation_id).first()
+    if invitation is None:
+        raise Http404("This invitation does not exist in this team.")
+    check_permission(request.membership, Permission.MANAGE_MEMBERS)
+    return invitation
+
+
+def fetch_ownership_transfer(request: TeamRequest, transfer_id: UUID) -> OwnershipTransfer:
+    """Return a transfer that waits for its answer, for an owner to take back."""
+    transfer = find_ownership_transfer(request, transfer_id)
+    check_permission(request.membership, Permission.MANAGE_TEAM)
+    return transfer
+
+
+def fetch_received_transfer(request: TeamRequest, transfer_id: UUID) -> OwnershipTransfer:
+    """Return a transfer that waits for the reader's answer."""
+    transfer = find_ownership_transfer(request, transfer_id)
+    if transfer.to_user_id != request.user.pk:
+        raise PermissionDenied("Only the member who was asked to become owner can answer.")
+    return transfer
+
+
+def find_ownership_transfer(request: TeamRequest, transfer_id: UUID) -> OwnershipTransfer:
+    transfers = request.team.ownership_transfers.answerable(timezone.now())
+    transfer = transfers.select_related("from_user", "to_user").filter(pk=transfer_id).first()
+    if transfer is None:
+        raise Http404("This team has no such transfer of ownership any more.")
+    return transfer
+
+
+def audit_entries(membership: Membership) -> QuerySet[AuditEvent]:
+    """Return the entries of the team that the role may read; raises `Http404` if it is none."""
+    require_visible(membership, Permission.VIEW_AUDIT)
+    entries = AuditEvent.objects.filter(team_id=membership.team_id)
+    if not has_permission(membership, Permission.OPERATE):
+        entries = entries.filter(action__in=MONEY_AUDIT_ACTIONS)
+    return entries
+
+
+def fetch_audit_entry(request: TeamRequest, position: int) -> AuditEvent:
+    entry = audit_entries(request.membership).filter(position=position).first()
+    if entry is None:
+        raise Http404("This entry does not exist in this team’s audit log.")
+    return entry
