@@ -17,7 +17,7 @@ from dashboard.shared.query_params import clean_text_param
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
 
-STOPPED_TEXT = "Charges are stopped. {count} that waited {verb} released."
+STOPPED_TEXT = "Charges are stopped. {released}"
 ALLOWED_TEXT = "Charges are allowed again."
 
 
@@ -38,9 +38,15 @@ def stop_all_charges(request: TeamRequest) -> HttpResponse:
 
     def act() -> str:
         count = stop_charges(by=request.membership, reason=reason)
-        return STOPPED_TEXT.format(count=count, verb="was" if count == 1 else "were")
+        return STOPPED_TEXT.format(released=released_text(count))
 
     return confirm_and_act(request, "operations/_stop.html", act, reason)
+
+
+def released_text(count: int) -> str:
+    if not count:
+        return "None was waiting."
+    return "One that waited was released." if count == 1 else f"{count} that waited were released."
 
 
 @allow_get_or_post

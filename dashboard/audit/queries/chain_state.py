@@ -101,5 +101,8 @@ def entry_state_text(event: AuditEvent, chain: ChainState) -> tuple[str, str]:
             return "failed", chain.title
         return "failed", f"It comes after entry {chain.broken:,}, which does not match its hash."
     if event.position <= chain.verified:
-        return "good", "Verified: its hash matches, and the next entry carries it."
+        return (
+            "good",
+            "Verified: its hash matches, and each entry up to the check carries the one before.",
+        )
     return "waiting", "Not checked yet. It is newer than the last check."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -68,10 +69,12 @@ def build_groups(
     if unverified:
         rows = tuple(build_audit_row(event, names, broken) for event in unverified)
         yield AuditGroup("After the last check", True, len(rows), rows)
+    apart = Counter(local_day(event.happened_at) for event in unverified)
     rest = events[len(unverified) :]
     for day, of_day in groupby(rest, key=lambda event: local_day(event.happened_at)):
         rows = tuple(build_audit_row(event, names, broken) for event in of_day)
-        yield AuditGroup(day_title(day), False, counts.get(day, len(rows)), rows)
+        count = counts.get(day, len(rows) + apart[day]) - apart[day]
+        yield AuditGroup(day_title(day), False, count, rows)
 
 
 def build_audit_row(event: AuditEvent, names: Names, broken: int | None) -> AuditRow:

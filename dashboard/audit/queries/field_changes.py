@@ -35,6 +35,7 @@ class FieldChange:
     label: str
     before: str
     after: str
+    is_secret: bool = False
 
     @property
     def is_changed(self) -> bool:
@@ -42,9 +43,9 @@ class FieldChange:
 
 
 def list_field_changes(event: AuditEvent) -> tuple[FieldChange, ...]:
-    """Return the fields of both sides; those that changed come first."""
+    """Return the fields of both sides; those that changed come first, secrets last of them."""
     changes = list(iter_field_changes(event.before or {}, event.after or {}))
-    return tuple(sorted(changes, key=lambda change: not change.is_changed))
+    return tuple(sorted(changes, key=lambda change: (not change.is_changed, change.is_secret)))
 
 
 def iter_field_changes(
@@ -53,7 +54,7 @@ def iter_field_changes(
     for name in dict.fromkeys([*before, *after]):
         label = field_label(name)
         if SECRET_RE.search(name):
-            yield FieldChange(label, "", secret_text(before.get(name), after.get(name)))
+            yield FieldChange(label, "", secret_text(before.get(name), after.get(name)), True)
             continue
         texts = (value_text(name, side[name]) if name in side else "" for side in (before, after))
         change = FieldChange(label, *texts)

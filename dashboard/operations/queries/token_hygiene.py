@@ -18,6 +18,7 @@ from proxyapi.models import ApiCall, Tenant, Token, TokenState
 UNUSED_AFTER = timedelta(days=30)
 OLD_AFTER = timedelta(days=365)
 NEVER_TEXT = "never"
+NO_RECORD_TEXT = "no record"  # calls are kept for API_CALL_RETENTION_DAYS
 NUMBER_WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
@@ -73,7 +74,7 @@ def build_hygiene_row(token: Token, sharing: Mapping[UUID, int], now: datetime) 
         shared=shared_text(sharing[token.account_id]),
         added=day(token.created_at),
         age=age_text(now - token.created_at),
-        last_used=clock(used_at) or NEVER_TEXT,
+        last_used=clock(used_at) or NO_RECORD_TEXT,
         refused_at=clock(token.state_since) if revoked else NEVER_TEXT,
         state=state,
         advice=advice,

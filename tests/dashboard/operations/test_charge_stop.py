@@ -62,7 +62,7 @@ def test_open_pages_get_the_banner_by_push(mira: Membership) -> None:
 def test_charges_that_wait_are_released(job: Job, mira: Membership, client_of: Browser) -> None:
     charge = ChargeFactory.create(job=job, state=ChargeState.HELD, hold=Decimal(46))
     answer = client_of(mira).post("/operations/charge-stops/", {"reason": REASON}, follow=True)
-    assert "Charges are stopped. 1 that waited was released." in answer.content.decode()
+    assert "Charges are stopped. One that waited was released." in answer.content.decode()
     charge.refresh_from_db()
     assert charge.state == ChargeState.REFUSED and REASON in charge.reason
 
