@@ -40,6 +40,16 @@ def luca(open_member_page: Callable[..., MemberPage], guest: SandboxGuest) -> Me
     return member
 
 
+def start_with(page: Page, title: str, *prompts: str) -> str:
+    """Start a storyboard, which has one empty scene, and write these; answer its address."""
+    address = start_storyboard(page, title)
+    page.get_by_label("Video prompt").fill(prompts[0])
+    wait_until_saved(page)
+    for prompt in prompts[1:]:
+        write_scene(page, prompt)
+    return address
+
+
 def confirm(page: Page, label: str) -> str:
     """Press a priced button of the rail, then that of its question; answers the price."""
     page.locator("#rail .btn--primary").locator("visible=true").filter(has_text=label).first.click(
@@ -69,9 +79,7 @@ def test_a_storyboard_by_hand_from_scenes_to_the_film(
 ) -> None:
     sandbox_control.change_settings(**FAST_CLIPS)
     page = luca.page
-    start_storyboard(page, "Night train north")
-    for prompt in PROMPTS[:3]:
-        write_scene(page, prompt)
+    start_with(page, "Night train north", *PROMPTS[:3])
     chain(page, 2)
     add_frame(page, 1, tmp_path / "dawn.png")
     page.get_by_role("button", name="Get the exact price").click()
@@ -94,9 +102,7 @@ def test_a_storyboard_by_hand_from_scenes_to_the_film(
 
 def test_an_engine_that_breaks_scenes_is_changed_with_them_and_back(luca: MemberPage) -> None:
     page = luca.page
-    address = start_storyboard(page, "Another engine")
-    write_scene(page, PROMPTS[0])
-    write_scene(page, PROMPTS[1])
+    address = start_with(page, "Another engine", *PROMPTS[:2])
     page.locator("#film-engine").select_option(label="Marlow 02")
     dialog = page.locator("#engine-change")
     expect(dialog).to_contain_text("Change the engine to Marlow 02?")
@@ -119,9 +125,7 @@ def test_a_scene_that_changed_after_its_clip_says_what_it_costs_or_is_kept(
 ) -> None:
     sandbox_control.change_settings(**FAST_CLIPS)
     page = luca.page
-    start_storyboard(page, "Changed")
-    write_scene(page, PROMPTS[0])
-    write_scene(page, PROMPTS[1])
+    start_with(page, "Changed", *PROMPTS[:2])
     confirm(page, "Generate 2 clips")
     expect(page.locator("#needs")).to_contain_text("nothing left", timeout=RENDERED_TIMEOUT_MS)
     pick(page, 1)
