@@ -67,7 +67,8 @@ def test_scenes_are_written_from_a_description_and_written_again(
     expect(scenes(page)).to_have_count(3, timeout=RENDERED_TIMEOUT_MS)
     assert sandbox_control.spent_credits(guest) == SCRIPT_CREDITS
     page.get_by_role("button", name="More", exact=True).click()
-    page.get_by_role("link", name="Write the scenes again").click()
+    page.get_by_role("link", name="Write the scenes").click()
+    expect(dialog).to_contain_text("Write the scenes again?")
     expect(dialog).to_contain_text("This replaces 3 scenes.")
     expect(dialog.get_by_label("Description")).to_have_value(DESCRIPTION)
     dialog.locator("#id_scene_count").fill("2")
@@ -87,7 +88,7 @@ def test_empty_scenes_are_free_and_the_storyboard_is_duplicated_deleted_and_rest
     submit(page)
     page.wait_for_url(EDITOR)
     expect(scenes(page)).to_have_count(1)
-    page.get_by_role("button", name="Duplicate").click()
+    page.get_by_role("button", name="Duplicate", exact=True).click()
     expect(page.locator("#toasts")).to_contain_text("“Harbour copy” was added.")
     page.goto("/studio/storyboards/")
     page.get_by_role("link", name="Delete “Harbour copy”").click()

@@ -121,16 +121,16 @@ def build_writing_question(
     storyboard: Storyboard,
     reader: Membership,
     *,
-    scene_count: int = 0,
+    has_fields: bool = False,
     refusal: str = "",
     idempotency_key: UUID | None = None,
 ) -> PriceQuestion:
-    """`scene_count`: as it is asked for in the question. A refused form keeps its key: it charged
-    nothing and cannot charge twice."""
+    """`has_fields`: the description and the number of scenes can be changed in the question. A
+    refused form keeps its key: it charged nothing and cannot charge twice."""
     price = build_writing_price(storyboard.account, reader)
     rows = load_scene_rows(storyboard)
-    count = scene_count or storyboard.scene_count
-    label = f"Write {count} scene{'' if count == 1 else 's'}"
+    count = storyboard.scene_count
+    label = "Write the scenes" if has_fields else f"Write {count} scene{'' if count == 1 else 's'}"
     problems = (
         find_writing_problem(storyboard),
         credit_shortfall_text(price.available, price.hold),

@@ -12,7 +12,6 @@ from django.shortcuts import render
 from dashboard.shared.access import fetch_storyboard
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.price_question import ConfirmForm
-from dashboard.shared.query_params import parse_small_int
 from dashboard.shared.roles import Permission
 from dashboard.storyboards.actions.writing import WritingRequest, write_scenes
 from dashboard.storyboards.forms.start import WritingForm
@@ -45,11 +44,10 @@ def write(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
             if arguments["words"] is not None:
                 messages.success(request, REQUESTED_TEXT.format(title=storyboard.title))
             return redirect_to(request, "storyboard", storyboard.pk)
-    count = parse_small_int(writing_form.value_of("scene_count")) if writing_form else None
     question = build_writing_question(
         storyboard,
         request.membership,
-        scene_count=count or 0,
+        has_fields=writing_form is not None,
         refusal=refusal,
         idempotency_key=form.idempotency_key,
     )
