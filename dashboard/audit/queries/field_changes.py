@@ -56,8 +56,10 @@ def iter_field_changes(
         if SECRET_RE.search(name):
             yield FieldChange(label, "", secret_text(before.get(name), after.get(name)), True)
             continue
-        texts = (value_text(name, side[name]) if name in side else "" for side in (before, after))
-        change = FieldChange(label, *texts)
+        old, new = (
+            value_text(name, side[name]) if name in side else "" for side in (before, after)
+        )
+        change = FieldChange(label, old, new)
         if change.before or change.after:
             yield change
 

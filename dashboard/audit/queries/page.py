@@ -77,19 +77,18 @@ def build_audit_page(reader: Membership, filters: AuditFilters) -> AuditPage:
             build_groups(shown, names, count_by_day(matching, shown), verified, chain.broken)
         ),
         count_text=count_text(matching, filters),
-        url=filters.url(before=filters.before),
+        url=add_param(filters.url(before=filters.before), "part=entries"),
         clear_url=AuditFilters(period=filters.period).url(),
         first_url=filters.url() if filters.before else "",
         older_url=filters.url(before=shown[-1].position) if len(events) > len(shown) else "",
         csv_url=filters.url("audit-export"),
-        json_url=export_url(filters),
+        json_url=add_param(filters.url("audit-export"), "format=jsonl"),
         zone=tenant.zone.key.replace("_", " "),
     )
 
 
-def export_url(filters: AuditFilters) -> str:
-    url = filters.url("audit-export")
-    return f"{url}{'&' if '?' in url else '?'}format=jsonl"
+def add_param(url: str, param: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}{param}"
 
 
 def load_page_events(matching: QuerySet[AuditEvent], filters: AuditFilters) -> list[AuditEvent]:
