@@ -41,7 +41,8 @@ def build_clip_settings(job: Job, charges: Sequence[Charge]) -> Iterator[VideoSe
     chosen = job.chosen_settings
     yield VideoSetting("Model", model_name(job))
     for name, label in OPTION_LABELS.items():
-        yield VideoSetting(label, option_text(name, chosen[name]) if chosen.get(name) else "")
+        text = option_text(name, chosen[name]) if chosen.get(name) else ""
+        yield VideoSetting(label, f"{text[:1].upper()}{text[1:]}")
     for name, label in REFERENCE_LABELS.items():
         if isinstance(chosen.get(name), dict):
             yield reference_setting(label, chosen[name])

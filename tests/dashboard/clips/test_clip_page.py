@@ -61,7 +61,7 @@ def test_it_shows_the_prompt_the_model_each_option_and_the_exact_price(
         "Duration": "8 s",
         "Aspect ratio": "16:9",
         "Resolution": "720p",
-        "Sound": "with sound",
+        "Sound": "With sound",
         "Price paid": "33 cr, as quoted",
     }
     html = page_of(clip, priya, client_of)
