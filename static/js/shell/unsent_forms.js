@@ -36,8 +36,10 @@
     session.delete(form);
   }
 
-  document.addEventListener("input", ({ target: { form } }) => { // one that saves itself is marked by autosave.js
-    if (form?.method === "post" && !form.querySelector("[data-saver]")) form.dataset.typed = "";
+  // One that saves itself is marked by autosave.js; one that is sent at each change has nothing unsent.
+  document.addEventListener("input", ({ target: { form } }) => {
+    if (form?.method !== "post" || form.matches("[hx-trigger='change']")) return;
+    if (!form.querySelector("[data-saver]")) form.dataset.typed = "";
   });
   window.addEventListener("submit", press, true);
   document.addEventListener("htmx:afterRequest", ({ target, detail: { successful, requestConfig } }) => {
