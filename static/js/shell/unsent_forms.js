@@ -36,10 +36,8 @@
     session.delete(form);
   }
 
-  // One that saves itself is marked by autosave.js; one that is sent at each change has nothing unsent.
-  document.addEventListener("input", ({ target: { form } }) => {
-    if (form?.method !== "post" || form.matches("[hx-trigger='change']")) return;
-    if (!form.querySelector("[data-saver]")) form.dataset.typed = "";
+  document.addEventListener("input", ({ target: { form } }) => { // autosave.js marks one that saves itself
+    if (form?.method === "post" && !form.querySelector("[data-saver]") && !form.matches("[hx-trigger='change']")) form.dataset.typed = "";
   });
   window.addEventListener("submit", press, true);
   document.addEventListener("htmx:afterRequest", ({ target, detail: { successful, requestConfig } }) => {
