@@ -68,7 +68,7 @@ class MembershipFactory(DjangoModelFactory[Membership]):
 
 
 class InvitationFactory(DjangoModelFactory[Invitation]):
-    """A pending invitation whose mail was sent; its link has the key `rr_` and its address."""
+    """A pending invitation whose mail was sent; its link has the key `key-of-` and its address."""
 
     class Meta:
         model = Invitation
@@ -78,7 +78,7 @@ class InvitationFactory(DjangoModelFactory[Invitation]):
     role = Role.PRODUCER
     invited_by = factory.SubFactory(UserFactory)
     expires_at = factory.LazyFunction(lambda: timezone.now() + INVITATION_LIFETIME)
-    key_hash = factory.LazyAttribute(lambda row: hash_invitation_key(f"rr_{row.address}"))
+    key_hash = factory.LazyAttribute(lambda row: hash_invitation_key(f"key-of-{row.address}"))
     mail_sent_at = factory.LazyFunction(timezone.now)
 
 

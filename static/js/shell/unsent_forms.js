@@ -36,8 +36,8 @@
     session.delete(form);
   }
 
-  document.addEventListener("input", ({ target: { form } }) => { // one that saves itself is marked by autosave.js
-    if (form?.method === "post" && !form.querySelector("[data-saver]")) form.dataset.typed = "";
+  document.addEventListener("input", ({ target: { form } }) => { // autosave.js marks one that saves itself
+    if (form?.method === "post" && !form.querySelector("[data-saver]") && !form.matches("[hx-trigger='change']")) form.dataset.typed = "";
   });
   window.addEventListener("submit", press, true);
   document.addEventListener("htmx:afterRequest", ({ target, detail: { successful, requestConfig } }) => {

@@ -18,6 +18,7 @@ from django.utils import timezone
 from dashboard import tasks
 from dashboard.members.actions.invitation_mail import RETRY_DELAYS
 from dashboard.models import AuditEvent, Invitation, Membership, Role, hash_invitation_key
+from dashboard.monitoring.log_format import redact_text
 from tests.factories import InvitationFactory, MembershipFactory
 
 ClientOf = Callable[..., Client]
@@ -171,7 +172,7 @@ def test_an_expired_invitation_is_replaced_by_a_new_one(
 
 def test_a_revoked_link_ends_until_that_is_undone(mira: Membership, client_of: ClientOf) -> None:
     row, browser = InvitationFactory.create(team=mira.team, address=SAM), client_of(mira)
-    link = reverse("invitation", args=[f"rr_{SAM}"])
+    link = reverse("invitation", args=[f"key-of-{SAM}"])
     page = act(browser, "invitation-revocations", row)
     assert reverse("invitation-restorations", args=[row.pk]) in page
     assert "This invitation was revoked" in Client().get(link, follow=True).content.decode()
@@ -257,6 +258,14 @@ def test_a_portal_without_a_mail_server_says_how_people_are_added(
     assert "This portal sends no e-mail." in page
     assert invite(browser, SAM).status_code == 422
     assert not Invitation.objects.exists()
+
+
+def test_the_log_of_a_request_has_no_key_and_a_mail_without_a_mail_server_has() -> None:
+    """The mail is written to the log then, where its reader finds the link."""
+    key = "aB3-" * 10
+    assert redact_text(f"GET /join/{key}/ 302") == "GET /join/[redacted] 302"
+    assert redact_text(f"http://127.0.0.1:8000/join/{key}/") == f"http://127.0.0.1:8000/join/{key}/"
+    assert redact_text("POST /join/acceptances/ 302") == "POST /join/acceptances/ 302"
 
 
 def test_two_workers_send_one_mail(

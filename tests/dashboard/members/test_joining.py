@@ -34,7 +34,7 @@ def invitation(mira: Membership) -> Invitation:
 
 
 def open_link(browser: Client, address: str = SAM) -> Any:
-    return browser.get(reverse("invitation", args=[f"rr_{address}"]), follow=True)
+    return browser.get(reverse("invitation", args=[f"key-of-{address}"]), follow=True)
 
 
 def sign_in(browser: Client, address: str = SAM) -> Any:
