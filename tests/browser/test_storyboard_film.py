@@ -61,6 +61,7 @@ def confirm(page: Page, label: str) -> str:
         timeout=RENDERED_TIMEOUT_MS
     )
     button = page.locator("dialog[open]").get_by_role("button", name=label)
+    expect(button).to_be_visible(timeout=PRICED_TIMEOUT_MS)
     text = button.locator(".btn__price").all_inner_texts()
     button.click()
     page.wait_for_url("**/studio/storyboards/*-*/**")
@@ -136,7 +137,9 @@ def test_a_scene_that_changed_after_its_clip_says_what_it_costs_or_is_kept(
     pick(page, 1)
     page.get_by_label("Video prompt").fill(PROMPTS[4])
     wait_until_saved(page)
-    expect(page.locator("#needs")).to_contain_text("Scene 1 changed. The service cannot change")
+    expect(page.locator("#needs")).to_contain_text(
+        "Scene 1 changed. The service cannot change", timeout=PRICED_TIMEOUT_MS
+    )
     page.get_by_role("link", name="Regenerate").click()
     dialog = page.locator("dialog[open]")
     expect(dialog).to_contain_text("the clip of 1 other scene is made again")
