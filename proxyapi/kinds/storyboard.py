@@ -166,6 +166,14 @@ def missing_render_parts(chosen: UpstreamRecord) -> list[str]:
     return list(chosen.get("unready", {}).values())
 
 
+def sync_storyboard(job: Job, priority: Priority, permit_timeout_s: float) -> UpstreamRecord:
+    """Send what was not sent, and return the record, whose clips are stored: a frame that was sent
+    may have ended one."""
+    record = storyboard_sync.sync_copy(job, priority, permit_timeout_s)
+    STORYBOARD.store_parts(job, record)
+    return record
+
+
 def quote_storyboard(job: Job) -> None:
     """Send what was not sent and request the exact price of a render, if one is due; an error is
     stored as a sentence, not raised."""
@@ -190,7 +198,7 @@ def quote_storyboard(job: Job) -> None:
 def request_render_price(job: Job) -> dict[str, Any]:
     """The fields of the draft after a request for the price."""
     try:
-        storyboard_sync.sync_copy(job, Priority.PERSON, PATIENCE_S)
+        sync_storyboard(job, Priority.PERSON, PATIENCE_S)
         price = fetch_render_price(job)
     except RateLimitExhausted as exhausted:
         wait = timedelta(seconds=max(1.0, exhausted.wait))
@@ -246,7 +254,7 @@ STORYBOARD = StoryboardKind(
     frozenset({"completed"}),
     frozenset({"failed"}),
     may_hide_media_url=True,
-    prepare=storyboard_sync.sync_copy,
+    prepare=sync_storyboard,
     quote=quote_storyboard,
     preconditions=missing_render_parts,
     part_lists=(SCENE_CLIPS,),

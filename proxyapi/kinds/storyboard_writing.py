@@ -117,7 +117,6 @@ def replace_scenes(storyboard: Storyboard, job: Job, draft: Draft, record: dict[
     ]
     storyboard.scenes.all().delete()
     StoryboardScene.objects.bulk_create(scenes)
-    Storyboard.objects.filter(copy=job).exclude(pk=storyboard.pk).update(copy=None)
     storyboard.copy, storyboard.edited_at = job, now
     storyboard.save(update_fields=["copy", "edited_at"])
     content = copy_content(storyboard, scenes, draft.settings.get("clip_engine_id"), sent)

@@ -21,6 +21,7 @@ ASSETS, EXPORTS = "assets", "exports"  # lists of a faceless record, as `Operati
 PREVIEWS = "previews"  # of a character's record
 SCENE_CLIPS = "scenes"  # of a storyboard's record; each item is the clip of the scene with its id
 EARLIER_CLIPS = "earlier clips"  # kept here: what a storyboard's record does not show any more
+FILM_LISTS = (EXPORTS, SCENE_CLIPS, EARLIER_CLIPS)
 MEDIA_VERSION_LENGTH = 10  # characters
 COMPLETED_WORDS = frozenset({"completed", "success", "ready"})
 FAILED_WORDS = frozenset({"failed", "error"})

@@ -10,6 +10,7 @@ from dashboard.shared.videos.charge_status import charge_label, refund_texts
 from dashboard.shared.videos.cost import FREE_AMOUNT, charge_amount
 from dashboard.shared.videos.progress import render_elapsed_s
 from dashboard.shared.videos.status_text import VideoContext, failure_reason
+from proxyapi.kinds import SCENE_CLIPS_OPERATION
 from proxyapi.models import Charge, JobState
 from proxyapi.models.charge import CHARGED_LATE_CODE
 from proxyapi.operations import JOB_STARTING_OPERATIONS, PART_OPERATIONS, SCRIPT_OPERATIONS
@@ -28,7 +29,8 @@ def build_video_history(context: VideoContext) -> tuple[HistoryStep, ...]:
     if not any(charge.operation in SCRIPT_OPERATIONS and charge.is_charged for charge in charges):
         steps += own_script_history_steps(context)
     for charge in charges:
-        if charge.operation in PART_OPERATIONS and charge.is_charged:
+        is_of_part = charge.operation in PART_OPERATIONS and charge.is_charged
+        if is_of_part and charge.operation != SCENE_CLIPS_OPERATION:
             continue
         if charge.operation in SCRIPT_OPERATIONS:
             steps.append(script_history_step(charge, context))

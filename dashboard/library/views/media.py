@@ -27,11 +27,10 @@ from proxyapi.media_proxy import (
     open_media_stream,
 )
 from proxyapi.models import Job, JobPart, JobState
-from proxyapi.models.job_part import EARLIER_CLIPS, EXPORTS, SCENE_CLIPS
+from proxyapi.models.job_part import FILM_LISTS
 from proxyapi.polling.poller import refresh_media_url
 from proxyapi.redis_client import connect_redis
 
-FILM_LISTS = (EXPORTS, SCENE_CLIPS, EARLIER_CLIPS)
 MIN_REFRESH_INTERVAL = timedelta(seconds=60)  # between two refreshes of a video's URL
 RENEWAL_CHECKS, RENEWAL_CHECK_INTERVAL_S = 4, 0.4
 FILM_UNAVAILABLE_TEXT = (
@@ -68,13 +67,13 @@ async def poster(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
 
 @require_safe
 async def part_media(request: TeamRequest, job_id: UUID, part_id: UUID) -> HttpResponseBase:
-    """Stream the picture of a scene, its clip in a storyboard, or the film of an export."""
+    """Stream the picture of a scene, or the film of an export or of a storyboard's scene."""
     job, part = await sync_to_async(fetch_part)(request, job_id, part_id)
     if not part.media_url:
         raise Http404("There is no file yet.")
     is_film = part.list_name in FILM_LISTS or part.details.get("type") == "video"
     default_type = "video/mp4" if is_film else "image/jpeg"
-    name = f"{slugify(job.title)[:60]}-{part.list_name}-{part.position}"
+    name = f"{slugify(job.title)[:60]}-{slugify(part.list_name)}-{part.position}"
     return await stream_media(request, job, part, default_type, name)
 
 

@@ -15,10 +15,11 @@ from proxyapi.media_proxy import MediaGone, MediaStream
 from proxyapi.models import Job, JobPart
 from tests.dashboard.library.test_media import ScriptedFilmSource
 
-LISTS = ("assets", "exports")
+LISTS = ("assets", "exports", "scenes")
 RECORD = {
     "assets": [{"id": 61, "url": "http://127.0.0.1:8001/media/61.jpg", "source": "generated"}],
     "exports": [{"id": 9, "status": "completed", "url": "http://127.0.0.1:8001/media/9.mp4"}],
+    "scenes": [{"id": 5, "status": "completed", "url": "http://127.0.0.1:8001/media/5.mp4"}],
 }
 
 
@@ -58,6 +59,7 @@ def address(part: JobPart) -> str:
         ("assets", "", "image/jpeg"),
         ("exports", "video/webm", "video/webm"),
         ("exports", "", "video/mp4"),
+        ("scenes", "", "video/mp4"),
     ],
 )
 def test_a_member_sees_it_as_what_it_is(list_name, told, shown, job, vera, host, client_of):

@@ -128,6 +128,20 @@ def test_a_clip_that_another_one_replaced_is_kept(
     assert job.parts.filter(list_name=EARLIER_CLIPS).count() == 1
 
 
+def test_a_frame_that_ends_a_clip_keeps_it_as_an_earlier_one(
+    sandbox: InProcessSandbox, stage: SandboxAccount, board: Storyboard
+) -> None:
+    first, second, _ = board.scenes.all()
+    send(clips_charge(place(board), first.pk))
+    job = place(board)
+    finish_clips(sandbox, job)
+    frame = {"address": "https://media.example/1.png"}
+    board.scenes.filter(pk=first.pk).update(first_frame=frame)
+    send(clips_charge(place(board), second.pk))
+    assert job.parts.get(list_name=EARLIER_CLIPS).text == PROMPTS[0]
+    assert job.parts.get(list_name=SCENE_CLIPS).text == PROMPTS[1]
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_lost_answer_to_a_clip_that_is_made_again_is_settled_by_what_is_shown(
     sandbox: InProcessSandbox, stage: SandboxAccount, board: Storyboard, when: str
