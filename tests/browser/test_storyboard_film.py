@@ -3,8 +3,10 @@ charged."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from PIL import Image
@@ -21,7 +23,6 @@ from tests.browser.test_storyboard_editor import (
     tiles,
     wait_until_saved,
     words_of,
-    write_scene,
 )
 
 FAST_CLIPS = {"clip_seconds": 1, "clip_seconds_per_second": 0}
@@ -40,13 +41,17 @@ def luca(open_member_page: Callable[..., MemberPage], guest: SandboxGuest) -> Me
     return member
 
 
-def start_with(page: Page, title: str, *prompts: str) -> str:
-    """Start a storyboard, which has one empty scene, and write these; answer its address."""
-    address = start_storyboard(page, title)
-    page.get_by_label("Video prompt").fill(prompts[0])
-    wait_until_saved(page)
-    for prompt in prompts[1:]:
-        write_scene(page, prompt)
+def start_with(luca: MemberPage, title: str, *prompts: str) -> str:
+    """Start a storyboard with these scenes and open it; answer its address."""
+    address = start_storyboard(luca.page, title)  # it has one empty scene
+    path = f"{urlsplit(address).path}scenes/"
+    for _ in prompts[1:]:
+        assert luca.post_form(path, action="add").ok
+    shown = luca.page.request.get(address).text()
+    for id, prompt in zip(re.findall(r'id="tile-([0-9a-f-]{36})"', shown), prompts, strict=True):
+        fields = {"prompt": prompt, "prompt_seen": "other", "overwrite": "prompt"}
+        assert luca.post_form(f"{path}{id}/", **fields).ok
+    luca.page.goto(address)
     return address
 
 
@@ -56,10 +61,11 @@ def confirm(page: Page, label: str) -> str:
         timeout=RENDERED_TIMEOUT_MS
     )
     button = page.locator("dialog[open]").get_by_role("button", name=label)
+    expect(button).to_be_visible(timeout=PRICED_TIMEOUT_MS)
     text = button.locator(".btn__price").all_inner_texts()
     button.click()
     page.wait_for_url("**/studio/storyboards/*-*/**")
-    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect(page.locator("dialog[open]")).to_have_count(0, timeout=PRICED_TIMEOUT_MS)
     return text[0].strip() if text else ""
 
 
@@ -79,7 +85,7 @@ def test_a_storyboard_by_hand_from_scenes_to_the_film(
 ) -> None:
     sandbox_control.change_settings(**FAST_CLIPS)
     page = luca.page
-    start_with(page, "Night train north", *PROMPTS[:3])
+    start_with(luca, "Night train north", *PROMPTS[:3])
     chain(page, 2)
     add_frame(page, 1, tmp_path / "dawn.png")
     page.get_by_role("button", name="Get the exact price").click()
@@ -102,7 +108,7 @@ def test_a_storyboard_by_hand_from_scenes_to_the_film(
 
 def test_an_engine_that_breaks_scenes_is_changed_with_them_and_back(luca: MemberPage) -> None:
     page = luca.page
-    address = start_with(page, "Another engine", *PROMPTS[:2])
+    address = start_with(luca, "Another engine", *PROMPTS[:2])
     page.locator("#film-engine").select_option(label="Marlow 02")
     dialog = page.locator("#engine-change")
     expect(dialog).to_contain_text("Change the engine to Marlow 02?")
@@ -125,13 +131,15 @@ def test_a_scene_that_changed_after_its_clip_says_what_it_costs_or_is_kept(
 ) -> None:
     sandbox_control.change_settings(**FAST_CLIPS)
     page = luca.page
-    start_with(page, "Changed", *PROMPTS[:2])
+    start_with(luca, "Changed", *PROMPTS[:2])
     confirm(page, "Generate 2 clips")
     expect(page.locator("#needs")).to_contain_text("nothing left", timeout=RENDERED_TIMEOUT_MS)
     pick(page, 1)
     page.get_by_label("Video prompt").fill(PROMPTS[4])
     wait_until_saved(page)
-    expect(page.locator("#needs")).to_contain_text("Scene 1 changed. The service cannot change")
+    expect(page.locator("#needs")).to_contain_text(
+        "Scene 1 changed. The service cannot change", timeout=PRICED_TIMEOUT_MS
+    )
     page.get_by_role("link", name="Regenerate").click()
     dialog = page.locator("dialog[open]")
     expect(dialog).to_contain_text("the clip of 1 other scene is made again")
