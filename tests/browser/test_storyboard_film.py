@@ -3,8 +3,10 @@ charged."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from PIL import Image
@@ -21,7 +23,6 @@ from tests.browser.test_storyboard_editor import (
     tiles,
     wait_until_saved,
     words_of,
-    write_scene,
 )
 
 FAST_CLIPS = {"clip_seconds": 1, "clip_seconds_per_second": 0}
@@ -40,6 +41,20 @@ def luca(open_member_page: Callable[..., MemberPage], guest: SandboxGuest) -> Me
     return member
 
 
+def start_with(luca: MemberPage, title: str, *prompts: str) -> str:
+    """Start a storyboard with these scenes and open it; answer its address."""
+    address = start_storyboard(luca.page, title)  # it has one empty scene
+    path = f"{urlsplit(address).path}scenes/"
+    for _ in prompts[1:]:
+        assert luca.post_form(path, action="add").ok
+    shown = luca.page.request.get(address).text()
+    for id, prompt in zip(re.findall(r'id="tile-([0-9a-f-]{36})"', shown), prompts, strict=True):
+        fields = {"prompt": prompt, "prompt_seen": "other", "overwrite": "prompt"}
+        assert luca.post_form(f"{path}{id}/", **fields).ok
+    luca.page.goto(address)
+    return address
+
+
 def confirm(page: Page, label: str) -> str:
     """Press a priced button of the rail, then that of its question; answers the price."""
     page.locator("#rail .btn--primary").locator("visible=true").filter(has_text=label).first.click(
@@ -49,7 +64,7 @@ def confirm(page: Page, label: str) -> str:
     text = button.locator(".btn__price").all_inner_texts()
     button.click()
     page.wait_for_url("**/studio/storyboards/*-*/**")
-    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect(page.locator("dialog[open]")).to_have_count(0, timeout=PRICED_TIMEOUT_MS)
     return text[0].strip() if text else ""
 
 
@@ -69,9 +84,7 @@ def test_a_storyboard_by_hand_from_scenes_to_the_film(
 ) -> None:
     sandbox_control.change_settings(**FAST_CLIPS)
     page = luca.page
-    start_storyboard(page, "Night train north")
-    for prompt in PROMPTS[:3]:
-        write_scene(page, prompt)
+    start_with(luca, "Night train north", *PROMPTS[:3])
     chain(page, 2)
     add_frame(page, 1, tmp_path / "dawn.png")
     page.get_by_role("button", name="Get the exact price").click()
@@ -94,9 +107,7 @@ def test_a_storyboard_by_hand_from_scenes_to_the_film(
 
 def test_an_engine_that_breaks_scenes_is_changed_with_them_and_back(luca: MemberPage) -> None:
     page = luca.page
-    address = start_storyboard(page, "Another engine")
-    write_scene(page, PROMPTS[0])
-    write_scene(page, PROMPTS[1])
+    address = start_with(luca, "Another engine", *PROMPTS[:2])
     page.locator("#film-engine").select_option(label="Marlow 02")
     dialog = page.locator("#engine-change")
     expect(dialog).to_contain_text("Change the engine to Marlow 02?")
@@ -119,9 +130,7 @@ def test_a_scene_that_changed_after_its_clip_says_what_it_costs_or_is_kept(
 ) -> None:
     sandbox_control.change_settings(**FAST_CLIPS)
     page = luca.page
-    start_storyboard(page, "Changed")
-    write_scene(page, PROMPTS[0])
-    write_scene(page, PROMPTS[1])
+    start_with(luca, "Changed", *PROMPTS[:2])
     confirm(page, "Generate 2 clips")
     expect(page.locator("#needs")).to_contain_text("nothing left", timeout=RENDERED_TIMEOUT_MS)
     pick(page, 1)

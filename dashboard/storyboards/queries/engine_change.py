@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from dashboard.shared.clip_models import OPTION_LABELS, ClipModel, ModifierMenu
+from dashboard.shared.storyboards.clip_prices import ClipPriceForm
 from dashboard.shared.storyboards.scene_states import SceneRow, SceneState
 from dashboard.storyboards.readiness.scene_numbers import list_scenes
 from dashboard.storyboards.readiness.setting_change import (
@@ -92,6 +93,7 @@ class EngineChangePage:
     keep_label: str
     apply_label: str
     hidden: Mapping[str, str]
+    amount_kind: str  # of `{% amount %}`; what is charged is not known where clips were free
     refusal: str = ""
 
 
@@ -114,6 +116,7 @@ def build_engine_change(
         keep_label=f"Keep {kept_thing(change)}",
         apply_label=f"Change to {to}",
         hidden={**change.wanted, "version": change.version},
+        amount_kind="exact" if change.price_form == ClipPriceForm.EXACT else "about",
         refusal=refusal,
     )
 

@@ -156,7 +156,7 @@ def build_clip_card(
 def build_clip_sum(reader: Membership, plan: ClipPlan, chosen: Sequence[PlannedClip]) -> ClipSum:
     """At most five queries, none if nothing is to be paid."""
     price = plan.price_of(chosen)
-    count, note = len(chosen), ASKS_ONCE_MORE
+    count, note, price_text = len(chosen), ASKS_ONCE_MORE, clip_price_text(price, plan.form)
     rows: tuple[AmountRow, ...] = ()
     noun = "1 clip" if count == 1 else f"{count} clips"
     label = f"Generate {noun}" if count else "Generate"
@@ -167,14 +167,14 @@ def build_clip_sum(reader: Membership, plan: ClipPlan, chosen: Sequence[PlannedC
     elif price and (budget := build_budget_impact(reader, clips_hold(price))):
         rows = (AmountRow("Left of your budget", max(budget.after, Decimal(0)), note=budget.note),)
         if budget.refusal:
-            label, note = f"Ask for {clip_price_text(price, plan.form)}", budget.refusal
+            label, note = f"Ask for {price_text}", budget.refusal
     return ClipSum(
         count=count,
         price=price,
         form=plan.form,
         rows=rows,
         label=label,
-        price_text="" if label.startswith("Ask") else clip_price_text(price, plan.form),
+        price_text="" if not chosen or label.startswith("Ask") else price_text,
         note=note,
         is_ready=bool(chosen) and price is not None,
     )

@@ -20,6 +20,7 @@ from dashboard.shared.clip_models import (
     account_clip_models,
     find_clip_model,
 )
+from dashboard.shared.storyboards.clip_prices import ClipPriceForm
 from dashboard.shared.storyboards.scene_states import (
     SceneRow,
     SceneState,
@@ -28,7 +29,7 @@ from dashboard.shared.storyboards.scene_states import (
     storyboard_model,
 )
 from dashboard.shared.video_options import ASPECT_RATIO_RE
-from dashboard.storyboards.readiness.clip_plan import plan_clips
+from dashboard.storyboards.readiness.clip_plan import ClipPlan, plan_clips
 from dashboard.storyboards.readiness.content import engine_name, taken_frames
 from dashboard.storyboards.readiness.needs import SETTING_NAMES
 from proxyapi.models import Storyboard
@@ -93,6 +94,7 @@ class SettingChange:
     before: FinishCost
     after: FinishCost
     version: str
+    price_form: ClipPriceForm
 
     @property
     def is_engine_changed(self) -> bool:
@@ -122,6 +124,7 @@ def build_setting_change(
     changed = changed_storyboard(storyboard, settings)
     scenes = tuple(fit_scenes(storyboard, changed, rows, new, durations or {}))
     lost = tuple(row.number for row in rows if row.state in (SceneState.READY, SceneState.CHANGED))
+    plan = plan_clips(storyboard, rows)
     is_same = all(getattr(storyboard, name) == value for name, value in settings.items())
     new_seconds = {str(fit.row.scene.pk): fit.seconds for fit in scenes}
     return SettingChange(
@@ -135,9 +138,10 @@ def build_setting_change(
         fitting=tuple(row.number for row in rows if str(row.scene.pk) not in new_seconds),
         lost=() if is_same else lost,
         unused_frames=find_unused_frames(rows, old, new),
-        before=cost_now(storyboard, rows, old),
+        before=cost_now(storyboard, rows, old, plan),
         after=cost_after(changed, rows, new, new_seconds),
         version=settings_version(storyboard, rows),
+        price_form=plan.form,
     )
 
 
@@ -263,9 +267,9 @@ def find_unused_frames(
 
 
 def cost_now(
-    storyboard: Storyboard, rows: Sequence[SceneRow], model: ClipModel | None
+    storyboard: Storyboard, rows: Sequence[SceneRow], model: ClipModel | None, plan: ClipPlan
 ) -> FinishCost:
-    again = {clip.id for clip in plan_clips(storyboard, rows).again}
+    again = {clip.id for clip in plan.again}
     unfinished = [row for row in rows if not is_finished(row) or str(row.scene.pk) in again]
     amounts = [finish_credits(storyboard, row) for row in unfinished]
     return build_finish_cost(storyboard, model, unfinished, amounts)
