@@ -15,7 +15,7 @@ from proxyapi.models import Storyboard, StoryboardMode
 
 STARTED_FROM_TEXTS = {
     StoryboardMode.WIZARD: "A description",
-    StoryboardMode.MANUAL: "Scenes written by hand",
+    StoryboardMode.MANUAL: "Empty scenes",
 }
 
 

@@ -86,7 +86,8 @@ def clip_still_url(clip: JobPart | None) -> str:
     """Return the URL of a frame of a finished clip, for `data-still`."""
     if clip is None or clip.state != PartState.COMPLETED:
         return ""
-    return f"{reverse('part-media', args=[clip.job_id, clip.pk])}?still=1#t=0.5"
+    # Not `still=1`: all clips expire together, and one read of the record renews them.
+    return f"{reverse('part-media', args=[clip.job_id, clip.pk])}#t=0.5"
 
 
 def play_time(seconds: int) -> str:

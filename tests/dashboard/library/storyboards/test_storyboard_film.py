@@ -162,10 +162,11 @@ def test_a_finished_film_without_a_file_says_so(make_film, vera, client_of):
 
 
 def test_a_rendering_film_has_its_scenes_and_its_bar(make_film, vera, client_of):
-    page = page_of(client_of(vera), make_film("running"))
+    job = make_film("running")
+    page = page_of(client_of(vera), job)
     assert "data-film-scenes" in page
     assert "timebar" in page
-    assert "media/#t=" not in page
+    assert f'href="/videos/{job.pk}/media/' not in page
 
 
 def test_a_push_has_the_scenes_too(make_film, vera, client_of):
