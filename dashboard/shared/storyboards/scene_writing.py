@@ -22,10 +22,10 @@ class SceneStyle(NamedTuple):
 
 STYLES: Mapping[str, SceneStyle] = MappingProxyType(
     {
-        "cinematic": SceneStyle("Cinematic", "The style is cinematic."),
-        "documentary": SceneStyle("Documentary", "The style is that of a documentary."),
-        "illustrated": SceneStyle("Illustrated", "The style is that of an illustration."),
-        "product": SceneStyle("Product", "The style is that of a product film."),
+        "cinematic": SceneStyle("Cinematic", "Cinematic style."),
+        "documentary": SceneStyle("Documentary", "Documentary style."),
+        "illustrated": SceneStyle("Illustrated", "Illustrated style."),
+        "product": SceneStyle("Product", "Product film."),
         "": SceneStyle("No style", ""),
     }
 )

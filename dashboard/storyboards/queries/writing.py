@@ -20,6 +20,7 @@ from dashboard.storyboards.readiness.writing import find_writing_problem, load_l
 from proxyapi.kinds import UNREAD_WRITING_KEY, WRITING_OPERATION
 from proxyapi.models import Charge, ChargeState, Storyboard
 from proxyapi.models.charge import CHARGED_STATES
+from proxyapi.models.job_part import PartState
 
 DESCRIPTION_TEMPLATE = "storyboards/_writing_description.html"
 NOTICE = (
@@ -169,7 +170,7 @@ def replaced_text(rows: tuple[SceneRow, ...]) -> str:
     if not rows:
         return ""
     scenes = "1 scene" if len(rows) == 1 else f"{len(rows)} scenes"
-    clips = sum(row.clip is not None for row in rows)
+    clips = sum(row.clip is not None and row.clip.state == PartState.COMPLETED for row in rows)
     if not clips:
         return f"This replaces {scenes}."
     have, they = (

@@ -80,7 +80,7 @@ def test_scenes_are_written_in_a_copy_and_charged_once(
         assert answer["HX-Redirect"] == reverse("storyboard", args=[storyboard.pk])
     charge = Charge.objects.get()
     assert (charge.operation, charge.quote, charge.state) == (WRITING, 4, ChargeState.HELD)
-    assert charge.body == {"prompt": f"{DESCRIPTION}\n\nThe style is cinematic.", "scenes": 3}
+    assert charge.body == {"prompt": f"{DESCRIPTION}\n\nCinematic style.", "scenes": 3}
     assert charge.job is not None
     assert charge.job.storyboard_copy.storyboard == storyboard
     assert charge.job.draft.settings["mode"] == "wizard"
