@@ -81,6 +81,7 @@ ROUTES = {
     "storyboard-kept-clips": Route(None),  # tests/dashboard/storyboards/test_settings.py
     "storyboard-clips": Route(MAKERS, MAKERS, of="storyboard"),
     "storyboard-price": Route(None, MAKERS, of="storyboard"),
+    "storyboard-render": Route(MAKERS, MAKERS, of="storyboard"),
     "clip-reference": Route(None),  # tests/dashboard/clips/test_references.py
     "storyboards": Route(EVERYBODY),
     "new-storyboard": Route(MAKERS, MAKERS),
