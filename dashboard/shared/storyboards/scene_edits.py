@@ -18,7 +18,7 @@ def field_version(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldChange:
+class SceneFieldChange:
     """`seen` is the version that the form was built from; empty to overwrite any."""
 
     name: str

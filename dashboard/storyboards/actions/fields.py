@@ -9,9 +9,9 @@ from django.db import transaction
 
 from dashboard.models import Membership
 from dashboard.shared.storyboards.scene_edits import (
-    FieldChange,
     FieldConflict,
     SavedFields,
+    SceneFieldChange,
     field_version,
 )
 from dashboard.storyboards.actions.editing import check_editable, edit_columns, publish_edit
@@ -27,7 +27,7 @@ def save_scene_fields(
     by: Membership,
     storyboard: Storyboard,
     scene: StoryboardScene,
-    changes: Iterable[FieldChange],
+    changes: Iterable[SceneFieldChange],
 ) -> SavedFields:
     """Save each change whose field still has the value that its form was built from.
 
@@ -48,7 +48,7 @@ def save_scene_fields(
     return SavedFields(tuple(saved), tuple(conflicts))
 
 
-def write_field(by: Membership, scene: StoryboardScene, change: FieldChange) -> bool:
+def write_field(by: Membership, scene: StoryboardScene, change: SceneFieldChange) -> bool:
     """Return False if the field has another value than the form was built from."""
     current = getattr(scene, change.name)
     if change.name == "is_chained" and change.value and scene.position == first_position(scene):
@@ -70,7 +70,9 @@ def first_position(scene: StoryboardScene) -> int | None:
     return scenes.values_list("position", flat=True).first()
 
 
-def find_conflict(by: Membership, scene: StoryboardScene, change: FieldChange) -> FieldConflict:
+def find_conflict(
+    by: Membership, scene: StoryboardScene, change: SceneFieldChange
+) -> FieldConflict:
     editor = scene.edited_by
     is_other = editor is not None and editor.pk != by.user_id
     name = editor.first_name if editor is not None and is_other else None

@@ -12,7 +12,7 @@ from django.utils.datastructures import MultiValueDict
 
 from dashboard.shared.clip_models import ClipModel
 from dashboard.shared.forms import PortalForm
-from dashboard.shared.storyboards.scene_edits import FieldChange, field_version
+from dashboard.shared.storyboards.scene_edits import SceneFieldChange, field_version
 from dashboard.shared.storyboards.scene_states import nearest_duration
 from dashboard.shared.text_validation import reject_invisible
 from dashboard.shared.uploads import media_files
@@ -55,7 +55,7 @@ class SceneForm(PortalForm):
             raise forms.ValidationError(text)
         return seconds
 
-    def changes(self) -> list[FieldChange]:
+    def changes(self) -> list[SceneFieldChange]:
         """Return the fields that the form has, and that differ from what it was built from."""
         posted = [name for name in FIELD_NAMES if self.data.get(f"{name}_seen")]
         changes = []
@@ -64,7 +64,7 @@ class SceneForm(PortalForm):
             if name in self.errors or value is None or field_version(value) == seen:
                 continue
             is_forced = self.cleaned_data.get("overwrite") == name
-            changes.append(FieldChange(name, value, "" if is_forced else seen))
+            changes.append(SceneFieldChange(name, value, "" if is_forced else seen))
         return changes
 
 

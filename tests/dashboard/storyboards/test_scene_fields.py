@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.shared.storyboards.scene_edits import FieldChange, field_version
+from dashboard.shared.storyboards.scene_edits import SceneFieldChange, field_version
 from dashboard.storyboards.actions import save_scene_fields
 from proxyapi.models import JobState, Storyboard, StoryboardScene, Token
 from tests.dashboard.storyboards.boards import HTMX, Browser, give_clips, send
@@ -104,7 +104,7 @@ def test_a_change_between_the_read_and_the_write_is_a_conflict(
     one = board.scenes.all()[0]
     seen = field_version(one.prompt)
     board.scenes.filter(pk=one.pk).update(prompt="Meanwhile", edited_by=luca.user)
-    change = FieldChange("prompt", "Mine", seen)
+    change = SceneFieldChange("prompt", "Mine", seen)
     saved = save_scene_fields(by=priya, storyboard=board, scene=one, changes=[change])
     assert (saved.saved, saved.conflicts[0].by_name) == ((), "Luca")
     one.refresh_from_db()
