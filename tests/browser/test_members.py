@@ -41,6 +41,8 @@ def join(page: Page, link: str) -> None:
 def change_role(page: Page, row: Locator) -> None:
     row.get_by_label("Role of Noor Haddad", exact=True).select_option("producer")
     expect_shown(page.get_by_text("Noor is a producer now."))
+    page.get_by_role("button", name="Undo").click()
+    expect_shown(page.get_by_text("Noor is a viewer now."))
 
 
 def remove(page: Page, row: Locator) -> None:
