@@ -5,11 +5,9 @@
   const LEAVES = "[data-board] .scene, [data-pick], #arrange, #film-bar form, #rail form";
   const scenes = () => [...document.querySelectorAll("[data-board] .scene")];
   const form = () => document.getElementById("scene-form");
-  function show(picked) {
-    scenes().forEach((scene) => scene.removeAttribute("aria-current"));
-    picked?.setAttribute("aria-current", "true");
-    picked?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }
+  const inPanel = () => document.getElementById(`scene-${form()?.dataset.scene ?? new URLSearchParams(location.search).get("scene")}`);
+  const mark = (picked) => scenes().forEach((one) => (one === picked ? (one.ariaCurrent = "true") : one.removeAttribute("aria-current")));
+  const reveal = (picked) => picked?.scrollIntoView({ block: "nearest", inline: "nearest" });
 
   function saveFirst(go) {
     const saver = form().querySelector("[data-saver]");
@@ -17,7 +15,7 @@
     htmx.trigger(saver, "resend");
   }
 
-  document.addEventListener("DOMContentLoaded", () => matchMedia(PHONE).matches || show(document.querySelector(".scene[aria-current]")));
+  document.addEventListener("DOMContentLoaded", () => matchMedia(PHONE).matches || reveal(document.querySelector(".scene[aria-current]")));
   document.addEventListener("htmx:confirm", (event) => {
     if (!event.target.matches(LEAVES) || !form()?.dataset.unsaved) return;
     event.preventDefault();
@@ -26,7 +24,8 @@
   });
   document.addEventListener("htmx:afterSwap", ({ target, detail }) => {
     if (target.id !== "panel" || !detail.boosted) return;
-    show(document.getElementById(`scene-${form()?.dataset.scene ?? new URLSearchParams(location.search).get("scene")}`));
+    mark(inPanel());
+    reveal(inPanel());
     if (matchMedia(PHONE).matches) target.scrollIntoView({ block: "start" });
   });
   document.addEventListener("htmx:oobBeforeSwap", (event) => {
@@ -35,6 +34,7 @@
     const isWritten = form()?.dataset.unsaved || (isSame && form()?.contains(document.activeElement));
     if ((part.id === "panel" && isWritten) || part.querySelector("[data-plays]")) event.detail.shouldSwap = false;
   });
+  document.addEventListener("htmx:oobAfterSwap", () => inPanel() && mark(inPanel())); // an answer may be older than the pick
   document.addEventListener("htmx:afterRequest", ({ target, detail }) => { // what was kept over somebody else's
     if (detail.successful && target.name === "overwrite" && document.querySelector("#refusal[hidden]")) delete form().dataset.unsaved;
   });
