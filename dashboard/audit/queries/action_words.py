@@ -36,14 +36,26 @@ ACTION_TITLES: dict[str, str] = {
     A.DRAFT_RESTORE: "Restored a draft",
     A.DRAFT_SAVE: "Changed a draft",
     A.DRAFT_START: "Created a draft",
+    A.INVITATION_ACCEPT: "Accepted an invitation",
+    A.INVITATION_CREATE: "Invited somebody",
+    A.INVITATION_RESEND: "Sent an invitation again",
+    A.INVITATION_RESTORE: "Restored an invitation",
+    A.INVITATION_REVOKE: "Revoked an invitation",
     A.LABEL_ADD: "Added a label",
     A.LABEL_CHANGE: "Renamed a label",
     A.LABEL_REMOVE: "Removed a label",
     A.LEDGER_ACCEPT: "Accepted a changed ledger row",
     A.LEDGER_ACCEPT_ALL: "Accepted all changed ledger rows",
     A.LEDGER_REBASE: "Reset the opening balance",
+    A.MEMBER_HAND_OVER: "Handed over work",
+    A.MEMBER_LEAVE: "Left the team",
     A.MEMBER_REMOVE: "Removed a member",
     A.MEMBER_ROLE: "Changed a role",
+    A.MEMBER_SIGN_OUT: "Signed a member out everywhere",
+    A.OWNERSHIP_ACCEPT: "Became the owner",
+    A.OWNERSHIP_DECLINE: "Declined the ownership",
+    A.OWNERSHIP_REQUEST: "Asked a member to become the owner",
+    A.OWNERSHIP_TAKE_BACK: "Took back the transfer of the ownership",
     A.PASSWORD_CHANGE: "Changed the password",
     A.PASSWORD_RESET: "Reset the password",
     A.PRESET_ADD: "Added a preset",
@@ -79,7 +91,9 @@ GROUP_LABELS = {
 }
 ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
     "sign-in": frozenset({A.SIGN_IN, A.SIGN_IN_REFUSE, A.PASSWORD_CHANGE, A.PASSWORD_RESET}),
-    "members": frozenset({A.MEMBER_REMOVE, A.MEMBER_ROLE}),
+    "members": frozenset(
+        action for action in A if action.partition(".")[0] in ("invitation", "member", "ownership")
+    ),
     "money": frozenset(MONEY_AUDIT_ACTIONS),
     "tokens": frozenset(
         {A.TOKEN_ADD, A.TOKEN_REMOVE, A.TOKEN_UNDECRYPTABLE, A.WEBHOOK_SET, A.WEBHOOK_REMOVE}

@@ -13,7 +13,8 @@ FETCHES = re.compile(r"\bfetch\(|htmx\.(?:ajax|trigger)|XMLHttpRequest|EventSour
 # Says "Live news is interrupted" and has the page look every ten seconds until it is not.
 WITHOUT_A_STREAM = "offline.js"
 # Their events: a part is asked for once, at the end of its countdown; a level of sound is drawn.
-WITH_EVENTS = ("countdown.js", "recorder.js")
+# Who is in a scene is told as long as they are, since nobody tells that they are gone.
+WITH_EVENTS = ("countdown.js", "recorder.js", "scene_presence.js")
 
 
 def test_no_part_of_a_page_asks_again_by_the_clock() -> None:

@@ -116,6 +116,7 @@ def reads(upstream: ScriptedUpstream) -> ScriptedUpstream:
         "GET", "/voice-clones/slots", make_response({"available": 1, "can_buy": True, "cost": 4})
     )
     upstream.respond("GET", "/ideas", make_response([]))
+    upstream.respond("GET", "/text-to-scene/7/estimate", make_response({"cost": 4}))
     upstream.respond("GET", "/characters/7", make_response({"id": 7, "status": "draft"}))
     return upstream
 
