@@ -153,8 +153,8 @@ def test_the_studio_knows_the_past_of_each_type(
 ) -> None:
     page = open_past_page("Mira")
     page.goto("/studio/")
-    expect(page.locator(".flow")).to_have_count(4)
-    expect(page.locator(".flow .amount")).to_have_count(4)
+    expect(page.locator(".flow")).to_have_count(6)  # four types, clips and storyboards
+    expect(page.locator(".flow .amount")).to_have_count(6)
     expect(page.locator(".preset")).to_have_count(2, timeout=PRICED_TIMEOUT_MS)
     field, reading = page.locator("textarea[name=start]"), page.locator("#id_start_help")
     field.fill("Why glaciers are blue")
