@@ -39,7 +39,7 @@ SCENE_OPERATIONS = _names(
     lambda row: row.charging and row.kind is JobKind.STORYBOARD and bool(row.part_list)
 )
 # Charges that leave their video as it is.
-SIDE_OPERATIONS = (*PART_OPERATIONS, *SCENE_OPERATIONS)
+SIDE_OPERATIONS = _names(lambda row: row.changes_part or row.name in SCENE_OPERATIONS)
 (PREVIEW_OPERATION,) = _names(lambda row: row.adds_parts)
 (TRAINING_OPERATION,) = _names(lambda row: row.starts_rendering and row.kind is JobKind.CHARACTER)
 (CHARACTER_CREATE_OPERATION,) = _names(lambda row: row.creates and row.kind is JobKind.CHARACTER)

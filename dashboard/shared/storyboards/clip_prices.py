@@ -11,7 +11,7 @@ from decimal import ROUND_DOWN, Decimal
 from enum import StrEnum
 
 from dashboard.shared.formatting import credits
-from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION
+from proxyapi.kinds import SCENE_CLIPS_OPERATION
 from proxyapi.models import Account, Charge
 from proxyapi.models.charge import CHARGED_STATES
 
@@ -29,7 +29,7 @@ class ClipPriceForm(StrEnum):
 def clip_price_form(account: Account) -> ClipPriceForm:
     """Return how the next clips are priced, from the last ones this account was charged for."""
     settled = Charge.objects.filter(
-        account=account, operation=CLIPS_OPERATION, state__in=CHARGED_STATES
+        account=account, operation=SCENE_CLIPS_OPERATION, state__in=CHARGED_STATES
     )
     last = settled.order_by("-settled_at", "-created_at").values_list("quote", "cost").first()
     if last is None:

@@ -21,10 +21,8 @@ from proxyapi.models import Charge, ChargeState, Job, JobPart, Storyboard, Story
 from proxyapi.models.charge import HOLDING_STATES
 from proxyapi.models.job_part import SCENE_CLIPS, PartState
 
-SCENES_LIST = SCENE_CLIPS
 SETTING_NAMES = frozenset(SETTING_FIELDS)
 PREVIOUS_CLIP = "previous_clip"  # of `changed`: the clip that a chained scene starts on is new
-CLIPS_OPERATION = SCENE_CLIPS_OPERATION
 
 
 class SceneState(StrEnum):
@@ -168,7 +166,7 @@ def load_clips(job: Job | None) -> dict[str, JobPart]:
     """Return the clips of a copy by the scene's id at the service."""
     if job is None:
         return {}
-    parts = job.parts.filter(list_name=SCENES_LIST).select_related("charge")
+    parts = job.parts.filter(list_name=SCENE_CLIPS).select_related("charge")
     return {part.remote_id: part for part in parts}
 
 
@@ -176,7 +174,9 @@ def load_order_states(job: Job | None) -> dict[str, ChargeState]:
     """Return the state of the open order of each scene's clip, by the scene's id here."""
     if job is None:
         return {}
-    orders = Charge.objects.filter(job=job, operation=CLIPS_OPERATION, state__in=HOLDING_STATES)
+    orders = Charge.objects.filter(
+        job=job, operation=SCENE_CLIPS_OPERATION, state__in=HOLDING_STATES
+    )
     return {id: ChargeState(order.state) for order in orders for id in order.body.get("scenes", ())}
 
 

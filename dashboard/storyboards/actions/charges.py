@@ -18,7 +18,7 @@ from dashboard.shared.charging import (
 )
 from dashboard.shared.formatting import credits
 from dashboard.shared.roles import Permission
-from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, load_scene_rows
+from dashboard.shared.storyboards.scene_states import load_scene_rows
 from dashboard.storyboards.actions.copies import place_in_copy
 from dashboard.storyboards.readiness.clip_plan import clips_version
 from dashboard.storyboards.readiness.film import load_readiness
@@ -26,7 +26,7 @@ from dashboard.storyboards.readiness.problems import find_clips_problem, find_re
 from dashboard.storyboards.readiness.render_price import PriceState
 from proxyapi import tasks
 from proxyapi.charges import find_submitted_charge
-from proxyapi.kinds import STORYBOARD_RENDER_OPERATION
+from proxyapi.kinds import SCENE_CLIPS_OPERATION, STORYBOARD_RENDER_OPERATION
 from proxyapi.models import Charge, Draft, Storyboard
 from proxyapi.refusals import NotReady, StaleData
 
@@ -57,12 +57,14 @@ def generate_clips(
     """
     check_permission(by, Permission.RENDER)
     lock_budget_usages(by)  # before the account, which `place_in_copy` locks
-    if submitted := find_submitted(storyboard, CLIPS_OPERATION, nonce, scene_ids):
+    if submitted := find_submitted(storyboard, SCENE_CLIPS_OPERATION, nonce, scene_ids):
         return submitted
     storyboard = read_storyboard(storyboard)
     body = quote_clips(storyboard, scene_ids, version, seen)
     copy = place_in_copy(by=by, storyboard=storyboard)
-    return submit_charge(by, copy, CLIPS_OPERATION, nonce, lambda: seen, body=body, words=words)
+    return submit_charge(
+        by, copy, SCENE_CLIPS_OPERATION, nonce, lambda: seen, body=body, words=words
+    )
 
 
 def read_storyboard(storyboard: Storyboard) -> Storyboard:

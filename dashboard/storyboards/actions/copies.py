@@ -17,7 +17,6 @@ from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
-from dashboard.shared.storyboards.scene_states import SCENES_LIST
 from dashboard.storyboards.readiness.content import build_content
 from proxyapi.credentials import token_vault
 from proxyapi.events import EventType, publish_event
@@ -36,7 +35,7 @@ from proxyapi.models import (
     Token,
     lock_draft,
 )
-from proxyapi.models.job_part import PartState
+from proxyapi.models.job_part import SCENE_CLIPS, PartState
 from proxyapi.refusals import NotReady
 
 UNUSED_CHARGE_STATES = (ChargeState.REFUSED,)
@@ -157,7 +156,7 @@ def check_replaceable(job: Job) -> None:
     check_no_open_request(job)
     if job.charges.filter(state=ChargeState.DRAFT).exists():
         raise NotReady(APPROVAL_PENDING)
-    parts = job.parts.filter(list_name=SCENES_LIST)
+    parts = job.parts.filter(list_name=SCENE_CLIPS)
     if any(part.state == PartState.RUNNING for part in parts):
         raise NotReady(CLIP_BEING_MADE)
 

@@ -17,14 +17,13 @@ from dashboard.shared.clip_models import account_clip_models, find_clip_model
 from dashboard.shared.formatting import credits
 from dashboard.shared.storyboards.clip_prices import split_clip_cost
 from dashboard.shared.storyboards.copy_clips import clip_shares
-from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SCENES_LIST
 from dashboard.shared.video_options import account_options
 from dashboard.shared.videos.charge_status import open_charge_texts
 from dashboard.shared.videos.labels import quote_text
 from dashboard.storyboards.readiness.clip_orders import orders_scene
-from proxyapi.kinds import scenes_by_id
+from proxyapi.kinds import SCENE_CLIPS_OPERATION, scenes_by_id
 from proxyapi.models import Charge, ChargeState, Job, JobPart, Storyboard, StoryboardScene
-from proxyapi.models.job_part import EARLIER_CLIPS, PartState
+from proxyapi.models.job_part import EARLIER_CLIPS, SCENE_CLIPS, PartState
 
 MAX_ORDERS = 200  # of a storyboard; older ones are left out
 NO_REASON = "The service gave no reason."
@@ -68,7 +67,7 @@ class ClipHistory:
 def load_clip_history(storyboard: Storyboard, scene: StoryboardScene) -> ClipHistory:
     """Three queries."""
     charges = Charge.objects.filter(
-        job__storyboard_copy__storyboard=storyboard, operation=CLIPS_OPERATION
+        job__storyboard_copy__storyboard=storyboard, operation=SCENE_CLIPS_OPERATION
     )
     related = charges.select_related("member", "job__draft", "account").order_by("-created_at")
     id = str(scene.pk)
@@ -90,7 +89,7 @@ def load_ordered_clips(orders: Sequence[Charge], scene_id: str) -> dict[UUID, Jo
     query."""
     entries = {charge.job_id: sent_scene(charge.job, scene_id) for charge in orders}
     remote_ids = {job_id: str(it.get("remote_id", "")) for job_id, it in entries.items()}
-    lists = (SCENES_LIST, EARLIER_CLIPS)
+    lists = (SCENE_CLIPS, EARLIER_CLIPS)
     parts = JobPart.objects.filter(charge__in=orders, list_name__in=lists).order_by("read_at")
     return {
         part.charge_id: part
@@ -128,7 +127,7 @@ def build_row(
 
 
 def is_current_clip(storyboard: Storyboard, clip: JobPart | None) -> bool:
-    return clip is not None and clip.list_name == SCENES_LIST and clip.job_id == storyboard.copy_id
+    return clip is not None and clip.list_name == SCENE_CLIPS and clip.job_id == storyboard.copy_id
 
 
 def row_status(

@@ -19,14 +19,8 @@ from dashboard.shared.clip_models import clip_model_name
 from dashboard.shared.filter_chips import FilterChip, build_filter_chip
 from dashboard.shared.formatting import age_text, duration
 from dashboard.shared.roles import Permission
-from dashboard.shared.storyboards.scene_states import (
-    CLIPS_OPERATION,
-    SCENES_LIST,
-    SceneRow,
-    SceneState,
-    build_scene_rows,
-)
-from proxyapi.kinds import WRITING_OPERATION, scenes_by_id
+from dashboard.shared.storyboards.scene_states import SceneRow, SceneState, build_scene_rows
+from proxyapi.kinds import SCENE_CLIPS_OPERATION, WRITING_OPERATION, scenes_by_id
 from proxyapi.models import (
     Charge,
     ChargeState,
@@ -38,6 +32,7 @@ from proxyapi.models import (
     StoryboardScene,
 )
 from proxyapi.models.charge import HOLDING_STATES
+from proxyapi.models.job_part import SCENE_CLIPS
 
 PAGE_SIZE = 40
 SHOW_LABELS = {"": "all", "open": "without a film", "film": "with a film", "deleted": "deleted"}
@@ -189,11 +184,11 @@ def load_scene_facts(storyboards: Sequence[Storyboard]) -> SceneFacts:
     """Three queries."""
     jobs = [one.copy_id for one in storyboards if one.copy_id]
     clips: dict[UUID, dict[str, JobPart]] = defaultdict(dict)
-    for part in JobPart.objects.filter(job__in=jobs, list_name=SCENES_LIST):
+    for part in JobPart.objects.filter(job__in=jobs, list_name=SCENE_CLIPS):
         clips[part.job_id][part.remote_id] = part
     orders: dict[UUID, dict[str, ChargeState]] = defaultdict(dict)
     open_orders = Charge.objects.filter(
-        job__in=jobs, operation=CLIPS_OPERATION, state__in=HOLDING_STATES
+        job__in=jobs, operation=SCENE_CLIPS_OPERATION, state__in=HOLDING_STATES
     )
     for order in open_orders:
         for scene_id in order.body.get("scenes", ()):

@@ -14,7 +14,7 @@ from dashboard.shared.formatting import clock, duration
 from dashboard.shared.job_question import job_token_problem
 from dashboard.shared.price_question import AmountRow, PriceQuestion
 from dashboard.shared.storyboards.clip_prices import ClipPriceForm
-from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SceneRow
+from dashboard.shared.storyboards.scene_states import SceneRow
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.storyboards.readiness.clip_plan import ClipPlan, PlannedClip, clips_version
 from dashboard.storyboards.readiness.content import engine_name
@@ -22,6 +22,7 @@ from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
 from dashboard.storyboards.readiness.problems import find_clips_problem, find_render_problem
 from dashboard.storyboards.readiness.scene_numbers import list_scenes
 from proxyapi import pricing
+from proxyapi.kinds import SCENE_CLIPS_OPERATION
 from proxyapi.models import Storyboard
 
 LISTED_CLIPS = 8  # lines of the calculation; more are one line
@@ -51,7 +52,11 @@ def build_clips_question(
     plan = ready.plan
     chosen = plan.choose(ids)
     price = plan.price_of(chosen) if chosen else None
-    hold = pricing.hold_for_operation(CLIPS_OPERATION, price) if price is not None else Decimal(0)
+    hold = (
+        pricing.hold_for_operation(SCENE_CLIPS_OPERATION, price)
+        if price is not None
+        else Decimal(0)
+    )
     count = "1 clip" if len(chosen) == 1 else f"{len(chosen)} clips"
     notices = (plan.anew_text, left_out_text(plan, chosen), NO_REFUND_NOTICE)
     return PriceQuestion(

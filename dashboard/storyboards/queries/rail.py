@@ -17,17 +17,14 @@ from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.price_question import AmountRow
 from dashboard.shared.roles import Permission
 from dashboard.shared.storyboards.clip_prices import ClipPriceForm, clip_price_text
-from dashboard.shared.storyboards.scene_states import (
-    CLIPS_OPERATION,
-    SceneRow,
-    storyboard_model,
-)
+from dashboard.shared.storyboards.scene_states import SceneRow, storyboard_model
 from dashboard.storyboards.readiness.clip_orders import partly_started_text
 from dashboard.storyboards.readiness.clip_plan import ClipPlan, PlannedClip
 from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
 from dashboard.storyboards.readiness.needs import Need
 from dashboard.storyboards.readiness.render_price import PriceState
 from proxyapi import pricing
+from proxyapi.kinds import SCENE_CLIPS_OPERATION
 from proxyapi.models import Storyboard
 
 ASKS_ONCE_MORE = "Asks once more before it charges."
@@ -181,7 +178,7 @@ def build_clip_sum(reader: Membership, plan: ClipPlan, chosen: Sequence[PlannedC
 
 
 def clips_hold(price: Decimal) -> Decimal:
-    return pricing.hold_for_operation(CLIPS_OPERATION, price)
+    return pricing.hold_for_operation(SCENE_CLIPS_OPERATION, price)
 
 
 def build_render_card(storyboard: Storyboard, ready: FilmReadiness) -> RenderCard:

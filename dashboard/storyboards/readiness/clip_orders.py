@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from dashboard.shared.formatting import credits
-from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION, SceneRow, SceneState
+from dashboard.shared.storyboards.scene_states import SceneRow, SceneState
 from dashboard.storyboards.readiness.scene_numbers import list_scenes
-from proxyapi.kinds import STORYBOARD_RENDER_OPERATION
+from proxyapi.kinds import SCENE_CLIPS_OPERATION, STORYBOARD_RENDER_OPERATION
 from proxyapi.models import Charge, ChargeState, Storyboard
 
 REFUSAL_SHOWN_FOR = timedelta(days=1)
@@ -57,11 +57,11 @@ def load_clip_orders(storyboard: Storyboard) -> ClipOrders:
     """One query, none without a copy."""
     if storyboard.copy_id is None:
         return ClipOrders(())
-    operations = (CLIPS_OPERATION, STORYBOARD_RENDER_OPERATION)
+    operations = (SCENE_CLIPS_OPERATION, STORYBOARD_RENDER_OPERATION)
     charges = Charge.objects.filter(job=storyboard.copy_id, operation__in=operations)
     rows = tuple(charges.select_related("member", "account").order_by("-created_at"))
     return ClipOrders(
-        charges=tuple(row for row in rows if row.operation == CLIPS_OPERATION),
+        charges=tuple(row for row in rows if row.operation == SCENE_CLIPS_OPERATION),
         renders=tuple(row for row in rows if row.operation == STORYBOARD_RENDER_OPERATION),
     )
 

@@ -16,7 +16,7 @@ from dashboard.shared.storyboards.copy_clips import (
     copy_engine_name,
     sent_scenes_of,
 )
-from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION
+from proxyapi.kinds import SCENE_CLIPS_OPERATION
 from proxyapi.models import Charge, Job, JobPart
 from proxyapi.models.job_part import EARLIER_CLIPS, PartState
 
@@ -43,7 +43,7 @@ def load_clip_tries(record: FilmRecord) -> dict[str, list[ClipTry]]:
     orders = [
         charge
         for charge in record.charges
-        if charge.operation == CLIPS_OPERATION and charge.is_charged
+        if charge.operation == SCENE_CLIPS_OPERATION and charge.is_charged
     ]
     for charge in orders:
         for one in build_clip_tries(record.copy_of(charge), charge):

@@ -20,10 +20,10 @@ from dashboard.library.queries.lineage import (
 )
 from dashboard.shared.formatting import clock, credits
 from dashboard.shared.storyboards.copy_clips import sent_scenes_of
-from dashboard.shared.storyboards.scene_states import CLIPS_OPERATION
 from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount, spent_credits
 from dashboard.shared.videos.labels import scene_count_text
 from dashboard.shared.videos.status_text import VideoContext, failure_reason
+from proxyapi.kinds import SCENE_CLIPS_OPERATION
 from proxyapi.models import Charge
 from proxyapi.operations import JOB_STARTING_OPERATIONS, SCENE_OPERATIONS
 
@@ -40,7 +40,7 @@ NONE_CAME_BACK = "The service promises no refund for a scene clip. None has come
 
 def build_film_history(context: VideoContext, record: FilmRecord) -> tuple[HistoryStep, ...]:
     """Return the steps of a film; no query. Renders of other copies have pages of their own."""
-    clips = [charge for charge in record.charges if charge.operation == CLIPS_OPERATION]
+    clips = [charge for charge in record.charges if charge.operation == SCENE_CLIPS_OPERATION]
     writings = [charge for charge in record.charges if charge.operation in SCENE_OPERATIONS]
     writings = [charge for charge in writings if charge not in clips]
     runs = [charge for charge in context.charges if charge.operation in JOB_STARTING_OPERATIONS]
