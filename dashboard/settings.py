@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "django.forms",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "csp",
     "django_htmx",
     "django_structlog",
@@ -178,6 +179,8 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None, "reset_password": "20/m/ip,5/h/key"}
 # Seconds for which a password given in a session counts for dangerous actions of it.
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 600
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
 PASSWORD_RESET_TIMEOUT = 3 * 3600  # seconds that a mailed link is valid
 # The number of proxies in front; if it is wrong, everyone behind a proxy shares one sign-in limit.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXIES", 0, 0, 10)

@@ -39,6 +39,7 @@ def test_an_entry_arrives_in_an_open_log_and_opens_as_a_drawer(
     title = drawer.locator("p").first.inner_text()
     reader.keyboard.press("ArrowDown")
     expect(drawer.locator("p").first).not_to_have_text(title)
+    expect(reader.locator("#entry:modal")).to_be_visible()
     reader.keyboard.press("Escape")
     expect(drawer).to_have_count(0)
 
