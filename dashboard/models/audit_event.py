@@ -93,6 +93,7 @@ class AuditAction(models.TextChoices):
     PRESET_REMOVE = "preset.remove"
     SIGN_IN = "sign_in"
     SIGN_IN_REFUSE = "sign_in.refuse"
+    TEAM_CREATE = "team.create"
     TEAM_TIME_ZONE = "team.time_zone"
     TOKEN_ADD = "token.add"  # noqa: S105
     TOKEN_REMOVE = "token.remove"  # noqa: S105

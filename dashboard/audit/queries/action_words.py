@@ -63,6 +63,7 @@ ACTION_TITLES: dict[str, str] = {
     A.PRESET_REMOVE: "Deleted a preset",
     A.SIGN_IN: "Signed in",
     A.SIGN_IN_REFUSE: "Sign-in refused",
+    A.TEAM_CREATE: "Created the team",
     A.TEAM_TIME_ZONE: "Changed the time zone",
     A.TOKEN_ADD: "Added a token",
     A.TOKEN_REMOVE: "Removed a token",
@@ -98,7 +99,7 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
     "tokens": frozenset(
         {A.TOKEN_ADD, A.TOKEN_REMOVE, A.TOKEN_UNDECRYPTABLE, A.WEBHOOK_SET, A.WEBHOOK_REMOVE}
     ),
-    "settings": frozenset({A.TEAM_TIME_ZONE, A.BRAND_KIT_CHANGE, A.ALERT_TEST}),
+    "settings": frozenset({A.TEAM_CREATE, A.TEAM_TIME_ZONE, A.BRAND_KIT_CHANGE, A.ALERT_TEST}),
     "refused": frozenset(REFUSED_ACTIONS),
 }
 ACTIONS_BY_GROUP["videos"] = frozenset(ACTION_TITLES).difference(*ACTIONS_BY_GROUP.values())
