@@ -266,6 +266,7 @@ class Migration(migrations.Migration):
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='dashboard.team')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
                 ('default_preset', models.ForeignKey(blank=True, help_text='New drafts of the member start with it.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='default_of', to='dashboard.preset')),
+                ('getting_started_hidden_at', models.DateTimeField(blank=True, help_text='The card of the first steps is shown no more.', null=True)),
             ],
             options={
                 'ordering': ('joined_at', 'pk'),

@@ -25,6 +25,7 @@ class Route(NamedTuple):
 
 ROUTES = {
     "overview": Route(EVERYBODY),
+    "getting-started-hide": Route(None, EVERYBODY),
     "library": Route(EVERYBODY),
     "live": Route(None),  # a stream: tests/dashboard/shared/live/test_stream.py
     "theme": Route(None, EVERYBODY),
