@@ -32,6 +32,7 @@ from dashboard.models.invitation import (
     InvitationState,
     hash_invitation_key,
 )
+from dashboard.models.key_rotation import KeyRotation, KeyRotationState
 from dashboard.models.label import Label, VideoLabel
 from dashboard.models.membership import Membership, Role, Team
 from dashboard.models.ownership_transfer import (

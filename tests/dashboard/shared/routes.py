@@ -211,6 +211,8 @@ ROUTES = {
     "token-removals": Route(MAKERS, MAKERS, of="token"),
 }
 OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told whose it is
+# For the operator of the installation alone: tests/dashboard/instance/test_access.py.
+OPERATORS = {"key-rotations"}
 # For whoever watches over the process, and for who was invited (tests/dashboard/members).
 OPEN = {"healthz", "readyz", "join", "join-acceptances", "invitation"}
 # Only for the first owner, until it is complete: tests/dashboard/setup/.
