@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "dashboard.shared.setup_required.SetupRequiredMiddleware",
     "dashboard.shared.middleware.SignInRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -293,8 +294,9 @@ if not VIDEO_API_BASE_URL.endswith("/v2"):
     raise ImproperlyConfigured(
         "VIDEO_API_BASE_URL must end in /v2, because the version is part of the base URL."
     )
-# What the first start with the sandbox creates: a team with sixty days behind it, or a bare one.
-DEMO = env.choice("DEMO", "full", "empty")
+# What the first start with the sandbox creates: a team with sixty days behind it, a bare one, or
+# nothing: the first owner is then created at /setup/.
+DEMO = env.choice("DEMO", "full", "empty", "none")
 # `name=METHOD`, separated by commas, for the three operations whose method the spec does not give.
 VIDEO_API_METHODS: dict[str, str] = env.dict("VIDEO_API_METHODS", default={})
 # `id:base64 of 32 bytes`, separated by commas; the first key encrypts

@@ -18,7 +18,8 @@ from dashboard.alerts.evaluate import evaluate_team
 from dashboard.alerts.pruning import prune_alert_events
 from dashboard.audit.actions import run_chain_check
 from dashboard.members.actions.invitation_mail import mail_invitation
-from dashboard.models import Delivery, Invitation, Team
+from dashboard.models import Delivery, Invitation, KeyRotation, Team
+from dashboard.operations.key_rotation import expired_lease, rotate_next_batch
 from dashboard.studio.presets.actions.comparison import compare_due_presets
 from dashboard.tokens.actions import record_undecryptable_tokens
 from proxyapi.tasks import dispatch_charge_task, dispatch_slow_charge_task, reconcile_charge_task
@@ -88,6 +89,20 @@ def verify_all_audit_chains() -> None:
 @shared_task(expires=1800)
 def verify_audit_chain(team_id: str) -> None:
     run_chain_check(UUID(team_id))
+
+
+@shared_task(expires=120)
+def rotate_keys(rotation_id: str) -> None:
+    """One batch for each task, so that a restart loses at most one."""
+    if rotate_next_batch(int(rotation_id)):
+        rotate_keys.delay(rotation_id)
+
+
+@shared_task
+def sweep_key_rotations() -> None:
+    """Runs every 30 seconds: rotations whose worker died, or whose task was never enqueued."""
+    for rotation_id in KeyRotation.objects.filter(expired_lease()).values_list("pk", flat=True):
+        rotate_keys.delay(str(rotation_id))
 
 
 @shared_task

@@ -25,6 +25,7 @@ AREAS = (
         "top_up",
     ),
     *("costs", "reconciliation", "alerts", "members", "tokens", "audit", "operations"),
+    "setup",
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from django.apps import apps
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.core.checks import Warning as CheckWarning
@@ -16,6 +15,7 @@ from django.db.models.functions import Substr
 
 from proxyapi import failpoints, upstream_address
 from proxyapi.credentials import encryption
+from proxyapi.credentials.key_rotation import sealed_models
 from proxyapi.operations import OPERATIONS
 from proxyapi.upstream.client import override_methods
 
@@ -66,7 +66,7 @@ def check_stored_key_ids(*, databases: Sequence[str] | None = None, **_: Any) ->
         return []
     try:
         ring = encryption.load_key_ring()
-        messages = [missing_keys_message(model, databases[0], ring) for model in encrypted_models()]
+        messages = [missing_keys_message(model, databases[0], ring) for model in sealed_models()]
     except (encryption.EncryptionError, DatabaseError):
         return []  # E001 reports it, or the tables do not exist yet
     finally:
@@ -113,11 +113,6 @@ def close_unusable_connection(database: str) -> None:
     connection = connections[database]
     if not connection.in_atomic_block:  # a transaction still needs its connection
         connection.close_if_unusable_or_obsolete()
-
-
-def encrypted_models() -> Iterator[type[Model]]:
-    """Yield the models with a `ciphertext` field, whose rows have an `encryption_context`."""
-    return (model for model in apps.get_models() if hasattr(model, "encryption_context"))
 
 
 def stored_key_ids(model: type[Model], database: str) -> Iterator[str]:

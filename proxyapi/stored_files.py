@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -43,7 +43,7 @@ def store_file(
         seconds=seconds,
     )
     file.ciphertext = encryption.encrypt(
-        content, file.encryption_context, encryption.load_key_ring()
+        content, file.encryption_context(), encryption.load_key_ring()
     )
     file.save(force_insert=True)
     return file
@@ -52,7 +52,7 @@ def store_file(
 def read_stored_file(file: StoredFile) -> bytes:
     """Return the content. Raises `DecryptionFailed` if its key is gone or the row was changed."""
     return encryption.decrypt(
-        bytes(file.ciphertext), file.encryption_context, encryption.load_key_ring()
+        bytes(file.ciphertext), file.encryption_context(), encryption.load_key_ring()
     )
 
 
@@ -76,29 +76,3 @@ def used_frame_files(storyboard: Storyboard) -> set[str]:
 def frame_file_ids(scene: Mapping[str, Any]) -> list[str]:
     frames = (scene.get(name) or {} for name in FRAME_FIELDS)
     return [frame["file"] for frame in frames if frame.get("file")]
-
-
-def reencrypt_stored_files() -> int:
-    """Encrypt every file again with the current key; return how many still need an old one,
-    because they do not decrypt."""
-    ring = encryption.load_key_ring()
-    failed = 0
-    for file in files_under_old_keys(ring):
-        try:
-            content = read_stored_file(file)
-        except encryption.EncryptionError:
-            failed += 1
-            continue
-        new = encryption.encrypt(content, file.encryption_context, ring)
-        StoredFile.objects.filter(pk=file.pk).update(ciphertext=new)
-    return failed
-
-
-def files_under_old_keys(ring: encryption.KeyRing) -> Iterator[StoredFile]:
-    """Read row by row, since each may have 20 MB, and each to its end before the caller writes."""
-    for pk in list(StoredFile.objects.values_list("pk", flat=True)):
-        file = StoredFile.objects.filter(pk=pk).first()
-        if file is None:
-            continue
-        if encryption.envelope_key_id_or_blank(bytes(file.ciphertext)) != ring.current_key_id:
-            yield file

@@ -12,6 +12,7 @@ import hypothesis
 import pytest
 from django.conf import settings
 
+from dashboard.shared.setup_required import SetupRequiredMiddleware
 from tests import servers
 from tests.external_state import empty_external_state
 from tests.settings import ON_POSTGRES, TEST_DIR
@@ -94,6 +95,12 @@ def _empty_redis() -> Iterator[None]:
     """Throttles, allowances, queues and the charge log of one test are nobody else's."""
     empty_external_state()
     yield
+
+
+@pytest.fixture(autouse=True)
+def _has_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests are of an installation that was set up; those of the set-up take it back."""
+    monkeypatch.setattr(SetupRequiredMiddleware, "has_users", True)
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,7 @@ from dashboard.models.audit_event import (
 from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod
 from dashboard.models.character_photo import CharacterPhoto
 from dashboard.models.favourite_voice import FavouriteVoice
+from dashboard.models.installation_setup import SETUP_ROW_ID, InstallationSetup
 from dashboard.models.invitation import (
     INVITATION_LIFETIME,
     MAX_INVITATION_MESSAGE_CHARS,
@@ -31,6 +32,7 @@ from dashboard.models.invitation import (
     InvitationState,
     hash_invitation_key,
 )
+from dashboard.models.key_rotation import KeyRotation, KeyRotationState
 from dashboard.models.label import Label, VideoLabel
 from dashboard.models.membership import Membership, Role, Team
 from dashboard.models.ownership_transfer import (

@@ -71,6 +71,8 @@ class AuditAction(models.TextChoices):
     INVITATION_RESEND = "invitation.resend"
     INVITATION_RESTORE = "invitation.restore"
     INVITATION_REVOKE = "invitation.revoke"
+    KEY_ROTATION_END = "key_rotation.end"
+    KEY_ROTATION_START = "key_rotation.start"
     LABEL_ADD = "label.add"
     LABEL_CHANGE = "label.change"
     LABEL_REMOVE = "label.remove"
@@ -93,6 +95,9 @@ class AuditAction(models.TextChoices):
     PRESET_REMOVE = "preset.remove"
     SIGN_IN = "sign_in"
     SIGN_IN_REFUSE = "sign_in.refuse"
+    TEAM_CREATE = "team.create"
+    TEAM_RESTORE = "team.restore"
+    TEAM_SUSPEND = "team.suspend"
     TEAM_TIME_ZONE = "team.time_zone"
     TOKEN_ADD = "token.add"  # noqa: S105
     TOKEN_REMOVE = "token.remove"  # noqa: S105

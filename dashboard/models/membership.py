@@ -40,6 +40,9 @@ class Membership(models.Model):
     ideas_seen_at = models.DateTimeField(
         null=True, blank=True, help_text="Ideas that came after this time are marked as new."
     )
+    getting_started_hidden_at = models.DateTimeField(
+        null=True, blank=True, help_text="The card of the first steps is shown no more."
+    )
     default_preset = models.ForeignKey(
         "dashboard.Preset",
         models.SET_NULL,

@@ -10,4 +10,5 @@ urlpatterns = [
     path("operations/", views.operations, name="operations"),
     path("operations/charge-stops/", views.stop_all_charges, name="charge-stops"),
     path("operations/charge-resumptions/", views.resume_all_charges, name="charge-resumptions"),
+    path("operations/key-rotations/", views.rotate_keys, name="key-rotations"),
 ]

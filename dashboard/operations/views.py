@@ -7,17 +7,23 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from dashboard.operations.actions import resume_charges, stop_charges
+from dashboard.operations.key_rotation import start_key_rotation
+from dashboard.operations.queries.encryption_keys import find_key_ids
 from dashboard.operations.queries.page import build_operations_page
-from dashboard.shared.access import require_visible
+from dashboard.operations.queries.rotation_status import load_rotation_status
+from dashboard.shared.access import require_operator, require_visible
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.query_params import clean_text_param
+from dashboard.shared.recent_password import RecentPasswordForm
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
 
 STOPPED_TEXT = "Charges are stopped. {released}"
+ROTATION_TEXT = "The rotation has started. Everything keeps working meanwhile."
 ALLOWED_TEXT = "Charges are allowed again."
 
 
@@ -60,6 +66,27 @@ def resume_all_charges(request: TeamRequest) -> HttpResponse:
     return confirm_and_act(request, "operations/_resume.html", act)
 
 
+@sensitive_post_parameters("password")
+@allow_get_or_post
+def rotate_keys(request: TeamRequest) -> HttpResponse:
+    """Have workers encrypt every secret of the installation with the newest key."""
+    require_visible(request.membership, Permission.OPERATE)
+    require_operator(request.user)
+    form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            start_key_rotation(by=request.membership)
+        except Refusal as refusal:
+            form.add_error(None, refusal.sentence)
+        else:
+            messages.success(request, ROTATION_TEXT)
+            return redirect_to(request, "operations")
+    status = load_rotation_status(request.membership)
+    context = {"form": form, "rotation": status, "key_ids": find_key_ids()}
+    code = 422 if form.errors else 200
+    return render_operations_dialog(request, "operations/_rotation.html", context, code)
+
+
 def confirm_and_act(
     request: TeamRequest, dialog: str, act: Callable[[], str], words: str = ""
 ) -> HttpResponse:
@@ -73,8 +100,15 @@ def confirm_and_act(
         except Refusal as refusal:
             error, status = refusal.sentence, 422
     context = {"error": error, "words": words, "tenant": request.team.tenant}
+    return render_operations_dialog(request, dialog, context, status)
+
+
+def render_operations_dialog(
+    request: TeamRequest, dialog: str, context: dict[str, object], status: int
+) -> HttpResponse:
+    """Render the dialog: alone for htmx, over the page without JavaScript."""
     if request.htmx:
         return render(request, dialog, {**context, "fragment": True}, status=status)
     page = build_operations_page(request.membership)
-    context |= {"page": page, "dialog": dialog}
+    context = {**context, "page": page, "dialog": dialog}
     return render(request, "operations/dialog_page.html", context, status=status)

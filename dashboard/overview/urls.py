@@ -1,4 +1,4 @@
-"""URL of the overview."""
+"""URLs of the overview."""
 
 from __future__ import annotations
 
@@ -8,4 +8,5 @@ from dashboard.overview import views
 
 urlpatterns = [
     path("", views.overview, name="overview"),
+    path("getting-started/hide/", views.hide_first_steps, name="getting-started-hide"),
 ]

@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 EVALUATE_ALERTS_TASK = "dashboard.tasks.evaluate_alerts"
 DELIVER_ALERT_TASK = "dashboard.tasks.deliver_alert"
 RESET_MAIL_TASK = "dashboard.tasks.send_password_reset"
+ROTATE_KEYS_TASK = "dashboard.tasks.rotate_keys"
 VERIFY_AUDIT_TASK = "dashboard.tasks.verify_audit_chain"
 INVITATION_MAIL_TASK = "dashboard.tasks.send_invitation"
 CHANGED_MAIL_TASK = "dashboard.tasks.send_password_changed"
@@ -25,7 +26,7 @@ def enqueue_now(name: str, *args: object, expires_s: int | None = None) -> None:
     current_app.send_task(name, args, expires=expires_s, retry=False)
 
 
-def enqueue_after_commit(name: str, id: UUID) -> None:
+def enqueue_after_commit(name: str, id: UUID | int) -> None:
     """Enqueue on commit. Without Redis nothing is enqueued; Celery beat finds the work within 30
     s."""
     transaction.on_commit(lambda: _enqueue(name, str(id)))

@@ -197,11 +197,12 @@ def welcome_text(installation: Installation, seconds: float) -> str:
 
 def demo_sign_in_lines(installation: Installation) -> list[str]:
     """One sign-in per role of the demo team."""
-    demo = installation.var / "demo.json"
+    demo, portal = installation.var / "demo.json", installation.portal_url
     if not demo.is_file():
         return [
             "",
-            "There is no demo team. Create a team: .venv/bin/python manage.py create_team --help",
+            f"There is no demo team. If nobody has an account yet, open {portal}/setup/ and enter",
+            "the set-up code above. It is valid until the next start, for a day at most.",
         ]
     by_role = {
         person["role"]: person for person in reversed(json.loads(demo.read_text())["people"])

@@ -103,7 +103,7 @@ def encrypt(plain: bytes, row: str, ring: KeyRing) -> bytes:
     """The envelope of `plain` for the row of that name, made with the ring's current key."""
     if not row:
         raise EncryptionError("The row of an encrypted value needs a name.")
-    head = _build_header(ring.current_key_id)
+    head = envelope_header(ring.current_key_id)
     nonce = secrets.token_bytes(NONCE_BYTES)
     ciphertext = AESGCM(ring.keys[ring.current_key_id]).encrypt(nonce, plain, head + row.encode())
     return head + nonce + ciphertext
@@ -153,7 +153,8 @@ def _cached_key_ring(text: str) -> KeyRing:
     return KeyRing.parse(text)
 
 
-def _build_header(name: str) -> bytes:
+def envelope_header(name: str) -> bytes:
+    """The start of each envelope that the key of this id makes."""
     return bytes((ENVELOPE_VERSION, len(name))) + name.encode("ascii")
 
 

@@ -53,15 +53,3 @@ def can_decrypt(token: Token) -> bool:
 def token_fingerprint(secret: Secret) -> str:
     """16 hexadecimal digits that identify a token without revealing any of it."""
     return hashlib.sha256(b"reelroom token\0" + secret.reveal().encode()).hexdigest()[:16]
-
-
-def reencrypt_token(token: Token) -> bool:
-    """Encrypt the value again with the current key; False if the row changed meanwhile.
-
-    Online and resumable: each row is one conditional update, and a row encrypted with an old key
-    decrypts with the ring before and after.
-    """
-    old, ring = bytes(token.ciphertext), encryption.load_key_ring()
-    plain = encryption.decrypt(old, token.encryption_context(), ring)
-    new = encryption.encrypt(plain, token.encryption_context(), ring)
-    return bool(Token.objects.filter(pk=token.pk, ciphertext=old).update(ciphertext=new))

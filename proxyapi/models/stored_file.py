@@ -4,6 +4,7 @@ a storyboard waits with the storyboard, since each copy of it needs the frame ag
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -14,6 +15,8 @@ from proxyapi.models.storyboard import Storyboard
 
 
 class StoredFile(models.Model):
+    SEALED_ROWS_READ_AT_ONCE: ClassVar[int] = 1  # a file has up to 20 MB
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     job = models.ForeignKey(Job, models.CASCADE, related_name="stored_files", null=True, blank=True)
     storyboard = models.ForeignKey(
@@ -40,7 +43,6 @@ class StoredFile(models.Model):
     def __str__(self) -> str:
         return f"{self.name} ({self.content_type}, {self.size} bytes)"
 
-    @property
     def encryption_context(self) -> str:
         """Return the name that binds the ciphertext to this row."""
         return f"stored file {self.pk}"

@@ -85,6 +85,11 @@ class Token(models.Model):
         stored (rule 5)."""
         return self.fingerprint
 
+    @classmethod
+    def sealed_rows(cls) -> TokenQuerySet:
+        """Return the rows that hold a value: that of a removed one was deleted."""
+        return cls.objects.not_removed()
+
     def encryption_context(self) -> str:
         """What the ciphertext is bound to: moved to another row it cannot be decrypted."""
         return f"proxyapi_token:{self.pk}"

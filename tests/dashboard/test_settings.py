@@ -73,7 +73,7 @@ def test_a_command_typed_beside_make_run_uses_its_address(
     ("name", "value", "told"),
     [
         ("LOG_LEVEL", "loud", "LOG_LEVEL must be one of INFO, DEBUG, WARNING"),
-        ("DEMO", "bare", "DEMO must be one of full, empty."),
+        ("DEMO", "bare", "DEMO must be one of full, empty, none."),
         ("LOG_FORMAT", "xml", "LOG_FORMAT must be one of plain, json."),
         (
             "TIME_ZONE",

@@ -10,7 +10,7 @@ import pytest
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 
-from proxyapi.credentials import encryption, token_vault
+from proxyapi.credentials import encryption, key_rotation, token_vault
 from proxyapi.models import Token
 from tests.factories import TokenFactory
 
@@ -61,15 +61,15 @@ def test_a_dry_run_counts_and_changes_nothing(tokens: list[Token]) -> None:
 
 
 def test_a_run_that_was_cut_off_goes_on_where_it_stopped(tokens: list[Token]) -> None:
-    token_vault.reencrypt_token(tokens[0])
+    key_rotation.reencrypt_row(tokens[0])
     assert keys() == {"new", "old"}
     assert "2 tokens encrypted again" in rotate()
 
 
 def test_a_row_that_changed_meanwhile_is_not_overwritten(tokens: list[Token]) -> None:
     stale = Token.objects.get(pk=tokens[0].pk)
-    token_vault.reencrypt_token(tokens[0])
-    assert not token_vault.reencrypt_token(stale)
+    key_rotation.reencrypt_row(tokens[0])
+    assert not key_rotation.reencrypt_row(stale)
 
 
 def test_a_tampered_row_is_named_and_left_alone(tokens: list[Token]) -> None:

@@ -59,7 +59,7 @@ def test_a_rotation_encrypts_files_again(stored_file: StoredFile, settings: Any)
 
 def test_a_rotation_names_files_that_do_not_decrypt(stored_file: StoredFile) -> None:
     StoredFile.objects.update(ciphertext=b"\x01\x03old" + bytes(60))
-    with pytest.raises(CommandError, match="1 uploaded files could not be decrypted"):
+    with pytest.raises(CommandError, match="1 secrets could not be decrypted"):
         call_command("rotate_keys", stdout=StringIO())
 
 

@@ -41,6 +41,8 @@ ACTION_TITLES: dict[str, str] = {
     A.INVITATION_RESEND: "Sent an invitation again",
     A.INVITATION_RESTORE: "Restored an invitation",
     A.INVITATION_REVOKE: "Revoked an invitation",
+    A.KEY_ROTATION_END: "Ended a rotation of the encryption key",
+    A.KEY_ROTATION_START: "Started a rotation of the encryption key",
     A.LABEL_ADD: "Added a label",
     A.LABEL_CHANGE: "Renamed a label",
     A.LABEL_REMOVE: "Removed a label",
@@ -63,6 +65,9 @@ ACTION_TITLES: dict[str, str] = {
     A.PRESET_REMOVE: "Deleted a preset",
     A.SIGN_IN: "Signed in",
     A.SIGN_IN_REFUSE: "Sign-in refused",
+    A.TEAM_CREATE: "Created the team",
+    A.TEAM_RESTORE: "Ended the suspension of the team",
+    A.TEAM_SUSPEND: "Suspended the team",
     A.TEAM_TIME_ZONE: "Changed the time zone",
     A.TOKEN_ADD: "Added a token",
     A.TOKEN_REMOVE: "Removed a token",
@@ -96,9 +101,26 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
     ),
     "money": frozenset(MONEY_AUDIT_ACTIONS),
     "tokens": frozenset(
-        {A.TOKEN_ADD, A.TOKEN_REMOVE, A.TOKEN_UNDECRYPTABLE, A.WEBHOOK_SET, A.WEBHOOK_REMOVE}
+        {
+            A.TOKEN_ADD,
+            A.TOKEN_REMOVE,
+            A.TOKEN_UNDECRYPTABLE,
+            A.KEY_ROTATION_START,
+            A.KEY_ROTATION_END,
+            A.WEBHOOK_SET,
+            A.WEBHOOK_REMOVE,
+        }
     ),
-    "settings": frozenset({A.TEAM_TIME_ZONE, A.BRAND_KIT_CHANGE, A.ALERT_TEST}),
+    "settings": frozenset(
+        {
+            A.TEAM_CREATE,
+            A.TEAM_RESTORE,
+            A.TEAM_SUSPEND,
+            A.TEAM_TIME_ZONE,
+            A.BRAND_KIT_CHANGE,
+            A.ALERT_TEST,
+        }
+    ),
     "refused": frozenset(REFUSED_ACTIONS),
 }
 ACTIONS_BY_GROUP["videos"] = frozenset(ACTION_TITLES).difference(*ACTIONS_BY_GROUP.values())

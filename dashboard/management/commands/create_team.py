@@ -1,4 +1,7 @@
-"""`manage.py create_team`: create a team and its owner on an installation without the demo."""
+"""`manage.py create_team`: create a team and its owner on an installation without the demo.
+
+The first user of an installation becomes its operator, as at /setup/.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from dashboard.alerts import default_rules
+from dashboard.instance.teams import create_team
 from dashboard.management.commands.add_member import create_person
-from dashboard.models import Membership, Role, Team, User
-from dashboard.shared.text_validation import validate_line
-from proxyapi.models import Tenant
-
-MAX_TEAM_NAME_LENGTH = Team._meta.get_field("name").max_length or 0
+from dashboard.models import Membership, Role, User
+from proxyapi.refusals import Refusal
 
 
 class Command(BaseCommand):
@@ -30,24 +29,18 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *_: Any, team: str, email: str, name: str, **__: Any) -> None:
-        is_taken = Team.objects.filter(name=team).exists()
-        if not team.strip() or len(team) > MAX_TEAM_NAME_LENGTH or is_taken:
-            raise CommandError(
-                f"The team needs a unique name of at most {MAX_TEAM_NAME_LENGTH} characters."
-            )
         try:
-            validate_line(team)
-        except ValidationError as error:
-            raise CommandError(f"{team!a}: {error.messages[0]}") from error
+            new_team = create_team(team, settings.TIME_ZONE)
+        except Refusal as refusal:
+            raise CommandError(f"{team!a}: {refusal.sentence}") from None
         if User.objects.filter(email__iexact=email).exists():
             raise CommandError(f"{email} already has a user account.")
-        password = secrets.token_urlsafe(15)
+        password, is_first = secrets.token_urlsafe(15), not User.objects.exists()
         owner = create_person(email, password, name)
-        new_team = Team.objects.create(
-            name=team, tenant=Tenant.objects.create(time_zone=settings.TIME_ZONE)
-        )
-        default_rules.create_default_rules(new_team)
         Membership.objects.create(team=new_team, user=owner, role=Role.OWNER)
+        if is_first:
+            owner.is_superuser = True
+            owner.save(update_fields=["is_superuser"])
         self.stdout.write(
             f"{name} owns {team} and signs in with {owner.email} and the password {password}"
         )

@@ -1,5 +1,5 @@
 """`manage.py prepare`: prepare a start. It migrates, collects static files, recovers charges after
-the database was restored, and creates the demo once.
+the database was restored, and creates the demo once, or else a set-up code while there is no user.
 
 Each step does nothing if nothing is to do, so it runs before every start.
 """
@@ -15,6 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError, connection
 
 from dashboard.maintenance import migration_executor
+from dashboard.models import User
 from dashboard.monitoring import readiness
 from dashboard.static_files import releases
 from proxyapi.charges import recovery
@@ -32,8 +33,10 @@ class Command(BaseCommand):
         if readiness.check_redis():
             raise CommandError("Redis does not answer. Check REDIS_URL.")
         self.recover()
-        if settings.VIDEO_API_IS_SANDBOX:
+        if settings.VIDEO_API_IS_SANDBOX and settings.DEMO != "none":
             call_command("seed_demo", stdout=self.stdout)
+        elif not User.objects.exists():
+            call_command("create_setup_code", stdout=self.stdout)
 
     def migrate(self) -> None:
         try:

@@ -71,6 +71,11 @@ def load_encryption_keys(team: Team, tokens: Iterable[Token]) -> EncryptionKeys:
     )
 
 
+def find_key_ids() -> tuple[str, ...]:
+    """Return the ids of the keys in the setting, the one that encrypts first."""
+    return tuple(encryption.load_key_ring().keys)
+
+
 def key_of(blob: bytes | memoryview) -> str:
     return encryption.envelope_key_id_or_blank(bytes(blob))
 

@@ -17,6 +17,7 @@ from dashboard.operations.queries.money_at_risk import MoneyAtRisk, load_money_a
 from dashboard.operations.queries.open_items import OpenItem, load_open_items
 from dashboard.operations.queries.processes import ProcessState, load_processes
 from dashboard.operations.queries.request_use import RequestUse, load_request_use
+from dashboard.operations.queries.rotation_status import RotationStatus, load_rotation_status
 from dashboard.operations.queries.service_day import ServiceDay, load_service_day
 from dashboard.operations.queries.token_hygiene import (
     TokenHygieneRow,
@@ -39,6 +40,7 @@ class OperationsPage:
     tokens: tuple[TokenHygieneRow, ...]
     accounts: int
     keys: EncryptionKeys
+    rotation: RotationStatus
     version: str
     service_address: str
     is_stopped: bool
@@ -74,6 +76,7 @@ def build_operations_page(reader: Membership) -> OperationsPage:
         tokens=build_hygiene_rows(tokens, now),
         accounts=len({token.account_id for token in tokens}),
         keys=load_encryption_keys(team, tokens),
+        rotation=load_rotation_status(reader),
         version=__version__,
         service_address=settings.VIDEO_API_BASE_URL.partition("://")[2],
         is_stopped=team.tenant.charges_stopped_at is not None,

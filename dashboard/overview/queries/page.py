@@ -15,6 +15,7 @@ from dashboard.models import Membership
 from dashboard.overview.queries.attention_items import AttentionList, build_attention_list
 from dashboard.overview.queries.attention_rows import load_attention_rows
 from dashboard.overview.queries.credits import CreditsOverview, build_credits_overview
+from dashboard.overview.queries.getting_started import GettingStarted, load_getting_started
 from dashboard.overview.queries.spend import SpendOverview, build_spend_overview
 from dashboard.overview.queries.sums import (
     OverviewSums,
@@ -52,11 +53,12 @@ class Overview:
     attention: AttentionList | None = None
     spend: SpendOverview | None = None
     running: RunningRenders | None = None
+    getting_started: GettingStarted | None = None
 
 
 def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
-    """Build the complete page: five queries besides those of the shell, three if nothing
-    renders."""
+    """Build the complete page: five queries besides those of the shell, three if nothing renders;
+    one more for who has first steps to do."""
     window = reader_window(reader, span)
     accounts, sums = shell.accounts, load_reader_sums(reader, shell.accounts, window)
     return Overview(
@@ -65,6 +67,7 @@ def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
         attention=load_attention_list(reader, accounts),
         spend=build_spend_overview(sums),
         running=load_running_renders(reader.team.tenant_id, shell.counts.running),
+        getting_started=load_getting_started(reader, accounts),
     )
 
 
@@ -94,12 +97,19 @@ def build_running_part(reader: Membership, span: str) -> Overview:
     return Overview(reader_window(reader, span), running=running)
 
 
+def build_getting_started_part(reader: Membership, span: str) -> Overview:
+    accounts = tuple(accounts_with_ledger(reader.team.tenant))
+    started = load_getting_started(reader, accounts)
+    return Overview(reader_window(reader, span), getting_started=started)
+
+
 PART_BUILDERS: Mapping[str, Callable[[Membership, str], Overview]] = {
     "credits": build_credits_part,
     "attention": build_attention_part,
     "spend": build_spend_part,
     "spenders": build_spend_part,
     "running": build_running_part,
+    "getting_started": build_getting_started_part,
 }
 
 

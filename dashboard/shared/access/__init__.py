@@ -38,6 +38,7 @@ from dashboard.shared.access.permissions import (
     PERMISSION_MESSAGES,
     check_permission,
     has_permission,
+    require_operator,
     require_visible,
 )
 from dashboard.shared.access.storyboards import (

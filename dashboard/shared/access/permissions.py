@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from dashboard.models import Membership
+from dashboard.models import Membership, User
 from dashboard.shared.roles import Permission, role_allows
 
 PERMISSION_MESSAGES: dict[Permission, str] = {
@@ -42,3 +42,10 @@ def require_visible(membership: Membership, permission: Permission) -> None:
 
 def has_permission(membership: Membership, permission: Permission) -> bool:
     return role_allows(membership.role, permission)
+
+
+def require_operator(user: User) -> None:
+    """Raise `Http404` unless the user operates the installation: the page does not exist for
+    others."""
+    if not user.is_superuser:
+        raise Http404("This page does not exist for your account.")

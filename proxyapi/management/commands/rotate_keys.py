@@ -1,18 +1,16 @@
-"""`manage.py rotate_keys`: encrypt tokens and files again with the first key of ENCRYPTION_KEYS."""
+"""`manage.py rotate_keys`: encrypt all secrets again with the first key of ENCRYPTION_KEYS."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
-from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Model
 
-from proxyapi import stored_files
-from proxyapi.credentials import encryption, token_vault
-from proxyapi.models import Token
+from proxyapi.credentials import encryption, key_rotation
+from proxyapi.credentials.key_rotation import UnreadableSecret
 
-BATCH_SIZE = 500
+MAX_NAMED = 5
 
 
 class Command(BaseCommand):
@@ -25,51 +23,34 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="only count, change nothing")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        old = sum(1 for _ in tokens_under_old_keys())
-        if options["dry_run"]:
-            self.stdout.write(f"{old} tokens need an old key.")
+    def handle(self, *_: Any, dry_run: bool, **__: Any) -> None:
+        """A secret that no key decrypts does not stop the others, whose key may have leaked."""
+        if dry_run:
+            for model in key_rotation.sealed_models():
+                count = key_rotation.rows_under_old_keys(model).count()
+                self.stdout.write(f"{count} {model._meta.verbose_name_plural} need an old key.")
             return
-        broken = [token for token in tokens_under_old_keys() if not self.try_reencrypt(token)]
-        left = sum(1 for _ in tokens_under_old_keys())
-        self.stdout.write(
-            f"{old - left} tokens encrypted again with "
-            f"{encryption.load_key_ring().current_key_id!r}."
-        )
-        if broken:
-            names = ", ".join(str(token.pk) for token in broken[:5])
+        unreadable = [
+            secret for model in key_rotation.sealed_models() for secret in self.rotate(model)
+        ]
+        if unreadable:
+            names = ", ".join(secret.label for secret in unreadable[:MAX_NAMED])
             raise CommandError(
-                f"{len(broken)} tokens could not be decrypted and were not changed: {names}"
+                f"{len(unreadable)} secrets could not be decrypted and were not changed: {names}"
             )
-        if left:
-            raise CommandError(f"{left} tokens changed during the run. Run it again.")
-        if files := stored_files.reencrypt_stored_files():
-            raise CommandError(f"{files} uploaded files could not be decrypted and wait unchanged.")
-        self.stdout.write("No token and no uploaded file needs an old key.")
+        if left := key_rotation.count_secrets_under_old_keys():
+            raise CommandError(f"{left} secrets changed during the run. Run it again.")
+        self.stdout.write("No secret needs an old key.")
 
-    def try_reencrypt(self, token: Token) -> bool:
-        """Return False only for a row that does not decrypt; a row that changed meanwhile is read
-        again."""
-        try:
-            token_vault.reencrypt_token(token)
-        except encryption.EncryptionError:
-            return False
-        return True
-
-
-def tokens_under_old_keys() -> Iterator[Token]:
-    """Yield the rows batch by batch, each read to its end before the caller writes.
-
-    On SQLite a read that is still open while its connection writes fails as soon as another
-    connection has written, and no timeout helps.
-    """
-    current, last = encryption.load_key_ring().current_key_id, UUID(int=0)
-    while batch := list(
-        Token.objects.not_removed().filter(pk__gt=last).order_by("pk")[:BATCH_SIZE]
-    ):
-        yield from (
-            token
-            for token in batch
-            if encryption.envelope_key_id_or_blank(bytes(token.ciphertext)) != current
-        )
-        last = batch[-1].pk
+    def rotate(self, model: type[Model]) -> list[UnreadableSecret]:
+        """Encrypt the rows of the model again; return those that no key decrypts."""
+        count, unreadable, is_last = 0, list[UnreadableSecret](), False
+        while not is_last:
+            skipped = [secret.id for secret in unreadable]
+            batch = key_rotation.reencrypt_batch(skipped, model)
+            count, is_last = count + batch.reencrypted, batch.is_last
+            unreadable += batch.unreadable
+        key_id = encryption.load_key_ring().current_key_id
+        names = model._meta.verbose_name_plural
+        self.stdout.write(f"{count} {names} encrypted again with {key_id!r}.")
+        return unreadable

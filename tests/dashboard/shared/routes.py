@@ -25,6 +25,7 @@ class Route(NamedTuple):
 
 ROUTES = {
     "overview": Route(EVERYBODY),
+    "getting-started-hide": Route(None, EVERYBODY),
     "library": Route(EVERYBODY),
     "live": Route(None),  # a stream: tests/dashboard/shared/live/test_stream.py
     "theme": Route(None, EVERYBODY),
@@ -210,5 +211,9 @@ ROUTES = {
     "token-removals": Route(MAKERS, MAKERS, of="token"),
 }
 OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told whose it is
+# For the operator of the installation alone: tests/dashboard/instance/test_access.py.
+OPERATORS = {"key-rotations"}
 # For whoever watches over the process, and for who was invited (tests/dashboard/members).
 OPEN = {"healthz", "readyz", "join", "join-acceptances", "invitation"}
+# Only for the first owner, until it is complete: tests/dashboard/setup/.
+OPEN |= {"setup", "setup-tokens", "setup-invitations", "setup-completions"}
