@@ -24,6 +24,7 @@ AREAS = (
         "forecast",
         "top_up",
     ),
+    "single_sign_on",
     *("costs", "reconciliation", "alerts", "members", "tokens", "audit", "operations"),
 )
 

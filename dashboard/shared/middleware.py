@@ -24,6 +24,7 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefre
 
 from dashboard.models import Membership
 from dashboard.shared.audit_log import client_ip_of_request
+from dashboard.shared.openid.session_teams import find_required_single_sign_on, open_memberships
 from dashboard.shared.safe_redirect import safe_return_path
 
 TEAM_SESSION_KEY = "team"
@@ -80,7 +81,7 @@ class TeamMiddleware:
         if not getattr(view, "login_required", True) or not request.user.is_authenticated:
             return None
         if not set_request_team(request) and not request.path.startswith("/accounts/"):
-            return render(request, "account/no_team.html", status=403)
+            return explain_no_team(request)
         return HttpResponseClientRefresh() if is_for_another_team(request) else None
 
 
@@ -143,6 +144,13 @@ def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> 
     return page
 
 
+def explain_no_team(request: HttpRequest) -> HttpResponse:
+    """Say who can add the user to a team, or that their team requires single sign-on."""
+    required = find_required_single_sign_on(request.session, request.user)
+    template = "account/single_sign_on_required.html" if required else "account/no_team.html"
+    return render(request, template, {"single_sign_on": required}, status=403)
+
+
 def set_request_team(request: HttpRequest) -> bool:
     """Set the team of the signed-in user on the request; return False if they have none."""
     # Set before any query: events from now on may be missing on the page.
@@ -155,7 +163,7 @@ def set_request_team(request: HttpRequest) -> bool:
 
 
 def current_membership(request: HttpRequest) -> Membership | None:
-    memberships = Membership.objects.filter(user_id=request.user.pk or 0)
+    memberships = open_memberships(request.session, request.user.pk or 0)
     memberships = memberships.select_related(
         "team__tenant", "team__brand_kit", "user", "default_preset"
     )

@@ -63,6 +63,13 @@ ACTION_TITLES: dict[str, str] = {
     A.PRESET_REMOVE: "Deleted a preset",
     A.SIGN_IN: "Signed in",
     A.SIGN_IN_REFUSE: "Sign-in refused",
+    A.SINGLE_SIGN_ON_BYPASS: "Signed in past single sign-on",
+    A.SINGLE_SIGN_ON_CHANGE: "Changed single sign-on",
+    A.SINGLE_SIGN_ON_JOIN: "Joined with single sign-on",
+    A.SINGLE_SIGN_ON_REMOVE: "Removed single sign-on",
+    A.SINGLE_SIGN_ON_REQUIRE: "Changed whether single sign-on is required",
+    A.SINGLE_SIGN_ON_SECRET: "Changed the client secret",
+    A.SINGLE_SIGN_ON_TEST: "Tested single sign-on",
     A.TEAM_TIME_ZONE: "Changed the time zone",
     A.TOKEN_ADD: "Added a token",
     A.TOKEN_REMOVE: "Removed a token",
@@ -90,15 +97,37 @@ GROUP_LABELS = {
     "refused": "Refused attempts",
 }
 ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
-    "sign-in": frozenset({A.SIGN_IN, A.SIGN_IN_REFUSE, A.PASSWORD_CHANGE, A.PASSWORD_RESET}),
+    "sign-in": frozenset(
+        {
+            A.SIGN_IN,
+            A.SIGN_IN_REFUSE,
+            A.PASSWORD_CHANGE,
+            A.PASSWORD_RESET,
+            A.SINGLE_SIGN_ON_BYPASS,
+        }
+    ),
     "members": frozenset(
-        action for action in A if action.partition(".")[0] in ("invitation", "member", "ownership")
+        action
+        for action in A
+        if action.partition(".")[0] in ("invitation", "member", "ownership")
+        or action == A.SINGLE_SIGN_ON_JOIN
     ),
     "money": frozenset(MONEY_AUDIT_ACTIONS),
     "tokens": frozenset(
         {A.TOKEN_ADD, A.TOKEN_REMOVE, A.TOKEN_UNDECRYPTABLE, A.WEBHOOK_SET, A.WEBHOOK_REMOVE}
     ),
-    "settings": frozenset({A.TEAM_TIME_ZONE, A.BRAND_KIT_CHANGE, A.ALERT_TEST}),
+    "settings": frozenset(
+        {
+            A.TEAM_TIME_ZONE,
+            A.BRAND_KIT_CHANGE,
+            A.ALERT_TEST,
+            A.SINGLE_SIGN_ON_CHANGE,
+            A.SINGLE_SIGN_ON_REMOVE,
+            A.SINGLE_SIGN_ON_REQUIRE,
+            A.SINGLE_SIGN_ON_SECRET,
+            A.SINGLE_SIGN_ON_TEST,
+        }
+    ),
     "refused": frozenset(REFUSED_ACTIONS),
 }
 ACTIONS_BY_GROUP["videos"] = frozenset(ACTION_TITLES).difference(*ACTIONS_BY_GROUP.values())
