@@ -24,7 +24,8 @@ AREAS = (
         "forecast",
         "top_up",
     ),
-    *("costs", "reconciliation", "alerts", "members", "tokens", "audit", "operations"),
+    *("costs", "reconciliation", "alerts", "members", "security", "tokens", "audit"),
+    "operations",
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [

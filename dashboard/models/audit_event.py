@@ -93,7 +93,11 @@ class AuditAction(models.TextChoices):
     PRESET_REMOVE = "preset.remove"
     SIGN_IN = "sign_in"
     SIGN_IN_REFUSE = "sign_in.refuse"
+    TEAM_DOMAINS = "team.domains"
+    TEAM_SESSIONS = "team.sessions"
+    TEAM_SIGN_OUT = "team.sign_out"
     TEAM_TIME_ZONE = "team.time_zone"
+    TEAM_TWO_FACTOR = "team.two_factor"
     TOKEN_ADD = "token.add"  # noqa: S105
     TOKEN_REMOVE = "token.remove"  # noqa: S105
     TOKEN_UNDECRYPTABLE = "token.undecryptable"  # noqa: S105

@@ -63,7 +63,11 @@ ACTION_TITLES: dict[str, str] = {
     A.PRESET_REMOVE: "Deleted a preset",
     A.SIGN_IN: "Signed in",
     A.SIGN_IN_REFUSE: "Sign-in refused",
+    A.TEAM_DOMAINS: "Changed the allowed e-mail domains",
+    A.TEAM_SESSIONS: "Changed the length of sessions",
+    A.TEAM_SIGN_OUT: "Signed everybody out",
     A.TEAM_TIME_ZONE: "Changed the time zone",
+    A.TEAM_TWO_FACTOR: "Changed whether two-factor is required",
     A.TOKEN_ADD: "Added a token",
     A.TOKEN_REMOVE: "Removed a token",
     A.TOKEN_UNDECRYPTABLE: "Token cannot be decrypted",
@@ -85,6 +89,7 @@ GROUP_LABELS = {
     "members": "Members",
     "money": "Money",
     "tokens": "Tokens and webhooks",
+    "security": "Security",
     "settings": "Settings",
     "videos": "Videos and drafts",
     "refused": "Refused attempts",
@@ -98,6 +103,7 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
     "tokens": frozenset(
         {A.TOKEN_ADD, A.TOKEN_REMOVE, A.TOKEN_UNDECRYPTABLE, A.WEBHOOK_SET, A.WEBHOOK_REMOVE}
     ),
+    "security": frozenset({A.TEAM_DOMAINS, A.TEAM_SESSIONS, A.TEAM_SIGN_OUT, A.TEAM_TWO_FACTOR}),
     "settings": frozenset({A.TEAM_TIME_ZONE, A.BRAND_KIT_CHANGE, A.ALERT_TEST}),
     "refused": frozenset(REFUSED_ACTIONS),
 }
