@@ -24,8 +24,8 @@ AREAS = (
         "forecast",
         "top_up",
     ),
-    "single_sign_on",
-    *("costs", "reconciliation", "alerts", "members", "tokens", "audit", "operations"),
+    *("costs", "reconciliation", "alerts", "members", "security", "tokens", "audit"),
+    *("operations", "single_sign_on"),
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -47,6 +47,12 @@ from dashboard.models.single_sign_on import (
     SingleSignOnGroup,
     SingleSignOnSecret,
 )
+from dashboard.models.team_security import (
+    MAX_SESSION_HOURS,
+    MAX_SESSION_IDLE_MINUTES,
+    MIN_SESSION_IDLE_MINUTES,
+    TeamSecurity,
+)
 from dashboard.models.user import User
 from dashboard.models.video_version import VersionDifference, VersionGroup, VideoVersion
 from dashboard.models.voice_consent import VoiceConsent

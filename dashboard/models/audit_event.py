@@ -100,7 +100,11 @@ class AuditAction(models.TextChoices):
     SINGLE_SIGN_ON_REQUIRE = "single_sign_on.require"
     SINGLE_SIGN_ON_SECRET = "single_sign_on.secret"  # noqa: S105
     SINGLE_SIGN_ON_TEST = "single_sign_on.test"
+    TEAM_DOMAINS = "team.domains"
+    TEAM_SESSIONS = "team.sessions"
+    TEAM_SIGN_OUT = "team.sign_out"
     TEAM_TIME_ZONE = "team.time_zone"
+    TEAM_TWO_FACTOR = "team.two_factor"
     TOKEN_ADD = "token.add"  # noqa: S105
     TOKEN_REMOVE = "token.remove"  # noqa: S105
     TOKEN_UNDECRYPTABLE = "token.undecryptable"  # noqa: S105

@@ -16,6 +16,8 @@ from dashboard.models import (
     SignInEvent,
     SignInOutcome,
     SingleSignOn,
+    Team,
+    TeamSecurity,
     User,
 )
 from dashboard.shared.audit_log import AuditActor, append_audit_rows_last, record_audit_event
@@ -35,6 +37,7 @@ OTHER_ACCOUNT = (
     "or admin of {team} invite you; after that single sign-on works here too."
 )
 DISABLED = "The account of {address} is disabled. Ask an owner or admin of {team} to invite you."
+OTHER_DOMAIN = "Only addresses of these domains may join {team}: {domains}."
 OPERATOR = "{address} belongs to an operator of this portal, who signs in with a password."
 
 
@@ -89,6 +92,7 @@ def find_member(single_sign_on: SingleSignOn, identity: ProviderIdentity) -> Mem
 def join_team(single_sign_on: SingleSignOn, identity: ProviderIdentity, role: Role) -> Membership:
     """Make an account without a password, and its membership."""
     team = single_sign_on.team
+    check_domain_allowed(team, identity.address)
     name = identity.name or identity.address.partition("@")[0]
     user, is_new = User.objects.get_or_create(
         email=identity.address, defaults={"name": name, "password": make_password(None)}
@@ -102,6 +106,14 @@ def join_team(single_sign_on: SingleSignOn, identity: ProviderIdentity, role: Ro
         notify_owners(member, f"{user} joined {team}")
         publish_event(team.tenant_id, EventType.MEMBER, team.pk)
     return member
+
+
+def check_domain_allowed(team: Team, address: str) -> None:
+    security = TeamSecurity.objects.filter(team=team).first()
+    domains = security.allowed_domains if security else []
+    if domains and address.rpartition("@")[2] not in domains:
+        sentence = OTHER_DOMAIN.format(team=team.name, domains=", ".join(domains))
+        raise SignInRefused(sentence, address, "not an allowed e-mail domain")
 
 
 def change_role(member: Membership, role: Role) -> None:

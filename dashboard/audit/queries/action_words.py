@@ -70,7 +70,11 @@ ACTION_TITLES: dict[str, str] = {
     A.SINGLE_SIGN_ON_REQUIRE: "Changed whether single sign-on is required",
     A.SINGLE_SIGN_ON_SECRET: "Changed the client secret",
     A.SINGLE_SIGN_ON_TEST: "Tested single sign-on",
+    A.TEAM_DOMAINS: "Changed the allowed e-mail domains",
+    A.TEAM_SESSIONS: "Changed the length of sessions",
+    A.TEAM_SIGN_OUT: "Signed everybody out",
     A.TEAM_TIME_ZONE: "Changed the time zone",
+    A.TEAM_TWO_FACTOR: "Changed whether two-factor is required",
     A.TOKEN_ADD: "Added a token",
     A.TOKEN_REMOVE: "Removed a token",
     A.TOKEN_UNDECRYPTABLE: "Token cannot be decrypted",
@@ -92,6 +96,7 @@ GROUP_LABELS = {
     "members": "Members",
     "money": "Money",
     "tokens": "Tokens and webhooks",
+    "security": "Security",
     "settings": "Settings",
     "videos": "Videos and drafts",
     "refused": "Refused attempts",
@@ -116,18 +121,20 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
     "tokens": frozenset(
         {A.TOKEN_ADD, A.TOKEN_REMOVE, A.TOKEN_UNDECRYPTABLE, A.WEBHOOK_SET, A.WEBHOOK_REMOVE}
     ),
-    "settings": frozenset(
+    "security": frozenset(
         {
-            A.TEAM_TIME_ZONE,
-            A.BRAND_KIT_CHANGE,
-            A.ALERT_TEST,
             A.SINGLE_SIGN_ON_CHANGE,
             A.SINGLE_SIGN_ON_REMOVE,
             A.SINGLE_SIGN_ON_REQUIRE,
             A.SINGLE_SIGN_ON_SECRET,
             A.SINGLE_SIGN_ON_TEST,
+            A.TEAM_DOMAINS,
+            A.TEAM_SESSIONS,
+            A.TEAM_SIGN_OUT,
+            A.TEAM_TWO_FACTOR,
         }
     ),
+    "settings": frozenset({A.TEAM_TIME_ZONE, A.BRAND_KIT_CHANGE, A.ALERT_TEST}),
     "refused": frozenset(REFUSED_ACTIONS),
 }
 ACTIONS_BY_GROUP["videos"] = frozenset(ACTION_TITLES).difference(*ACTIONS_BY_GROUP.values())

@@ -1,5 +1,4 @@
-"""`manage.py rotate_keys`: the command of proxyapi, extended to the secrets of webhooks and of single
-sign-on."""
+"""`manage.py rotate_keys`: the command of proxyapi, extended to other secrets of teams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep what a test of a team's single sign-on showed; a test signs nobody in and changes no role."""
+"""Keep what a test of a team's single sign-on showed; it signs nobody in and changes no role."""
 
 from __future__ import annotations
 

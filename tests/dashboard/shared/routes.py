@@ -187,6 +187,7 @@ ROUTES = {
     "charge-stops": Route(MANAGERS, MANAGERS, refused=404),
     "charge-resumptions": Route(MANAGERS, MANAGERS, refused=404),
     "members": Route(EVERYBODY),
+    "security": Route(MANAGERS, refused=404),
     "invitations": Route(MANAGERS, MANAGERS),
     "invitation-mails": Route(None, MANAGERS, of="invitation"),
     "invitation-restorations": Route(None, MANAGERS, of="invitation"),

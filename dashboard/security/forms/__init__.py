@@ -1,0 +1,3 @@
+"""Forms of the security page."""
+
+from __future__ import annotations
