@@ -160,7 +160,8 @@ def build_theme_choices(chosen: str) -> tuple[ThemeChoice, ...]:
 
 def shell_context(request: HttpRequest) -> dict[str, Any]:
     membership = getattr(request, "membership", None)
-    if membership is None:
+    # Nothing of the team is shown to a member who lacks the second factor that it requires.
+    if membership is None or getattr(request, "lacks_second_factor", False):
         sandbox = settings.VIDEO_API_IS_SANDBOX
         return {"sandbox": sandbox, "demo": sandbox and (settings.VAR / "demo.json").is_file()}
     return {"shell": SimpleLazyObject(lambda: build_app_shell(membership))}

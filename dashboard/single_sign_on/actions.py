@@ -17,7 +17,6 @@ from dashboard.models import (
     SignInOutcome,
     SingleSignOn,
     Team,
-    TeamSecurity,
     User,
 )
 from dashboard.shared.audit_log import AuditActor, append_audit_rows_last, record_audit_event
@@ -26,7 +25,9 @@ from dashboard.shared.openid.code_exchange import ProviderIdentity
 from dashboard.shared.openid.errors import SignInRefused
 from dashboard.shared.openid.group_roles import role_for_groups
 from dashboard.shared.roles import MANAGING_PERMISSIONS, role_allows
+from dashboard.shared.team_security import check_address_allowed
 from proxyapi.events import EventType, publish_event
+from proxyapi.refusals import Refusal
 
 NO_GROUP = (
     "{address} is in no group that {team} gives a role to. Ask an owner of the team, or whoever "
@@ -37,7 +38,6 @@ OTHER_ACCOUNT = (
     "or admin of {team} invite you; after that single sign-on works here too."
 )
 DISABLED = "The account of {address} is disabled. Ask an owner or admin of {team} to invite you."
-OTHER_DOMAIN = "Only addresses of these domains may join {team}: {domains}."
 OPERATOR = "{address} belongs to an operator of this portal, who signs in with a password."
 
 
@@ -109,11 +109,11 @@ def join_team(single_sign_on: SingleSignOn, identity: ProviderIdentity, role: Ro
 
 
 def check_domain_allowed(team: Team, address: str) -> None:
-    security = TeamSecurity.objects.filter(team=team).first()
-    domains = security.allowed_domains if security else []
-    if domains and address.rpartition("@")[2] not in domains:
-        sentence = OTHER_DOMAIN.format(team=team.name, domains=", ".join(domains))
-        raise SignInRefused(sentence, address, "not an allowed e-mail domain")
+    try:
+        check_address_allowed(team, address)
+    except Refusal as refusal:
+        reason = "not an allowed e-mail domain"
+        raise SignInRefused(refusal.sentence, address, reason) from None
 
 
 def change_role(member: Membership, role: Role) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -13,6 +13,8 @@ from django.utils.crypto import constant_time_compare
 
 from dashboard.models import Membership
 from dashboard.shared.openid.session_teams import is_open_membership
+from dashboard.shared.second_factor import SecondFactor, load_second_factors
+from dashboard.shared.team_security import find_team_security
 
 
 class StreamSession(NamedTuple):
@@ -31,17 +33,23 @@ class StreamTicket(NamedTuple):
 
 
 def expired_sessions(candidates: Collection[StreamSession]) -> frozenset[StreamSession]:
-    """Return the sessions that ended or do not open the team any more, and those of disabled users
-    or removed members; two queries."""
+    """Return the sessions that ended or do not open the team any more, and those of disabled users,
+    removed members and members who lack a second factor that the team requires; two queries, and
+    one for such a team."""
     memberships = Membership.objects.filter(
         user_id__in={candidate.user_id for candidate in candidates}, user__is_active=True
-    ).select_related("user", "team__single_sign_on")
+    ).select_related("user", "team__security_settings", "team__single_sign_on")
     sessions = Session.objects.filter(
         session_key__in={candidate.session_key for candidate in candidates},
         expire_date__gt=timezone.now(),
     )
     contents = {row.session_key: row.get_decoded() for row in sessions}
-    members = {(member.team_id, member.user_id): member for member in memberships}
+    locked = locked_memberships(memberships)
+    members = {
+        (member.team_id, member.user_id): member
+        for member in memberships
+        if member.pk not in locked
+    }
     return frozenset(
         candidate
         for candidate in candidates
@@ -55,3 +63,10 @@ def is_valid_session(session: dict[str, Any], member: Membership) -> bool:
     auth_hash = session.get(HASH_SESSION_KEY, "")
     is_same_password = constant_time_compare(auth_hash, member.user.get_session_auth_hash())
     return is_same_password and is_open_membership(session, member)
+
+
+def locked_memberships(memberships: Iterable[Membership]) -> frozenset[int]:
+    """Return the ids of those that lack a second factor which their team requires."""
+    required = [row for row in memberships if find_team_security(row.team).require_two_factor]
+    factors = load_second_factors({row.user_id for row in required}) if required else {}
+    return frozenset(row.pk for row in required if factors[row.user_id] == SecondFactor.OFF)
