@@ -263,7 +263,11 @@ SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_ENGINE = "dashboard.account.sessions"
-SESSION_COOKIE_AGE = 24 * 3600  # seconds from sign-in, however much it is used
+# Seconds. The longest that a team may choose; the session itself ends as its row says.
+SESSION_COOKIE_AGE = 30 * 24 * 3600
+# Of a team that chose no others (dashboard/shared/session_limits.py): from sign-in, however much it
+# is used, and from the last use.
+SESSION_HOURS = 24
 SESSION_IDLE_MINUTES = env.integer("SESSION_IDLE_MINUTES", 480, 30, 1440)
 CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "dashboard.shared.error_views.csrf_failure"

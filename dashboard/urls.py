@@ -24,8 +24,8 @@ AREAS = (
         "forecast",
         "top_up",
     ),
-    *("costs", "reconciliation", "alerts", "members", "tokens", "audit", "operations"),
-    "setup",
+    *("costs", "reconciliation", "alerts", "members", "security", "tokens", "audit"),
+    *("operations", "single_sign_on", "setup"),
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [

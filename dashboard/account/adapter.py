@@ -5,11 +5,21 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.stagekit import clear_login
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
-from dashboard.account.sign_in_history import record_limited_sign_in, record_sign_in
+from dashboard.account.sign_in_history import (
+    record_bypassed_single_sign_on,
+    record_limited_sign_in,
+    record_sign_in,
+)
 from dashboard.account.sign_in_limits import consume_sign_in_attempt, remember_client
 from dashboard.models import SignInOutcome, User
+from dashboard.shared.openid.session_teams import (
+    find_required_single_sign_on,
+    single_sign_on_team_id,
+)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -43,8 +53,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         response: HttpResponse = super().respond_user_inactive(request, user)
         return response
 
+    def pre_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse | None:
+        """Refuse a password or passkey where all teams of the user require single sign-on."""
+        response: HttpResponse | None = super().pre_login(request, user, **more)
+        if response is None and (required := find_required_single_sign_on(request.session, user)):
+            record_sign_in(request, SignInOutcome.SSO_REQUIRED, user.email, user)
+            clear_login(request)
+            context = {"single_sign_on": required}
+            response = render(request, "account/single_sign_on_required.html", context, status=403)
+        return response
+
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
-        record_sign_in(request, SignInOutcome.SIGNED_IN, user.email, user)
+        is_single_sign_on = single_sign_on_team_id(request.session, user.pk) is not None
+        outcome = SignInOutcome.SINGLE_SIGN_ON if is_single_sign_on else SignInOutcome.SIGNED_IN
+        record_sign_in(request, outcome, user.email, user)
+        record_bypassed_single_sign_on(request, user)
         response: HttpResponse = super().post_login(request, user, **more)
         remember_client(response, user.email)
         return response

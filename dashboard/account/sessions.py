@@ -1,4 +1,5 @@
-"""Sessions that end SESSION_IDLE_MINUTES after their last use and SESSION_COOKIE_AGE after sign-in.
+"""Sessions that end some time after their last use, and some time after sign-in
+(dashboard/shared/session_limits.py).
 
 `expire_date` of the row is that time. A use extends it by one UPDATE, at most every five minutes; a
 cookie that lives longer is not accepted.
@@ -6,15 +7,22 @@ cookie that lives longer is not accepted.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, cast
 
-from django.conf import settings
+from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-SIGNED_IN_AT_KEY = "signed_in_at"  # in the session, seconds since 1970
+from dashboard.shared.session_limits import (
+    SIGNED_IN_AT_KEY,
+    SessionLimits,
+    default_session_limits,
+    load_session_limits,
+    session_end,
+)
+
 EXPIRY_UPDATE_INTERVAL = timedelta(minutes=5)
 
 
@@ -30,21 +38,17 @@ class SessionStore(DatabaseStore):
 
     def create_model_instance(self, data: dict[str, Any]) -> Session:
         row = cast(Session, super().create_model_instance(data))
-        row.expire_date = session_expiry(data.get(SIGNED_IN_AT_KEY))
+        limits = default_session_limits()
+        if user_id := data.get(SESSION_KEY):
+            limits = load_session_limits([int(user_id)])[int(user_id)]
+        row.expire_date = session_end(data.get(SIGNED_IN_AT_KEY), timezone.now(), limits)
         return row
 
-    def extend_expiry(self) -> None:
-        """Extend the session after a use. A session without `SIGNED_IN_AT_KEY` is not extended."""
+    def extend_expiry(self, limits: SessionLimits) -> None:
+        """Let the session end as long after this use as the limits say: later, or sooner if the
+        user's limits became shorter. A session without `SIGNED_IN_AT_KEY` stays as it is."""
         if SIGNED_IN_AT_KEY not in self or self.expires_at is None:
             return
-        end = session_expiry(self[SIGNED_IN_AT_KEY])
-        if end - self.expires_at >= EXPIRY_UPDATE_INTERVAL:
+        end = session_end(self[SIGNED_IN_AT_KEY], timezone.now(), limits)
+        if end < self.expires_at or end - self.expires_at >= EXPIRY_UPDATE_INTERVAL:
             Session.objects.filter(pk=self.session_key).update(expire_date=end)
-
-
-def session_expiry(signed_in_at: int | None) -> datetime:
-    """Return when a session that is used now ends if it is not used again."""
-    now = timezone.now()
-    signed_in = now if signed_in_at is None else datetime.fromtimestamp(signed_in_at, UTC)
-    latest_end = signed_in + timedelta(seconds=settings.SESSION_COOKIE_AGE)
-    return min(now + timedelta(minutes=settings.SESSION_IDLE_MINUTES), latest_end)

@@ -23,10 +23,12 @@ from dashboard.models import (
     User,
 )
 from dashboard.shared.audit_log import AuditActor, append_audit_rows_last, record_audit_event
+from dashboard.shared.openid.session_teams import bypassed_memberships
 
 AUDIT_BATCH_SIZE = 200  # sign-ins per transaction, which locks the chains of their teams
 AUDIT_ACTIONS = {
     SignInOutcome.SIGNED_IN: AuditAction.SIGN_IN,
+    SignInOutcome.SINGLE_SIGN_ON: AuditAction.SIGN_IN,
     SignInOutcome.PASSWORD_CHANGED: AuditAction.PASSWORD_CHANGE,
     SignInOutcome.PASSWORD_RESET: AuditAction.PASSWORD_RESET,
 }
@@ -34,9 +36,12 @@ REFUSAL_REASONS = {
     SignInOutcome.WRONG_PASSWORD: "wrong password",
     SignInOutcome.RATE_LIMITED: "too many wrong passwords",
     SignInOutcome.DISABLED: "the account is disabled",
+    SignInOutcome.SSO_REFUSED: "refused after single sign-on",
+    SignInOutcome.SSO_REQUIRED: "single sign-on is required",
 }
 SIGN_IN_METHODS = {
     SignInOutcome.SIGNED_IN: "password",
+    SignInOutcome.SINGLE_SIGN_ON: "single sign-on",
     SignInOutcome.PASSWORD_CHANGED: "in the portal",
     SignInOutcome.PASSWORD_RESET: "by a link in a mail",
 }
@@ -56,6 +61,12 @@ def record_sign_in(
         client_ip=get_adapter().get_client_ip(request),
         user_agent="".join(filter(str.isprintable, request.headers.get("User-Agent", "")))[:200],
     )
+
+
+def record_bypassed_single_sign_on(request: HttpRequest, user: User) -> None:
+    """Write into the audit log of each team that an owner signed in past its single sign-on."""
+    for member in bypassed_memberships(request.session, user):
+        record_audit_event(member, AuditAction.SINGLE_SIGN_ON_BYPASS, "own account")
 
 
 def record_limited_sign_in(request: HttpRequest, address: str) -> None:

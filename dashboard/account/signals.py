@@ -14,10 +14,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from dashboard.account.sessions import SIGNED_IN_AT_KEY
 from dashboard.account.sign_in_history import record_sign_in
 from dashboard.models import SignInOutcome, User
 from dashboard.shared.enqueue import CHANGED_MAIL_TASK, enqueue_now
+from dashboard.shared.session_limits import SIGNED_IN_AT_KEY
 
 log = logging.getLogger(__name__)
 

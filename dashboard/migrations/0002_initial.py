@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
                 ('actor_name', models.CharField(max_length=254)),
                 ('source', models.CharField(choices=[('portal', 'Portal'), ('command', 'Command line'), ('system', 'Reelroom')], default='system', max_length=7)),
                 ('client_ip', models.CharField(blank=True, max_length=45)),
-                ('action', models.CharField(choices=[('access.refuse', 'Access Refuse'), ('alert_rule.add', 'Alert Rule Add'), ('alert_rule.change', 'Alert Rule Change'), ('alert.test', 'Alert Test'), ('approval_request.create', 'Approval Request Create'), ('approval_request.approve', 'Approval Request Approve'), ('approval_request.decline', 'Approval Request Decline'), ('approval_request.expire', 'Approval Request Expire'), ('approval_request.withdraw', 'Approval Request Withdraw'), ('brand_kit.change', 'Brand Kit Change'), ('budget.add', 'Budget Add'), ('budget.change', 'Budget Change'), ('budget.end', 'Budget End'), ('character.create', 'Character Create'), ('character.hide', 'Character Hide'), ('character.photo', 'Character Photo'), ('character.save', 'Character Save'), ('character.unhide', 'Character Unhide'), ('charge.create', 'Charge Create'), ('charge.match', 'Charge Match'), ('charge.recheck', 'Charge Recheck'), ('charge.write_off', 'Charge Write Off'), ('charges.resume', 'Charges Resume'), ('charges.stop', 'Charges Stop'), ('credit_pack.add', 'Credit Pack Add'), ('credit_pack.remove', 'Credit Pack Remove'), ('draft.delete', 'Draft Delete'), ('draft.restore', 'Draft Restore'), ('draft.save', 'Draft Save'), ('draft.start', 'Draft Start'), ('invitation.accept', 'Invitation Accept'), ('invitation.create', 'Invitation Create'), ('invitation.resend', 'Invitation Resend'), ('invitation.restore', 'Invitation Restore'), ('invitation.revoke', 'Invitation Revoke'), ('key_rotation.end', 'Key Rotation End'), ('key_rotation.start', 'Key Rotation Start'), ('label.add', 'Label Add'), ('label.change', 'Label Change'), ('label.remove', 'Label Remove'), ('ledger.accept', 'Ledger Accept'), ('ledger.accept_all', 'Ledger Accept All'), ('ledger.rebase', 'Ledger Rebase'), ('member.hand_over', 'Member Hand Over'), ('member.leave', 'Member Leave'), ('member.remove', 'Member Remove'), ('member.role', 'Member Role'), ('password.change', 'Password Change'), ('password.reset', 'Password Reset'), ('member.sign_out', 'Member Sign Out'), ('ownership.accept', 'Ownership Accept'), ('ownership.decline', 'Ownership Decline'), ('ownership.request', 'Ownership Request'), ('ownership.take_back', 'Ownership Take Back'), ('preset.add', 'Preset Add'), ('preset.change', 'Preset Change'), ('preset.remove', 'Preset Remove'), ('sign_in', 'Sign In'), ('sign_in.refuse', 'Sign In Refuse'), ('team.create', 'Team Create'), ('team.restore', 'Team Restore'), ('team.suspend', 'Team Suspend'), ('team.time_zone', 'Team Time Zone'), ('token.add', 'Token Add'), ('token.remove', 'Token Remove'), ('token.undecryptable', 'Token Undecryptable'), ('top_up.change', 'Top Up Change'), ('versions.create', 'Versions Create'), ('video.hide', 'Video Hide'), ('video.label', 'Video Label'), ('video.recheck', 'Video Recheck'), ('video.unhide', 'Video Unhide'), ('voice.consent', 'Voice Consent'), ('voice.consent_withdraw', 'Voice Consent Withdraw'), ('webhook.remove', 'Webhook Remove'), ('webhook.set', 'Webhook Set')], max_length=40)),
+                ('action', models.CharField(choices=[('access.refuse', 'Access Refuse'), ('alert_rule.add', 'Alert Rule Add'), ('alert_rule.change', 'Alert Rule Change'), ('alert.test', 'Alert Test'), ('approval_request.create', 'Approval Request Create'), ('approval_request.approve', 'Approval Request Approve'), ('approval_request.decline', 'Approval Request Decline'), ('approval_request.expire', 'Approval Request Expire'), ('approval_request.withdraw', 'Approval Request Withdraw'), ('brand_kit.change', 'Brand Kit Change'), ('budget.add', 'Budget Add'), ('budget.change', 'Budget Change'), ('budget.end', 'Budget End'), ('character.create', 'Character Create'), ('character.hide', 'Character Hide'), ('character.photo', 'Character Photo'), ('character.save', 'Character Save'), ('character.unhide', 'Character Unhide'), ('charge.create', 'Charge Create'), ('charge.match', 'Charge Match'), ('charge.recheck', 'Charge Recheck'), ('charge.write_off', 'Charge Write Off'), ('charges.resume', 'Charges Resume'), ('charges.stop', 'Charges Stop'), ('credit_pack.add', 'Credit Pack Add'), ('credit_pack.remove', 'Credit Pack Remove'), ('draft.delete', 'Draft Delete'), ('draft.restore', 'Draft Restore'), ('draft.save', 'Draft Save'), ('draft.start', 'Draft Start'), ('invitation.accept', 'Invitation Accept'), ('invitation.create', 'Invitation Create'), ('invitation.resend', 'Invitation Resend'), ('invitation.restore', 'Invitation Restore'), ('invitation.revoke', 'Invitation Revoke'), ('key_rotation.end', 'Key Rotation End'), ('key_rotation.start', 'Key Rotation Start'), ('label.add', 'Label Add'), ('label.change', 'Label Change'), ('label.remove', 'Label Remove'), ('ledger.accept', 'Ledger Accept'), ('ledger.accept_all', 'Ledger Accept All'), ('ledger.rebase', 'Ledger Rebase'), ('member.hand_over', 'Member Hand Over'), ('member.leave', 'Member Leave'), ('member.remove', 'Member Remove'), ('member.role', 'Member Role'), ('password.change', 'Password Change'), ('password.reset', 'Password Reset'), ('member.sign_out', 'Member Sign Out'), ('ownership.accept', 'Ownership Accept'), ('ownership.decline', 'Ownership Decline'), ('ownership.request', 'Ownership Request'), ('ownership.take_back', 'Ownership Take Back'), ('preset.add', 'Preset Add'), ('preset.change', 'Preset Change'), ('preset.remove', 'Preset Remove'), ('sign_in', 'Sign In'), ('sign_in.refuse', 'Sign In Refuse'), ('team.create', 'Team Create'), ('team.restore', 'Team Restore'), ('team.suspend', 'Team Suspend'), ('single_sign_on.bypass', 'Single Sign On Bypass'), ('single_sign_on.change', 'Single Sign On Change'), ('single_sign_on.join', 'Single Sign On Join'), ('single_sign_on.remove', 'Single Sign On Remove'), ('single_sign_on.require', 'Single Sign On Require'), ('single_sign_on.secret', 'Single Sign On Secret'), ('single_sign_on.test', 'Single Sign On Test'), ('team.domains', 'Team Domains'), ('team.sessions', 'Team Sessions'), ('team.sign_out', 'Team Sign Out'), ('team.time_zone', 'Team Time Zone'), ('team.two_factor', 'Team Two Factor'), ('token.add', 'Token Add'), ('token.remove', 'Token Remove'), ('token.undecryptable', 'Token Undecryptable'), ('top_up.change', 'Top Up Change'), ('versions.create', 'Versions Create'), ('video.hide', 'Video Hide'), ('video.label', 'Video Label'), ('video.recheck', 'Video Recheck'), ('video.unhide', 'Video Unhide'), ('voice.consent', 'Voice Consent'), ('voice.consent_withdraw', 'Voice Consent Withdraw'), ('webhook.remove', 'Webhook Remove'), ('webhook.set', 'Webhook Set')], max_length=40)),
                 ('target', models.CharField(max_length=100)),
                 ('before', models.JSONField(blank=True, default=dict)),
                 ('after', models.JSONField(blank=True, default=dict)),
@@ -278,7 +278,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('address', models.EmailField(help_text='As typed, in lower case.', max_length=254)),
-                ('outcome', models.CharField(choices=[('signed_in', 'signed in'), ('wrong', 'wrong address or password'), ('limited', 'too many wrong passwords'), ('disabled', 'right password of a disabled account'), ('password_changed', 'password changed'), ('password_reset', 'password set by a link')], max_length=16)),
+                ('outcome', models.CharField(choices=[('signed_in', 'signed in'), ('wrong', 'wrong address or password'), ('limited', 'too many wrong passwords'), ('disabled', 'right password of a disabled account'), ('single_sign_on', 'signed in with single sign-on'), ('sso_refused', 'refused after single sign-on'), ('sso_required', 'right password, but single sign-on is required'), ('password_changed', 'password changed'), ('password_reset', 'password set by a link')], max_length=16)),
                 ('client_ip', models.GenericIPAddressField()),
                 ('user_agent', models.CharField(blank=True, max_length=200)),
                 ('happened_at', models.DateTimeField(auto_now_add=True, db_index=True)),
@@ -414,10 +414,21 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(condition=models.Q(('state', 'pending')), fields=('team',), name='ownership_transfer_once'), models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'accepted', 'declined', 'taken_back', 'lapsed'])), name='ownership_transfer_state_known'), models.CheckConstraint(condition=models.Q(('from_user', models.F('to_user')), _negated=True), name='ownership_transfer_to_another'), models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', True), ('state', 'pending')), models.Q(models.Q(('state', 'pending'), _negated=True), ('ended_at__isnull', False)), _connector='OR'), name='ownership_transfer_ended_has_time')],
             },
         ),
-        migrations.AddField(
-            model_name='label',
-            name='jobs',
-            field=models.ManyToManyField(related_name='labels', through='dashboard.VideoLabel', to='proxyapi.job'),
+        migrations.CreateModel(
+            name='TeamSecurity',
+            fields=[
+                ('team', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='security_settings', serialize=False, to='dashboard.team')),
+                ('require_two_factor', models.BooleanField(default=False)),
+                ('two_factor_required_at', models.DateTimeField(blank=True, help_text='Since when every member needs a second factor.', null=True)),
+                ('allowed_domains', models.JSONField(blank=True, default=list, help_text='Domains of addresses that may be invited, in ASCII and lower case; empty: any.')),
+                ('session_hours', models.PositiveSmallIntegerField(blank=True, help_text="From sign-in to the end; null: the installation's.", null=True)),
+                ('session_idle_minutes', models.PositiveSmallIntegerField(blank=True, help_text="From the last use to the end; null: the installation's.", null=True)),
+                ('changed_at', models.DateTimeField(auto_now=True)),
+                ('changed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('session_hours__isnull', True), models.Q(('session_hours__gte', 1), ('session_hours__lte', 720)), _connector='OR'), name='team_security_session_hours'), models.CheckConstraint(condition=models.Q(('session_idle_minutes__isnull', True), models.Q(('session_idle_minutes__gte', 15), ('session_idle_minutes__lte', 10080)), _connector='OR'), name='team_security_session_idle'), models.CheckConstraint(condition=models.Q(models.Q(('require_two_factor', True), ('two_factor_required_at__isnull', False)), models.Q(('require_two_factor', False), ('two_factor_required_at__isnull', True)), _connector='OR'), name='team_security_two_factor_since')],
+            },
         ),
         migrations.CreateModel(
             name='InstallationSetup',
@@ -453,5 +464,61 @@ class Migration(migrations.Migration):
                 'ordering': ('-started_at', '-pk'),
                 'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['running', 'done', 'stopped'])), name='key_rotation_state_known'), models.UniqueConstraint(condition=models.Q(('state', 'running')), fields=('state',), name='key_rotation_runs_once'), models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', True), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('ended_at__isnull', False)), _connector='OR'), name='key_rotation_ended_has_time')],
             },
+        ),
+        migrations.CreateModel(
+            name='SingleSignOn',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('issuer', models.URLField(max_length=500)),
+                ('client_id', models.CharField(max_length=200)),
+                ('groups_claim', models.CharField(default='groups', max_length=100)),
+                ('default_role', models.CharField(blank=True, choices=[('owner', 'Owner'), ('admin', 'Admin'), ('treasurer', 'Treasurer'), ('producer', 'Producer'), ('viewer', 'Viewer')], max_length=9)),
+                ('is_required', models.BooleanField(default=False, help_text='Whether members who are not owners must sign in with it.')),
+                ('tested_at', models.DateTimeField(blank=True, null=True)),
+                ('tested_settings', models.CharField(blank=True, max_length=64)),
+                ('test_passed', models.BooleanField(default=False)),
+                ('test_result', models.CharField(blank=True, help_text='A sentence.', max_length=400)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('team', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='single_sign_on', to='dashboard.team')),
+            ],
+            options={
+                'verbose_name_plural': 'single sign-on settings',
+                'constraints': [models.CheckConstraint(condition=models.Q(('default_role__in', ['', 'admin', 'treasurer', 'producer', 'viewer'])), name='single_sign_on_default_role_known'), models.CheckConstraint(condition=models.Q(('is_required', False), ('tested_at__isnull', False), _connector='OR'), name='single_sign_on_required_was_tested'), models.CheckConstraint(condition=models.Q(models.Q(('test_passed', False), ('tested_at__isnull', True), ('tested_settings', '')), models.Q(('tested_at__isnull', False), models.Q(('tested_settings', ''), _negated=True)), _connector='OR'), name='single_sign_on_test_has_time'), models.CheckConstraint(condition=models.Q(models.Q(('issuer', ''), _negated=True), models.Q(('client_id', ''), _negated=True), models.Q(('groups_claim', ''), _negated=True)), name='single_sign_on_settings_given')],
+            },
+        ),
+        migrations.CreateModel(
+            name='SingleSignOnGroup',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('position', models.PositiveSmallIntegerField()),
+                ('group', models.CharField(max_length=200)),
+                ('role', models.CharField(choices=[('owner', 'Owner'), ('admin', 'Admin'), ('treasurer', 'Treasurer'), ('producer', 'Producer'), ('viewer', 'Viewer')], max_length=9)),
+                ('single_sign_on', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='role_groups', to='dashboard.singlesignon')),
+            ],
+            options={
+                'ordering': ('position',),
+                'constraints': [models.UniqueConstraint(fields=('single_sign_on', 'position'), name='single_sign_on_group_position_once'), models.UniqueConstraint(fields=('single_sign_on', 'group'), name='single_sign_on_group_once'), models.CheckConstraint(condition=models.Q(('role__in', ['admin', 'treasurer', 'producer', 'viewer'])), name='single_sign_on_group_role_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='SingleSignOnSecret',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('ciphertext', models.BinaryField()),
+                ('is_current', models.BooleanField()),
+                ('set_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('set_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('single_sign_on', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='secrets', to='dashboard.singlesignon')),
+            ],
+            options={
+                'verbose_name_plural': 'client secrets',
+                'constraints': [models.UniqueConstraint(fields=('single_sign_on', 'is_current'), name='single_sign_on_secret_once')],
+            },
+        ),
+        migrations.AddField(
+            model_name='label',
+            name='jobs',
+            field=models.ManyToManyField(related_name='labels', through='dashboard.VideoLabel', to='proxyapi.job'),
         ),
     ]

@@ -42,6 +42,19 @@ from dashboard.models.ownership_transfer import (
 )
 from dashboard.models.preset import MAX_PRESET_NAME_CHARS, BrandKit, DraftOrigin, Preset
 from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
+from dashboard.models.single_sign_on import (
+    GROUP_ROLES,
+    MAX_ROLE_GROUPS,
+    SingleSignOn,
+    SingleSignOnGroup,
+    SingleSignOnSecret,
+)
+from dashboard.models.team_security import (
+    MAX_SESSION_HOURS,
+    MAX_SESSION_IDLE_MINUTES,
+    MIN_SESSION_IDLE_MINUTES,
+    TeamSecurity,
+)
 from dashboard.models.user import User
 from dashboard.models.video_version import VersionDifference, VersionGroup, VideoVersion
 from dashboard.models.voice_consent import VoiceConsent

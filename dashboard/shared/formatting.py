@@ -5,6 +5,7 @@ Credits are Decimal, durations are seconds, times are aware datetimes. No amount
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -92,3 +93,10 @@ def share_of(since: timedelta | float | None, next_: timedelta | float | None) -
     """Return how much of the time from the last check to the next has passed, 0 to 100."""
     interval_s = seconds(since) + seconds(next_)
     return round(100 * seconds(since) / interval_s) if interval_s else 0
+
+
+def join_names(names: Sequence[str], *, word: str = "and", most: int = 0) -> str:
+    """Return "Thea, Luca and Vera"; with `most`, of more names "Thea, Luca and 7 others"."""
+    if most and len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} others"]
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -22,6 +22,8 @@ class TeamRequest(HttpRequest):
     membership: Membership
     team: Team
     entered_at: int  # seconds since 1970
+    # The team requires a second factor: only its set-up is allowed (shared/middleware.py).
+    lacks_second_factor: bool
 
 
 def redirect_to(request: TeamRequest, to: str, *args: object) -> HttpResponse:

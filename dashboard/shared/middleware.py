@@ -1,4 +1,5 @@
-"""Middleware: require sign-in, and set the request's team and time zone.
+"""Middleware: require sign-in and the second factor that a team demands, and set the request's team
+and time zone.
 
 The team is the one chosen in the session, else the first one joined. Pages show times in its time
 zone.
@@ -17,16 +18,31 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render, resolve_url
+from django.shortcuts import redirect, render, resolve_url
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from dashboard.models import Membership
 from dashboard.shared.audit_log import client_ip_of_request
+from dashboard.shared.openid.session_teams import find_required_single_sign_on, open_memberships
 from dashboard.shared.safe_redirect import safe_return_path
+from dashboard.shared.session_limits import (
+    default_session_limits,
+    shortest_session_limits,
+    team_session_limits,
+)
+from dashboard.shared.team_security import (
+    TWO_FACTOR_SETUP_PATH,
+    find_team_security,
+    is_second_factor_missing,
+)
 
 TEAM_SESSION_KEY = "team"
+# What a member may use whose team requires a second factor that they lack, besides the pages of
+# allauth: where it is set up, and the way to another team.
+SECOND_FACTOR_SETUP_PATHS = ("/accounts/", TWO_FACTOR_SETUP_PATH)
+SECOND_FACTOR_EXEMPT_VIEW_NAMES = frozenset({"two-factor-required", "team", "theme", "session"})
 AUTOMATIC_VIEW_NAMES = frozenset({"live", "video-media"})
 
 
@@ -80,7 +96,11 @@ class TeamMiddleware:
         if not getattr(view, "login_required", True) or not request.user.is_authenticated:
             return None
         if not set_request_team(request) and not request.path.startswith("/accounts/"):
-            return render(request, "account/no_team.html", status=403)
+            return explain_no_team(request)
+        if must_set_up_second_factor(request):
+            required = resolve_url("two-factor-required")
+            is_htmx = "HX-Request" in request.headers
+            return HttpResponseClientRedirect(required) if is_htmx else redirect(required)
         return HttpResponseClientRefresh() if is_for_another_team(request) else None
 
 
@@ -112,7 +132,8 @@ class SessionUseMiddleware:
     def process_view(self, request: HttpRequest, *_: object) -> None:
         if request.user.is_authenticated and is_user_initiated(request):
             with suppress(OperationalError):  # a full disk must not prevent reading
-                request.session.extend_expiry()  # type: ignore[attr-defined]
+                limits = getattr(request, "session_limits", default_session_limits())
+                request.session.extend_expiry(limits)  # type: ignore[attr-defined]
 
 
 def is_user_initiated(request: HttpRequest) -> bool:
@@ -125,6 +146,17 @@ def is_user_initiated(request: HttpRequest) -> bool:
         return "X-Used" in request.headers
     match = request.resolver_match
     return match is not None and match.url_name not in AUTOMATIC_VIEW_NAMES
+
+
+def must_set_up_second_factor(request: HttpRequest) -> bool:
+    """True if the member can only set up the second factor that the team requires, and asks for
+    something else."""
+    match = request.resolver_match
+    return (
+        getattr(request, "lacks_second_factor", False)
+        and not request.path.startswith(SECOND_FACTOR_SETUP_PATHS)
+        and (match is None or match.url_name not in SECOND_FACTOR_EXEMPT_VIEW_NAMES)
+    )
 
 
 def is_for_another_team(request: HttpRequest) -> bool:
@@ -143,21 +175,39 @@ def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> 
     return page
 
 
+def explain_no_team(request: HttpRequest) -> HttpResponse:
+    """Say who can add the user to a team, or that their team requires single sign-on."""
+    required = find_required_single_sign_on(request.session, request.user)
+    template = "account/single_sign_on_required.html" if required else "account/no_team.html"
+    return render(request, template, {"single_sign_on": required}, status=403)
+
+
 def set_request_team(request: HttpRequest) -> bool:
     """Set the team of the signed-in user on the request; return False if they have none."""
     # Set before any query: events from now on may be missing on the page.
     request.entered_at = int(time.time())  # type: ignore[attr-defined]
-    membership = current_membership(request)
-    if membership is not None:
-        request.membership, request.team = membership, membership.team  # type: ignore[attr-defined]
-        timezone.activate(membership.team.tenant.zone)
-    return membership is not None
-
-
-def current_membership(request: HttpRequest) -> Membership | None:
-    memberships = Membership.objects.filter(user_id=request.user.pk or 0)
-    memberships = memberships.select_related(
-        "team__tenant", "team__brand_kit", "user", "default_preset"
+    memberships = load_own_memberships(request)
+    membership = choose_membership(request, memberships)
+    if membership is None:
+        return False
+    request.membership, request.team = membership, membership.team  # type: ignore[attr-defined]
+    request.session_limits = shortest_session_limits(  # type: ignore[attr-defined]
+        team_session_limits(find_team_security(row.team)) for row in memberships
     )
+    request.lacks_second_factor = is_second_factor_missing(membership)  # type: ignore[attr-defined]
+    timezone.activate(membership.team.tenant.zone)
+    return True
+
+
+def load_own_memberships(request: HttpRequest) -> list[Membership]:
+    """Return the user's memberships that the session opens, in the order of joining; one query."""
+    memberships = open_memberships(request.session, request.user.pk or 0)
+    related = ("team__tenant", "team__brand_kit", "team__security_settings")
+    return list(memberships.select_related(*related, "user", "default_preset"))
+
+
+def choose_membership(request: HttpRequest, memberships: list[Membership]) -> Membership | None:
+    """Return the membership of the team chosen in the session, else the first."""
     chosen = request.session.get(TEAM_SESSION_KEY)
-    return (memberships.filter(team_id=chosen).first() if chosen else None) or memberships.first()
+    rows = (row for row in memberships if str(row.team_id) == chosen)
+    return next(rows, memberships[0] if memberships else None)

@@ -17,6 +17,7 @@ class Permission(StrEnum):
     MANAGE_TEAM = "manage_team"
     SET_BRAND_KIT = "set_brand_kit"
     VIEW_AUDIT = "view_audit"  # entries about money; all of them with OPERATE
+    MANAGE_SECURITY = "manage_security"  # second factor, domains, sessions, single sign-on
     OPERATE = "operate"  # the whole audit log, operations, the stop of all charges
 
 
@@ -31,6 +32,7 @@ ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
             Permission.MANAGE_MEMBERS,
             Permission.SET_BRAND_KIT,
             Permission.VIEW_AUDIT,
+            Permission.MANAGE_SECURITY,
             Permission.OPERATE,
         }
     ),

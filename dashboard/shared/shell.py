@@ -69,6 +69,7 @@ class AppShell:
     may_manage_money: bool
     may_view_audit: bool
     may_operate: bool
+    may_manage_security: bool
     unread: int  # number of the reader's alerts
     teams: tuple[TeamChoice, ...]
     themes: tuple[ThemeChoice, ...]
@@ -109,6 +110,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         may_manage_money=role_allows(membership.role, Permission.MANAGE_MONEY),
         may_view_audit=role_allows(membership.role, Permission.VIEW_AUDIT),
         may_operate=role_allows(membership.role, Permission.OPERATE),
+        may_manage_security=role_allows(membership.role, Permission.MANAGE_SECURITY),
         unread=unread,
         teams=teams,
         themes=build_theme_choices(user.theme),
@@ -158,7 +160,8 @@ def build_theme_choices(chosen: str) -> tuple[ThemeChoice, ...]:
 
 def shell_context(request: HttpRequest) -> dict[str, Any]:
     membership = getattr(request, "membership", None)
-    if membership is None:
+    # Nothing of the team is shown to a member who lacks the second factor that it requires.
+    if membership is None or getattr(request, "lacks_second_factor", False):
         sandbox = settings.VIDEO_API_IS_SANDBOX
         return {"sandbox": sandbox, "demo": sandbox and (settings.VAR / "demo.json").is_file()}
     return {"shell": SimpleLazyObject(lambda: build_app_shell(membership))}

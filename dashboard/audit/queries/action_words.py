@@ -65,10 +65,21 @@ ACTION_TITLES: dict[str, str] = {
     A.PRESET_REMOVE: "Deleted a preset",
     A.SIGN_IN: "Signed in",
     A.SIGN_IN_REFUSE: "Sign-in refused",
+    A.SINGLE_SIGN_ON_BYPASS: "Signed in past single sign-on",
+    A.SINGLE_SIGN_ON_CHANGE: "Changed single sign-on",
+    A.SINGLE_SIGN_ON_JOIN: "Joined with single sign-on",
+    A.SINGLE_SIGN_ON_REMOVE: "Removed single sign-on",
+    A.SINGLE_SIGN_ON_REQUIRE: "Changed whether single sign-on is required",
+    A.SINGLE_SIGN_ON_SECRET: "Changed the client secret",
+    A.SINGLE_SIGN_ON_TEST: "Tested single sign-on",
     A.TEAM_CREATE: "Created the team",
+    A.TEAM_DOMAINS: "Changed the allowed e-mail domains",
     A.TEAM_RESTORE: "Ended the suspension of the team",
+    A.TEAM_SESSIONS: "Changed the length of sessions",
+    A.TEAM_SIGN_OUT: "Signed everybody out",
     A.TEAM_SUSPEND: "Suspended the team",
     A.TEAM_TIME_ZONE: "Changed the time zone",
+    A.TEAM_TWO_FACTOR: "Changed whether two-factor is required",
     A.TOKEN_ADD: "Added a token",
     A.TOKEN_REMOVE: "Removed a token",
     A.TOKEN_UNDECRYPTABLE: "Token cannot be decrypted",
@@ -90,14 +101,26 @@ GROUP_LABELS = {
     "members": "Members",
     "money": "Money",
     "tokens": "Tokens and webhooks",
+    "security": "Security",
     "settings": "Settings",
     "videos": "Videos and drafts",
     "refused": "Refused attempts",
 }
 ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
-    "sign-in": frozenset({A.SIGN_IN, A.SIGN_IN_REFUSE, A.PASSWORD_CHANGE, A.PASSWORD_RESET}),
+    "sign-in": frozenset(
+        {
+            A.SIGN_IN,
+            A.SIGN_IN_REFUSE,
+            A.PASSWORD_CHANGE,
+            A.PASSWORD_RESET,
+            A.SINGLE_SIGN_ON_BYPASS,
+        }
+    ),
     "members": frozenset(
-        action for action in A if action.partition(".")[0] in ("invitation", "member", "ownership")
+        action
+        for action in A
+        if action.partition(".")[0] in ("invitation", "member", "ownership")
+        or action == A.SINGLE_SIGN_ON_JOIN
     ),
     "money": frozenset(MONEY_AUDIT_ACTIONS),
     "tokens": frozenset(
@@ -119,6 +142,19 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
             A.TEAM_TIME_ZONE,
             A.BRAND_KIT_CHANGE,
             A.ALERT_TEST,
+        }
+    ),
+    "security": frozenset(
+        {
+            A.SINGLE_SIGN_ON_CHANGE,
+            A.SINGLE_SIGN_ON_REMOVE,
+            A.SINGLE_SIGN_ON_REQUIRE,
+            A.SINGLE_SIGN_ON_SECRET,
+            A.SINGLE_SIGN_ON_TEST,
+            A.TEAM_DOMAINS,
+            A.TEAM_SESSIONS,
+            A.TEAM_SIGN_OUT,
+            A.TEAM_TWO_FACTOR,
         }
     ),
     "refused": frozenset(REFUSED_ACTIONS),

@@ -20,6 +20,7 @@ from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
 from dashboard.shared.roles import Permission, invitable_roles
+from dashboard.shared.team_security import check_address_allowed
 from proxyapi.events import EventType, publish_event
 from proxyapi.refusals import StaleData
 
@@ -34,10 +35,12 @@ def invite_people(
 ) -> list[Invitation]:
     """Write an invitation for each address and have it mailed. All of them, or none.
 
-    An expired invitation of an address is replaced. Raises PermissionDenied, and `StaleData` if an
-    address was invited meanwhile.
+    An expired invitation of an address is replaced. Raises PermissionDenied, `Refusal` for an
+    address that the team does not accept, and `StaleData` if one was invited meanwhile.
     """
     check_can_invite(by, role)
+    for address in addresses:
+        check_address_allowed(by.team, address)
     try:
         return write_invitations(by, addresses, role, message)
     except IntegrityError:
@@ -72,6 +75,7 @@ def resend_invitation(*, by: Membership, invitation: Invitation) -> None:
     """Mail a new link, valid for the whole lifetime again; the link before ends at once."""
     row = lock_pending_invitation(by, invitation)
     check_can_invite(by, Role(row.role))
+    check_address_allowed(by.team, row.address)
     if by.team.memberships.filter(user__email=row.address).exists():
         raise StaleData(JOINED_MEANWHILE.format(address=row.address))
     renew_invitation(row)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.contrib.auth import SESSION_KEY
-from django.contrib.sessions.models import Session
 from django.db import transaction
 
 from dashboard.models import (
@@ -30,6 +28,7 @@ from dashboard.shared.audit_log import (
     system_actor,
 )
 from dashboard.shared.roles import Permission
+from dashboard.shared.user_sessions import delete_user_sessions
 from proxyapi import token_failover, tokens
 from proxyapi.charges import cancel_held_charge
 from proxyapi.events import EventType, publish_event
@@ -196,7 +195,7 @@ def remove_all_member_tokens(member: Membership, actor: AuditActor) -> int:
 def sign_member_out(*, by: Membership, member: Membership) -> None:
     """End all sessions of a member, in other teams too: the sessions are the person's."""
     check_can_remove_member(by, member)
-    ended = delete_sessions(member.user)
+    ended = delete_user_sessions({member.user_id})
     record_audit_event(by, AuditAction.MEMBER_SIGN_OUT, member.user_id, sessions=ended)
 
 
@@ -204,14 +203,4 @@ def disable_user(user: User) -> None:
     """Disable the user and sign them out everywhere."""
     user.is_active = False
     user.save(update_fields=["is_active"])
-    delete_sessions(user)
-
-
-def delete_sessions(user: User) -> int:
-    """Sign the user out everywhere; return how many sessions ended."""
-    sessions = Session.objects.iterator()
-    session_keys = [
-        session.pk for session in sessions if session.get_decoded().get(SESSION_KEY) == str(user.pk)
-    ]
-    Session.objects.filter(pk__in=session_keys).delete()
-    return len(session_keys)
+    delete_user_sessions({user.pk})

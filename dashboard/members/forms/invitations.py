@@ -11,10 +11,12 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils import timezone
 
-from dashboard.models import MAX_INVITATION_MESSAGE_CHARS, Membership, Role, User
+from dashboard.models import MAX_INVITATION_MESSAGE_CHARS, Membership, Role, Team, User
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.roles import ROLE_DESCRIPTIONS, invitable_roles
+from dashboard.shared.team_security import check_address_allowed
 from dashboard.shared.text_validation import reject_invisible
+from proxyapi.refusals import Refusal
 
 MAX_ADDRESSES = 20
 ROLE_ORDER = (Role.PRODUCER, Role.VIEWER, Role.TREASURER, Role.ADMIN)
@@ -87,6 +89,8 @@ class InvitePeopleForm(PortalForm):
                 problems.append(f"{address} is already a member.")
             elif address in invited:
                 problems.append(f"{address} is already invited. Resend that invitation.")
+            elif problem := domain_problem(self.by.team, address):
+                problems.append(problem)
         return problems
 
 
@@ -140,3 +144,12 @@ def is_email_address(text: str) -> bool:
     except ValidationError:
         return False
     return len(text) <= 254
+
+
+def domain_problem(team: Team, address: str) -> str:
+    """Return why the team does not accept addresses of this domain; "" if it does."""
+    try:
+        check_address_allowed(team, address)
+    except Refusal as refusal:
+        return refusal.sentence
+    return ""

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dashboard.models import ApprovalRequest, Budget, BudgetPeriod, Membership
 from dashboard.shared.budget_usage import load_month_spend
-from dashboard.shared.formatting import credits
+from dashboard.shared.formatting import credits, join_names
 from proxyapi.credentials import token_vault
 from proxyapi.models import Charge, ChargeState, Job, JobState, Token
 from proxyapi.models.charge import UNDECIDED_STATES
@@ -169,8 +169,3 @@ def budget_lines(member: Membership) -> Iterator[WorkLine]:
 
 def plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def join_names(names: list[str]) -> str:
-    """Return "Mira", "Mira and Thea" or "Mira, Priya and Thea"."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

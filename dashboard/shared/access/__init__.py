@@ -32,6 +32,7 @@ from dashboard.shared.access.people import (
     fetch_received_transfer,
     fetch_removable_membership,
     fetch_removable_token,
+    fetch_team_member,
     find_ownership_transfer,
 )
 from dashboard.shared.access.permissions import (

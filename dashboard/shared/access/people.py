@@ -48,6 +48,17 @@ def fetch_membership(request: TeamRequest, membership_id: int) -> Membership:
     return membership
 
 
+def fetch_team_member(
+    request: TeamRequest, membership_id: int, permission: Permission
+) -> Membership:
+    """Return any member of the team, for readers whose role makes the page exist for them."""
+    require_visible(request.membership, permission)
+    membership = request.team.memberships.select_related("user").filter(pk=membership_id).first()
+    if membership is None:
+        raise Http404("This member does not exist in this team.")
+    return membership
+
+
 def fetch_removable_membership(request: TeamRequest, membership_id: int) -> Membership:
     """Return a member whom the reader may remove: themselves, or one whose role they may change."""
     memberships = request.team.memberships.select_related("user", "team__tenant")

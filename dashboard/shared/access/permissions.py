@@ -23,6 +23,7 @@ PERMISSION_MESSAGES: dict[Permission, str] = {
     Permission.MANAGE_TEAM: "Only owners can change the team.",
     Permission.SET_BRAND_KIT: "Only owners and admins can change the brand kit.",
     Permission.VIEW_AUDIT: "Only owners, admins and treasurers can read the audit log.",
+    Permission.MANAGE_SECURITY: "Only owners and admins can change how people sign in.",
     Permission.OPERATE: "Only owners and admins can operate the team.",
 }
 

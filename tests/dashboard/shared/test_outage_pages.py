@@ -35,7 +35,7 @@ ERRORS = [
 def look(member: Membership, error: Exception) -> Any:
     browser = Client(raise_request_exception=False)
     browser.force_login(member.user)
-    with mock.patch("dashboard.shared.middleware.current_membership", side_effect=error):
+    with mock.patch("dashboard.shared.middleware.load_own_memberships", side_effect=error):
         return browser.get("/library/")
 
 

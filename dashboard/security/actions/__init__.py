@@ -1,0 +1,3 @@
+"""Changes of how people sign in to a team."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""What the security page shows, one module per card."""
+
+from __future__ import annotations

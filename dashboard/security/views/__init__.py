@@ -1,0 +1,3 @@
+"""Views of the security page, one module per card."""
+
+from __future__ import annotations

@@ -1,0 +1,105 @@
+"""The security page of owners and admins, and the password that its forms ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+from django_htmx.http import HttpResponseClientRedirect, reswap, retarget
+
+from dashboard.security.forms.settings import AddDomainForm, SessionLimitsForm
+from dashboard.security.queries.page import build_security_page
+from dashboard.shared.access import require_visible
+from dashboard.shared.http import TeamRequest, redirect_to
+from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.roles import Permission
+from dashboard.shared.session_limits import team_session_limits
+from dashboard.shared.team_security import find_team_security
+from proxyapi.refusals import Refusal
+
+PASSWORD_TEMPLATE = "security/_password.html"  # noqa: S105  # a template
+# The parts that refetch themselves: the id of the element, and its template.
+PART_TEMPLATES = {
+    "security-two-factor": "security/_two_factor.html",
+    "security-domains": "security/_domains.html",
+    "security-sessions": "security/_sessions.html",
+    "security-sign-ins": "security/_sign_ins.html",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityChange:
+    """A change that a form of the page asks for. `title` and `label` are those of the dialog that
+    asks for the password; `act` returns what is said when it is done, "" if nothing changed."""
+
+    title: str
+    label: str
+    act: Callable[[], str]
+
+
+@require_safe
+def security(request: TeamRequest) -> HttpResponse:
+    require_visible(request.membership, Permission.MANAGE_SECURITY)
+    return render_security_page(request)
+
+
+def render_security_page(
+    request: TeamRequest, *, status: int = 200, **context: Any
+) -> HttpResponse:
+    """Render the page, or for htmx the part that asks for itself. `context`: a dialog, or the form
+    that was refused."""
+    template = PART_TEMPLATES.get(str(request.htmx.target), "security/page.html")
+    limits = team_session_limits(find_team_security(request.team))
+    forms = {
+        "domain_form": AddDomainForm(request),
+        "session_form": SessionLimitsForm(request, limits),
+    }
+    context = {"page": build_security_page(request.membership), **forms, **context}
+    return render(request, template, context, status=status)
+
+
+def save_with_password(
+    request: TeamRequest, form: RecentPasswordForm, change: SecurityChange, name: str = ""
+) -> HttpResponse:
+    """Carry out the change and show the page again.
+
+    If only the password is missing or wrong, show the dialog that asks for it. Other errors are
+    shown in the form, which is `name` in the page's context.
+    """
+    if form.is_valid():
+        try:
+            if said := change.act():
+                messages.success(request, said)
+        except Refusal as refusal:
+            messages.error(request, refusal.sentence)
+        return redirect_to(request, "security")
+    if set(form.errors) == {"password"}:
+        return ask_for_password(request, form, change)
+    if request.htmx:
+        messages.error(request, form.first_error())
+        return HttpResponseClientRedirect(redirect("security").url)
+    return render_security_page(request, status=422, **({name: form} if name else {}))
+
+
+def ask_for_password(
+    request: TeamRequest, form: RecentPasswordForm, change: SecurityChange
+) -> HttpResponse:
+    """Show the dialog with the values of the form: alone for htmx, else on the page."""
+    names = [name for name in form.fields if name != "password" and name in request.POST]
+    context = {
+        "dialog": PASSWORD_TEMPLATE,
+        "change": change,
+        "action": request.path,
+        "hidden": [(name, request.POST[name]) for name in names],
+        "password_form": form if "password" in request.POST else RecentPasswordForm(request),
+    }
+    if not request.htmx:
+        status = 422 if "password" in request.POST else 200
+        return render_security_page(request, status=status, **context)
+    response = render(request, PASSWORD_TEMPLATE, context)
+    return reswap(retarget(response, "#dialogs"), "innerHTML")
