@@ -25,7 +25,7 @@ AREAS = (
         "top_up",
     ),
     *("costs", "reconciliation", "alerts", "members", "tokens", "audit", "operations"),
-    "setup",
+    *("instance", "setup"),
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -25,8 +25,10 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefre
 from dashboard.models import Membership
 from dashboard.shared.audit_log import client_ip_of_request
 from dashboard.shared.safe_redirect import safe_return_path
+from dashboard.shared.suspension import build_suspension_notice, is_suspended
 
 TEAM_SESSION_KEY = "team"
+OPEN_TO_SUSPENDED = ("/accounts/", "/preferences/team/")
 AUTOMATIC_VIEW_NAMES = frozenset({"live", "video-media"})
 
 
@@ -81,6 +83,8 @@ class TeamMiddleware:
             return None
         if not set_request_team(request) and not request.path.startswith("/accounts/"):
             return render(request, "account/no_team.html", status=403)
+        if is_closed_by_suspension(request):
+            return show_suspension(request)
         return HttpResponseClientRefresh() if is_for_another_team(request) else None
 
 
@@ -132,6 +136,24 @@ def is_for_another_team(request: HttpRequest) -> bool:
     team's data must not be inserted into it."""
     drawn_for, team = request.headers.get("X-Team", ""), getattr(request, "team", None)
     return team is not None and drawn_for not in ("", str(team.pk))
+
+
+def is_closed_by_suspension(request: HttpRequest) -> bool:
+    """True for a page of a suspended team. One's account, another team and, for the operator, the
+    teams of the installation stay open."""
+    membership = getattr(request, "membership", None)
+    if membership is None or not is_suspended(membership.team.tenant):
+        return False
+    is_operator_page = membership.user.is_superuser and request.path.startswith("/instance/")
+    return not is_operator_page and not request.path.startswith(OPEN_TO_SUSPENDED)
+
+
+def show_suspension(request: HttpRequest) -> HttpResponse:
+    """Render the notice; an open page reloads, and shows it then."""
+    if "HX-Request" in request.headers:
+        return HttpResponseClientRefresh()
+    notice = build_suspension_notice(request.membership)  # type: ignore[attr-defined]
+    return render(request, "account/team_suspended.html", {"notice": notice}, status=403)
 
 
 def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> HttpResponse:

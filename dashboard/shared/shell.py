@@ -69,6 +69,7 @@ class AppShell:
     may_manage_money: bool
     may_view_audit: bool
     may_operate: bool
+    is_operator: bool  # of the installation
     unread: int  # number of the reader's alerts
     teams: tuple[TeamChoice, ...]
     themes: tuple[ThemeChoice, ...]
@@ -109,6 +110,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         may_manage_money=role_allows(membership.role, Permission.MANAGE_MONEY),
         may_view_audit=role_allows(membership.role, Permission.VIEW_AUDIT),
         may_operate=role_allows(membership.role, Permission.OPERATE),
+        is_operator=user.is_superuser,
         unread=unread,
         teams=teams,
         themes=build_theme_choices(user.theme),

@@ -34,9 +34,12 @@ class Migration(migrations.Migration):
                 ('charges_stopped_at', models.DateTimeField(blank=True, help_text='From then on nothing that charges is sent.', null=True)),
                 ('charges_stopped_by', models.CharField(blank=True, help_text='A name.', max_length=254)),
                 ('charge_stop_reason', models.CharField(blank=True, max_length=300)),
+                ('suspended_at', models.DateTimeField(blank=True, help_text='From then on nothing is charged and no page is shown.', null=True)),
+                ('suspended_by', models.CharField(blank=True, help_text='A name.', max_length=254)),
+                ('suspension_reason', models.CharField(blank=True, max_length=300)),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('charge_stop_reason', ''), ('charges_stopped_at__isnull', True)), models.Q(('charges_stopped_at__isnull', False), models.Q(('charge_stop_reason', ''), _negated=True)), _connector='OR'), name='tenant_charge_stop_has_reason')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('suspended_at__isnull', True), ('suspension_reason', '')), models.Q(('suspended_at__isnull', False), models.Q(('suspension_reason', ''), _negated=True)), _connector='OR'), name='tenant_suspension_has_reason'), models.CheckConstraint(condition=models.Q(models.Q(('charge_stop_reason', ''), ('charges_stopped_at__isnull', True)), models.Q(('charges_stopped_at__isnull', False), models.Q(('charge_stop_reason', ''), _negated=True)), _connector='OR'), name='tenant_charge_stop_has_reason')],
             },
         ),
         migrations.CreateModel(
