@@ -133,6 +133,7 @@ class Migration(migrations.Migration):
                 ('account', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tokens', to='proxyapi.account')),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tokens', to=settings.AUTH_USER_MODEL)),
                 ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='proxyapi.tenant')),
+                ('refused_at', models.DateTimeField(blank=True, help_text='When the upstream last answered 401 to it.', null=True)),
             ],
             options={
                 'constraints': [models.UniqueConstraint(condition=models.Q(('state', 'removed'), _negated=True), fields=('tenant', 'fingerprint'), name='token_once_per_tenant'), models.CheckConstraint(condition=models.Q(('state__in', ['working', 'revoked', 'paused', 'removed'])), name='token_state_known')],
