@@ -217,4 +217,4 @@ OPERATORS |= {"team-suspensions", "team-restorations", "team-invitations"}
 # For whoever watches over the process, and for who was invited (tests/dashboard/members).
 OPEN = {"healthz", "readyz", "join", "join-acceptances", "invitation"}
 # Only for the first owner, until it is complete: tests/dashboard/setup/.
-OPEN |= {"setup", "setup-tokens", "setup-invitations", "setup-completions"}
+OPEN |= {"setup", "setup-tokens", "setup-invitations", "setup-completions", "setup-checks"}
