@@ -25,8 +25,9 @@ from django.conf import settings
 from django.db import connection
 
 from dashboard.up.install_paths import try_lock
-from proxyapi.checks import encrypted_models, stored_key_ids
+from proxyapi.checks import stored_key_ids
 from proxyapi.credentials import encryption
+from proxyapi.credentials.key_rotation import sealed_models
 
 BACKUP_FORMAT = 1
 MANIFEST_NAME = "manifest.json"
@@ -143,7 +144,7 @@ def count_other_connections() -> int:
 
 def used_encryption_keys() -> list[str]:
     """The names of the keys that encrypted any value in this database."""
-    names = (stored_key_ids(model, "default") for model in encrypted_models())
+    names = (stored_key_ids(model, "default") for model in sealed_models())
     return sorted(set(chain.from_iterable(names)))
 
 
