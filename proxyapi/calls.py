@@ -297,7 +297,10 @@ def change_token_state(token: Token, state: TokenState) -> None:
     """
     now = timezone.now()
     rows = Token.objects.filter(pk=token.pk, state__in=TOKEN_TRANSITIONS[state])
-    if rows.update(state=state, state_since=now):
+    changes: dict[str, Any] = {"state": state, "state_since": now}
+    if state == TokenState.REVOKED:
+        changes["refused_at"] = now
+    if rows.update(**changes):
         token.state, token.state_since = state, now
         if state in STOPPED_TOKEN_STATES:
             fail_over_token(token)

@@ -78,6 +78,7 @@ def store_token(
             token.state = token_state_for(token.account)
             token_vault.encrypt_token_into(token, secret)
             if again is not None:
+                token.refused_at = again.refused_at
                 destroy_token(again)
             token.save()
             reassign_work(token)

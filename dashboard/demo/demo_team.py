@@ -113,7 +113,11 @@ def create_demo(portal: str, sandbox: SandboxAdmin, *, with_past: bool) -> Path:
 
 def add_demo_member(team: Team, person: DemoPerson) -> dict[str, str]:
     password = secrets.token_urlsafe(12)
-    user = User.objects.create_user(person.email, password, name=person.name)
+    # As at /setup/, the first owner operates the installation.
+    is_operator = person.role is Role.OWNER
+    user = User.objects.create_user(
+        person.email, password, name=person.name, is_superuser=is_operator
+    )
     Membership.objects.create(team=team, user=user, role=person.role)
     sign_in = {"name": person.name, "email": person.email, "password": password}
     return {**sign_in, "role": person.role.value}

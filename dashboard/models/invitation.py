@@ -43,6 +43,9 @@ class Invitation(models.Model):
     team = models.ForeignKey(Team, models.CASCADE, related_name="invitations")
     address = models.EmailField(help_text="In lower case.")
     role = models.CharField(max_length=9, choices=Role)
+    founds_team = models.BooleanField(
+        default=False, help_text="Of the first owner of a team that an operator created."
+    )
     message = models.CharField(max_length=MAX_INVITATION_MESSAGE_CHARS, blank=True)
     state = models.CharField(max_length=8, choices=InvitationState, default=InvitationState.PENDING)
     invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -80,8 +83,9 @@ class Invitation(models.Model):
                 condition=Q(state__in=InvitationState.values), name="invitation_state_known"
             ),
             models.CheckConstraint(
-                # Ownership is never given by a link (dashboard/models/ownership_transfer.py).
-                condition=Q(role__in=[role.value for role in Role if role != Role.OWNER]),
+                # A team with members never gives its ownership by a link (ownership_transfer.py).
+                condition=Q(role__in=[role.value for role in Role if role != Role.OWNER])
+                | Q(role="owner", founds_team=True),
                 name="invitation_role_known",
             ),
             models.CheckConstraint(

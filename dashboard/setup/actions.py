@@ -21,7 +21,8 @@ from dashboard.models import (
 )
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.tokens.actions import add_member_token
-from proxyapi.models import Token
+from proxyapi import tasks
+from proxyapi.models import Account, Token
 from proxyapi.refusals import Refusal, StaleData
 from proxyapi.upstream.secret import Secret
 
@@ -107,6 +108,13 @@ def connect_sandbox(*, by: Membership) -> Token:
     except OSError:
         raise Refusal(SANDBOX_SILENT, field="token") from None
     return add_member_token(by=by, pasted=Secret(created["token"]))
+
+
+def request_account_check(*, by: Membership) -> None:
+    """Have a worker read the profile of the accounts that the owner connected."""
+    accounts = Account.objects.of_current_upstream().filter(tenant=by.team.tenant_id)
+    for account_id in accounts.values_list("pk", flat=True):
+        tasks.enqueue_task_after_commit(tasks.refresh_account_task, account_id)
 
 
 def complete_setup(setup: InstallationSetup) -> None:

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from dashboard import __version__
 from dashboard.models import SETUP_ROW_ID, InstallationSetup, Membership, User
-from dashboard.shared.formatting import credits
+from dashboard.shared.formatting import clock, credits
 from dashboard.tokens.queries import account_plan_text
 from proxyapi.models import Account, AccountPlan
 
@@ -109,7 +109,8 @@ def build_connected_account(account: Account) -> ConnectedAccount:
         text = NO_PLAN_TEXT
     else:
         state, text = "good", f"{account.email}, {plan}. {balance_text(account)}"
-    return ConnectedAccount(account.label, state, title, text)
+    checked = f" Checked at {clock(account.balance_as_of)}." if account.balance_as_of else ""
+    return ConnectedAccount(account.label, state, title, text + checked)
 
 
 def balance_text(account: Account) -> str:

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import cache_control
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_POST
@@ -22,6 +23,7 @@ from dashboard.setup.actions import (
     complete_setup,
     connect_sandbox,
     create_first_owner,
+    request_account_check,
 )
 from dashboard.setup.forms import FirstOwnerForm, FirstTokenForm
 from dashboard.setup.queries import SERVICE_STEP, TEAM_STEP, build_setup_page, find_open_setup
@@ -32,6 +34,7 @@ from dashboard.tokens.actions import add_member_token
 from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE, DONE_TEMPLATE = "setup/page.html", "setup/done.html"
+CHECKING_PARAM = "checking"
 RATE_PER_IP = {"code": "10/m/ip"}
 TOO_MANY_CODES = "Too many attempts. Wait a minute."
 
@@ -103,6 +106,15 @@ def connect_service(request: TeamRequest) -> HttpResponse:
 
 
 @require_POST
+def check_account(request: TeamRequest) -> HttpResponse:
+    """Have a worker read the account again; the page reloads to show what it read."""
+    if find_open_setup(request.user) is None:
+        return render(request, DONE_TEMPLATE, status=410)
+    request_account_check(by=request.membership)
+    return redirect(f"{reverse('setup')}?step={SERVICE_STEP}&{CHECKING_PARAM}=1")
+
+
+@require_POST
 def invite_team(request: TeamRequest) -> HttpResponse:
     """Send the invitations, and complete the set-up."""
     setup = find_open_setup(request.user)
@@ -142,6 +154,7 @@ def render_steps(
 ) -> HttpResponse:
     context = {
         "page": build_setup_page(request.membership, step),
+        "is_checking": CHECKING_PARAM in request.GET,
         "token_form": FirstTokenForm(),
         "invite_form": InvitePeopleForm(request.membership),
         **forms,

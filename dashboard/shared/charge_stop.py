@@ -5,19 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dashboard.shared.formatting import clock
+from dashboard.shared.suspension import is_suspended, suspension_text
 from proxyapi.models import Tenant
 
 
 @dataclass(frozen=True, slots=True)
 class ChargeStopNotice:
-    """Every member reads the same; empty if charges are allowed."""
+    """Every member reads the same; empty if charges are allowed. `reloads`: the open page must not
+    stay."""
 
     title: str = ""
     text: str = ""
+    reloads: bool = False
 
 
 def build_charge_stop_notice(tenant: Tenant) -> ChargeStopNotice:
-    """No query."""
+    """No query. Pages of a suspended team that are open get its notice, and then reload."""
+    if is_suspended(tenant):
+        return ChargeStopNotice("This team is suspended.", suspension_text(tenant), reloads=True)
     if tenant.charges_stopped_at is None:
         return ChargeStopNotice()
     title = (

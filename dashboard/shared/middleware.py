@@ -32,6 +32,7 @@ from dashboard.shared.session_limits import (
     shortest_session_limits,
     team_session_limits,
 )
+from dashboard.shared.suspension import build_suspension_notice, is_suspended
 from dashboard.shared.team_security import (
     TWO_FACTOR_SETUP_PATH,
     find_team_security,
@@ -43,6 +44,7 @@ TEAM_SESSION_KEY = "team"
 # allauth: where it is set up, and the way to another team.
 SECOND_FACTOR_SETUP_PATHS = ("/accounts/", TWO_FACTOR_SETUP_PATH)
 SECOND_FACTOR_EXEMPT_VIEW_NAMES = frozenset({"two-factor-required", "team", "theme", "session"})
+OPEN_TO_SUSPENDED = ("/accounts/", "/preferences/team/")
 AUTOMATIC_VIEW_NAMES = frozenset({"live", "video-media"})
 
 
@@ -97,6 +99,8 @@ class TeamMiddleware:
             return None
         if not set_request_team(request) and not request.path.startswith("/accounts/"):
             return explain_no_team(request)
+        if is_closed_by_suspension(request):
+            return show_suspension(request)
         if must_set_up_second_factor(request):
             required = resolve_url("two-factor-required")
             is_htmx = "HX-Request" in request.headers
@@ -164,6 +168,24 @@ def is_for_another_team(request: HttpRequest) -> bool:
     team's data must not be inserted into it."""
     drawn_for, team = request.headers.get("X-Team", ""), getattr(request, "team", None)
     return team is not None and drawn_for not in ("", str(team.pk))
+
+
+def is_closed_by_suspension(request: HttpRequest) -> bool:
+    """True for a page of a suspended team. One's account, another team and, for the operator, the
+    teams of the installation stay open."""
+    membership = getattr(request, "membership", None)
+    if membership is None or not is_suspended(membership.team.tenant):
+        return False
+    is_operator_page = membership.user.is_superuser and request.path.startswith("/instance/")
+    return not is_operator_page and not request.path.startswith(OPEN_TO_SUSPENDED)
+
+
+def show_suspension(request: HttpRequest) -> HttpResponse:
+    """Render the notice; an open page reloads, and shows it then."""
+    if "HX-Request" in request.headers:
+        return HttpResponseClientRefresh()
+    notice = build_suspension_notice(request.membership)  # type: ignore[attr-defined]
+    return render(request, "account/team_suspended.html", {"notice": notice}, status=403)
 
 
 def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> HttpResponse:

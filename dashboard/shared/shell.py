@@ -70,6 +70,7 @@ class AppShell:
     may_view_audit: bool
     may_operate: bool
     may_manage_security: bool
+    is_operator: bool  # of the installation
     unread: int  # number of the reader's alerts
     teams: tuple[TeamChoice, ...]
     themes: tuple[ThemeChoice, ...]
@@ -111,6 +112,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         may_view_audit=role_allows(membership.role, Permission.VIEW_AUDIT),
         may_operate=role_allows(membership.role, Permission.OPERATE),
         may_manage_security=role_allows(membership.role, Permission.MANAGE_SECURITY),
+        is_operator=user.is_superuser,
         unread=unread,
         teams=teams,
         themes=build_theme_choices(user.theme),

@@ -16,6 +16,10 @@ CHARGES_STOPPED = (
     "Not sent. {who} stopped all charges of the team on {at}: “{reason}”. Nothing was charged. An "
     "owner or admin can allow charges again."
 )
+TENANT_SUSPENDED = (
+    "Not sent. The operator of this installation suspended the team on {at}: “{reason}”. Nothing "
+    "was charged."
+)
 
 
 def check_charges_allowed(tenant_id: UUID) -> None:
@@ -29,7 +33,12 @@ def check_charges_allowed(tenant_id: UUID) -> None:
 
 
 def charge_stop_sentence(tenant: Tenant) -> str:
-    """Return who stopped the charges, when and why; empty if they are allowed."""
+    """Return who stopped the charges, when and why; empty if they are allowed. A suspended tenant
+    may charge nothing either."""
+    if tenant.suspended_at is not None:
+        local = tenant.suspended_at.astimezone(tenant.zone)
+        at = f"{local.day} {local:%b} at {local:%H:%M}"
+        return TENANT_SUSPENDED.format(at=at, reason=tenant.suspension_reason)
     if tenant.charges_stopped_at is None:
         return ""
     local = tenant.charges_stopped_at.astimezone(tenant.zone)

@@ -131,7 +131,7 @@ def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
     stopped."""
     now, was_delayed = timezone.now(), bool(charge.reason)
     with durable_commits():
-        allowed = Charge.objects.filter(tenant__charges_stopped_at=None)
+        allowed = Charge.objects.filter(tenant__charges_stopped_at=None, tenant__suspended_at=None)
         is_claimed = allowed.filter(token=charge.token).transition(
             charge,
             ChargeState.SENDING,

@@ -34,9 +34,12 @@ class Migration(migrations.Migration):
                 ('charges_stopped_at', models.DateTimeField(blank=True, help_text='From then on nothing that charges is sent.', null=True)),
                 ('charges_stopped_by', models.CharField(blank=True, help_text='A name.', max_length=254)),
                 ('charge_stop_reason', models.CharField(blank=True, max_length=300)),
+                ('suspended_at', models.DateTimeField(blank=True, help_text='From then on nothing is charged and no page is shown.', null=True)),
+                ('suspended_by', models.CharField(blank=True, help_text='A name.', max_length=254)),
+                ('suspension_reason', models.CharField(blank=True, max_length=300)),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('charge_stop_reason', ''), ('charges_stopped_at__isnull', True)), models.Q(('charges_stopped_at__isnull', False), models.Q(('charge_stop_reason', ''), _negated=True)), _connector='OR'), name='tenant_charge_stop_has_reason')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('suspended_at__isnull', True), ('suspension_reason', '')), models.Q(('suspended_at__isnull', False), models.Q(('suspension_reason', ''), _negated=True)), _connector='OR'), name='tenant_suspension_has_reason'), models.CheckConstraint(condition=models.Q(models.Q(('charge_stop_reason', ''), ('charges_stopped_at__isnull', True)), models.Q(('charges_stopped_at__isnull', False), models.Q(('charge_stop_reason', ''), _negated=True)), _connector='OR'), name='tenant_charge_stop_has_reason')],
             },
         ),
         migrations.CreateModel(
@@ -130,6 +133,7 @@ class Migration(migrations.Migration):
                 ('account', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tokens', to='proxyapi.account')),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tokens', to=settings.AUTH_USER_MODEL)),
                 ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='proxyapi.tenant')),
+                ('refused_at', models.DateTimeField(blank=True, help_text='When the upstream last answered 401 to it.', null=True)),
             ],
             options={
                 'constraints': [models.UniqueConstraint(condition=models.Q(('state', 'removed'), _negated=True), fields=('tenant', 'fingerprint'), name='token_once_per_tenant'), models.CheckConstraint(condition=models.Q(('state__in', ['working', 'revoked', 'paused', 'removed'])), name='token_state_known')],

@@ -20,14 +20,24 @@ class Tenant(models.Model):
     )
     charges_stopped_by = models.CharField(max_length=254, blank=True, help_text="A name.")
     charge_stop_reason = models.CharField(max_length=300, blank=True)
+    suspended_at = models.DateTimeField(
+        null=True, blank=True, help_text="From then on nothing is charged and no page is shown."
+    )
+    suspended_by = models.CharField(max_length=254, blank=True, help_text="A name.")
+    suspension_reason = models.CharField(max_length=300, blank=True)
 
     class Meta:
         constraints = [
             models.CheckConstraint(
+                condition=Q(suspended_at__isnull=True, suspension_reason="")
+                | (Q(suspended_at__isnull=False) & ~Q(suspension_reason="")),
+                name="tenant_suspension_has_reason",
+            ),
+            models.CheckConstraint(
                 condition=Q(charges_stopped_at__isnull=True, charge_stop_reason="")
                 | (Q(charges_stopped_at__isnull=False) & ~Q(charge_stop_reason="")),
                 name="tenant_charge_stop_has_reason",
-            )
+            ),
         ]
 
     def __str__(self) -> str:

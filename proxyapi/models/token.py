@@ -59,6 +59,9 @@ class Token(models.Model):
     last_four = models.CharField(max_length=4)
     state = models.CharField(max_length=8, choices=TokenState, default=TokenState.WORKING)
     state_since = models.DateTimeField(auto_now_add=True)
+    refused_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the upstream last answered 401 to it."
+    )
     checked_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

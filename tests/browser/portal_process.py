@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 READY_TIMEOUT_S, STOP_TIMEOUT_S = 120, 30
 READY_LINE = "Press Ctrl-C to stop."
@@ -77,12 +77,22 @@ def running_portal(
         try:
             if not ready.wait(READY_TIMEOUT_S) or process.poll() is not None:
                 raise AssertionError("the portal did not start:\n" + "\n".join(lines))
-            demo = json.loads((var / "demo.json").read_text())
+            demo = read_demo_file(var, port, sandbox_port)
             people = [DemoPerson(**one) for one in demo.pop("people")]
             yield LivePortal(**demo, people=people, var=var, pid=process.pid, lines=lines)
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(STOP_TIMEOUT_S)
+
+
+def read_demo_file(var: Path, port: str, sandbox_port: str) -> dict[str, Any]:
+    """Addresses, people and accounts; without the demo only the addresses."""
+    file = var / "demo.json"
+    if file.is_file():
+        return dict(json.loads(file.read_text()))
+    addresses = {"portal": port, "sandbox": sandbox_port}
+    found = {name: f"http://127.0.0.1:{number}" for name, number in addresses.items()}
+    return {**found, "people": [], "accounts": []}
 
 
 def collect_output(output: IO[str], lines: deque[str]) -> threading.Event:

@@ -140,6 +140,8 @@ def test_a_token_that_was_refused_or_does_not_open_is_added_again_by_its_owner(
     job.refresh_from_db()
     assert (again.state, first.state) == (TokenState.WORKING, TokenState.REMOVED)
     assert (job.token, bytes(first.ciphertext)) == (again, b"")
+    assert (again.refused_at is None) == is_damaged
+    assert again.refused_at == first.refused_at
 
 
 def test_a_token_of_another_account_or_member_takes_over_nothing(

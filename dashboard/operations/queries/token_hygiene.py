@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
@@ -65,7 +66,6 @@ def build_hygiene_rows(tokens: Sequence[Token], now: datetime) -> tuple[TokenHyg
 def build_hygiene_row(token: Token, sharing: Mapping[UUID, int], now: datetime) -> TokenHygieneRow:
     used_at: datetime | None = getattr(token, "last_used_at", None)
     state, advice = find_advice(token, used_at, now)
-    revoked = token.state == TokenState.REVOKED
     return TokenHygieneRow(
         owner=str(token.owner),
         initials=token.owner.initials,
@@ -75,7 +75,7 @@ def build_hygiene_row(token: Token, sharing: Mapping[UUID, int], now: datetime) 
         added=day(token.created_at),
         age=age_text(now - token.created_at),
         last_used=clock(used_at) or NO_RECORD_TEXT,
-        refused_at=clock(token.state_since) if revoked else NEVER_TEXT,
+        refused_at=clock(token.refused_at) or NEVER_TEXT,
         state=state,
         advice=advice,
         url=reverse("tokens"),
@@ -89,9 +89,11 @@ def find_advice(token: Token, used_at: datetime | None, now: datetime) -> tuple[
         return "paused", "Stopped, replace it"
     if not status.works:
         return status.state, status.word
-    last = used_at or token.created_at
-    if now - last > UNUSED_AFTER:
-        return "late", f"Unused for {(now - last).days} days"
+    unused = min(now - (used_at or token.created_at), now - token.created_at)
+    if unused > UNUSED_AFTER:
+        # Older calls are deleted: without a record it is known for their retention only.
+        days = unused.days if used_at else min(unused.days, settings.API_CALL_RETENTION_DAYS)
+        return "late", f"Unused for {'' if used_at else 'at least '}{days} days"
     if now - token.created_at > OLD_AFTER:
         return "late", "Older than a year"
     return "completed", "Nothing to do"

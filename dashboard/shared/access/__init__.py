@@ -25,6 +25,7 @@ from dashboard.shared.access.people import (
     TARGET_HAS_MORE_PERMISSIONS,
     audit_entries,
     check_can_change_role,
+    fetch_any_team,
     fetch_audit_entry,
     fetch_invitation,
     fetch_membership,

@@ -9,11 +9,12 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 
-from dashboard.models import AuditEvent, Invitation, Membership, OwnershipTransfer
+from dashboard.models import AuditEvent, Invitation, Membership, OwnershipTransfer, Team
 from dashboard.shared.access.permissions import (
     PERMISSION_MESSAGES,
     check_permission,
     has_permission,
+    require_operator,
     require_visible,
 )
 from dashboard.shared.audit_log import MONEY_AUDIT_ACTIONS
@@ -110,6 +111,15 @@ def find_ownership_transfer(request: TeamRequest, transfer_id: UUID) -> Ownershi
     if transfer is None:
         raise Http404("This team has no such transfer of ownership any more.")
     return transfer
+
+
+def fetch_any_team(request: TeamRequest, team_id: UUID) -> Team:
+    """Return a team of the installation, for its operator."""
+    require_operator(request.user)
+    team = Team.objects.select_related("tenant").filter(pk=team_id).first()
+    if team is None:
+        raise Http404("This team does not exist.")
+    return team
 
 
 def audit_entries(membership: Membership) -> QuerySet[AuditEvent]:

@@ -289,9 +289,8 @@ class LiveHub:
             idle_since = time.monotonic()
             await run_in_thread(viewers.record_viewers, *self._open_pages())
             try:
-                expired = await run_in_thread(
-                    expired_sessions, {page.session for page in self.listeners}
-                )
+                sessions = {page.session for page in self.listeners}
+                expired = await run_in_thread(expired_sessions, sessions, end_suspended=True)
             except Exception:
                 log.exception("event streams: memberships could not be checked")
                 continue

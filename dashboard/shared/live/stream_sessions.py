@@ -32,13 +32,21 @@ class StreamTicket(NamedTuple):
     since: float  # from when on changes are wanted, in seconds since 1970
 
 
-def expired_sessions(candidates: Collection[StreamSession]) -> frozenset[StreamSession]:
+def expired_sessions(
+    candidates: Collection[StreamSession], *, end_suspended: bool = False
+) -> frozenset[StreamSession]:
     """Return the sessions that ended or do not open the team any more, and those of disabled users,
     removed members and members who lack a second factor that the team requires; two queries, and
-    one for such a team."""
+    one for such a team.
+
+    With `end_suspended` those of suspended teams too. A push leaves them, because it is what tells
+    open pages of the suspension.
+    """
     memberships = Membership.objects.filter(
         user_id__in={candidate.user_id for candidate in candidates}, user__is_active=True
     ).select_related("user", "team__security_settings", "team__single_sign_on")
+    if end_suspended:
+        memberships = memberships.filter(team__tenant__suspended_at=None)
     sessions = Session.objects.filter(
         session_key__in={candidate.session_key for candidate in candidates},
         expire_date__gt=timezone.now(),

@@ -18,7 +18,7 @@ from django.utils import timezone
 from dashboard import __version__
 from dashboard.models import AuditChainCheck, Membership
 from dashboard.operations.queries.page import OperationsPage, build_operations_page
-from proxyapi import rate_limiter
+from proxyapi import calls, rate_limiter
 from proxyapi.models import (
     ApiCall,
     ChargeState,
@@ -200,7 +200,7 @@ def test_no_finished_render_gives_no_figure(mira: Membership, client_of: Browser
     [
         (10, 1, "Nothing to do"),
         (50, 42, "Unused for 42 days"),
-        (50, None, "Unused for 50 days"),
+        (50, None, "Unused for at least 30 days"),
         (400, 1, "Older than a year"),
     ],
 )
@@ -212,6 +212,16 @@ def test_a_token_gets_advice_by_its_age_and_use(
         add_call(token, Priority.PERSON, seconds_ago=used * 86_400)
     (row,) = page_of(mira).tokens
     assert (row.advice, row.refused_at, row.shared) == (advice, "never", "")
+
+
+def test_the_last_401_outlives_the_token_that_works_again(token: Token, mira: Membership) -> None:
+    calls.change_token_state(token, TokenState.REVOKED)
+    (row,) = page_of(mira).tokens
+    refused_at = row.refused_at
+    assert refused_at not in ("", "never")
+    Token.objects.update(state=TokenState.WORKING)
+    (row,) = page_of(mira).tokens
+    assert (row.advice, row.refused_at) == ("Nothing to do", refused_at)
 
 
 def test_a_shared_account_is_named(token: Token, luca: Membership, mira: Membership) -> None:

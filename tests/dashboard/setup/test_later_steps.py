@@ -10,7 +10,7 @@ from django.urls import reverse
 from dashboard.demo.sandbox_admin import SandboxAdmin
 from dashboard.models import InstallationSetup, Invitation
 from dashboard.shared.setup_required import SetupRequiredMiddleware
-from proxyapi import tokens
+from proxyapi import tasks, tokens
 from proxyapi.models import Token
 from proxyapi.refusals import TokenRefused
 
@@ -78,6 +78,16 @@ def test_an_account_that_cannot_render_yet_is_said_and_may_go_on(owner, profile,
     assert "?step=team" in page
 
 
+def test_the_account_is_read_again_by_a_worker(owner, profile, monkeypatch):
+    connect(owner)
+    asked = []
+    monkeypatch.setattr(tasks, "enqueue_task_after_commit", lambda task, id: asked.append(id))
+    page = owner.post(reverse("setup-checks"), follow=True).content.decode()
+    assert asked == [Token.objects.get().account_id]
+    assert 'http-equiv="refresh"' in page and "Asking the service" in page
+    assert 'http-equiv="refresh"' not in owner.get(SETUP).content.decode()
+
+
 def test_a_token_that_the_service_does_not_know_stays_on_the_step(owner, monkeypatch):
     def refuse(token, secret):
         raise TokenRefused("The service does not recognize this token.", field="token")
@@ -139,7 +149,7 @@ def test_a_wrong_address_sends_nothing_and_is_named(owner):
 
 def test_the_set_up_may_end_without_invitations(owner):
     assert owner.post(reverse("setup-completions")).url == reverse("overview")
-    for name in ("setup-tokens", "setup-invitations", "setup-completions"):
+    for name in ("setup-tokens", "setup-checks", "setup-invitations", "setup-completions"):
         assert owner.post(reverse(name)).status_code == 410
 
 

@@ -220,8 +220,9 @@ ROUTES = {
 }
 OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told whose it is
 # For the operator of the installation alone: tests/dashboard/instance/test_access.py.
-OPERATORS = {"key-rotations"}
+OPERATORS = {"key-rotations", "instance", "instance-teams"}
+OPERATORS |= {"team-suspensions", "team-restorations", "team-invitations"}
 # For whoever watches over the process, and for who was invited (tests/dashboard/members).
 OPEN = {"healthz", "readyz", "join", "join-acceptances", "invitation"}
 # Only for the first owner, until it is complete: tests/dashboard/setup/.
-OPEN |= {"setup", "setup-tokens", "setup-invitations", "setup-completions"}
+OPEN |= {"setup", "setup-tokens", "setup-invitations", "setup-completions", "setup-checks"}

@@ -1,0 +1,47 @@
+"""Forms of the instance page: a new team, and the reason of a suspension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+
+from dashboard.instance.actions import MAX_REASON_CHARS
+from dashboard.instance.teams import MAX_TEAM_NAME_CHARS
+from dashboard.members.forms.team import time_zone_choices
+from dashboard.shared.http import TeamRequest
+from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.text_validation import reject_invisible
+
+
+class NewTeamForm(RecentPasswordForm):
+    team = forms.CharField(label="Team", max_length=MAX_TEAM_NAME_CHARS)
+    time_zone = forms.ChoiceField(label="Time zone", choices=time_zone_choices)
+    address = forms.EmailField(
+        label="E-mail of the first owner",
+        help_text="They get a link that works once, for 7 days.",
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+    )
+    field_order = ("team", "time_zone", "address", "password")
+
+    def __init__(self, request: TeamRequest, data: Any = None) -> None:
+        super().__init__(request, data, initial={"time_zone": settings.TIME_ZONE})
+        reject_invisible(self.fields["team"])
+
+    def clean_address(self) -> str:
+        return str(self.cleaned_data["address"]).lower()
+
+
+class SuspensionForm(RecentPasswordForm):
+    reason = forms.CharField(
+        label="Why",
+        max_length=MAX_REASON_CHARS,
+        help_text="Every member of the team reads it, with your name. It is in their audit log.",
+        error_messages={"required": "Say why, in a few words. Every member of the team reads it."},
+    )
+    field_order = ("reason", "password")
+
+    def __init__(self, request: TeamRequest, data: Any = None) -> None:
+        super().__init__(request, data)
+        reject_invisible(self.fields["reason"])

@@ -1,0 +1,169 @@
+"""All teams of the installation: members, what they use, when they last did something."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Count, Max, Sum
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard import __version__
+from dashboard.models import AuditEvent, Invitation, Membership, Team
+from dashboard.shared.formatting import clock, day
+from proxyapi.models import Charge, Job, JobState
+
+NO_CREDITS = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class TeamMember:
+    name: str
+    email: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRow:
+    """`invited` is the address of the first owner, until they join. `state`: completed | paused |
+    waiting."""
+
+    id: UUID
+    name: str
+    created: str
+    members: tuple[TeamMember, ...]
+    invited: str
+    credits: Decimal
+    videos: int
+    last_activity: str
+    state: str
+    word: str
+    reason: str
+
+    @property
+    def is_suspended(self) -> bool:
+        return self.state == "paused"
+
+    @property
+    def act_label(self) -> str:
+        return "End suspension" if self.is_suspended else "Suspend"
+
+    @property
+    def act_url(self) -> str:
+        name = "team-restorations" if self.is_suspended else "team-suspensions"
+        return reverse(name, args=[self.id])
+
+    @property
+    def members_text(self) -> str:
+        count = len(self.members)
+        return "1 member" if count == 1 else f"{count} members"
+
+
+@dataclass(frozen=True, slots=True)
+class InstancePage:
+    teams: tuple[TeamRow, ...]
+    people: int
+    version: str
+    service_address: str
+    sends_mail: bool
+
+    @property
+    def note(self) -> str:
+        teams = "One team" if len(self.teams) == 1 else f"{len(self.teams)} teams"
+        people = "one person" if self.people == 1 else f"{self.people} people"
+        return f"{teams}, {people}."
+
+
+def build_instance_page() -> InstancePage:
+    """Six queries, however many teams there are."""
+    members = load_members_by_team()
+    invited = load_invited_owners()
+    teams = list(Team.objects.select_related("tenant").order_by("name"))
+    first = timezone.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    credits = load_credits_since(first)
+    videos = load_video_counts()
+    activity = load_last_activity()
+    rows = tuple(
+        build_team_row(
+            team,
+            tuple(members.get(team.pk, ())),
+            invited.get(team.pk, ""),
+            credits.get(team.tenant_id, NO_CREDITS),
+            videos.get(team.tenant_id, 0),
+            activity.get(team.pk),
+        )
+        for team in teams
+    )
+    return InstancePage(
+        teams=rows,
+        people=len({member.email for row in rows for member in row.members}),
+        version=__version__,
+        service_address=settings.VIDEO_API_BASE_URL.partition("://")[2],
+        sends_mail=settings.PASSWORD_RESET_BY_EMAIL,
+    )
+
+
+def build_team_row(
+    team: Team,
+    members: tuple[TeamMember, ...],
+    invited: str,
+    credits: Decimal,
+    videos: int,
+    active_at: datetime | None,
+) -> TeamRow:
+    tenant = team.tenant
+    state, word = "completed", "Active"
+    if tenant.suspended_at is not None:
+        state, word = "paused", f"Suspended since {clock(tenant.suspended_at)}"
+    elif not members:
+        state, word = "waiting", "Waits for its owner"
+    return TeamRow(
+        id=team.pk,
+        name=team.name,
+        created=day(team.created_at),
+        members=members,
+        invited=invited,
+        credits=credits,
+        videos=videos,
+        last_activity=clock(active_at) or "never",
+        state=state,
+        word=word,
+        reason=tenant.suspension_reason,
+    )
+
+
+def load_members_by_team() -> Mapping[UUID, list[TeamMember]]:
+    members: defaultdict[UUID, list[TeamMember]] = defaultdict(list)
+    for row in Membership.objects.select_related("user").order_by("joined_at", "pk"):
+        member = TeamMember(str(row.user), row.user.email, row.get_role_display())
+        members[row.team_id].append(member)
+    return members
+
+
+def load_invited_owners() -> Mapping[UUID, str]:
+    rows = Invitation.objects.pending().filter(founds_team=True)
+    return dict(rows.values_list("team_id", "address"))
+
+
+def load_credits_since(first: datetime) -> Mapping[UUID, Decimal]:
+    """Return what charges cost since then, without those that were refunded, by tenant."""
+    charges = Charge.objects.filter(sent_at__gte=first, refunded_at=None)
+    sums = charges.order_by().values_list("tenant_id").annotate(Sum("cost"))
+    return {tenant_id: cost or NO_CREDITS for tenant_id, cost in sums}
+
+
+def load_video_counts() -> Mapping[UUID, int]:
+    videos = Job.objects.videos().filter(state=JobState.COMPLETED)
+    return dict(videos.order_by().values_list("tenant_id").annotate(Count("pk")))
+
+
+def load_last_activity() -> Mapping[UUID, datetime]:
+    """Return the time of the last entry in each team's audit log: whatever was done leaves one."""
+    entries = AuditEvent.objects.order_by().values_list("team_id")
+    return dict(entries.annotate(Max("happened_at")))

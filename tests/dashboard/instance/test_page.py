@@ -1,0 +1,122 @@
+"""The instance page: every team with its members, what it used, and a new one with its owner."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.core import mail
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.instance.queries import build_instance_page
+from dashboard.members.actions.invitation_mail import mail_invitation
+from dashboard.members.actions.joining import accept_invitation
+from dashboard.models import AuditEvent, Invitation, Role, Team
+from proxyapi.models import ChargeState
+from tests.factories import (
+    AccountFactory,
+    ChargeFactory,
+    InvitationFactory,
+    JobFactory,
+    TokenFactory,
+    UserFactory,
+)
+
+NEW = {"team": "Daybreak", "time_zone": "Europe/Paris", "address": "Ana@Daybreak.example"}
+
+
+@pytest.fixture
+def browser(operator, client_of, monkeypatch):
+    monkeypatch.setattr("dashboard.shared.recent_password.is_password_recent", lambda _: True)
+    return client_of(operator)
+
+
+def row_of(name):
+    return next(row for row in build_instance_page().teams if row.name == name)
+
+
+def test_each_team_is_listed_with_members_and_use(operator, priya, otto, client_of):
+    account = AccountFactory.create(tenant=priya.team.tenant)
+    token = TokenFactory.create(account=account, owner=priya.user)
+    job = JobFactory.create(account=account, token=token, state="completed", remote_id="7")
+    confirmed = {"job": job, "state": ChargeState.CONFIRMED, "sent_at": timezone.now()}
+    ChargeFactory.create(**confirmed, cost=Decimal(96))
+    row = row_of("Northlight")
+    assert [member.name for member in row.members] == ["Mira Sandvik", "Priya Raman"]
+    assert (row.credits, row.videos, row.state) == (Decimal(96), 1, "completed")
+    assert (row_of("Otherwhere").credits, row_of("Otherwhere").videos) == (0, 0)
+    page = client_of(operator).get(reverse("instance")).content.decode()
+    assert "2 teams, 3 people." in page
+    assert "Otto Fremd" in page
+
+
+def test_the_page_takes_the_same_queries_for_one_team_and_for_many(
+    operator, django_assert_num_queries
+):
+    with django_assert_num_queries(6):
+        build_instance_page()
+
+
+def test_a_team_is_created_and_its_first_owner_invited(browser, operator):
+    assert browser.post(reverse("instance-teams"), NEW).url == reverse("instance")
+    team = Team.objects.get(name="Daybreak")
+    assert (team.tenant.time_zone, team.memberships.count()) == ("Europe/Paris", 0)
+    assert team.alert_rules.exists()
+    invitation = Invitation.objects.get()
+    assert (invitation.address, invitation.role) == ("ana@daybreak.example", Role.OWNER)
+    event = AuditEvent.objects.get(team_id=team.pk)
+    assert (event.action, event.actor_name) == ("team.create", "Mira Sandvik")
+    row = row_of("Daybreak")
+    assert (row.state, row.invited) == ("waiting", "ana@daybreak.example")
+
+
+def test_the_invited_owner_joins_by_the_link(browser):
+    browser.post(reverse("instance-teams"), NEW)
+    mail_invitation(Invitation.objects.get().pk)
+    assert mail.outbox[0].to == ["ana@daybreak.example"]
+    ana = UserFactory.create(email="ana@daybreak.example")
+    membership = accept_invitation(invitation=Invitation.objects.get(), user=ana)
+    assert (membership.team.name, membership.role) == ("Daybreak", Role.OWNER)
+    assert row_of("Daybreak").state == "completed"
+
+
+def test_the_first_owner_gets_a_new_link_until_they_join(browser):
+    browser.post(reverse("instance-teams"), NEW)
+    team = Team.objects.get(name="Daybreak")
+    Invitation.objects.update(mail_due_at=None, mail_sent_at=timezone.now())
+    resend = reverse("team-invitations", args=[team.pk])
+    assert browser.post(resend).url == reverse("instance")
+    assert Invitation.objects.get().mail_due_at is not None
+    ana = UserFactory.create(email="ana@daybreak.example")
+    accept_invitation(invitation=Invitation.objects.get(), user=ana)
+    assert "has an owner already" in browser.post(resend, follow=True).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"team": "Northlight"}, "a unique name"),
+        ({"team": " "}, "Enter a team."),
+        ({"address": "ana"}, "Enter an e-mail address"),
+        ({"time_zone": "Mars"}, "Choose one from the list."),
+    ],
+)
+def test_a_wrong_field_creates_nothing_and_is_named(browser, change, words):
+    page = browser.post(reverse("instance-teams"), NEW | change)
+    assert page.status_code == 422
+    assert words in page.content.decode()
+    assert Team.objects.count() == 1
+
+
+def test_a_portal_without_mail_creates_no_team(browser, settings):
+    settings.PASSWORD_RESET_BY_EMAIL = False
+    assert "sends no e-mail" in browser.get(reverse("instance-teams")).content.decode()
+    browser.post(reverse("instance-teams"), NEW)
+    assert Team.objects.count() == 1
+
+
+def test_ownership_is_given_by_no_other_link(operator):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        InvitationFactory.create(team=operator.team, role=Role.OWNER)
