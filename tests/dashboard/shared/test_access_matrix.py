@@ -1,5 +1,8 @@
 """Rule 8 for what test_access.py leaves out: every route as each role of another team, and as each
-role of a team that requires a second factor which the member lacks. Slow: each test asks some three hundred routes."""
+role of a team that requires a second factor which the member lacks.
+
+Slow: each test asks some three hundred routes.
+"""
 
 from __future__ import annotations
 
