@@ -112,7 +112,7 @@ class SessionUseMiddleware:
     def process_view(self, request: HttpRequest, *_: object) -> None:
         if request.user.is_authenticated and is_user_initiated(request):
             with suppress(OperationalError):  # a full disk must not prevent reading
-                request.session.extend_expiry()  # type: ignore[attr-defined]
+                request.session.record_use()  # type: ignore[attr-defined]
 
 
 def is_user_initiated(request: HttpRequest) -> bool:

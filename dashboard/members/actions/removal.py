@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.contrib.auth import SESSION_KEY
-from django.contrib.sessions.models import Session
 from django.db import transaction
 
 from dashboard.models import (
@@ -30,6 +28,7 @@ from dashboard.shared.audit_log import (
     system_actor,
 )
 from dashboard.shared.roles import Permission
+from dashboard.shared.user_sessions import delete_sessions
 from proxyapi import token_failover, tokens
 from proxyapi.charges import cancel_held_charge
 from proxyapi.events import EventType, publish_event
@@ -205,13 +204,3 @@ def disable_user(user: User) -> None:
     user.is_active = False
     user.save(update_fields=["is_active"])
     delete_sessions(user)
-
-
-def delete_sessions(user: User) -> int:
-    """Sign the user out everywhere; return how many sessions ended."""
-    sessions = Session.objects.iterator()
-    session_keys = [
-        session.pk for session in sessions if session.get_decoded().get(SESSION_KEY) == str(user.pk)
-    ]
-    Session.objects.filter(pk__in=session_keys).delete()
-    return len(session_keys)
