@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import get_authentication_records
 from django.http import HttpRequest, HttpResponse
 
+from dashboard.account.authentication_methods import authentication_method
 from dashboard.account.sign_in_history import record_limited_sign_in, record_sign_in
 from dashboard.account.sign_in_limits import consume_sign_in_attempt, remember_client
 from dashboard.models import SignInOutcome, User
@@ -44,7 +46,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return response
 
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
-        record_sign_in(request, SignInOutcome.SIGNED_IN, user.email, user)
+        method = authentication_method(get_authentication_records(request, user))
+        record_sign_in(request, SignInOutcome.SIGNED_IN, user.email, user, method)
         response: HttpResponse = super().post_login(request, user, **more)
         remember_client(response, user.email)
         return response
