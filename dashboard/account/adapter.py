@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.internal.stagekit import clear_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from dashboard.account.authentication_methods import authentication_method
 from dashboard.account.sign_in_history import (
     record_bypassed_single_sign_on,
     record_limited_sign_in,
@@ -64,9 +66,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return response
 
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
-        is_single_sign_on = single_sign_on_team_id(request.session, user.pk) is not None
-        outcome = SignInOutcome.SINGLE_SIGN_ON if is_single_sign_on else SignInOutcome.SIGNED_IN
-        record_sign_in(request, outcome, user.email, user)
+        team_id = single_sign_on_team_id(request.session, user.pk)
+        outcome = SignInOutcome.SIGNED_IN if team_id is None else SignInOutcome.SINGLE_SIGN_ON
+        method = authentication_method(get_authentication_records(request, user))
+        record_sign_in(request, outcome, user.email, user, method)
         record_bypassed_single_sign_on(request, user)
         response: HttpResponse = super().post_login(request, user, **more)
         remember_client(response, user.email)

@@ -18,6 +18,8 @@ RESET_MAIL_TASK = "dashboard.tasks.send_password_reset"
 ROTATE_KEYS_TASK = "dashboard.tasks.rotate_keys"
 VERIFY_AUDIT_TASK = "dashboard.tasks.verify_audit_chain"
 INVITATION_MAIL_TASK = "dashboard.tasks.send_invitation"
+ACCOUNT_CHANGE_MAIL_TASK = "dashboard.tasks.send_account_change"
+EMAIL_CONFIRMATION_TASK = "dashboard.tasks.send_email_confirmation"
 CHANGED_MAIL_TASK = "dashboard.tasks.send_password_changed"
 
 
