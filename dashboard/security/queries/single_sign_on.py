@@ -77,6 +77,11 @@ class SingleSignOnCard:
     def may_require(self) -> bool:
         return self.may_change and (self.is_required or not self.require_why)
 
+    @property
+    def switch_why(self) -> str:
+        """Return why the switch is disabled."""
+        return self.require_why if self.may_change else OWNERS_ONLY
+
 
 def load_single_sign_on_card(reader: Membership) -> SingleSignOnCard:
     row = SingleSignOn.objects.filter(team=reader.team).first()
