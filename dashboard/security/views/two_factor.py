@@ -32,7 +32,7 @@ NOT_REQUIRED_TEXT = "Two-factor is not required any more."
 def switch_requirement(request: TeamRequest) -> HttpResponse:
     require_visible(request.membership, Permission.MANAGE_SECURITY)
     form = TwoFactorSwitchForm(request, request.POST)
-    is_required = form["is_required"].data == "on"
+    is_required = bool(form["is_required"].data)
 
     def act() -> str:
         if not set_two_factor_requirement(by=request.membership, is_required=is_required):

@@ -1,0 +1,97 @@
+"""Rule 8 for what test_access.py leaves out: every route as each role of another team, and as each
+role of a team that requires a second factor which the member lacks.
+
+Slow: each test asks some three hundred routes.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+
+import pytest
+from django.db import transaction
+from django.test import Client
+
+from dashboard.models import Membership, Role
+from dashboard.shared.middleware import SECOND_FACTOR_EXEMPT_VIEW_NAMES
+from proxyapi.models import Job
+from tests.dashboard.security.people import give_second_factor, require_two_factor
+from tests.dashboard.shared import test_access as access
+from tests.dashboard.shared.routes import ROUTES
+from tests.factories import MembershipFactory, TeamFactory
+
+pytestmark = pytest.mark.slow
+Browser = Callable[[Membership], Client]
+REQUIRED = "/two-factor-required/"
+NOTHING = {
+    **{f"{name}_id": uuid.uuid4() for name in access.OBJECTS},
+    "membership_id": 999_999,
+    "pack_id": 999_999,
+    "rewrite_id": 999_999,
+    "file_id": uuid.uuid4(),
+    "position": 999_999,
+}
+CLOSED = [pair for pair in access.METHODS if pair[0] not in SECOND_FACTOR_EXEMPT_VIEW_NAMES]
+job, team = access.job, access.team  # the fixtures
+
+
+@pytest.mark.parametrize("role", Role)
+def test_a_member_without_the_second_factor_is_led_to_its_set_up_from_every_route(
+    role: Role, job: Job, team: dict[Role, Membership], client_of: Browser
+) -> None:
+    browser = client_of(team[role])
+    require_two_factor(job.tenant.team)
+    for name, method in CLOSED:
+        url = access.address(name, job)
+        answer = getattr(browser, method)(url)
+        assert (answer.status_code, answer["Location"]) == (302, REQUIRED), f"{method} {name}"
+        part = getattr(browser, method)(url, headers={"HX-Request": "true"})
+        assert (part.status_code, part["HX-Redirect"]) == (200, REQUIRED), f"{method} {name}"
+        assert not answer.content, name
+        assert not part.content, name
+    assert not job.hidden_at
+
+
+def test_what_stays_open_without_the_second_factor_shows_nothing_of_the_team(
+    job: Job, priya: Membership, client_of: Browser
+) -> None:
+    browser = client_of(priya)
+    require_two_factor(priya.team)
+    open_pages = [REQUIRED, "/accounts/password/change/", "/nowhere/", "/accounts/logout/"]
+    for url in open_pages:
+        answer = browser.get(url)
+        assert answer.status_code in (200, 404), url
+        assert b"Whales" not in answer.content, url
+        assert b"Free to spend" not in answer.content, url
+    assert len(CLOSED) == len(access.METHODS) - len(SECOND_FACTOR_EXEMPT_VIEW_NAMES)
+
+
+def test_a_member_with_the_second_factor_is_not_led_away(
+    job: Job, priya: Membership, client_of: Browser
+) -> None:
+    browser = client_of(priya)
+    require_two_factor(job.tenant.team)
+    give_second_factor(priya)
+    for name, method in access.METHODS:
+        if method == "get" and name != "two-factor-required":
+            answer = browser.get(access.address(name, job))
+            assert answer.headers.get("Location") != REQUIRED, name
+
+
+@pytest.mark.parametrize("role", Role)
+def test_no_role_of_another_team_learns_whether_something_exists(
+    role: Role, job: Job, client_of: Browser
+) -> None:
+    """The answer is the same for what Northlight has and for what nobody has."""
+    stranger = MembershipFactory(team=TeamFactory(name="Otherwhere"), role=role)
+    browser = client_of(stranger)
+    for name, method in access.WITH_OBJECT:
+        before = transaction.savepoint()
+        theirs = getattr(browser, method)(access.address(name, job))
+        nothing = getattr(browser, method)(access.address(name, job, **NOTHING))
+        transaction.savepoint_rollback(before)
+        assert theirs.status_code == nothing.status_code, f"{method} {name}"
+        assert theirs.status_code in (403, 404), f"{method} {name}"
+        assert b"Whales" not in theirs.content, f"{method} {name}"
+    assert {name for name, _ in access.WITH_OBJECT} <= set(ROUTES)
