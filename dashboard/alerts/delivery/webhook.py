@@ -45,24 +45,6 @@ def encrypt_webhook_secret(hook: AlertWebhook, secret: str) -> None:
     )
 
 
-def reencrypt_webhook_secret(hook: AlertWebhook) -> bool:
-    """Encrypt the secret with the current key; False if it already was, or if it changed
-    meanwhile."""
-    old_ciphertext, ring = bytes(hook.ciphertext), encryption.load_key_ring()
-    if encryption.envelope_key_id(old_ciphertext) == ring.current_key_id:
-        return False
-    new_ciphertext = encryption.encrypt(
-        encryption.decrypt(old_ciphertext, hook.encryption_context(), ring),
-        hook.encryption_context(),
-        ring,
-    )
-    return bool(
-        AlertWebhook.objects.filter(pk=hook.pk, ciphertext=old_ciphertext).update(
-            ciphertext=new_ciphertext
-        )
-    )
-
-
 def post_webhook(delivery: Delivery) -> int:
     """Post the alert and return the response status. Raises `DeliveryFailed`."""
     hook = AlertWebhook.objects.filter(team=delivery.event.team_id).first()

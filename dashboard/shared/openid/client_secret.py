@@ -21,15 +21,3 @@ def decrypt_client_secret(row: SingleSignOnSecret) -> Secret:
             bytes(row.ciphertext), row.encryption_context(), encryption.load_key_ring()
         ).decode()
     )
-
-
-def reencrypt_client_secret(row: SingleSignOnSecret) -> bool:
-    """Encrypt the secret with the current key; False if it already was, or was replaced
-    meanwhile."""
-    old, ring = bytes(row.ciphertext), encryption.load_key_ring()
-    if encryption.envelope_key_id(old) == ring.current_key_id:
-        return False
-    plain = encryption.decrypt(old, row.encryption_context(), ring)
-    new = encryption.encrypt(plain, row.encryption_context(), ring)
-    same = SingleSignOnSecret.objects.filter(pk=row.pk, ciphertext=old)
-    return bool(same.update(ciphertext=new))
