@@ -30,8 +30,3 @@ def find_single_sign_on(address: str) -> SingleSignOn:
     if len(rows) == 1:
         return rows[0]
     raise Refusal((SEVERAL_TEAMS if rows else NO_SINGLE_SIGN_ON).format(domain=domain), "address")
-
-
-def has_any_single_sign_on() -> bool:
-    """Whether the sign-in page offers it."""
-    return SingleSignOn.objects.filter(secrets__is_current=True).exists()

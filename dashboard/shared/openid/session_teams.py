@@ -17,7 +17,7 @@ from django.http import HttpRequest
 
 from dashboard.models import Membership, Role, SingleSignOn, User
 
-SINGLE_SIGN_ON_METHOD = "single_sign_on"  # in allauth's records of an authentication
+SINGLE_SIGN_ON_METHOD = "socialaccount"  # in allauth's records of an authentication
 SINGLE_SIGN_ON_SESSION_KEY = "single_sign_on"  # the team's id and the user's, as text
 
 

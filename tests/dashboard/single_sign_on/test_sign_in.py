@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from dashboard.account.sign_in_history import append_sign_ins_to_audit
 from dashboard.models import AlertEvent, AuditEvent, SignInEvent, User
+from dashboard.monitoring.log_format import redact_text
 from tests.dashboard.single_sign_on.conftest import come_back, provider_url, start
 
 SAM = "sam.okafor@northlight.example"
@@ -119,3 +120,8 @@ def test_the_provider_gets_a_challenge_and_never_the_verifier(single_sign_on, cl
     assert pending["verifier"] not in url
     assert pending["state"] in url
     assert pending["nonce"] in url
+
+
+def test_the_log_does_not_show_the_code_of_the_provider():
+    line = "GET /accounts/oidc/callback/?code=d8ab8Uo6vdSxo2gx&state=x 200"
+    assert redact_text(line) == "GET /accounts/oidc/callback/?[redacted] 200"
