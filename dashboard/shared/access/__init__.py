@@ -18,6 +18,7 @@ from dashboard.shared.access.money import (
     fetch_ledger_conflict,
     fetch_ledger_entry,
     fetch_own_approval_request,
+    fetch_readable_approval_request,
     fetch_unknown_charge,
     find_approval_request,
 )

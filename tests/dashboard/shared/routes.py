@@ -30,6 +30,7 @@ ROUTES = {
     "theme": Route(None, EVERYBODY),
     "team": Route(None, EVERYBODY),
     "session": Route(None, EVERYBODY),
+    "account-notifications": Route(EVERYBODY, EVERYBODY),
     "service": Route(EVERYBODY),
     "labels": Route(EVERYBODY),
     "label-new": Route(MAKERS, MAKERS),
@@ -147,6 +148,10 @@ ROUTES = {
     "budget-new": Route(TREASURERS, TREASURERS),
     "budget-limits": Route(TREASURERS, TREASURERS, of="budget"),
     "budget-removals": Route(None, TREASURERS, of="budget"),
+    "second-person-rule": Route(TREASURERS, TREASURERS),
+    # Of the producer: who made it reads it too, and comments on it.
+    "approval-request": Route(TREASURERS | {Role.PRODUCER}, of="approval"),
+    "approval-request-comments": Route(None, TREASURERS | {Role.PRODUCER}, of="approval"),
     "approval-request-approvals": Route(TREASURERS, TREASURERS, of="approval"),
     "approval-request-refusals": Route(TREASURERS, TREASURERS, of="approval"),
     "approval-request-withdrawals": Route(MAKERS, MAKERS, of="approval"),
