@@ -5,7 +5,7 @@ from __future__ import annotations
 from allauth.account import views as allauth
 from django.urls import include, path, re_path
 
-from dashboard.account import views
+from dashboard.account import notification_views, views
 
 # The pages of allauth that Reelroom uses, with the URL names that allauth requires. Its other
 # pages do not exist here: an operator adds users, and their e-mail address does not change.
@@ -31,6 +31,7 @@ ACCOUNT_URLS = [
 
 urlpatterns = [
     path("accounts/", include(ACCOUNT_URLS)),
+    path("account/notifications/", notification_views.notifications, name="account-notifications"),
     path("preferences/theme/", views.set_theme, name="theme"),
     path("preferences/team/", views.switch_team, name="team"),
     path("session/", views.check_session, name="session"),
