@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.members.views import invitations, joining, members, ownership, removal, roles
+from dashboard.members.views import (
+    deactivation,
+    invitations,
+    joining,
+    members,
+    ownership,
+    removal,
+    roles,
+)
 
 urlpatterns = [
     path("members/", members.members, name="members"),
@@ -16,6 +24,16 @@ urlpatterns = [
         name="member-role-restorations",
     ),
     path("members/<int:membership_id>/removals/", removal.remove, name="member-removals"),
+    path(
+        "members/<int:membership_id>/deactivations/",
+        deactivation.deactivate,
+        name="member-deactivations",
+    ),
+    path(
+        "members/<int:membership_id>/reactivations/",
+        deactivation.reactivate,
+        name="member-reactivations",
+    ),
     path("members/<int:membership_id>/handovers/", removal.hand_over, name="member-handovers"),
     path(
         "members/<int:membership_id>/token-requests/",

@@ -80,8 +80,16 @@ class TeamMiddleware:
         if not getattr(view, "login_required", True) or not request.user.is_authenticated:
             return None
         if not set_request_team(request) and not request.path.startswith("/accounts/"):
-            return render(request, "account/no_team.html", status=403)
+            return render_no_team(request)
         return HttpResponseClientRefresh() if is_for_another_team(request) else None
+
+
+def render_no_team(request: HttpRequest) -> HttpResponse:
+    """Say how to get into a team, and which teams deactivated the person."""
+    rows = Membership.with_deactivated.filter(user_id=request.user.pk or 0)
+    names = rows.exclude(deactivated_at=None).values_list("team__name", flat=True)
+    context = {"deactivated_in": " and ".join(names)}
+    return render(request, "account/no_team.html", context, status=403)
 
 
 class AuditOriginMiddleware:

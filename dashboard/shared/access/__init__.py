@@ -27,6 +27,7 @@ from dashboard.shared.access.people import (
     audit_entries,
     check_can_change_role,
     fetch_audit_entry,
+    fetch_deactivated_membership,
     fetch_invitation,
     fetch_membership,
     fetch_ownership_transfer,

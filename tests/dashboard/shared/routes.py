@@ -208,6 +208,8 @@ ROUTES = {
     # Of the producer: one's own membership is left by everybody.
     "member-removals": Route(MAKERS, MAKERS, of="membership"),
     "member-handovers": Route(MAKERS, MAKERS, of="membership"),
+    "member-deactivations": Route(MANAGERS, MANAGERS, of="membership"),
+    "member-reactivations": Route(MANAGERS, MANAGERS, of="deactivated"),
     "member-token-requests": Route(None, MANAGERS, of="membership"),
     "member-sign-outs": Route(None, MANAGERS, of="membership"),
     "team-time-zone": Route(None, frozenset({Role.OWNER})),
