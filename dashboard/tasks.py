@@ -15,6 +15,7 @@ from dashboard.account import change_mails, password_mails, sign_in_history
 from dashboard.account.sessions import SessionStore, prune_session_details
 from dashboard.alerts.delivery.queue import attempt_delivery, repair_due_times
 from dashboard.alerts.evaluate import evaluate_team
+from dashboard.alerts.member_notifications import notify_members
 from dashboard.alerts.pruning import prune_alert_events
 from dashboard.audit.actions import run_chain_check
 from dashboard.members.actions.invitation_mail import mail_invitation
@@ -29,6 +30,7 @@ from proxyapi.tasks import dispatch_charge_task, dispatch_slow_charge_task, reco
 def evaluate_alerts(team_id: str) -> None:
     for delivery in evaluate_team(UUID(team_id)):
         deliver_alert.delay(str(delivery.pk))
+    notify_members(UUID(team_id))
     record_undecryptable_tokens(UUID(team_id))
 
 

@@ -7,6 +7,7 @@ from django.urls import include, path, re_path
 
 from dashboard.account.views import (
     account,
+    notifications,
     passkeys,
     preferences,
     second_factor,
@@ -46,6 +47,7 @@ ACCOUNT_URLS = [
     path("email/withdrawals/", account.withdraw_email, name="email-withdrawals"),
     path("email/confirmations/<str:key>/", account.confirm_email, name="email-confirmation"),
     path("password-confirmations/", account.confirm_password, name="password-confirmations"),
+    path("notifications/", notifications.notifications, name="account-notifications"),
     path("app/", second_factor.set_up_app, name="account-app"),
     path("app/cancellations/", second_factor.cancel_set_up, name="account-app-cancellations"),
     path("app/removals/", second_factor.turn_off_app, name="account-app-removals"),

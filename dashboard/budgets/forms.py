@@ -8,8 +8,10 @@ from typing import Any, Self
 from django import forms
 
 from dashboard.budgets.queries import ApprovalConfirmation
-from dashboard.models import Budget, BudgetPeriod, Team, User
+from dashboard.models import MAX_APPROVAL_COMMENT_CHARS, Budget, BudgetPeriod, Team, User
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
+from dashboard.shared.text_validation import reject_invisible
+from proxyapi.models.account import amount_text
 
 MAX_LIMIT_CREDITS = 9_999_999
 WHOLE_TEAM = "team"
@@ -100,6 +102,58 @@ class NewBudgetForm(BudgetLimitsForm):
     @property
     def member(self) -> User | None:
         return self.members.get(self.cleaned_data["who"])
+
+
+class SecondPersonForm(PortalForm):
+    """The amount of the second-person rule; the button "Remove rule" sends `remove` instead."""
+
+    above = CreditLimitField(
+        label="Charges above",
+        help_text="The held amount counts, the upper bound of the price. Automatic top-ups are "
+        "not charges of a member.",
+    )
+    drawn = forms.CharField(widget=forms.HiddenInput, required=False, label=VERSION_LABEL)
+
+    def __init__(self, data: Any = None, above: Decimal | None = None) -> None:
+        version = "" if above is None else amount_text(above)
+        initial = {"above": limit_input_value(above), "drawn": version}
+        super().__init__(data, initial=initial, use_required_attribute=False)
+
+    @property
+    def is_removal(self) -> bool:
+        return "remove" in self.data
+
+    def clean(self) -> dict[str, Any]:
+        if self.is_removal:
+            self.errors.pop("above", None)
+        elif not self.errors and self.cleaned_data.get("above") is None:
+            self.add_error("above", LIMIT_NOT_A_NUMBER)
+        return self.cleaned_data
+
+    def rule(self) -> dict[str, Any]:
+        """The arguments of the action."""
+        above = None if self.is_removal else self.cleaned_data["above"]
+        return {"above": above, "drawn": self.cleaned_data["drawn"]}
+
+    def with_current_version(self, above: Decimal | None) -> SecondPersonForm:
+        """The submitted amount on top of the current rule, so that saving again applies it."""
+        version = "" if above is None else amount_text(above)
+        return SecondPersonForm({"above": self.data.get("above", ""), "drawn": version}, above)
+
+
+class CommentForm(PortalForm):
+    text = forms.CharField(
+        label="Comment",
+        max_length=MAX_APPROVAL_COMMENT_CHARS,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        error_messages={"required": "Enter a comment."},
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        limit = f"{MAX_APPROVAL_COMMENT_CHARS:,} characters"
+        self.fields["text"].limit = limit  # type: ignore[attr-defined]
+        reject_invisible(self.fields["text"], lines=True)
 
 
 class ApprovalForm(PortalForm):

@@ -11,6 +11,13 @@ urlpatterns = [
     path("budgets/new/", views.add_budget, name="budget-new"),
     path("budgets/<uuid:budget_id>/limits/", views.change_limits, name="budget-limits"),
     path("budgets/<uuid:budget_id>/removals/", views.end_budget, name="budget-removals"),
+    path("budgets/second-person/", views.second_person_rule, name="second-person-rule"),
+    path("approval-requests/<uuid:approval_id>/", views.approval_request, name="approval-request"),
+    path(
+        "approval-requests/<uuid:approval_id>/comments/",
+        views.comment_on_request,
+        name="approval-request-comments",
+    ),
     path(
         "approval-requests/<uuid:approval_id>/approvals/",
         views.approve_request,

@@ -12,19 +12,31 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.budgets import actions
-from dashboard.budgets.forms import ApprovalForm, BudgetLimitsForm, NewBudgetForm
-from dashboard.budgets.queries import build_approval_confirmation, build_budgets_page
+from dashboard.budgets.forms import (
+    ApprovalForm,
+    BudgetLimitsForm,
+    CommentForm,
+    NewBudgetForm,
+    SecondPersonForm,
+)
+from dashboard.budgets.queries import (
+    build_approval_confirmation,
+    build_approval_page,
+    build_budgets_page,
+)
 from dashboard.models import ApprovalDecision, ApprovalRequest, BudgetPeriod
 from dashboard.shared.access import (
     check_permission,
     fetch_approval_request,
     fetch_budget,
     fetch_own_approval_request,
+    fetch_readable_approval_request,
 )
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.query_params import clean_text_param
 from dashboard.shared.roles import Permission
+from dashboard.shared.second_person import current_rule
 from proxyapi.refusals import Refusal
 from proxyapi.refusals import format_credits as in_words
 
@@ -37,6 +49,11 @@ APPROVAL_TEMPLATE, REFUSAL_TEMPLATE = (
     "budgets/approval_requests/_approve.html",
     "budgets/approval_requests/_decline.html",
 )
+REQUEST_TEMPLATE, REQUEST_BODY_TEMPLATE = (
+    "budgets/approval_requests/page.html",
+    "budgets/approval_requests/_body.html",
+)
+RULE_TEMPLATE = "budgets/_second_person_dialog.html"
 WITHDRAWAL_TEMPLATE = "budgets/approval_requests/_withdraw.html"
 
 
@@ -103,6 +120,26 @@ def end_budget(request: TeamRequest, budget_id: UUID) -> HttpResponse:
     return redirect("budgets")
 
 
+@allow_get_or_post
+def second_person_rule(request: TeamRequest) -> HttpResponse:
+    """The dialog to set, change or remove the rule; a POST saves it."""
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    above, posted = current_rule(request.membership), request.method == "POST"
+    form = SecondPersonForm(request.POST if posted else None, above)
+    if posted and form.is_valid():
+        try:
+            actions.set_second_person_rule(by=request.membership, **form.rule())
+        except Refusal as refusal:
+            above = current_rule(request.membership)
+            form = form.with_current_version(above)
+            form.add_error(refusal.field or None, refusal.sentence)
+        else:
+            messages.success(request, "Rule saved. Requests that wait stay until they are decided.")
+            return redirect("budgets")
+    context = {"form": form, "above": above}
+    return render_budget_dialog(request, RULE_TEMPLATE, context, is_invalid=bool(form.errors))
+
+
 def render_budget_dialog(
     request: TeamRequest, dialog: str, context: dict[str, Any], *, is_invalid: bool = False
 ) -> HttpResponse:
@@ -113,11 +150,44 @@ def render_budget_dialog(
     return render(request, PAGE_TEMPLATE, {**page, **context}, status=422 if is_invalid else 200)
 
 
+@require_safe
+@vary_on_headers("HX-Request")
+def approval_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
+    """The page of a request; for htmx the part of it that changes."""
+    approval = fetch_readable_approval_request(request, approval_id)
+    return render_approval_request(request, approval, CommentForm())
+
+
+@require_POST
+def comment_on_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
+    approval = fetch_readable_approval_request(request, approval_id)
+    form = CommentForm(request.POST)
+    if form.is_valid():
+        try:
+            actions.add_approval_comment(
+                by=request.membership, approval=approval, text=form.cleaned_data["text"]
+            )
+        except Refusal as refusal:
+            form.add_error("text", refusal.sentence)
+        else:
+            return redirect("approval-request", approval.pk)
+    return render_approval_request(request, approval, form)
+
+
+def render_approval_request(
+    request: TeamRequest, approval: ApprovalRequest, form: CommentForm
+) -> HttpResponse:
+    page = build_approval_page(approval, request.membership)
+    template = REQUEST_BODY_TEMPLATE if request.htmx else REQUEST_TEMPLATE
+    status = 422 if form.errors and not request.htmx else 200
+    return render(request, template, {"page": page, "form": form}, status=status)
+
+
 @allow_get_or_post
 def approve_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
     """The approval dialog; a POST sends the request, once or under a raised limit."""
     approval, refusal = fetch_approval_request(request, approval_id), ""
-    answer = build_approval_confirmation(approval)
+    answer = build_approval_confirmation(approval, request.membership)
     form = ApprovalForm(request.POST if request.method == "POST" else None, answer)
     if request.method == "POST" and form.is_valid():
         hard, drawn = form.cleaned_data["hard"], form.cleaned_data["drawn"]
@@ -126,7 +196,10 @@ def approve_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
                 by=request.membership, approval=approval, hard=hard, drawn=drawn
             )
         except Refusal as refused:
-            answer, refusal = build_approval_confirmation(approval), refused.sentence
+            answer, refusal = (
+                build_approval_confirmation(approval, request.membership),
+                refused.sentence,
+            )
             form = form.with_current_version(answer)
         else:
             add_decision_message(request, approval)
@@ -152,7 +225,11 @@ def decline_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
         else:
             messages.success(request, f"{approval.member.first_name} is notified of the reason.")
             return redirect("budgets")
-    context = {"answer": build_approval_confirmation(approval), "error": error, "words": reason}
+    context = {
+        "answer": build_approval_confirmation(approval, request.membership),
+        "error": error,
+        "words": reason,
+    }
     return render_budget_dialog(request, REFUSAL_TEMPLATE, context, is_invalid=bool(error))
 
 
@@ -162,7 +239,9 @@ def withdraw_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
     approval = fetch_own_approval_request(request, approval_id)
     if request.method != "POST":
         return render_budget_dialog(
-            request, WITHDRAWAL_TEMPLATE, {"answer": build_approval_confirmation(approval)}
+            request,
+            WITHDRAWAL_TEMPLATE,
+            {"answer": build_approval_confirmation(approval, request.membership)},
         )
     try:
         actions.withdraw_request(by=request.membership, approval=approval)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from dashboard.members.views import (
+    deactivation,
     invitations,
     joining,
     members,
@@ -24,6 +25,16 @@ urlpatterns = [
         name="member-role-restorations",
     ),
     path("members/<int:membership_id>/removals/", removal.remove, name="member-removals"),
+    path(
+        "members/<int:membership_id>/deactivations/",
+        deactivation.deactivate,
+        name="member-deactivations",
+    ),
+    path(
+        "members/<int:membership_id>/reactivations/",
+        deactivation.reactivate,
+        name="member-reactivations",
+    ),
     path("members/<int:membership_id>/handovers/", removal.hand_over, name="member-handovers"),
     path(
         "members/<int:membership_id>/token-requests/",

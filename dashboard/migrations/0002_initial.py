@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
                 ('actor_name', models.CharField(max_length=254)),
                 ('source', models.CharField(choices=[('portal', 'Portal'), ('command', 'Command line'), ('system', 'Reelroom')], default='system', max_length=7)),
                 ('client_ip', models.CharField(blank=True, max_length=45)),
-                ('action', models.CharField(choices=[('access.refuse', 'Access Refuse'), ('alert_rule.add', 'Alert Rule Add'), ('alert_rule.change', 'Alert Rule Change'), ('alert.test', 'Alert Test'), ('approval_request.create', 'Approval Request Create'), ('approval_request.approve', 'Approval Request Approve'), ('approval_request.decline', 'Approval Request Decline'), ('approval_request.expire', 'Approval Request Expire'), ('approval_request.withdraw', 'Approval Request Withdraw'), ('brand_kit.change', 'Brand Kit Change'), ('budget.add', 'Budget Add'), ('budget.change', 'Budget Change'), ('budget.end', 'Budget End'), ('character.create', 'Character Create'), ('character.hide', 'Character Hide'), ('character.photo', 'Character Photo'), ('character.save', 'Character Save'), ('character.unhide', 'Character Unhide'), ('charge.create', 'Charge Create'), ('charge.match', 'Charge Match'), ('charge.recheck', 'Charge Recheck'), ('charge.write_off', 'Charge Write Off'), ('charges.resume', 'Charges Resume'), ('charges.stop', 'Charges Stop'), ('credit_pack.add', 'Credit Pack Add'), ('credit_pack.remove', 'Credit Pack Remove'), ('draft.delete', 'Draft Delete'), ('draft.restore', 'Draft Restore'), ('draft.save', 'Draft Save'), ('draft.start', 'Draft Start'), ('email.change', 'Email Change'), ('invitation.accept', 'Invitation Accept'), ('invitation.create', 'Invitation Create'), ('invitation.resend', 'Invitation Resend'), ('invitation.restore', 'Invitation Restore'), ('invitation.revoke', 'Invitation Revoke'), ('key_rotation.end', 'Key Rotation End'), ('key_rotation.start', 'Key Rotation Start'), ('label.add', 'Label Add'), ('label.change', 'Label Change'), ('label.remove', 'Label Remove'), ('ledger.accept', 'Ledger Accept'), ('ledger.accept_all', 'Ledger Accept All'), ('ledger.rebase', 'Ledger Rebase'), ('member.hand_over', 'Member Hand Over'), ('member.leave', 'Member Leave'), ('member.remove', 'Member Remove'), ('member.role', 'Member Role'), ('password.change', 'Password Change'), ('password.reset', 'Password Reset'), ('member.sign_out', 'Member Sign Out'), ('ownership.accept', 'Ownership Accept'), ('ownership.decline', 'Ownership Decline'), ('ownership.request', 'Ownership Request'), ('ownership.take_back', 'Ownership Take Back'), ('preset.add', 'Preset Add'), ('preset.change', 'Preset Change'), ('preset.remove', 'Preset Remove'), ('recovery_codes.renew', 'Recovery Codes Renew'), ('second_factor.add', 'Second Factor Add'), ('second_factor.remove', 'Second Factor Remove'), ('second_factor.reset', 'Second Factor Reset'), ('session.end', 'Session End'), ('sign_in', 'Sign In'), ('sign_in.refuse', 'Sign In Refuse'), ('team.create', 'Team Create'), ('team.restore', 'Team Restore'), ('team.suspend', 'Team Suspend'), ('single_sign_on.bypass', 'Single Sign On Bypass'), ('single_sign_on.change', 'Single Sign On Change'), ('single_sign_on.join', 'Single Sign On Join'), ('single_sign_on.remove', 'Single Sign On Remove'), ('single_sign_on.require', 'Single Sign On Require'), ('single_sign_on.secret', 'Single Sign On Secret'), ('single_sign_on.test', 'Single Sign On Test'), ('team.domains', 'Team Domains'), ('team.sessions', 'Team Sessions'), ('team.sign_out', 'Team Sign Out'), ('team.time_zone', 'Team Time Zone'), ('team.two_factor', 'Team Two Factor'), ('token.add', 'Token Add'), ('token.remove', 'Token Remove'), ('token.undecryptable', 'Token Undecryptable'), ('top_up.change', 'Top Up Change'), ('versions.create', 'Versions Create'), ('video.hide', 'Video Hide'), ('video.label', 'Video Label'), ('video.recheck', 'Video Recheck'), ('video.unhide', 'Video Unhide'), ('voice.consent', 'Voice Consent'), ('voice.consent_withdraw', 'Voice Consent Withdraw'), ('webhook.remove', 'Webhook Remove'), ('webhook.set', 'Webhook Set')], max_length=40)),
+                ('action', models.CharField(choices=[('access.refuse', 'Access Refuse'), ('alert_rule.add', 'Alert Rule Add'), ('alert_rule.change', 'Alert Rule Change'), ('alert.test', 'Alert Test'), ('approval_request.comment', 'Approval Request Comment'), ('approval_request.create', 'Approval Request Create'), ('approval_request.approve', 'Approval Request Approve'), ('approval_request.decline', 'Approval Request Decline'), ('approval_request.expire', 'Approval Request Expire'), ('approval_request.withdraw', 'Approval Request Withdraw'), ('brand_kit.change', 'Brand Kit Change'), ('budget.add', 'Budget Add'), ('budget.change', 'Budget Change'), ('budget.end', 'Budget End'), ('character.create', 'Character Create'), ('character.hide', 'Character Hide'), ('character.photo', 'Character Photo'), ('character.save', 'Character Save'), ('character.unhide', 'Character Unhide'), ('charge.create', 'Charge Create'), ('charge.match', 'Charge Match'), ('charge.recheck', 'Charge Recheck'), ('charge.write_off', 'Charge Write Off'), ('charges.resume', 'Charges Resume'), ('charges.stop', 'Charges Stop'), ('credit_pack.add', 'Credit Pack Add'), ('credit_pack.remove', 'Credit Pack Remove'), ('draft.delete', 'Draft Delete'), ('draft.restore', 'Draft Restore'), ('draft.save', 'Draft Save'), ('draft.start', 'Draft Start'), ('email.change', 'Email Change'), ('invitation.accept', 'Invitation Accept'), ('invitation.create', 'Invitation Create'), ('invitation.resend', 'Invitation Resend'), ('invitation.restore', 'Invitation Restore'), ('invitation.revoke', 'Invitation Revoke'), ('key_rotation.end', 'Key Rotation End'), ('key_rotation.start', 'Key Rotation Start'), ('label.add', 'Label Add'), ('label.change', 'Label Change'), ('label.remove', 'Label Remove'), ('ledger.accept', 'Ledger Accept'), ('ledger.accept_all', 'Ledger Accept All'), ('ledger.rebase', 'Ledger Rebase'), ('member.deactivate', 'Member Deactivate'), ('member.hand_over', 'Member Hand Over'), ('member.leave', 'Member Leave'), ('member.reactivate', 'Member Reactivate'), ('member.remove', 'Member Remove'), ('member.role', 'Member Role'), ('password.change', 'Password Change'), ('password.reset', 'Password Reset'), ('member.sign_out', 'Member Sign Out'), ('ownership.accept', 'Ownership Accept'), ('ownership.decline', 'Ownership Decline'), ('ownership.request', 'Ownership Request'), ('ownership.take_back', 'Ownership Take Back'), ('preset.add', 'Preset Add'), ('preset.change', 'Preset Change'), ('preset.remove', 'Preset Remove'), ('recovery_codes.renew', 'Recovery Codes Renew'), ('second_factor.add', 'Second Factor Add'), ('second_factor.remove', 'Second Factor Remove'), ('second_factor.reset', 'Second Factor Reset'), ('session.end', 'Session End'), ('second_person.change', 'Second Person Change'), ('sign_in', 'Sign In'), ('sign_in.refuse', 'Sign In Refuse'), ('team.create', 'Team Create'), ('team.restore', 'Team Restore'), ('team.suspend', 'Team Suspend'), ('single_sign_on.bypass', 'Single Sign On Bypass'), ('single_sign_on.change', 'Single Sign On Change'), ('single_sign_on.join', 'Single Sign On Join'), ('single_sign_on.remove', 'Single Sign On Remove'), ('single_sign_on.require', 'Single Sign On Require'), ('single_sign_on.secret', 'Single Sign On Secret'), ('single_sign_on.test', 'Single Sign On Test'), ('team.domains', 'Team Domains'), ('team.sessions', 'Team Sessions'), ('team.sign_out', 'Team Sign Out'), ('team.time_zone', 'Team Time Zone'), ('team.two_factor', 'Team Two Factor'), ('token.add', 'Token Add'), ('token.remove', 'Token Remove'), ('token.undecryptable', 'Token Undecryptable'), ('top_up.change', 'Top Up Change'), ('versions.create', 'Versions Create'), ('video.hide', 'Video Hide'), ('video.label', 'Video Label'), ('video.recheck', 'Video Recheck'), ('video.unhide', 'Video Unhide'), ('voice.consent', 'Voice Consent'), ('voice.consent_withdraw', 'Voice Consent Withdraw'), ('webhook.remove', 'Webhook Remove'), ('webhook.set', 'Webhook Set')], max_length=40)),
                 ('target', models.CharField(max_length=100)),
                 ('before', models.JSONField(blank=True, default=dict)),
                 ('after', models.JSONField(blank=True, default=dict)),
@@ -69,8 +69,12 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=60)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('second_person_above', models.DecimalField(blank=True, decimal_places=4, help_text='A charge above this amount needs a second person; null means none does.', max_digits=14, null=True)),
                 ('tenant', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='team', to='proxyapi.tenant')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('second_person_above', None), ('second_person_above__gt', 0), _connector='OR'), name='team_second_person_above_positive')],
+            },
         ),
         migrations.CreateModel(
             name='AlertRule',
@@ -95,6 +99,8 @@ class Migration(migrations.Migration):
                 ('threshold', models.DecimalField(decimal_places=4, default=0, max_digits=14)),
                 ('period', models.CharField(blank=True, max_length=40)),
                 ('for_money', models.BooleanField(default=False)),
+                ('notification', models.CharField(blank=True, choices=[('video_done', 'My video is done'), ('video_failed', 'My video failed'), ('request_answered', 'My request was answered'), ('token_stopped', 'A token of mine stopped working')], max_length=16)),
+                ('in_portal', models.BooleanField(default=True, help_text='False: the person wants no notifications of this kind listed.')),
                 ('state', models.CharField(help_text='Status name, for the icon.', max_length=9)),
                 ('title', models.CharField(max_length=160)),
                 ('text', models.CharField(blank=True, max_length=400)),
@@ -106,7 +112,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['team', '-happened_at'], name='alert_newest')],
-                'constraints': [models.UniqueConstraint(fields=('rule', 'subject', 'threshold', 'period'), name='alert_once_a_period')],
+                'constraints': [models.UniqueConstraint(fields=('rule', 'subject', 'threshold', 'period'), name='alert_once_a_period'), models.UniqueConstraint(condition=models.Q(('notification', ''), _negated=True), fields=('team', 'member', 'notification', 'subject', 'period'), name='notification_once'), models.CheckConstraint(condition=models.Q(('notification', ''), models.Q(('member__isnull', False), ('rule__isnull', True)), _connector='OR'), name='notification_is_for_a_member')],
             },
         ),
         migrations.CreateModel(
@@ -124,6 +130,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('note', models.CharField(blank=True, max_length=300)),
+                ('second_person_above', models.DecimalField(blank=True, decimal_places=4, help_text="The team's rule that the charge exceeded when it was requested.", max_digits=14, null=True)),
                 ('requested_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('decision', models.CharField(blank=True, choices=[('approved', 'Approved'), ('declined', 'Declined'), ('stale', 'outdated'), ('withdrawn', 'Withdrawn')], max_length=9)),
                 ('answer', models.CharField(blank=True, help_text='Note of the approver.', max_length=300)),
@@ -136,6 +143,34 @@ class Migration(migrations.Migration):
             options={
                 'indexes': [models.Index(condition=models.Q(('decision', '')), fields=['team', 'requested_at'], name='approval_request_waiting'), models.Index(fields=['team', '-decided_at'], name='approval_request_decided')],
                 'constraints': [models.CheckConstraint(condition=models.Q(('decision__in', ['', 'approved', 'declined', 'stale', 'withdrawn'])), name='approval_request_decision_known'), models.CheckConstraint(condition=models.Q(models.Q(('decided_at__isnull', True), ('decided_by__isnull', True), ('decision', '')), models.Q(models.Q(('decision', ''), _negated=True), ('decided_at__isnull', False), ('decided_by__isnull', False)), _connector='OR'), name='approval_request_decided_by_a_person')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ApprovalComment',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('text', models.CharField(max_length=1000)),
+                ('written_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('approval', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='dashboard.approvalrequest')),
+                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ('written_at', 'pk'),
+                'indexes': [models.Index(fields=['approval', 'written_at'], name='approval_comment_order')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='approval_comment_not_empty')],
+            },
+        ),
+        migrations.CreateModel(
+            name='NotificationPreference',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('video_done', 'My video is done'), ('video_failed', 'My video failed'), ('request_answered', 'My request was answered'), ('token_stopped', 'A token of mine stopped working')], max_length=16)),
+                ('in_portal', models.BooleanField()),
+                ('by_email', models.BooleanField()),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notification_preferences', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('user', 'kind'), name='notification_preference_once'), models.CheckConstraint(condition=models.Q(('kind__in', ['video_done', 'video_failed', 'request_answered', 'token_stopped'])), name='notification_preference_kind_known')],
             },
         ),
         migrations.CreateModel(
@@ -263,6 +298,7 @@ class Migration(migrations.Migration):
                 ('joined_at', models.DateTimeField(auto_now_add=True)),
                 ('alerts_read_at', models.DateTimeField(blank=True, help_text='Alerts up to this time are read.', null=True)),
                 ('ideas_seen_at', models.DateTimeField(blank=True, help_text='Ideas that came after this time are marked as new.', null=True)),
+                ('deactivated_at', models.DateTimeField(blank=True, help_text='From then on the person may not enter the team.', null=True)),
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='dashboard.team')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
                 ('default_preset', models.ForeignKey(blank=True, help_text='New drafts of the member start with it.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='default_of', to='dashboard.preset')),

@@ -11,7 +11,12 @@ from dashboard.models.alert import (
     DeliveryChannel,
     DeliveryState,
 )
-from dashboard.models.approval_request import ApprovalDecision, ApprovalRequest
+from dashboard.models.approval_request import (
+    MAX_APPROVAL_COMMENT_CHARS,
+    ApprovalComment,
+    ApprovalDecision,
+    ApprovalRequest,
+)
 from dashboard.models.audit_event import (
     AuditAction,
     AuditActorKind,
@@ -35,6 +40,7 @@ from dashboard.models.invitation import (
 from dashboard.models.key_rotation import KeyRotation, KeyRotationState
 from dashboard.models.label import Label, VideoLabel
 from dashboard.models.membership import Membership, Role, Team
+from dashboard.models.notification import NotificationKind, NotificationPreference
 from dashboard.models.ownership_transfer import (
     OWNERSHIP_TRANSFER_LIFETIME,
     OwnershipTransfer,

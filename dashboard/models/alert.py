@@ -17,6 +17,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from dashboard.models.membership import Membership, Team
+from dashboard.models.notification import NotificationKind
 
 
 class AlertKind(models.TextChoices):
@@ -60,17 +61,18 @@ class AlertRule(models.Model):
 
 class AlertEventQuerySet(models.QuerySet["AlertEvent"]):
     def visible_to(self, reader: Membership, *, money: bool) -> Self:
-        """Return the events of the team, those about the reader, and with `money` those for money
-        managers."""
+        """Return the events of the team, those about the reader that they want in the portal, and
+        with `money` those for money managers."""
         is_visible = Q(member=None, for_money=False) | Q(member=reader.user_id)
         if money:
             is_visible |= Q(for_money=True)
-        return self.filter(is_visible, team=reader.team_id)
+        return self.filter(is_visible, team=reader.team_id, in_portal=True)
 
 
 class AlertEvent(models.Model):
-    """An event without a rule is a test or a notice. `member`: it concerns this user; `for_money`:
-    for treasurers and owners; with neither it is for the whole team."""
+    """An event without a rule is a test, a notice, or a notification of the kind `notification`.
+    `member`: it concerns this user; `for_money`: for treasurers and owners; with neither it is for
+    the whole team."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="alert_events")
@@ -82,6 +84,10 @@ class AlertEvent(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="+"
     )
     for_money = models.BooleanField(default=False)
+    notification = models.CharField(max_length=16, choices=NotificationKind, blank=True)
+    in_portal = models.BooleanField(
+        default=True, help_text="False: the person wants no notifications of this kind listed."
+    )
     state = models.CharField(max_length=9, help_text="Status name, for the icon.")
     title = models.CharField(max_length=160)
     text = models.CharField(max_length=400, blank=True)
@@ -94,6 +100,15 @@ class AlertEvent(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["rule", "subject", "threshold", "period"], name="alert_once_a_period"
+            ),
+            models.UniqueConstraint(
+                fields=["team", "member", "notification", "subject", "period"],
+                condition=~Q(notification=""),
+                name="notification_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(notification="") | Q(member__isnull=False, rule__isnull=True),
+                name="notification_is_for_a_member",
             ),
         ]
         indexes = [models.Index(fields=["team", "-happened_at"], name="alert_newest")]

@@ -1,5 +1,5 @@
-"""An approval request: a charge over its budget that waits for a treasurer's or an owner's
-decision.
+"""An approval request: a charge over a budget, or above what one person may charge, that waits for
+a treasurer's or an owner's decision. The requester never decides it.
 
 The charge is a draft with the price that was shown; it holds nothing and is not sent before it is
 approved.
@@ -17,6 +17,8 @@ from django.utils import timezone
 
 from dashboard.models.membership import Team
 from proxyapi.models import Charge
+
+MAX_APPROVAL_COMMENT_CHARS = 1000
 
 
 class ApprovalDecision(models.TextChoices):
@@ -39,6 +41,13 @@ class ApprovalRequest(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="approval_requests"
     )
     note = models.CharField(max_length=300, blank=True)
+    second_person_above = models.DecimalField(
+        max_digits=14,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        help_text="The team's rule that the charge exceeded when it was requested.",
+    )
     requested_at = models.DateTimeField(default=timezone.now)
     decision = models.CharField(max_length=9, choices=ApprovalDecision, blank=True)
     answer = models.CharField(max_length=300, blank=True, help_text="Note of the approver.")
@@ -76,3 +85,23 @@ class ApprovalRequest(models.Model):
     @property
     def is_pending(self) -> bool:
         return not self.decision
+
+
+class ApprovalComment(models.Model):
+    """A comment of the requester or of an approver; written only while the request is pending."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    approval = models.ForeignKey(ApprovalRequest, models.CASCADE, related_name="comments")
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    text = models.CharField(max_length=MAX_APPROVAL_COMMENT_CHARS)
+    written_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("written_at", "pk")
+        constraints = [
+            models.CheckConstraint(condition=~Q(text=""), name="approval_comment_not_empty"),
+        ]
+        indexes = [models.Index(fields=["approval", "written_at"], name="approval_comment_order")]
+
+    def __str__(self) -> str:
+        return f"{self.author} on {self.approval_id}"

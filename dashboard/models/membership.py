@@ -16,6 +16,21 @@ class Team(models.Model):
     name = models.CharField(max_length=60)
     tenant = models.OneToOneField(Tenant, models.PROTECT, related_name="team")
     created_at = models.DateTimeField(auto_now_add=True)
+    second_person_above = models.DecimalField(
+        max_digits=14,
+        decimal_places=4,
+        null=True,
+        blank=True,
+        help_text="A charge above this amount needs a second person; null means none does.",
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(second_person_above=None) | Q(second_person_above__gt=0),
+                name="team_second_person_above_positive",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -27,6 +42,14 @@ class Role(models.TextChoices):
     TREASURER = "treasurer"
     PRODUCER = "producer"
     VIEWER = "viewer"
+
+
+class ActiveMembershipManager(models.Manager["Membership"]):
+    """Finds members who may enter the team. It is the default, also of `team.memberships`, so that
+    nothing takes a deactivated person for a member by mistake."""
+
+    def get_queryset(self) -> models.QuerySet[Membership]:
+        return super().get_queryset().filter(deactivated_at=None)
 
 
 class Membership(models.Model):
@@ -51,6 +74,13 @@ class Membership(models.Model):
         related_name="default_of",
         help_text="New drafts of the member start with it.",
     )
+
+    deactivated_at = models.DateTimeField(
+        null=True, blank=True, help_text="From then on the person may not enter the team."
+    )
+
+    objects = ActiveMembershipManager()
+    with_deactivated = models.Manager["Membership"]()
 
     class Meta:
         ordering = ("joined_at", "pk")

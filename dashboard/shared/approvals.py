@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import ApprovalDecision, ApprovalRequest, AuditAction, Membership
@@ -22,11 +23,22 @@ DECISION_ACTIONS = {
 }
 
 
+def approval_page_url(approval: ApprovalRequest) -> str:
+    return reverse("approval-request", args=[approval.pk])
+
+
+def request_title(approval: ApprovalRequest) -> str:
+    """The video's title in quotes, else the search words, else "a request"."""
+    charge = approval.charge
+    subject = charge.job.title if charge.job else charge.body.get("keyword")
+    return f"“{subject}”" if subject else "a request"
+
+
 def lock_pending_request(approval: ApprovalRequest) -> ApprovalRequest:
     """Read the request again under a lock. Raises `StaleData` if it was decided."""
     row = (
         ApprovalRequest.objects.select_for_update(of=("self",))
-        .select_related("charge__job", "member")
+        .select_related("charge__job", "member", "team__tenant")
         .get(pk=approval.pk)
     )
     if not row.is_pending:

@@ -25,6 +25,7 @@ MONEY_AUDIT_ACTIONS = frozenset(
         AuditAction.ALERT_RULE_ADD,
         AuditAction.ALERT_RULE_CHANGE,
         AuditAction.APPROVAL_REQUEST_APPROVE,
+        AuditAction.APPROVAL_REQUEST_COMMENT,
         AuditAction.APPROVAL_REQUEST_CREATE,
         AuditAction.APPROVAL_REQUEST_DECLINE,
         AuditAction.APPROVAL_REQUEST_EXPIRE,
@@ -43,6 +44,7 @@ MONEY_AUDIT_ACTIONS = frozenset(
         AuditAction.LEDGER_ACCEPT,
         AuditAction.LEDGER_ACCEPT_ALL,
         AuditAction.LEDGER_REBASE,
+        AuditAction.SECOND_PERSON_CHANGE,
         AuditAction.TOP_UP_CHANGE,
     }
 )

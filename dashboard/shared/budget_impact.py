@@ -1,4 +1,4 @@
-"""The budget rows of a price question: the credits left, and whether the price fits."""
+"""The rows of a price question about a member's limits: the credits left, and whether it fits."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from dashboard.shared.budget_usage import (
     PERIOD_NAMES,
     BudgetExceeded,
     BudgetUsage,
-    approver_names,
     load_budget_usages,
     most_constrained,
+    other_approver_names,
 )
 from dashboard.shared.formatting import credits
+from dashboard.shared.second_person import WITHOUT_SECOND_PERSON, SecondPersonRequired
 
 ZERO_CREDITS = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetImpact:
-    """The most constrained of the reader's hard-limited budgets, before and after a hold; in
-    credits.
+    """The most constrained of the reader's hard-limited budgets before and after a hold, or the
+    second-person rule if that alone refuses it; in credits.
 
-    `refusal` is the sentence of `BudgetExceeded`, empty if the hold fits; `alert_warning` is set if
-    the hold reaches the budget's alert limit.
+    `refusal` says why only an approval can be requested, empty if the hold fits; `title` names that
+    in a word. `alert_warning` is set if the hold reaches the budget's alert limit.
     """
 
     label: str
@@ -36,16 +37,26 @@ class BudgetImpact:
     after: Decimal
     refusal: str
     alert_warning: str
+    title: str = "Over budget"
 
 
-def build_budget_impact(reader: Membership, hold: Decimal) -> BudgetImpact | None:
-    """Return None if no budget with a hard limit applies to the reader. At most five queries."""
+def build_budget_impact(
+    reader: Membership, hold: Decimal, largest: Decimal | None = None
+) -> BudgetImpact | None:
+    """Return None if nothing limits the reader: no budget with a hard limit, and no second person
+    is needed. `largest` is the largest of several charges that `hold` is the sum of. At most five
+    queries."""
     budgets = Budget.objects.applying_to(reader.team_id, reader.user_id).exclude(hard=None)
     usage = most_constrained(load_budget_usages(reader.team, budgets, timezone.now()))
+    above = reader.team.second_person_above
+    single = hold if largest is None else largest
+    is_over_budget = usage is not None and not usage.has_room_for(hold)
+    if above is not None and single > above and not is_over_budget:
+        return second_person_impact(reader, single, above)
     if usage is None:
         return None
     left = usage.remaining or ZERO_CREDITS
-    refusal = "" if usage.has_room_for(hold) else over_budget_text(usage, hold, reader)
+    refusal = over_budget_text(usage, hold, reader) if is_over_budget else ""
     return BudgetImpact(
         label=budget_label(usage),
         note=budget_left_text(usage),
@@ -56,8 +67,20 @@ def build_budget_impact(reader: Membership, hold: Decimal) -> BudgetImpact | Non
     )
 
 
+def second_person_impact(reader: Membership, hold: Decimal, above: Decimal) -> BudgetImpact:
+    return BudgetImpact(
+        label=WITHOUT_SECOND_PERSON,
+        note="",
+        left=above,
+        after=above - hold,
+        refusal=SecondPersonRequired(hold, above, other_approver_names(reader)).why,
+        alert_warning="",
+        title="Needs a second person",
+    )
+
+
 def over_budget_text(usage: BudgetUsage, hold: Decimal, reader: Membership) -> str:
-    return BudgetExceeded(hold, usage, approver_names(reader.team)).why
+    return BudgetExceeded(hold, usage, other_approver_names(reader)).why
 
 
 def budget_label(usage: BudgetUsage) -> str:

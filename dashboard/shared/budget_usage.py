@@ -26,6 +26,7 @@ from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
 from proxyapi.refusals import Refusal, format_credits
 
 ZERO = Decimal(0)
+NO_OTHER_APPROVER = "Nobody else in the team can approve it now."
 MAX_MEMBERS_IN_ONE_ROW = 3  # members whose sums go into one row with the team's
 PERIOD_NAMES = {
     BudgetPeriod.DAY: "today",
@@ -89,7 +90,16 @@ class BudgetUsage:
         return period_end_label(BudgetPeriod(self.budget.period), self.bounds, self.zone)
 
 
-class BudgetExceeded(Refusal):
+class ApprovalRequired(Refusal):
+    """A rule of the team refuses the charge, so that an approval can be requested. `why` says it
+    without "Not sent"."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(f"Not sent. {why}")
+
+
+class BudgetExceeded(ApprovalRequired):
     """A hard limit would be exceeded. The sentence says what is left, until when, and who can
     approve."""
 
@@ -100,16 +110,15 @@ class BudgetExceeded(Refusal):
             format_credits(usage.remaining or ZERO),
         )
         self.needed, self.standing, self.approvers = needed, usage, tuple(approvers)
-        self.why = (
+        super().__init__(
             f"It needs {format_credits(needed)} cr, and {left} of {whose} {hard} are left until "
             f"{usage.resets_at_label}. Request approval, or make it shorter. "
             f"{approver_hint(approvers)}"
-        ).strip()
-        super().__init__(f"Not sent. {self.why}")
+        )
 
 
 def approver_hint(approvers: Sequence[str]) -> str:
-    return f"{' or '.join(approvers)} can approve it." if approvers else ""
+    return f"{' or '.join(approvers)} can approve it." if approvers else NO_OTHER_APPROVER
 
 
 def period_bounds(period: BudgetPeriod, zone: ZoneInfo, at: datetime) -> PeriodBounds:
@@ -260,9 +269,11 @@ def sum_charges_in_one_row(
     }
 
 
-def approver_names(team: Team) -> list[str]:
-    """Return the first names of those who may approve: treasurers, then owners."""
-    return [membership.user.first_name for membership in load_money_managers(team)]
+def other_approver_names(requester: Membership) -> list[str]:
+    """Return the first names of those who may approve a member's requests, which is never that
+    member: treasurers, then owners."""
+    managers = load_money_managers(requester.team)
+    return [other.user.first_name for other in managers if other.user_id != requester.user_id]
 
 
 def load_money_managers(team: Team) -> list[Membership]:

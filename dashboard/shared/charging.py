@@ -1,12 +1,14 @@
 """Create charges for members, within the budgets that apply to them.
 
-The budgets are locked in the order of their ids and before the account (`proxyapi.charges.admit`),
-so there is no deadlock and no two charges spend the same last credit of a budget or an account.
+The team's row, then the budgets in the order of their ids, are locked before the account
+(`proxyapi.charges.admit`), so there is no deadlock, no two charges spend the same last credit of a
+budget or an account, and none passes a second-person rule that is being changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
@@ -17,16 +19,24 @@ from dashboard.models import ApprovalRequest, AuditAction, Budget, Membership
 from dashboard.shared import enqueue
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.budget_usage import (
+    ApprovalRequired,
     BudgetExceeded,
     BudgetUsage,
-    approver_names,
     load_budget_usages,
+    other_approver_names,
+)
+from dashboard.shared.second_person import (
+    SECOND_PERSON_KEY,
+    SecondPersonRequired,
+    lock_second_person_rule,
+    second_person_limits,
 )
 from dashboard.shared.text_validation import clean_line
 from proxyapi import pricing, tasks
 from proxyapi.charges import ChargeIntent, admit, find_submitted_charge
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge, Job, JobState, Token, Upload
+from proxyapi.models.account import amount_text
 from proxyapi.refusals import (
     AlreadyInProgress,
     LimitExceeded,
@@ -85,15 +95,15 @@ def submit_charge(
 def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
     """Write the charge and its audit row, and enqueue the send once both are committed.
 
-    Raises `BudgetExceeded` if the hold exceeds a hard limit, else what `admit` raises. A form that
-    is submitted twice gets the charge it already created, even if nothing is left.
+    Raises `BudgetExceeded` if the hold exceeds a hard limit, `SecondPersonRequired` if it is above
+    what one person may charge, else what `admit` raises. A form that is submitted twice gets the
+    charge it already created, even if nothing is left.
     """
-    usages = lock_budget_usages(by)
+    rules = lock_spending_rules(by)
     try:
-        charge, is_new = admit(intent, by.user_id, spending_limits(usages))
+        charge, is_new = admit(intent, by.user_id, rules.limits)
     except LimitExceeded as error:
-        exceeded = next(usage for usage in usages if str(usage.budget.pk) == error.limit.key)
-        raise BudgetExceeded(intent.hold, exceeded, approver_names(by.team)) from error
+        raise rules.approval_required(by, intent.hold, error.limit.key) from error
     if is_new:
         after = {
             "operation": intent.operation,
@@ -106,42 +116,69 @@ def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
     return charge
 
 
-def lock_budget_usages(by: Membership) -> list[BudgetUsage]:
-    """Return the usage of the budgets that apply to this member, locked until the transaction
-    ends."""
+@dataclass(frozen=True, slots=True)
+class SpendingRules:
+    """What limits a member's charges: the usage of their budgets, and the amount in credits above
+    which a charge needs a second person."""
+
+    usages: list[BudgetUsage]
+    second_person_above: Decimal | None
+
+    @property
+    def limits(self) -> list[SpendingLimit]:
+        """The credits that the hard limits and the rule leave, as values for `proxyapi`."""
+        budgets = [
+            SpendingLimit(str(usage.budget.pk), usage.budget.hard - usage.used)
+            for usage in self.usages
+            if usage.budget.hard is not None
+        ]
+        return budgets + second_person_limits(self.second_person_above)
+
+    def approval_required(self, by: Membership, hold: Decimal, key: str) -> ApprovalRequired:
+        """Return the refusal for the limit with this key, which `hold` exceeds."""
+        approvers = other_approver_names(by)
+        if key == SECOND_PERSON_KEY and self.second_person_above is not None:
+            return SecondPersonRequired(hold, self.second_person_above, approvers)
+        exceeded = next(usage for usage in self.usages if str(usage.budget.pk) == key)
+        return BudgetExceeded(hold, exceeded, approvers)
+
+
+def lock_spending_rules(by: Membership) -> SpendingRules:
+    """Return the rules that apply to this member, locked until the transaction ends."""
+    above = lock_second_person_rule(by.team_id)
     budgets = list(Budget.objects.select_for_update().applying_to(by.team_id, by.user_id))
     # The clock is read after the lock: a wait over midnight counts in the new day.
-    return load_budget_usages(by.team, budgets, timezone.now())
-
-
-def spending_limits(usages: list[BudgetUsage]) -> list[SpendingLimit]:
-    """Return the credits that the hard limits leave, as values for `proxyapi`."""
-    return [
-        SpendingLimit(str(usage.budget.pk), usage.budget.hard - usage.used)
-        for usage in usages
-        if usage.budget.hard is not None
-    ]
+    return SpendingRules(load_budget_usages(by.team, budgets, timezone.now()), above)
 
 
 @transaction.atomic
 def request_approval(
     by: Membership, intent: ChargeIntent, words: str = "", beside: Decimal = NOTHING_BESIDE
 ) -> ApprovalRequest:
-    """Create a draft charge over budget and an approval request for it, at this price.
+    """Create a draft charge that a budget or the second-person rule refuses, and an approval
+    request for it, at this price.
 
-    `beside` is what charges requested with it would hold, in credits: together they exceed the
-    budgets. Raises `StaleData` if the charge now fits the budgets, else what `admit` raises.
+    `beside` is what charges requested with it would hold, in credits: together they exceed a limit.
+    Raises `StaleData` if the charge now fits all limits, else what `admit` raises.
     """
-    limits = [
-        limit._replace(remaining=limit.remaining - beside)
-        for limit in spending_limits(lock_budget_usages(by))
-    ]
+    rules = lock_spending_rules(by)
+    limits = [limit._replace(remaining=limit.remaining - beside) for limit in rules.limits]
     charge, is_new = admit(intent, by.user_id, limits, needs_approval=True)
     if not is_new:
         return existing_approval_request(charge)
     note = clean_line(words, max_length=300, field="note")
-    request = ApprovalRequest.objects.create(team=by.team, charge=charge, member=by.user, note=note)
+    above = rules.second_person_above
+    exceeded_rule = above if above is not None and charge.hold + beside > above else None
+    request = ApprovalRequest.objects.create(
+        team=by.team,
+        charge=charge,
+        member=by.user,
+        note=note,
+        second_person_above=exceeded_rule,
+    )
     after = {"charge": str(charge.pk), "hold": str(charge.hold), "note": note}
+    if exceeded_rule is not None:
+        after["second_person_above"] = amount_text(exceeded_rule)
     record_audit_event(by, AuditAction.APPROVAL_REQUEST_CREATE, request.pk, after=after)
     publish_event(charge.tenant_id, EventType.BUDGET, request.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)

@@ -194,10 +194,15 @@ def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> 
 
 
 def explain_no_team(request: HttpRequest) -> HttpResponse:
-    """Say who can add the user to a team, or that their team requires single sign-on."""
-    required = find_required_single_sign_on(request.session, request.user)
-    template = "account/single_sign_on_required.html" if required else "account/no_team.html"
-    return render(request, template, {"single_sign_on": required}, status=403)
+    """Say how to get into a team: with its single sign-on if it requires that; else also which
+    teams deactivated the user."""
+    if required := find_required_single_sign_on(request.session, request.user):
+        template, context = "account/single_sign_on_required.html", {"single_sign_on": required}
+    else:
+        rows = Membership.with_deactivated.filter(user_id=request.user.pk or 0)
+        names = rows.exclude(deactivated_at=None).values_list("team__name", flat=True)
+        template, context = "account/no_team.html", {"deactivated_in": " and ".join(names)}
+    return render(request, template, context, status=403)
 
 
 def set_request_team(request: HttpRequest) -> bool:

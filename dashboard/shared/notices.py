@@ -21,7 +21,13 @@ from proxyapi.events import EventType, publish_event
 
 
 def notify_users(
-    team: Team, people: Iterable[User], *, title: str, text: str, url: str = ""
+    team: Team,
+    people: Iterable[User],
+    *,
+    title: str,
+    text: str,
+    url: str = "",
+    by_email: bool = True,
 ) -> None:
     """Notify each of these users, in the caller's transaction."""
     for person in people:
@@ -35,7 +41,7 @@ def notify_users(
             url=url,
         )
         publish_event(team.tenant_id, EventType.ALERT, event.pk)
-        for delivery in schedule_deliveries(event):
+        for delivery in schedule_deliveries(event) if by_email else ():
             enqueue.enqueue_after_commit(enqueue.DELIVER_ALERT_TASK, delivery.pk)
 
 

@@ -47,9 +47,10 @@ def load_people_and_labels(reader: Membership) -> tuple[tuple[TeamPerson, ...], 
 
 
 def team_users(team: Team) -> QuerySet[User]:
-    member = Membership.objects.filter(team=team, user=OuterRef("pk"))
+    members = Membership.with_deactivated.filter(team=team)
+    member = members.filter(user=OuterRef("pk"))
     had_token = Token.objects.filter(tenant=team.tenant_id).values("owner")
-    users = User.objects.filter(Q(pk__in=team.memberships.values("user")) | Q(pk__in=had_token))
+    users = User.objects.filter(Q(pk__in=members.values("user")) | Q(pk__in=had_token))
     users = users.annotate(
         member_since=Subquery(member.values("joined_at")), membership=Subquery(member.values("pk"))
     )

@@ -14,7 +14,7 @@ from dashboard.models.video_version import MAX_VERSIONS, MIN_VERSIONS
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
 from dashboard.shared.budget_impact import budget_left_text
-from dashboard.shared.charging import lock_budget_usages
+from dashboard.shared.charging import lock_spending_rules
 from dashboard.shared.formatting import credits
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
@@ -98,7 +98,7 @@ def render_versions(
     if not keys or len(jobs) != len(keys) or len(accounts) != 1:
         raise StaleData(VERSIONS_CHANGED)
     # Before the account, in the order of all charges.
-    usages = lock_budget_usages(by)
+    usages = lock_spending_rules(by).usages
     account = Account.objects.get_locked(accounts.pop())
     if sent := list(Charge.objects.filter(tenant=by.team.tenant_id, nonce__in=keys.values())):
         return sent

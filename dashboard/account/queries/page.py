@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import ip_address
@@ -13,6 +13,7 @@ from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.conf import settings
 from django.utils import timezone
 
+from dashboard.account.notifications import NotificationRow, load_notification_rows
 from dashboard.account.queries.sessions import SessionRow, load_session_rows
 from dashboard.models import SignInOutcome, User
 from dashboard.shared.http import TeamRequest
@@ -64,6 +65,7 @@ class AccountPage:
     sessions: tuple[SessionRow, ...]
     has_password: bool
     password_changed_at: datetime | None
+    notifications: Sequence[NotificationRow]
 
     @property
     def has_second_factor(self) -> bool:
@@ -75,7 +77,7 @@ class AccountPage:
 
 
 def build_account_page(request: TeamRequest) -> AccountPage:
-    """Four queries."""
+    """Five queries."""
     user, membership = request.user, request.membership
     rows = list(Authenticator.objects.filter(user=user).order_by("created_at", "pk"))
     passkeys = build_passkey_rows(rows)
@@ -91,6 +93,7 @@ def build_account_page(request: TeamRequest) -> AccountPage:
         sessions=load_session_rows(user, key, {row.id: row.name for row in passkeys}),
         has_password=user.has_usable_password(),
         password_changed_at=changes.values_list("happened_at", flat=True).first(),
+        notifications=load_notification_rows(user),
     )
 
 

@@ -11,13 +11,17 @@ from django.utils import timezone
 
 from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
 from dashboard.models import Delivery
+from dashboard.shared.notifications import undeliverable_reason
 
 SMTP_PERMANENT_CODES = range(500, 600)  # replies of SMTP
 
 
 def send_alert_email(delivery: Delivery) -> None:
-    """Send the alert to the mail server. Raises `DeliveryFailed`."""
+    """Send the alert to the mail server. Raises `DeliveryFailed`, `Undeliverable` if its person may
+    not see it any more."""
     event = delivery.event
+    if reason := undeliverable_reason(event):
+        raise Undeliverable(reason)
     context = {"event": event, "team": event.team.name, "portal": settings.PORTAL_URL}
     with timezone.override(event.team.tenant.zone):
         body = render_to_string("alerts/email.txt", context)

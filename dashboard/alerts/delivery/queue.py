@@ -43,7 +43,9 @@ def attempt_delivery(delivery_id: UUID) -> None:
     due = Delivery.objects.due(now).filter(pk=delivery_id).order_by()
     if not due.update(attempts=F("attempts") + 1, due_at=now + ATTEMPT_LEASE):
         return
-    deliveries = Delivery.objects.select_related("event__team__tenant", "event__rule")
+    deliveries = Delivery.objects.select_related(
+        "event__team__tenant", "event__rule", "event__member"
+    )
     delivery = deliveries.get(pk=delivery_id)
     if delivery.attempts > len(RETRY_DELAYS) + 1:
         give_up_delivery(delivery, DeliveryFailed(ATTEMPTS_INTERRUPTED))

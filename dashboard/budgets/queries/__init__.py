@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dashboard.budgets.queries.approval_page import build_approval_page
 from dashboard.budgets.queries.approval_requests import (
     ApprovalConfirmation,
     build_approval_confirmation,

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from math import ceil
+from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from dashboard.models import ApprovalRequest, Budget, Membership
 from dashboard.shared.access import has_permission
+from dashboard.shared.approvals import approval_page_url
 from dashboard.shared.budget_impact import budget_left_text
 from dashboard.shared.budget_usage import (
     BudgetUsage,
@@ -26,16 +28,19 @@ from dashboard.shared.formatting import credits
 from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.price_question import HOLD_LABEL, AmountRow
 from dashboard.shared.roles import Permission
+from dashboard.shared.second_person import WITHOUT_SECOND_PERSON, rule_sentence
 from dashboard.shared.team_balance import credit_shortfall_text
 from proxyapi.models import Account, Charge
 from proxyapi.operations import get_operation
 
 ZERO_CREDITS = Decimal(0)
+OWN_REQUEST_UNMET = "You made this request: another treasurer or owner has to approve it"
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequestRow:
-    """One approval request; `mine` is True if the reader made it and may withdraw it."""
+    """One approval request; `mine` is True if the reader made it and may withdraw it. `page_url` is
+    that of the request, `url` that of its video."""
 
     id: UUID
     who: str
@@ -44,6 +49,8 @@ class ApprovalRequestRow:
     note: str
     requested_at: datetime
     url: str
+    page_url: str
+    comments_label: str
     mine: bool
     may_decide: bool
 
@@ -54,7 +61,8 @@ class ApprovalConfirmation:
 
     `rows` name all budgets that the request exceeds, else the most constrained one.
     `required_limit` is the lowest limit that the request fits under, if only one budget blocks it.
-    `drawn` is the `budget_usages_version` of the blocking budgets.
+    `drawn` is the `budget_usages_version` of the blocking budgets; `rule` the sentence of the
+    second-person rule, if that blocks it.
     """
 
     id: UUID
@@ -66,11 +74,14 @@ class ApprovalConfirmation:
     unmet: tuple[str, ...]  # why it cannot be sent now; no button then
     required_limit: int | None
     drawn: str
+    rule: str
+    page_url: str
 
 
 def build_approval_request_rows(reader: Membership) -> tuple[ApprovalRequestRow, ...]:
     """Oldest first; only their own for readers who may not decide. At most six queries."""
     approvals = select_request_relations(reader.team.approval_requests.pending())
+    approvals = approvals.annotate(comment_count=Count("comments"))
     may_decide = has_permission(reader, Permission.MANAGE_MONEY)
     if not may_decide:
         approvals = approvals.filter(member=reader.user_id)
@@ -78,7 +89,10 @@ def build_approval_request_rows(reader: Membership) -> tuple[ApprovalRequestRow,
     most_constrained_usage = most_constrained_by_member(reader, rows)
     return tuple(
         build_approval_request_row(
-            approval, reader, most_constrained_usage.get(approval.member_id), may_decide=may_decide
+            approval,
+            reader,
+            most_constrained_usage.get(approval.member_id),
+            may_decide=may_decide and approval.member_id != reader.user_id,
         )
         for approval in rows
     )
@@ -113,21 +127,44 @@ def filter_binding_usage(usages: Iterable[BudgetUsage], requester_id: int) -> li
 
 
 def build_approval_request_row(
-    approval: ApprovalRequest, reader: Membership, usage: BudgetUsage | None, *, may_decide: bool
+    approval: Any, reader: Membership, usage: BudgetUsage | None, *, may_decide: bool
 ) -> ApprovalRequestRow:
+    """`approval` has the number of its comments."""
     mine = approval.member_id == reader.user_id
-    left_text = f" {budget_left_sentence(usage, mine=mine)}" if usage else ""
+    count = approval.comment_count
     return ApprovalRequestRow(
         id=approval.pk,
         who="You" if mine else approval.member.first_name,
         amount=approval.charge.hold,
-        line=f"To {requested_action_text(approval.charge)}.{left_text}",
+        line=" ".join(
+            (
+                f"To {requested_action_text(approval.charge)}.",
+                *blocking_sentences(approval, usage, mine=mine),
+            )
+        ),
         note=approval.note,
         requested_at=approval.requested_at,
         url=job_page_url(approval.charge.job),
+        page_url=approval_page_url(approval),
+        comments_label=f"{count} comment{'' if count == 1 else 's'}" if count else "Comment",
         mine=mine,
         may_decide=may_decide,
     )
+
+
+def blocking_sentences(
+    approval: ApprovalRequest, usage: BudgetUsage | None, *, mine: bool
+) -> Iterator[str]:
+    """Which rule blocks the request: the second-person rule as it was then, the budget, or both."""
+    above, hold = approval.second_person_above, approval.charge.hold
+    if above is not None:
+        yield upper_first(rule_sentence(above))
+    if usage is not None and (above is None or not usage.has_room_for(hold)):
+        yield budget_left_sentence(usage, mine=mine)
+
+
+def upper_first(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def requested_action_text(charge: Charge) -> str:
@@ -143,7 +180,9 @@ def budget_left_sentence(usage: BudgetUsage, *, mine: bool) -> str:
     return f"{text.replace(' left ', ' are left ')}."
 
 
-def build_approval_confirmation(approval: ApprovalRequest) -> ApprovalConfirmation:
+def build_approval_confirmation(
+    approval: ApprovalRequest, reader: Membership
+) -> ApprovalConfirmation:
     """Build the dialog that the approver reads. At most five queries."""
     requester = Membership.objects.filter(team=approval.team_id, user=approval.member_id).first()
     usages = (
@@ -154,7 +193,10 @@ def build_approval_confirmation(approval: ApprovalRequest) -> ApprovalConfirmati
     hold, account = approval.charge.hold, Account.objects.get(pk=approval.charge.account_id)
     available = account.available_balance()
     exceeded, constrained = exceeded_by(usages, hold), most_constrained(usages)
-    shown = exceeded or ([constrained] if constrained else [])
+    above = approval.second_person_above
+    shown = exceeded or ([constrained] if constrained and above is None else [])
+    is_own = approval.member_id == reader.user_id
+    unmet = [OWN_REQUEST_UNMET if is_own else "", credit_shortfall_text(available, hold)]
     return ApprovalConfirmation(
         id=approval.pk,
         who=approval.member.first_name,
@@ -162,9 +204,11 @@ def build_approval_confirmation(approval: ApprovalRequest) -> ApprovalConfirmati
         amount=hold,
         note=approval.note,
         rows=tuple(amount_rows(approval, available, shown)),
-        unmet=tuple(filter(None, [credit_shortfall_text(available, hold)])),
+        unmet=tuple(filter(None, unmet)),
         required_limit=ceil(exceeded[0].used + hold) if len(exceeded) == 1 else None,
         drawn=budget_usages_version(exceeded),
+        rule="" if above is None else upper_first(rule_sentence(above)),
+        page_url=approval_page_url(approval),
     )
 
 
@@ -177,6 +221,10 @@ def amount_rows(
         )
     yield AmountRow(HOLD_LABEL, approval.charge.hold, "held")
     yield AmountRow("Free to spend on the account", available)
+    if (above := approval.second_person_above) is not None:
+        over = max(approval.charge.hold - above, ZERO_CREDITS)
+        yield AmountRow(WITHOUT_SECOND_PERSON, above)
+        yield AmountRow("Above that", over, is_total=True)
     for usage in shown:
         whose = f"{approval.member.first_name}’s" if usage.budget.member_id else "the team’s"
         hard, remaining = credits(usage.budget.hard), usage.remaining or ZERO_CREDITS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
@@ -15,14 +14,9 @@ from dashboard.budgets.queries.approval_requests import (
     ApprovalRequestRow,
     build_approval_request_rows,
 )
-from dashboard.models import (
-    ApprovalDecision,
-    ApprovalRequest,
-    Budget,
-    BudgetChange,
-    BudgetPeriod,
-    Membership,
-)
+from dashboard.budgets.queries.history import BudgetHistoryRow, build_budget_history
+from dashboard.budgets.queries.second_person import SecondPersonCard, build_second_person_card
+from dashboard.models import Budget, BudgetPeriod, Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.budget_usage import PERIOD_NAMES, BudgetUsage, load_budget_usages
 from dashboard.shared.formatting import credits, percent
@@ -30,13 +24,6 @@ from dashboard.shared.roles import Permission
 
 PERIOD_ORDER = {period.value: number for number, period in enumerate(BudgetPeriod)}
 MEMBER_COLOUR_COUNT = 6  # members with a colour, in order of joining; the others share one
-MAX_BUDGET_HISTORY_ROWS = 12
-LISTED_DECISIONS = (ApprovalDecision.APPROVED, ApprovalDecision.DECLINED, ApprovalDecision.STALE)
-PERIOD_PHRASES = {
-    BudgetPeriod.DAY: "daily",
-    BudgetPeriod.WEEK: "weekly",
-    BudgetPeriod.MONTH: "monthly",
-}
 ZERO_CREDITS = Decimal(0)
 # The meter of a budget without a hard limit extends beyond its alert threshold.
 ALERT_ONLY_SCALE_FACTOR = Decimal("1.25")
@@ -78,10 +65,11 @@ class BudgetsPage:
     members_without_budget: tuple[str, ...]
     may_edit: bool
     note: str
+    rule: SecondPersonCard
 
 
 def build_budgets_page(reader: Membership) -> BudgetsPage:
-    """At most twelve queries, however many members there are."""
+    """At most thirteen queries, however many members there are."""
     may_edit = has_permission(reader, Permission.MANAGE_MONEY)
     budgets = Budget.objects.filter(team=reader.team, active=True)
     if not may_edit:
@@ -95,6 +83,7 @@ def build_budgets_page(reader: Membership) -> BudgetsPage:
         members_without_budget=find_members_without_budget(usages, members) if may_edit else (),
         may_edit=may_edit,
         note=budgets_summary_text(usages, may_edit=may_edit),
+        rule=build_second_person_card(reader, members),
     )
 
 
@@ -182,73 +171,6 @@ def budgets_summary_text(usages: Sequence[BudgetUsage], *, may_edit: bool) -> st
 
 def budget_count_text(number: int) -> str:
     return "One budget is" if number == 1 else f"{number} budgets are"
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetHistoryRow:
-    """`state` selects the icon; `text` continues the sentence that starts with the name `who`."""
-
-    state: str
-    who: str
-    text: str
-    quote: str
-    happened_at: datetime
-
-
-def build_budget_history(reader: Membership) -> tuple[BudgetHistoryRow, ...]:
-    """The newest changes and decisions, for readers who may manage money; two queries."""
-    if not has_permission(reader, Permission.MANAGE_MONEY):
-        return ()
-    changes = BudgetChange.objects.filter(budget__team=reader.team)
-    changes = changes.select_related("budget__member", "changed_by").order_by("-happened_at", "-pk")
-    decided = ApprovalRequest.objects.filter(team=reader.team, decision__in=LISTED_DECISIONS)
-    decided = decided.select_related("charge", "member", "decided_by").order_by("-decided_at")
-    rows = [build_budget_change_row(record) for record in changes[:MAX_BUDGET_HISTORY_ROWS]]
-    rows += [build_decision_row(record) for record in decided[:MAX_BUDGET_HISTORY_ROWS]]
-    rows.sort(key=lambda row: row.happened_at, reverse=True)
-    return tuple(rows[:MAX_BUDGET_HISTORY_ROWS])
-
-
-def build_budget_change_row(change: BudgetChange) -> BudgetHistoryRow:
-    """ "set Priya Raman’s monthly budget: 2,500 cr at most and an alert at 2,000." """
-    whose = str(change.budget.member or "the whole team")
-    period = PERIOD_PHRASES[BudgetPeriod(change.budget.period)]
-    before = limits_text(change.soft_before, change.hard_before)
-    after = limits_text(change.soft_after, change.hard_after)
-    if change.is_addition:
-        state, text = "completed", f"set {whose}’s {period} budget: {after}."
-    elif change.is_end:
-        state, text = "paused", f"removed {whose}’s {period} budget ({before})."
-    else:
-        text = f"changed {whose}’s {period} budget: {after} (before: {before})."
-        state = "completed"
-    return BudgetHistoryRow(state, change.changed_by.first_name, text, "", change.happened_at)
-
-
-def limits_text(soft: Decimal | None, hard: Decimal | None) -> str:
-    templates_and_limits = (("{} cr at most", hard), ("an alert at {}", soft))
-    parts = [
-        template.format(credits(limit))
-        for template, limit in templates_and_limits
-        if limit is not None
-    ]
-    return " and ".join(parts)
-
-
-def build_decision_row(request: ApprovalRequest) -> BudgetHistoryRow:
-    who, hold = request.member.first_name, credits(request.charge.hold)
-    quote = ""
-    match request.decision:
-        case ApprovalDecision.APPROVED:
-            state, text = "completed", f"approved {hold} cr for {who}."
-        case ApprovalDecision.DECLINED:
-            state, text, quote = "failed", f"declined {hold} cr for {who}:", request.answer
-        case _:
-            text = f"could not send {hold} cr for {who}: it had changed."
-            state = "paused"
-    if request.decided_by is None or request.decided_at is None:
-        raise ValueError(f"request {request.pk} is not decided")  # a constraint excludes it too
-    return BudgetHistoryRow(state, request.decided_by.first_name, text, quote, request.decided_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,8 +140,13 @@ def approval_actions(charges: Sequence[Charge], reader: Membership) -> list[Acti
     )
     if approval is None:
         return []
+    mine = approval.member_id == reader.user_id
+    may_decide = not mine and has_permission(reader, Permission.MANAGE_MONEY)
     buttons = []
-    if has_permission(reader, Permission.MANAGE_MONEY):
+    if mine or may_decide:
+        url = reverse("approval-request", args=[approval.pk])
+        buttons.append(ActionButton("View request", url, "chat-bubble-left-right", "quiet"))
+    if may_decide:
         approve_url, decline_url = (
             reverse(f"approval-request-{name}", args=[approval.pk])
             for name in ("approvals", "refusals")
@@ -151,7 +156,7 @@ def approval_actions(charges: Sequence[Charge], reader: Membership) -> list[Acti
         buttons.append(
             ActionButton("Approve", approve_url, "check", "primary", price, dialog=True, exact=True)
         )
-    if approval.member_id == reader.user_id:
+    if mine:
         withdraw_url = reverse("approval-request-withdrawals", args=[approval.pk])
         buttons.append(
             ActionButton("Withdraw request", withdraw_url, "arrow-uturn-left", dialog=True)

@@ -31,8 +31,10 @@ class Command(BaseCommand):
             find_team_by_name(team),
             User.objects.filter(email__iexact=email).first(),
         )
-        if existing_user and joined_team.memberships.filter(user=existing_user).exists():
-            raise CommandError(f"{email} is already a member of {team}.")
+        memberships = Membership.with_deactivated.filter(team=joined_team, user=existing_user)
+        if existing_user and (existing := memberships.first()):
+            state = "deactivated in" if existing.deactivated_at else "already a member of"
+            raise CommandError(f"{email} is {state} {team}.")
         password = secrets.token_urlsafe(15)
         user = existing_user or create_person(email, password, name)
         if not user.is_active:  # deactivated when removed from their last team

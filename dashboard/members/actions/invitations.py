@@ -76,7 +76,7 @@ def resend_invitation(*, by: Membership, invitation: Invitation) -> None:
     row = lock_pending_invitation(by, invitation)
     check_can_invite(by, Role(row.role))
     check_address_allowed(by.team, row.address)
-    if by.team.memberships.filter(user__email=row.address).exists():
+    if Membership.with_deactivated.filter(team=by.team, user__email=row.address).exists():
         raise StaleData(JOINED_MEANWHILE.format(address=row.address))
     renew_invitation(row)
     row.save()

@@ -25,6 +25,7 @@ from proxyapi.refusals import StaleData
 
 INVITATION_ENDED = "This invitation was used or revoked meanwhile."
 ANOTHER_ADDRESS = "This invitation is for another address."
+DEACTIVATED_HERE = "You are deactivated in this team. An owner or admin can reactivate you."
 
 
 def find_opened_invitation(key: str) -> Invitation | None:
@@ -48,7 +49,8 @@ def find_invitation_by_hash(key_hash: str) -> Invitation | None:
 def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
     """Make the user a member with the invitation's role; a member already keeps theirs.
 
-    Raises `StaleData` if the invitation ended, was sent again, or is for another address.
+    Raises `StaleData` if the invitation ended, was sent again, or is for another address, and if
+    the user is deactivated in the team: an invitation does not reactivate.
     """
     rows = Invitation.objects.select_for_update(of=("self",)).select_related("team__tenant")
     row = rows.get(pk=invitation.pk)
@@ -56,6 +58,12 @@ def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
         raise StaleData(INVITATION_ENDED)
     if user.email.lower() != row.address:
         raise StaleData(ANOTHER_ADDRESS)
+    if (
+        Membership.with_deactivated.filter(team=row.team, user=user)
+        .exclude(deactivated_at=None)
+        .exists()
+    ):
+        raise StaleData(DEACTIVATED_HERE)
     membership, is_new = Membership.objects.get_or_create(
         team=row.team, user=user, defaults={"role": row.role}
     )
@@ -98,7 +106,7 @@ def create_invited_user(*, invitation: Invitation, name: str, password: str) -> 
     if existing_user is None:
         new_user = User(email=invitation.address, name=name, password=password_hash)
         return save_new_user(new_user)
-    if existing_user.is_active or existing_user.memberships.exists():
+    if existing_user.is_active or Membership.with_deactivated.filter(user=existing_user).exists():
         return None
     existing_user.name, existing_user.password = name, password_hash
     existing_user.is_active = True

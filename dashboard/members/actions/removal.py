@@ -74,7 +74,8 @@ def remove_member(
     """End a membership and everything that acts in the member's name. Without `by`, the command is
     the actor; with the member's own membership they leave.
 
-    A user without another team can no longer sign in, and is signed out everywhere. Charges with an
+    A user without another team, also one that deactivated them, can no longer sign in, and is
+    signed out everywhere. Charges with an
     unknown outcome stay with the token that sent them. Raises `Refusal` for the last owner, and
     PermissionDenied.
     """
@@ -104,8 +105,8 @@ def end_member_work(
 ) -> MemberRemoval:
     """Withdraw, cancel and hand over what is the member's, then destroy their tokens."""
     tenant_id, user_id = member.team.tenant_id, member.user_id
-    requests = withdraw_member_requests(member, actor)
-    cancelled = cancel_unsent_charges(member)
+    requests = withdraw_member_requests(member, actor, REQUESTER_LEFT)
+    cancelled = cancel_unsent_charges(member, LEFT_BEFORE_SENDING)
     renders = 0
     if successors.renders is not None:
         renders = token_failover.move_running_jobs(tenant_id, user_id, successors.renders)
@@ -122,8 +123,14 @@ def end_member_work(
         moved_renders=renders,
         unsettled=unsettled.filter(state__in=UNDECIDED_STATES).count(),
         rendering=rendering,
-        has_other_team=member.user.memberships.exclude(pk=member.pk).exists(),
+        has_other_team=has_other_membership(member),
     )
+
+
+def has_other_membership(member: Membership) -> bool:
+    """Also in a team that deactivated the person, so that it can reactivate them."""
+    others = Membership.with_deactivated.filter(user=member.user_id)
+    return others.exclude(pk=member.pk).exists()
 
 
 @transaction.atomic
@@ -150,25 +157,26 @@ def check_can_remove_member(by: Membership, member: Membership) -> None:
     check_can_change_role(by, member.role)
 
 
-def withdraw_member_requests(member: Membership, actor: AuditActor) -> int:
+def withdraw_member_requests(member: Membership, actor: AuditActor, reason: str) -> int:
+    """`reason` has a place for the member's name."""
     requests = list(ApprovalRequest.objects.pending().filter(team=member.team, member=member.user))
     for request in requests:
         close_request(
             member,
             lock_pending_request(request),
             ApprovalDecision.WITHDRAWN,
-            REQUESTER_LEFT.format(name=member.user),
+            reason.format(name=member.user),
             recorded_as=actor,
         )
     return len(requests)
 
 
-def cancel_unsent_charges(member: Membership) -> int:
+def cancel_unsent_charges(member: Membership, reason: str) -> int:
     """Cancel held charges and return how many; those that a worker has claimed are settled by their
-    answer."""
+    answer. `reason` has a place for the member's name."""
     charges = Charge.objects.filter(tenant=member.team.tenant_id, member=member.user)
     charges = charges.filter(state=ChargeState.HELD).order_by("account_id", "pk")
-    sentence = LEFT_BEFORE_SENDING.format(name=member.user)
+    sentence = reason.format(name=member.user)
     return sum(
         cancel_held_charge(charge, sentence) for charge in charges.select_related("account", "job")
     )

@@ -35,8 +35,8 @@ class RendersRunning(Refusal):
 @transaction.atomic
 @append_audit_rows_last()
 def change_member_role(*, by: Membership, member: Membership, role: Role) -> bool:
-    """Change the role of a member of the same team and notify the owners; return False if they
-    already have it.
+    """Change the role of a member of the same team and notify the member and the owners; return
+    False if they already have it.
 
     Raises PermissionDenied if `by` may not, and `Refusal` if the team would have no owner.
     """
@@ -63,7 +63,16 @@ def change_member_role(*, by: Membership, member: Membership, role: Role) -> boo
     )
     current.save(update_fields=["role"])
     publish_event(by.team.tenant_id, EventType.MEMBER, by.team_id)
-    others = [row.user for row in owners if row.user_id != by.user_id]
+    if current.user_id != by.user_id:
+        notify_users(
+            by.team,
+            [current.user],
+            title=f"You are {role.label.lower()} of {by.team} now",
+            text=f"{by.user} changed your role. {ROLE_DESCRIPTIONS[role]}",
+            url=reverse("members"),
+        )
+    told = {by.user_id, current.user_id}
+    others = [row.user for row in owners if row.user_id not in told]
     notify_users(
         by.team,
         others,

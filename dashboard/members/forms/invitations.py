@@ -74,17 +74,16 @@ class InvitePeopleForm(PortalForm):
     def address_problems(self, addresses: list[str]) -> list[str]:
         """Return a sentence for each address that cannot be invited. Only this team is looked at:
         whether an address has an account elsewhere does not show."""
-        members = set(
-            self.by.team.memberships.filter(user__email__in=addresses).values_list(
-                "user__email", flat=True
-            )
-        )
+        rows = Membership.with_deactivated.filter(team=self.by.team, user__email__in=addresses)
+        members = dict(rows.values_list("user__email", "deactivated_at"))
         pending = self.by.team.invitations.pending().filter(expires_at__gt=timezone.now())
         invited = set(pending.filter(address__in=addresses).values_list("address", flat=True))
         problems = []
         for address in addresses:
             if not is_email_address(address):
                 problems.append(f"{address[:80]} is not an e-mail address.")
+            elif members.get(address):
+                problems.append(f"{address} is deactivated. Reactivate that member instead.")
             elif address in members:
                 problems.append(f"{address} is already a member.")
             elif address in invited:

@@ -88,6 +88,13 @@ class MemberRow:
     may_remove: bool
     may_request_token: bool
     may_reset_factor: bool
+    deactivated_at: datetime | None
+    may_deactivate: bool
+    may_reactivate: bool
+
+    @property
+    def may_hand_over(self) -> bool:
+        return self.may_remove and self.deactivated_at is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +156,8 @@ def build_members_page(reader: Membership, filters: MemberFilters) -> MembersPag
         members=tuple(found[start : start + MEMBERS_PER_PAGE]),
         filters=filters,
         chips=tuple(build_member_chips(filters)),
-        total=len(rows),
-        with_token=sum(row.token.works for row in rows),
+        total=sum(row.deactivated_at is None for row in rows),
+        with_token=sum(row.token.works and row.deactivated_at is None for row in rows),
         month=f"{timezone.localtime(timezone=reader.team.tenant.zone):%B}",
         spent=sum((row.spent for row in rows), NO_CREDITS),
         refresh_url=filters.url(offset=filters.offset),
@@ -167,11 +174,12 @@ def build_members_page(reader: Membership, filters: MemberFilters) -> MembersPag
 
 
 def load_member_rows(reader: Membership) -> list[MemberRow]:
-    """Return the rows of all members; four queries."""
+    """Return the rows of all members, the deactivated ones last; four queries."""
     tokens = load_token_statuses(reader)
     spent = load_month_spend(reader.team, timezone.now())
-    members = list(reader.team.memberships.select_related("user"))
-    owners = [row for row in members if row.role == Role.OWNER]
+    rows = Membership.with_deactivated.filter(team=reader.team).select_related("user")
+    members = sorted(rows, key=lambda row: row.deactivated_at is not None)
+    owners = [row for row in members if row.role == Role.OWNER and row.deactivated_at is None]
     factors: dict[int, SecondFactor] = {}
     if role_allows(reader.role, Permission.MANAGE_MEMBERS):
         factors = load_second_factors(row.user_id for row in members)
@@ -212,7 +220,8 @@ def build_member_row(
     is_only_owner: bool,
 ) -> MemberRow:
     others = assignable_roles(reader.role, row.role)
-    may_change = bool(others) and not is_only_owner
+    is_active = row.deactivated_at is None
+    may_change = bool(others) and not is_only_owner and is_active
     may_manage = bool(others) and role_allows(reader.role, Permission.MANAGE_MEMBERS)
     keeps_token = role_allows(row.role, Permission.KEEP_TOKEN)
     token = tokens.get(row.user_id, NO_TOKEN_STATUS if keeps_token else TOKEN_NOT_NEEDED)
@@ -230,7 +239,14 @@ def build_member_row(
         spend_url=f"{reverse('ledger')}?member={row.user_id}",
         roles=build_role_choices(others | {Role(row.role)}, row.role) if may_change else (),
         may_remove=may_manage,
-        may_request_token=may_manage and keeps_token and not token.works and row.pk != reader.pk,
+        may_request_token=may_manage
+        and is_active
+        and keeps_token
+        and not token.works
+        and row.pk != reader.pk,
+        deactivated_at=row.deactivated_at,
+        may_deactivate=may_manage and is_active and not is_only_owner and row.pk != reader.pk,
+        may_reactivate=may_manage and not is_active,
         may_reset_factor=may_manage and second_factor != SecondFactor.OFF and row.pk != reader.pk,
     )
 

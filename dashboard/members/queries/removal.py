@@ -64,6 +64,7 @@ class WorkCounts:
 def load_left_work(member: Membership) -> LeftWork:
     """About ten queries."""
     tokens = list(member_tokens(member).select_related("account"))
+    others = Membership.with_deactivated.filter(user=member.user_id)
     colleagues = load_colleague_tokens(member, tokens)
     successors = tuple(successor_choices(colleagues))
     lines = (
@@ -76,7 +77,7 @@ def load_left_work(member: Membership) -> LeftWork:
         lines=lines,
         successors=successors,
         spent=load_month_spend(member.team, timezone.now()).get(member.user_id, Decimal(0)),
-        has_other_team=member.user.memberships.exclude(pk=member.pk).exists(),
+        has_other_team=others.exclude(pk=member.pk).exists(),
     )
 
 
@@ -101,7 +102,7 @@ def load_colleague_tokens(member: Membership, tokens: list[Token]) -> list[Token
     accounts |= set(jobs.values_list("account_id", flat=True).distinct())
     usable = Token.objects.usable().filter(tenant=member.team.tenant_id, account__in=accounts)
     usable = usable.exclude(owner=member.user_id).filter(
-        owner__memberships__team=member.team_id, owner__is_active=True
+        owner__in=member.team.memberships.values("user"), owner__is_active=True
     )
     usable = usable.select_related("owner", "account").best_first()
     return [token for token in usable if token_vault.can_decrypt(token)]

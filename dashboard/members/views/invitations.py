@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from uuid import UUID
 
 from allauth.core.internal import ratelimit
@@ -19,6 +20,7 @@ from dashboard.members.actions.invitations import (
     revoke_invitation,
 )
 from dashboard.members.forms.invitations import InvitePeopleForm
+from dashboard.members.views.answers import run_and_redirect, run_or_add_error
 from dashboard.members.views.dialogs import render_members_dialog
 from dashboard.models import Role
 from dashboard.shared.access import check_permission, fetch_invitation
@@ -38,64 +40,55 @@ TOO_MANY_INVITATIONS = (
 def create_invitations(request: TeamRequest) -> HttpResponse:
     check_permission(request.membership, Permission.MANAGE_MEMBERS)
     form = InvitePeopleForm(request.membership, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and settings.PASSWORD_RESET_BY_EMAIL and form.is_valid():
-        addresses = form.cleaned_data["addresses"]
-        try:
-            consume_invitation_mails(request, addresses)
-            invite_people(
-                by=request.membership,
-                addresses=addresses,
-                role=Role(form.cleaned_data["role"]),
-                message=form.cleaned_data["message"],
-            )
-        except Refusal as refusal:
-            form.add_error("addresses", refusal.sentence)
-        else:
-            messages.success(request, invitations_sent_text(addresses))
-            return redirect("members")
+    is_valid = request.method == "POST" and settings.PASSWORD_RESET_BY_EMAIL and form.is_valid()
+    send = partial(send_invitations, request, form)
+    if is_valid and run_or_add_error(form, send, "addresses"):
+        messages.success(request, invitations_sent_text(form.cleaned_data["addresses"]))
+        return redirect("members")
     context = {"form": form, "sends_mail": settings.PASSWORD_RESET_BY_EMAIL}
     is_invalid = request.method == "POST"
     return render_members_dialog(request, INVITE_TEMPLATE, context, is_invalid=is_invalid)
 
 
+def send_invitations(request: TeamRequest, form: InvitePeopleForm) -> None:
+    addresses = form.cleaned_data["addresses"]
+    consume_invitation_mails(request, addresses)
+    invite_people(
+        by=request.membership,
+        addresses=addresses,
+        role=Role(form.cleaned_data["role"]),
+        message=form.cleaned_data["message"],
+    )
+
+
 @require_POST
 def send_again(request: TeamRequest, invitation_id: UUID) -> HttpResponse:
     invitation = fetch_invitation(request, invitation_id)
-    try:
+
+    def resend() -> None:
         consume_invitation_mails(request, [invitation.address])
         resend_invitation(by=request.membership, invitation=invitation)
-    except Refusal as refusal:
-        messages.error(request, refusal.sentence)
-    else:
-        text = f"{invitation.address} gets a new link. The link before does not work any more."
-        messages.success(request, text)
-    return redirect("members")
+
+    text = f"{invitation.address} gets a new link. The link before does not work any more."
+    return run_and_redirect(request, resend, text)
 
 
 @require_POST
 def revoke(request: TeamRequest, invitation_id: UUID) -> HttpResponse:
     invitation = fetch_invitation(request, invitation_id)
-    try:
-        revoke_invitation(by=request.membership, invitation=invitation)
-    except Refusal as refusal:
-        messages.error(request, refusal.sentence)
-    else:
-        undo_url = reverse("invitation-restorations", args=[invitation.pk])
-        text = f"The invitation of {invitation.address} was revoked."
-        messages.success(request, text, extra_tags=undo_url)
-    return redirect("members")
+    action = partial(revoke_invitation, by=request.membership, invitation=invitation)
+    undo_url = reverse("invitation-restorations", args=[invitation.pk])
+    text = f"The invitation of {invitation.address} was revoked."
+    return run_and_redirect(request, action, text, undo_url=undo_url)
 
 
 @require_POST
 def restore(request: TeamRequest, invitation_id: UUID) -> HttpResponse:
     invitation = fetch_invitation(request, invitation_id)
-    try:
-        restore_invitation(by=request.membership, invitation=invitation)
-    except Refusal as refusal:
-        messages.error(request, refusal.sentence)
-    else:
-        messages.success(request, f"The invitation of {invitation.address} is open again.")
-    return redirect("members")
+    action = partial(restore_invitation, by=request.membership, invitation=invitation)
+    return run_and_redirect(
+        request, action, f"The invitation of {invitation.address} is open again."
+    )
 
 
 def consume_invitation_mails(request: TeamRequest, addresses: list[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from allauth.core.internal import ratelimit
 from django.contrib import messages
 from django.http import HttpResponse
@@ -12,6 +14,8 @@ from dashboard.members.actions.team import set_team_time_zone
 from dashboard.members.actions.token_requests import request_member_token
 from dashboard.members.forms.team import TimeZoneForm
 from dashboard.members.queries.members import build_members_page, parse_member_filters
+from dashboard.members.views.answers import run_and_redirect
+from dashboard.models import Membership
 from dashboard.shared.access import check_permission, fetch_membership
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
@@ -41,22 +45,21 @@ def update_time_zone(request: TeamRequest) -> HttpResponse:
 def request_token(request: TeamRequest, membership_id: int) -> HttpResponse:
     """Remind a member to add a token, twice an hour at most."""
     member = fetch_membership(request, membership_id)
-    try:
-        usage = ratelimit.consume(
-            request,
-            app="members",
-            action="token_request",
-            config={"token_request": TOKEN_REQUEST_RATE},
-            key=str(member.pk),
-        )
-        if usage is None:
-            raise Refusal(f"{member.user} was reminded a moment ago.")
-        request_member_token(by=request.membership, member=member)
-    except Refusal as refusal:
-        messages.error(request, refusal.sentence)
-    else:
-        messages.success(request, f"{member.user} gets a notice and an e-mail.")
-    return redirect("members")
+    text = f"{member.user} gets a notice and an e-mail."
+    return run_and_redirect(request, partial(remind_of_token, request, member), text)
+
+
+def remind_of_token(request: TeamRequest, member: Membership) -> None:
+    usage = ratelimit.consume(
+        request,
+        app="members",
+        action="token_request",
+        config={"token_request": TOKEN_REQUEST_RATE},
+        key=str(member.pk),
+    )
+    if usage is None:
+        raise Refusal(f"{member.user} was reminded a moment ago.")
+    request_member_token(by=request.membership, member=member)
 
 
 def render_members_page(

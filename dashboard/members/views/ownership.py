@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
@@ -18,6 +19,7 @@ from dashboard.members.actions.ownership import (
 )
 from dashboard.members.forms.ownership import OwnershipTransferForm
 from dashboard.members.queries.ownership import load_possible_owners
+from dashboard.members.views.answers import run_and_redirect, run_or_add_error
 from dashboard.members.views.dialogs import render_members_dialog
 from dashboard.shared.access import (
     check_permission,
@@ -27,7 +29,6 @@ from dashboard.shared.access import (
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.recent_password import RecentPasswordForm
 from dashboard.shared.roles import Permission
-from proxyapi.refusals import Refusal
 
 TRANSFER_TEMPLATE = "members/_ownership_transfer.html"
 ACCEPTANCE_TEMPLATE = "members/_ownership_acceptance.html"
@@ -41,12 +42,10 @@ def request_transfer(request: TeamRequest) -> HttpResponse:
     data = request.POST if request.method == "POST" else None
     form = OwnershipTransferForm(request, members, data)
     if request.method == "POST" and form.is_valid():
-        try:
-            request_ownership_transfer(by=request.membership, to=form.new_owner)
-        except Refusal as refusal:
-            form.add_error("to", refusal.sentence)
-        else:
-            name = form.new_owner.user.first_name
+        to = form.new_owner
+        action = partial(request_ownership_transfer, by=request.membership, to=to)
+        if run_or_add_error(form, action, "to"):
+            name = to.user.first_name
             messages.success(request, f"{name} was asked. Nothing changes before the answer.")
             return redirect("members")
     return render_members_dialog(
@@ -59,14 +58,10 @@ def request_transfer(request: TeamRequest) -> HttpResponse:
 def accept(request: TeamRequest, transfer_id: UUID) -> HttpResponse:
     transfer = fetch_received_transfer(request, transfer_id)
     form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            accept_ownership(by=request.membership, transfer=transfer)
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
-            messages.success(request, f"You own {request.team} now.")
-            return redirect("members")
+    action = partial(accept_ownership, by=request.membership, transfer=transfer)
+    if request.method == "POST" and form.is_valid() and run_or_add_error(form, action):
+        messages.success(request, f"You own {request.team} now.")
+        return redirect("members")
     context: dict[str, object] = {"form": form, "transfer": transfer}
     return render_members_dialog(
         request, ACCEPTANCE_TEMPLATE, context, is_invalid=bool(form.errors)
@@ -76,22 +71,13 @@ def accept(request: TeamRequest, transfer_id: UUID) -> HttpResponse:
 @require_POST
 def decline(request: TeamRequest, transfer_id: UUID) -> HttpResponse:
     transfer = fetch_received_transfer(request, transfer_id)
-    try:
-        decline_ownership(by=request.membership, transfer=transfer)
-    except Refusal as refusal:
-        messages.error(request, refusal.sentence)
-    else:
-        messages.success(request, f"You declined. {transfer.from_user} stays owner.")
-    return redirect("members")
+    action = partial(decline_ownership, by=request.membership, transfer=transfer)
+    return run_and_redirect(request, action, f"You declined. {transfer.from_user} stays owner.")
 
 
 @require_POST
 def take_back(request: TeamRequest, transfer_id: UUID) -> HttpResponse:
     transfer = fetch_ownership_transfer(request, transfer_id)
-    try:
-        take_ownership_back(by=request.membership, transfer=transfer)
-    except Refusal as refusal:
-        messages.error(request, refusal.sentence)
-    else:
-        messages.success(request, "The transfer was taken back. Nothing was changed.")
-    return redirect("members")
+    action = partial(take_ownership_back, by=request.membership, transfer=transfer)
+    text = "The transfer was taken back. Nothing was changed."
+    return run_and_redirect(request, action, text)

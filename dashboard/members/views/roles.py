@@ -45,7 +45,7 @@ def update_role(request: TeamRequest, membership_id: int) -> HttpResponse:
     if changed:
         undo_url = reverse("member-role-restorations", args=[member.pk, before.value])
         is_me = member.pk == request.membership.pk
-        say_role_changed(request, member, role, "" if is_me else undo_url)
+        add_role_message(request, member, role, "" if is_me else undo_url)
     if not request.htmx:
         return redirect("members")
     return render_member_row(request, member)
@@ -65,7 +65,7 @@ def restore_role(request: TeamRequest, membership_id: int, role: str) -> HttpRes
         change_member_role(by=request.membership, member=member, role=restored_role)
     except Refusal as refusal:
         return show_role_refusal(request, member, refusal)
-    say_role_changed(request, member, restored_role)
+    add_role_message(request, member, restored_role)
     return redirect("members")
 
 
@@ -104,7 +104,7 @@ def render_member_row(request: TeamRequest, member: Membership, **context: objec
     return render(request, "members/_updated_row.html", {"member": row, **context})
 
 
-def say_role_changed(
+def add_role_message(
     request: TeamRequest, member: Membership, role: Role, undo_url: str = ""
 ) -> None:
     name, noun = member.user.first_name, role_noun(role)

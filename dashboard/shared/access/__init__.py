@@ -18,6 +18,7 @@ from dashboard.shared.access.money import (
     fetch_ledger_conflict,
     fetch_ledger_entry,
     fetch_own_approval_request,
+    fetch_readable_approval_request,
     fetch_unknown_charge,
     find_approval_request,
 )
@@ -27,6 +28,7 @@ from dashboard.shared.access.people import (
     check_can_change_role,
     fetch_any_team,
     fetch_audit_entry,
+    fetch_deactivated_membership,
     fetch_invitation,
     fetch_membership,
     fetch_ownership_transfer,

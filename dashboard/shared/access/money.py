@@ -41,6 +41,14 @@ def fetch_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalR
     return approval
 
 
+def fetch_readable_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRequest:
+    """Return an approval request for its requester, or for those who decide requests."""
+    approval = find_approval_request(request, approval_id)
+    if approval.member_id != request.user.pk:
+        check_permission(request.membership, Permission.MANAGE_MONEY)
+    return approval
+
+
 def fetch_own_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRequest:
     approval = find_approval_request(request, approval_id)
     if approval.member_id != request.user.pk:
@@ -50,7 +58,7 @@ def fetch_own_approval_request(request: TeamRequest, approval_id: UUID) -> Appro
 
 def find_approval_request(request: TeamRequest, approval_id: UUID) -> ApprovalRequest:
     approval = (
-        request.team.approval_requests.select_related("member", "charge__job__draft")
+        request.team.approval_requests.select_related("member", "decided_by", "charge__job__draft")
         .filter(pk=approval_id)
         .first()
     )

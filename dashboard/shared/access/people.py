@@ -61,14 +61,26 @@ def fetch_team_member(
 
 
 def fetch_removable_membership(request: TeamRequest, membership_id: int) -> Membership:
-    """Return a member whom the reader may remove: themselves, or one whose role they may change."""
-    memberships = request.team.memberships.select_related("user", "team__tenant")
+    """Return a member whom the reader may remove, also a deactivated one: themselves, or one whose
+    role they may change."""
+    memberships = Membership.with_deactivated.filter(team=request.team)
+    memberships = memberships.select_related("user", "team__tenant")
     membership = memberships.filter(pk=membership_id).first()
     if membership is None:
         raise Http404("This member does not exist in this team.")
     if membership.pk != request.membership.pk:
         check_permission(request.membership, Permission.MANAGE_MEMBERS)
         check_can_change_role(request.membership, membership.role)
+    return membership
+
+
+def fetch_deactivated_membership(request: TeamRequest, membership_id: int) -> Membership:
+    memberships = Membership.with_deactivated.filter(team=request.team).select_related("user")
+    membership = memberships.exclude(deactivated_at=None).filter(pk=membership_id).first()
+    if membership is None:
+        raise Http404("This team has no such deactivated member.")
+    check_permission(request.membership, Permission.MANAGE_MEMBERS)
+    check_can_change_role(request.membership, membership.role)
     return membership
 
 

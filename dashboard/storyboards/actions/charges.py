@@ -13,7 +13,7 @@ from dashboard.models import Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.charging import (
     PRICE_MISSING,
-    lock_budget_usages,
+    lock_spending_rules,
     submit_charge,
 )
 from dashboard.shared.formatting import credits
@@ -56,7 +56,7 @@ def generate_clips(
     Raises `Refusal`; then nothing was sent, and the copy at the service stays as it is.
     """
     check_permission(by, Permission.RENDER)
-    lock_budget_usages(by)  # before the account, which `place_in_copy` locks
+    lock_spending_rules(by)  # before the account, which `place_in_copy` locks
     if submitted := find_submitted(storyboard, SCENE_CLIPS_OPERATION, nonce, scene_ids):
         return submitted
     storyboard = read_storyboard(storyboard)
@@ -137,7 +137,7 @@ def render_storyboard(
     """Have the film rendered, at exactly the price `seen` (credits) and as the scenes were when the
     question was shown (`version`). If `words` is given, an approval is requested instead."""
     check_permission(by, Permission.RENDER)
-    lock_budget_usages(by)  # before the account, which `place_in_copy` locks
+    lock_spending_rules(by)  # before the account, which `place_in_copy` locks
     if submitted := find_submitted(storyboard, STORYBOARD_RENDER_OPERATION, nonce):
         return submitted
     storyboard = read_storyboard(storyboard)

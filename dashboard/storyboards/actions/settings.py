@@ -73,8 +73,10 @@ def apply_settings(
     if changed:
         Storyboard.objects.filter(pk=storyboard.pk).update(**changed)
     fits = change.scenes if sets_durations else ()
-    wished = [DurationChange(fit.row.scene.pk, fit.row.scene.duration, fit.seconds) for fit in fits]
-    done = tuple(save_durations(by, storyboard, wished))
+    changes = [
+        DurationChange(fit.row.scene.pk, fit.row.scene.duration, fit.seconds) for fit in fits
+    ]
+    done = tuple(save_durations(by, storyboard, changes))
     old = {name: before[name] for name in changed}
     finish_settings(by, storyboard, old, changed)
     return AppliedSettings(change, old, changed, done)

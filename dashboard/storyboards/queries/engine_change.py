@@ -101,8 +101,8 @@ def build_engine_change(
     change: SettingChange, *, sets_durations: bool = True, refusal: str = ""
 ) -> EngineChangePage:
     name = change.new.name
-    what, to = changed_thing(change)
-    rows = [setting_row(fit) for fit in change.refitted]
+    what, to = name_changed_setting(change)
+    rows = [setting_row(fit) for fit in change.adjusted]
     return EngineChangePage(
         heading=f"Change the {what} to {to}?",
         summary=" ".join(filter(None, (offer_text(change.new), unfit_text(change))))
@@ -113,7 +113,7 @@ def build_engine_change(
         totals=tuple(change_totals(change)),
         has_scenes=bool(change.scenes),
         sets_durations=sets_durations,
-        keep_label=f"Keep {kept_thing(change)}",
+        keep_label=f"Keep {name_kept_setting(change)}",
         apply_label=f"Change to {to}",
         hidden={**change.wanted, "version": change.version},
         amount_kind="exact" if change.price_form == ClipPriceForm.EXACT else "about",
@@ -121,7 +121,7 @@ def build_engine_change(
     )
 
 
-def changed_thing(change: SettingChange) -> tuple[str, str]:
+def name_changed_setting(change: SettingChange) -> tuple[str, str]:
     """Return what was picked and its new value, such as `engine` and `Kestrel`."""
     if change.is_engine_changed:
         return "engine", change.new.name
@@ -131,7 +131,7 @@ def changed_thing(change: SettingChange) -> tuple[str, str]:
     return OPTION_LABELS[name].lower(), menu.text_of(value) if menu else value
 
 
-def kept_thing(change: SettingChange) -> str:
+def name_kept_setting(change: SettingChange) -> str:
     if change.is_engine_changed:
         return change.old_name or "the engine"
     return f"the {OPTION_LABELS[next(iter(change.wanted))].lower()}"
@@ -161,7 +161,7 @@ def menu_text(menu: ModifierMenu | None) -> str:
 def unfit_text(change: SettingChange) -> str:
     """Return a text such as `Three scenes and the resolution do not fit.`"""
     count = len(change.scenes)
-    things = [f"the {fit.label.lower()}" for fit in change.refitted]
+    things = [f"the {fit.label.lower()}" for fit in change.adjusted]
     if count:
         word = COUNT_WORDS[count] if count < len(COUNT_WORDS) else str(count)
         things.insert(0, f"{word} scene{'' if count == 1 else 's'}")
@@ -208,9 +208,9 @@ def setting_row(fit: SettingFit) -> FitRow:
 
 
 def change_lines(change: SettingChange, what: str) -> Iterator[ChangeLine]:
-    refitted = {fit.name for fit in change.refitted}
+    adjusted = {fit.name for fit in change.adjusted}
     ratio = change.settings.get("aspect_ratio", "")
-    if change.is_engine_changed and ratio and "aspect_ratio" not in refitted:
+    if change.is_engine_changed and ratio and "aspect_ratio" not in adjusted:
         frames = "" if change.unused_frames else " First and last frames stay."
         yield ChangeLine("good", f"{ratio} stays.{frames}")
     for name, numbers in change.unused_frames.items():

@@ -164,6 +164,7 @@ def build_clip_sum(reader: Membership, plan: ClipPlan, chosen: Sequence[PlannedC
     elif price and (budget := build_budget_impact(reader, clips_hold(price))):
         rows = (AmountRow("Left of your budget", max(budget.after, Decimal(0)), note=budget.note),)
         if budget.refusal:
+            rows = (AmountRow(budget.label, budget.left, note=budget.note),)
             label, note = f"Ask for {price_text}", budget.refusal
     return ClipSum(
         count=count,

@@ -87,7 +87,7 @@ class SettingChange:
     old_name: str
     new: ClipModel
     scenes: tuple[SceneFit, ...]
-    refitted: tuple[SettingFit, ...]
+    adjusted: tuple[SettingFit, ...]
     fitting: tuple[int, ...]  # numbers of scenes that fit as they are
     lost: tuple[int, ...]  # numbers of scenes whose clip is lost
     unused_frames: Mapping[str, tuple[int, ...]]
@@ -102,7 +102,7 @@ class SettingChange:
 
     @property
     def breaks_something(self) -> bool:
-        return bool(self.scenes or self.refitted or self.lost or self.unused_frames)
+        return bool(self.scenes or self.adjusted or self.lost or self.unused_frames)
 
 
 def build_setting_change(
@@ -134,7 +134,7 @@ def build_setting_change(
         old_name=engine_name(storyboard),
         new=new,
         scenes=scenes,
-        refitted=tuple(find_refitted(storyboard, new, settings, wanted)),
+        adjusted=tuple(find_adjusted_settings(storyboard, new, settings, wanted)),
         fitting=tuple(row.number for row in rows if str(row.scene.pk) not in new_seconds),
         lost=() if is_same else lost,
         unused_frames=find_unused_frames(rows, old, new),
@@ -232,7 +232,7 @@ def finish_credits(storyboard: Storyboard, row: SceneRow) -> Decimal | None:
     return scene_clip_credits(storyboard, storyboard_model(storyboard), seconds)
 
 
-def find_refitted(
+def find_adjusted_settings(
     storyboard: Storyboard,
     model: ClipModel,
     settings: Mapping[str, str],

@@ -12,10 +12,10 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from dashboard.models import Membership
+from dashboard.models import Membership, User
 from dashboard.shared import query_params
 from dashboard.shared.access import has_permission
-from dashboard.shared.budget_usage import approver_names
+from dashboard.shared.budget_usage import load_money_managers
 from dashboard.shared.filter_chips import FilterChip, build_filter_chip
 from dashboard.shared.formatting import age_text
 from dashboard.shared.roles import Permission
@@ -107,7 +107,7 @@ def load_draft_table(reader: Membership, filters: DraftFilters, size: int) -> Dr
     now, shown = timezone.now(), rows[:size]
     options = {account.pk: account_options(account) for account in {job.account for job in shown}}
     waits = any(job.requested_price is not None for job in shown)
-    approvers = approver_names(reader.team) if waits else []
+    approvers = [other.user for other in load_money_managers(reader.team)] if waits else []
     cursor = DraftCursor(shown[-1].draft.edited_at, shown[-1].pk) if len(rows) > size else None
     return DraftTable(
         rows=tuple(build_draft_row(job, options[job.account_id], approvers, now) for job in shown),
@@ -166,9 +166,9 @@ def first_open_step(job: Job, options: FacelessOptions | None = None) -> FlowSte
 
 
 def build_draft_row(
-    job: Any, options: FacelessOptions, approvers: Sequence[str], now: datetime
+    job: Any, options: FacelessOptions, approvers: Sequence[User], now: datetime
 ) -> DraftRow:
-    """`job` is a row of `annotate_open_charges`; `approvers` are names of those who may approve.
+    """`job` is a row of `annotate_open_charges`; `approvers` are those who may approve.
     No query."""
     draft, flow = job.draft, flow_of(job)
     glyph, missing = draft_progress(job, options, approvers)
@@ -190,10 +190,13 @@ def build_draft_row(
     )
 
 
-def draft_progress(job: Any, options: FacelessOptions, approvers: Sequence[str]) -> tuple[str, str]:
+def draft_progress(
+    job: Any, options: FacelessOptions, approvers: Sequence[User]
+) -> tuple[str, str]:
     """Return the glyph and the text of what the draft lacks."""
     if job.requested_price is not None:
-        by = f" by {' or '.join(approvers)}" if approvers else ""
+        others = [user.first_name for user in approvers if user.pk != job.member_id]
+        by = f" by {' or '.join(others)}" if others else ""
         return "waiting", f"Waiting for approval{by}"
     if job.is_writing:
         return "running", "The script is being written"

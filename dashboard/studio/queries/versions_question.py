@@ -45,7 +45,8 @@ def build_versions_question(
     account = drafts[0].account
     held, held_by_others = account.held_by_all_and_others()
     available = account.balance - held
-    impact = build_budget_impact(reader, hold)
+    largest = max(map(pricing.hold_for_estimate, known), default=None)
+    impact = build_budget_impact(reader, hold, largest)
     problems = [problem for job in drafts for problem in version_problems(job)]
     problems += filter(None, (credit_shortfall_text(available, hold),))
     return PriceQuestion(

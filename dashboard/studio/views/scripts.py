@@ -8,7 +8,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from dashboard.shared.budget_usage import BudgetExceeded
+from dashboard.shared.budget_usage import ApprovalRequired
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
@@ -55,7 +55,7 @@ def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
                 by=request.membership, job=job, chosen=chosen, **write.charge_arguments()
             )
         except Refusal as refused:
-            refusal, over = refused.sentence, isinstance(refused, BudgetExceeded)
+            refusal, over = refused.sentence, isinstance(refused, ApprovalRequired)
         else:
             return render_script_part(request, fetch_studio_job(request, job_id), again=True)
     own_script = unsaved_script_form(request, job, options)

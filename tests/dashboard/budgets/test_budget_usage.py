@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from dashboard.models import AuditEvent, Budget, BudgetPeriod
 from dashboard.shared.budget_usage import BudgetExceeded, load_budget_usages
-from dashboard.shared.charging import charge_within_budget, lock_budget_usages
+from dashboard.shared.charging import charge_within_budget, lock_spending_rules
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.account import quantize_credits
 from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits
@@ -247,7 +247,7 @@ def test_who_waited_for_the_lock_over_midnight_is_counted_with_the_new_day(
 
     with CaptureQueriesContext(connection) as asked:
         monkeypatch.setattr(timezone, "now", now)
-        lock_budget_usages(priya)
-    assert 'FROM "dashboard_budget"' in asked.captured_queries[0]["sql"]
+        lock_spending_rules(priya)
+    assert 'FROM "dashboard_budget"' in asked.captured_queries[1]["sql"]
     assert before
     assert all(before)

@@ -12,6 +12,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.db import connection
 
+from dashboard.members.actions.deactivation import deactivate_member
 from dashboard.members.actions.invitations import invite_people
 from dashboard.members.actions.joining import accept_invitation
 from dashboard.members.actions.ownership import accept_ownership, request_ownership_transfer
@@ -59,6 +60,31 @@ def test_two_owners_who_demote_each_other_leave_one(mira: Membership) -> None:
 def test_two_owners_who_leave_or_remove_each_other_leave_one(mira: Membership) -> None:
     second = MembershipFactory.create(team=mira.team, role=Role.OWNER)
     run_at_once([partial(remove_member, mira, by=mira), partial(remove_member, second, by=mira)])
+    assert owners_of(mira) == 1
+
+
+def test_two_owners_who_deactivate_each_other_leave_one(mira: Membership) -> None:
+    second = MembershipFactory.create(team=mira.team, role=Role.OWNER)
+    run_at_once(
+        [
+            partial(deactivate_member, by=mira, member=second),
+            partial(deactivate_member, by=second, member=mira),
+        ]
+    )
+    assert owners_of(mira) == 1
+
+
+def test_an_owner_is_left_if_one_is_deactivated_while_the_other_leaves_or_is_demoted(
+    mira: Membership,
+) -> None:
+    second = MembershipFactory.create(team=mira.team, role=Role.OWNER)
+    run_at_once(
+        [
+            partial(deactivate_member, by=mira, member=second),
+            partial(remove_member, mira, by=mira),
+            partial(change_member_role, by=second, member=mira, role=Role.VIEWER),
+        ]
+    )
     assert owners_of(mira) == 1
 
 

@@ -76,14 +76,18 @@ def test_the_owners_are_notified_in_the_portal_and_by_mail(
 ) -> None:
     url = reverse("member-roles", args=[priya.pk])
     assert confirmed_client_of(jonas).post(url, {"role": "admin"}).status_code == 302
-    event = AlertEvent.objects.get()
-    assert (event.member, event.title) == (mira.user, "Jonas Weber made Priya Raman admin")
+    event = AlertEvent.objects.get(member=mira.user)
+    assert event.title == "Jonas Weber made Priya Raman admin"
     assert event.text.startswith("Priya Raman was producer before.")
-    assert [row.address for row in Delivery.objects.all()] == ["mira@northlight.example"]
+    assert [row.address for row in event.deliveries.all()] == ["mira@northlight.example"]
     assert event.title in client_of(mira).get(reverse("alerts")).content.decode()
     assert event.title not in client_of(priya).get(reverse("alerts")).content.decode()
 
 
-def test_the_member_who_gives_a_role_is_not_notified(mira: Membership, priya: Membership) -> None:
+def test_the_member_is_notified_and_who_gives_the_role_is_not(
+    mira: Membership, priya: Membership
+) -> None:
     change_member_role(by=mira, member=priya, role=VIEWER)
-    assert not AlertEvent.objects.exists()
+    event = AlertEvent.objects.get()
+    assert (event.member, event.title) == (priya.user, "You are viewer of Northlight now")
+    assert Delivery.objects.get().address == "priya@northlight.example"

@@ -47,6 +47,7 @@ ROUTES = {
     "passkey-removals": Route(PRODUCER, PRODUCER, of="passkey", refused=404),
     "session-ends": Route(None, PRODUCER, of="session", refused=404),
     "other-session-ends": Route(None, EVERYBODY),
+    "account-notifications": Route(EVERYBODY, EVERYBODY),
     "service": Route(EVERYBODY),
     "labels": Route(EVERYBODY),
     "label-new": Route(MAKERS, MAKERS),
@@ -164,6 +165,10 @@ ROUTES = {
     "budget-new": Route(TREASURERS, TREASURERS),
     "budget-limits": Route(TREASURERS, TREASURERS, of="budget"),
     "budget-removals": Route(None, TREASURERS, of="budget"),
+    "second-person-rule": Route(TREASURERS, TREASURERS),
+    # Of the producer: who made it reads it too, and comments on it.
+    "approval-request": Route(TREASURERS | {Role.PRODUCER}, of="approval"),
+    "approval-request-comments": Route(None, TREASURERS | {Role.PRODUCER}, of="approval"),
     "approval-request-approvals": Route(TREASURERS, TREASURERS, of="approval"),
     "approval-request-refusals": Route(TREASURERS, TREASURERS, of="approval"),
     "approval-request-withdrawals": Route(MAKERS, MAKERS, of="approval"),
@@ -233,6 +238,8 @@ ROUTES = {
     # Of the producer: one's own membership is left by everybody.
     "member-removals": Route(MAKERS, MAKERS, of="membership"),
     "member-handovers": Route(MAKERS, MAKERS, of="membership"),
+    "member-deactivations": Route(MANAGERS, MANAGERS, of="membership"),
+    "member-reactivations": Route(MANAGERS, MANAGERS, of="deactivated"),
     "member-token-requests": Route(None, MANAGERS, of="membership"),
     "member-sign-outs": Route(None, MANAGERS, of="membership"),
     "member-second-factor-resets": Route(MANAGERS, MANAGERS, of="membership"),

@@ -67,6 +67,9 @@ Browser = Callable[[Membership], Client]
 OBJECTS: dict[str, Callable[[Job], object]] = {
     "job": lambda job: job.pk,
     "membership": lambda job: job.member.memberships.get().pk,
+    "deactivated": lambda job: (
+        Membership.with_deactivated.exclude(deactivated_at=None).get(team__tenant=job.tenant).pk
+    ),
     "invitation": lambda job: job.tenant.team.invitations.get().pk,
     "transfer": lambda job: job.tenant.team.ownership_transfers.get().pk,
     "token": lambda job: job.token_id,
@@ -138,6 +141,7 @@ def job(priya: Membership) -> Job:
     PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
     InvitationFactory.create(team=priya.team, address="whales@northlight.example")
     giver = MembershipFactory.create(team=priya.team, role=Role.OWNER)
+    MembershipFactory.create(team=priya.team, role=Role.VIEWER, deactivated_at=timezone.now())
     soon = timezone.now() + timedelta(days=7)
     OwnershipTransfer.objects.create(
         team=priya.team, from_user=giver.user, to_user=priya.user, expires_at=soon
@@ -173,6 +177,8 @@ def address(name: str, job: Job, **other: object) -> str:
         own = {f"{of}_id": OBJECTS[of](job), "job_id": job.pk}
         if of in ("export", "picture"):
             own["part_id"] = own.pop(f"{of}_id")
+        if of == "deactivated":
+            own["membership_id"] = own.pop("deactivated_id")
         if of == "entry":
             own["position"] = own.pop("entry_id")
         if of in ("voice", "sample"):
@@ -189,6 +195,7 @@ def address(name: str, job: Job, **other: object) -> str:
             "voice": ("job_id",),
             "character": ("job_id",),
             "sample": ("job_id", "file_id"),
+            "deactivated": ("membership_id",),
             "entry": ("position",),
             "scene": ("storyboard_id", "scene_id"),
         }

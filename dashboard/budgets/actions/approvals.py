@@ -1,7 +1,6 @@
-"""Actions on budgets and approval requests, for members who may manage money.
+"""Decisions on approval requests: nobody decides their own.
 
-Each change is recorded with the previous limits. Lock order: budgets, the request, the account (see
-`shared.charging`).
+Lock order: the team, budgets, the request, the account (see `shared.charging`).
 """
 
 from __future__ import annotations
@@ -9,44 +8,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
+from dashboard.budgets.actions.budgets import change_budget
 from dashboard.models import (
     ApprovalDecision,
     ApprovalRequest,
-    AuditAction,
-    Budget,
-    BudgetChange,
-    BudgetPeriod,
     Membership,
-    User,
 )
-from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission, has_permission
 from dashboard.shared.approvals import close_request, lock_pending_request, save_request_decision
-from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.budget_usage import BudgetUsage, budget_usages_version, exceeded_by
-from dashboard.shared.charging import lock_budget_usages
+from dashboard.shared.charging import lock_spending_rules
 from dashboard.shared.roles import Permission
 from dashboard.shared.text_validation import clean_line
 from proxyapi import pricing, tasks
 from proxyapi.charges import approve_draft_charge
-from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge
 from proxyapi.models.account import amount_text
 from proxyapi.operations import PriceRule, get_operation
 from proxyapi.refusals import Refusal, StaleData, format_credits
 
-BUDGET_EXISTS = "This budget already exists. Change it instead of adding another one."
-LIMIT_REQUIRED = "Set at least one of the two limits."
-LIMITS_REVERSED = "The limit must not be below the alert."
-LIMIT_NOT_POSITIVE = "A limit must be above 0."
-BUDGET_CHANGED_MEANWHILE = (
-    "Someone else changed this budget. It is now: {now}. Save again to apply the values below."
-)
-BUDGET_ENDED_MEANWHILE = "Someone else removed this budget. Add it again to set limits."
-LIMIT_FIELDS = ("soft", "hard")
-Limits = tuple[Decimal | None, Decimal | None]  # in the order of LIMIT_FIELDS
 REQUEST_CHANGED = "The video or its price changed since the request. Nothing was sent."
 PRICE_INCREASED = (
     "It was requested at {seen} cr and now costs {now} cr. Nothing was sent. Request it again."
@@ -63,123 +45,10 @@ BLOCKING_BUDGETS_CHANGED = (
 )
 RAISED_LIMIT_TOO_LOW = "The new limit must be above {limit} cr. Nothing was sent."
 DECLINE_REASON_REQUIRED = "Enter a reason."
+OWN_REQUEST = (
+    "You made this request. Another treasurer or owner has to decide it. You can withdraw it."
+)
 WITHDRAWN_BY_REQUESTER = "Withdrawn before it was decided. Nothing was sent."
-
-
-@transaction.atomic
-def add_budget(
-    *,
-    by: Membership,
-    member: User | None,
-    period: BudgetPeriod,
-    soft: Decimal | None,
-    hard: Decimal | None,
-) -> Budget:
-    """Create a budget for a member, or for the whole team (None); an ended one is activated
-    again."""
-    check_permission(by, Permission.MANAGE_MONEY)
-    check_limits(soft, hard)
-    existing = Budget.objects.select_for_update().filter(team=by.team, member=member, period=period)
-    budget = existing.first() or Budget(team=by.team, member=member, period=period, active=False)
-    if budget.active:
-        raise Refusal(BUDGET_EXISTS, field="period")
-    budget.soft, budget.hard, budget.active = soft, hard, True
-    try:
-        with transaction.atomic():
-            budget.save()
-    except IntegrityError:
-        raise Refusal(BUDGET_EXISTS, field="period") from None
-    record_budget_change(by, AuditAction.BUDGET_ADD, budget, (None, None))
-    return budget
-
-
-@transaction.atomic
-def change_budget(
-    *,
-    by: Membership,
-    budget: Budget,
-    soft: Decimal | None,
-    hard: Decimal | None,
-    drawn: str = "",
-) -> bool:
-    """Set the limits; False if they are the same.
-
-    `drawn` is the `Budget.limits_version` that the form was built from. Raises `StaleData` if
-    another member changed the budget meanwhile.
-    """
-    check_permission(by, Permission.MANAGE_MONEY)
-    check_limits(soft, hard)
-    row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
-    if not row.active:
-        raise StaleData(BUDGET_ENDED_MEANWHILE)
-    if drawn not in ("", row.limits_version):
-        raise StaleData(BUDGET_CHANGED_MEANWHILE.format(now=describe_budget_limits(row)))
-    if (row.soft, row.hard) == (soft, hard):
-        return False
-    before = (row.soft, row.hard)
-    row.soft, row.hard = soft, hard
-    row.save(update_fields=LIMIT_FIELDS)
-    record_budget_change(by, AuditAction.BUDGET_CHANGE, row, before)
-    return True
-
-
-@transaction.atomic
-def end_budget(*, by: Membership, budget: Budget) -> None:
-    """Deactivate the budget. The row stays, because it is part of the history."""
-    check_permission(by, Permission.MANAGE_MONEY)
-    row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
-    if row.active:
-        row.active = False
-        row.save(update_fields=["active"])
-        record_budget_change(by, AuditAction.BUDGET_END, row, (row.soft, row.hard))
-
-
-def check_limits(soft: Decimal | None, hard: Decimal | None) -> None:
-    if soft is None and hard is None:
-        raise Refusal(LIMIT_REQUIRED, field="hard")
-    if any(limit is not None and limit <= 0 for limit in (soft, hard)):
-        raise Refusal(LIMIT_NOT_POSITIVE, field="hard")
-    if soft is not None and hard is not None and hard < soft:
-        raise Refusal(LIMITS_REVERSED, field="hard")
-
-
-def record_budget_change(
-    by: Membership, action: AuditAction, budget: Budget, before: Limits
-) -> None:
-    """Write the row of the budget history and the one of the audit log."""
-    after = (budget.soft, budget.hard) if budget.active else (None, None)
-    BudgetChange.objects.create(
-        budget=budget,
-        changed_by=by.user,
-        soft_before=before[0],
-        hard_before=before[1],
-        soft_after=after[0],
-        hard_after=after[1],
-    )
-    record_audit_event(
-        by,
-        action,
-        budget.pk,
-        before=limits_by_name(before),
-        after=limits_by_name(after),
-        member=str(budget.member or ""),
-        period=budget.period,
-    )
-    publish_event(by.team.tenant_id, EventType.BUDGET, budget.pk)
-    enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
-
-
-def limits_by_name(limits: Limits) -> dict[str, str]:
-    names_and_limits = zip(LIMIT_FIELDS, limits, strict=True)
-    return {name: amount_text(limit) for name, limit in names_and_limits if limit is not None}
-
-
-def describe_budget_limits(budget: Budget) -> str:
-    """ "2,500 cr at most and an alert at 2,000"."""
-    hard, soft = budget.hard, budget.soft
-    limit_text = "" if hard is None else f"{format_credits(hard)} cr at most"
-    alert_text = "" if soft is None else f"an alert at {format_credits(soft)}"
-    return " and ".join(filter(None, (limit_text, alert_text)))
 
 
 @transaction.atomic
@@ -196,11 +65,15 @@ def approve_request(
     `drawn` is the `budget_usages_version` of the blocking budgets that were shown, "" for none. The
     request ends as `STALE`, and nothing is sent, if its content changed or its price rose. Raises
     `StaleData` if it was decided already or other budgets block it, `NotEnoughCredits` if the
-    account has too few credits.
+    account has too few credits, `Refusal` if `by` is the requester.
     """
-    check_permission(by, Permission.MANAGE_MONEY)
+    check_can_decide(by, approval)
     requester = Membership.objects.filter(team=by.team, user=approval.member_id).first()
-    exceeded = exceeded_by(lock_budget_usages(requester), approval.charge.hold) if requester else []
+    exceeded = (
+        exceeded_by(lock_spending_rules(requester).usages, approval.charge.hold)
+        if requester
+        else []
+    )
     approval = lock_pending_request(approval)
     if requester is None or not has_permission(requester, Permission.RENDER):
         return close_request(by, approval, ApprovalDecision.STALE, REQUESTER_CANNOT_RENDER)
@@ -221,6 +94,13 @@ def approve_request(
         "",
         exceeded=exceeded_audit_details(exceeded, approval.charge.hold),
     )
+
+
+def check_can_decide(by: Membership, approval: ApprovalRequest) -> None:
+    """Nobody decides their own request, owners neither."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    if approval.member_id == by.user_id:
+        raise Refusal(OWN_REQUEST)
 
 
 def check_budgets_as_shown(
@@ -261,7 +141,7 @@ def exceeded_audit_details(exceeded: Sequence[BudgetUsage], hold: Decimal) -> li
 @transaction.atomic
 def decline_request(*, by: Membership, approval: ApprovalRequest, reason: str) -> ApprovalRequest:
     """Decline the request with a reason that the requester reads. Nothing is sent."""
-    check_permission(by, Permission.MANAGE_MONEY)
+    check_can_decide(by, approval)
     reason = clean_line(reason, max_length=300, field="answer")
     if not reason:
         raise Refusal(DECLINE_REASON_REQUIRED, field="answer")

@@ -1,0 +1,125 @@
+"""Notify members of what concerns them alone: their videos, their requests, their tokens.
+
+Each run finds what happened lately and notifies of what it has not notified of yet, so a lost run
+loses nothing and two runs at once notify once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.models import ApprovalDecision, ApprovalRequest, NotificationKind, Team, User
+from dashboard.shared.approvals import approval_page_url, request_title
+from dashboard.shared.formatting import credits
+from dashboard.shared.job_pages import job_page_url
+from dashboard.shared.notifications import Notification, drop_known, notify_person
+from dashboard.shared.videos.status_text import failure_reason
+from proxyapi.models import Job, JobOrigin, JobState, Token, TokenState
+
+VIDEO_MAX_AGE = timedelta(hours=1)  # what ended earlier is old news
+ANSWER_MAX_AGE = timedelta(days=1)
+MAX_VIDEOS_PER_RUN = 200
+VIDEO_READY = "It is ready to watch and download."
+STOPPED_TITLE = "Your token …{last_four} stopped working"
+REFUSED_BY_SERVICE = (
+    "The service refused it. What it started goes on at the service. Add a new token, so that "
+    "Reelroom can follow your videos and send new ones."
+)
+PersonalNotification = tuple[int, Notification]  # the user's id
+
+
+def notify_members(team_id: UUID) -> None:
+    """Notify the members of a team of what happened since the last run."""
+    team = Team.objects.select_related("tenant").get(pk=team_id)
+    now = timezone.now()
+    found = [
+        *find_ended_videos(team, now),
+        *find_answered_requests(team, now),
+        *find_stopped_tokens(team, now),
+    ]
+    new = drop_known(team, found) if found else []
+    people = User.objects.in_bulk({user_id for user_id, _ in new})
+    for user_id, note in new:
+        with transaction.atomic():
+            notify_person(team, people[user_id], note)
+
+
+def find_ended_videos(team: Team, now: datetime) -> Iterator[PersonalNotification]:
+    """Videos that members made in the portal; those of a script are the script's to watch."""
+    states = (JobState.COMPLETED, JobState.FAILED)
+    jobs = Job.objects.videos().visible().filter(tenant=team.tenant_id, state__in=states)
+    jobs = jobs.filter(finished_at__gt=now - VIDEO_MAX_AGE, origin=JobOrigin.PORTAL)
+    for job in jobs.order_by("-finished_at")[:MAX_VIDEOS_PER_RUN]:
+        is_done = job.state == JobState.COMPLETED
+        ended_at = job.finished_at.isoformat() if job.finished_at else ""
+        yield (
+            job.member_id,
+            Notification(
+                kind=NotificationKind.VIDEO_DONE if is_done else NotificationKind.VIDEO_FAILED,
+                subject=str(job.pk),
+                period=ended_at,
+                state="completed" if is_done else "failed",
+                title=f"“{job.title}” {'is done' if is_done else 'failed'}",
+                text=VIDEO_READY if is_done else failure_reason(job.failure_message),
+                url=job_page_url(job),
+            ),
+        )
+
+
+def find_answered_requests(team: Team, now: datetime) -> Iterator[PersonalNotification]:
+    """Requests that somebody else decided, or that ended as outdated."""
+    rows = ApprovalRequest.objects.filter(team=team, decided_at__gt=now - ANSWER_MAX_AGE)
+    rows = rows.exclude(decision=ApprovalDecision.WITHDRAWN)
+    for approval in rows.select_related("decided_by", "charge__job"):
+        decider = approval.decided_by.first_name if approval.decided_by else "Someone"
+        amount, title = f"{credits(approval.charge.hold)} cr", request_title(approval)
+        state, head, text = {
+            ApprovalDecision.APPROVED: (
+                "good",
+                f"{decider} approved {amount}",
+                f"{title} is sent.",
+            ),
+            ApprovalDecision.DECLINED: (
+                "failed",
+                f"{decider} declined {amount}",
+                f"{title}: “{approval.answer}”",
+            ),
+        }.get(
+            ApprovalDecision(approval.decision),
+            ("paused", f"{amount} were not sent", f"{title}: {approval.answer}"),
+        )
+        yield (
+            approval.member_id,
+            Notification(
+                kind=NotificationKind.REQUEST_ANSWERED,
+                subject=str(approval.pk),
+                period="answer",
+                state=state,
+                title=head,
+                text=text[:1].upper() + text[1:],
+                url=approval_page_url(approval),
+            ),
+        )
+
+
+def find_stopped_tokens(team: Team, now: datetime) -> Iterator[PersonalNotification]:
+    tokens = Token.objects.filter(tenant=team.tenant_id, state=TokenState.REVOKED)
+    for token in tokens.filter(state_since__gt=now - ANSWER_MAX_AGE):
+        yield (
+            token.owner_id,
+            Notification(
+                kind=NotificationKind.TOKEN_STOPPED,
+                subject=str(token.pk),
+                period=token.state_since.isoformat(),
+                state="failed",
+                title=STOPPED_TITLE.format(last_four=token.last_four),
+                text=REFUSED_BY_SERVICE,
+                url=reverse("tokens"),
+            ),
+        )

@@ -1,0 +1,154 @@
+"""Actions on budgets, for members who may manage money.
+
+Each change is recorded with the previous limits. Lock order: budgets, the request, the account (see
+`shared.charging`).
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.db import IntegrityError, transaction
+
+from dashboard.models import (
+    AuditAction,
+    Budget,
+    BudgetChange,
+    BudgetPeriod,
+    Membership,
+    User,
+)
+from dashboard.shared import enqueue
+from dashboard.shared.access import check_permission
+from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.roles import Permission
+from proxyapi.events import EventType, publish_event
+from proxyapi.models.account import amount_text
+from proxyapi.refusals import Refusal, StaleData, format_credits
+
+BUDGET_EXISTS = "This budget already exists. Change it instead of adding another one."
+LIMIT_REQUIRED = "Set at least one of the two limits."
+LIMITS_REVERSED = "The limit must not be below the alert."
+LIMIT_NOT_POSITIVE = "A limit must be above 0."
+BUDGET_CHANGED_MEANWHILE = (
+    "Someone else changed this budget. It is now: {now}. Save again to apply the values below."
+)
+BUDGET_ENDED_MEANWHILE = "Someone else removed this budget. Add it again to set limits."
+LIMIT_FIELDS = ("soft", "hard")
+Limits = tuple[Decimal | None, Decimal | None]  # in the order of LIMIT_FIELDS
+
+
+@transaction.atomic
+def add_budget(
+    *,
+    by: Membership,
+    member: User | None,
+    period: BudgetPeriod,
+    soft: Decimal | None,
+    hard: Decimal | None,
+) -> Budget:
+    """Create a budget for a member, or for the whole team (None); an ended one is activated
+    again."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    check_limits(soft, hard)
+    existing = Budget.objects.select_for_update().filter(team=by.team, member=member, period=period)
+    budget = existing.first() or Budget(team=by.team, member=member, period=period, active=False)
+    if budget.active:
+        raise Refusal(BUDGET_EXISTS, field="period")
+    budget.soft, budget.hard, budget.active = soft, hard, True
+    try:
+        with transaction.atomic():
+            budget.save()
+    except IntegrityError:
+        raise Refusal(BUDGET_EXISTS, field="period") from None
+    record_budget_change(by, AuditAction.BUDGET_ADD, budget, (None, None))
+    return budget
+
+
+@transaction.atomic
+def change_budget(
+    *,
+    by: Membership,
+    budget: Budget,
+    soft: Decimal | None,
+    hard: Decimal | None,
+    drawn: str = "",
+) -> bool:
+    """Set the limits; False if they are the same.
+
+    `drawn` is the `Budget.limits_version` that the form was built from. Raises `StaleData` if
+    another member changed the budget meanwhile.
+    """
+    check_permission(by, Permission.MANAGE_MONEY)
+    check_limits(soft, hard)
+    row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
+    if not row.active:
+        raise StaleData(BUDGET_ENDED_MEANWHILE)
+    if drawn not in ("", row.limits_version):
+        raise StaleData(BUDGET_CHANGED_MEANWHILE.format(now=describe_budget_limits(row)))
+    if (row.soft, row.hard) == (soft, hard):
+        return False
+    before = (row.soft, row.hard)
+    row.soft, row.hard = soft, hard
+    row.save(update_fields=LIMIT_FIELDS)
+    record_budget_change(by, AuditAction.BUDGET_CHANGE, row, before)
+    return True
+
+
+@transaction.atomic
+def end_budget(*, by: Membership, budget: Budget) -> None:
+    """Deactivate the budget. The row stays, because it is part of the history."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
+    if row.active:
+        row.active = False
+        row.save(update_fields=["active"])
+        record_budget_change(by, AuditAction.BUDGET_END, row, (row.soft, row.hard))
+
+
+def check_limits(soft: Decimal | None, hard: Decimal | None) -> None:
+    if soft is None and hard is None:
+        raise Refusal(LIMIT_REQUIRED, field="hard")
+    if any(limit is not None and limit <= 0 for limit in (soft, hard)):
+        raise Refusal(LIMIT_NOT_POSITIVE, field="hard")
+    if soft is not None and hard is not None and hard < soft:
+        raise Refusal(LIMITS_REVERSED, field="hard")
+
+
+def record_budget_change(
+    by: Membership, action: AuditAction, budget: Budget, before: Limits
+) -> None:
+    """Write the row of the budget history and the one of the audit log."""
+    after = (budget.soft, budget.hard) if budget.active else (None, None)
+    BudgetChange.objects.create(
+        budget=budget,
+        changed_by=by.user,
+        soft_before=before[0],
+        hard_before=before[1],
+        soft_after=after[0],
+        hard_after=after[1],
+    )
+    record_audit_event(
+        by,
+        action,
+        budget.pk,
+        before=limits_by_name(before),
+        after=limits_by_name(after),
+        member=str(budget.member or ""),
+        period=budget.period,
+    )
+    publish_event(by.team.tenant_id, EventType.BUDGET, budget.pk)
+    enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
+
+
+def limits_by_name(limits: Limits) -> dict[str, str]:
+    names_and_limits = zip(LIMIT_FIELDS, limits, strict=True)
+    return {name: amount_text(limit) for name, limit in names_and_limits if limit is not None}
+
+
+def describe_budget_limits(budget: Budget) -> str:
+    """ "2,500 cr at most and an alert at 2,000"."""
+    hard, soft = budget.hard, budget.soft
+    limit_text = "" if hard is None else f"{format_credits(hard)} cr at most"
+    alert_text = "" if soft is None else f"an alert at {format_credits(soft)}"
+    return " and ".join(filter(None, (limit_text, alert_text)))

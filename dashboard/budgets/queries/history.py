@@ -1,0 +1,118 @@
+"""The history of budgets, of decisions on requests and of the second-person rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from dashboard.models import (
+    ApprovalDecision,
+    ApprovalRequest,
+    AuditAction,
+    AuditEvent,
+    BudgetChange,
+    BudgetPeriod,
+    Membership,
+)
+from dashboard.shared.access import has_permission
+from dashboard.shared.formatting import credits
+from dashboard.shared.roles import Permission
+
+MAX_BUDGET_HISTORY_ROWS = 12
+LISTED_DECISIONS = (ApprovalDecision.APPROVED, ApprovalDecision.DECLINED, ApprovalDecision.STALE)
+PERIOD_PHRASES = {
+    BudgetPeriod.DAY: "daily",
+    BudgetPeriod.WEEK: "weekly",
+    BudgetPeriod.MONTH: "monthly",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetHistoryRow:
+    """`state` selects the icon; `text` continues the sentence that starts with the name `who`."""
+
+    state: str
+    who: str
+    text: str
+    quote: str
+    happened_at: datetime
+
+
+def build_budget_history(reader: Membership) -> tuple[BudgetHistoryRow, ...]:
+    """The newest changes and decisions, for readers who may manage money; three queries."""
+    if not has_permission(reader, Permission.MANAGE_MONEY):
+        return ()
+    changes = BudgetChange.objects.filter(budget__team=reader.team)
+    changes = changes.select_related("budget__member", "changed_by").order_by("-happened_at", "-pk")
+    decided = ApprovalRequest.objects.filter(team=reader.team, decision__in=LISTED_DECISIONS)
+    decided = decided.select_related("charge", "member", "decided_by").order_by("-decided_at")
+    rows = [build_budget_change_row(record) for record in changes[:MAX_BUDGET_HISTORY_ROWS]]
+    rows += [build_decision_row(record) for record in decided[:MAX_BUDGET_HISTORY_ROWS]]
+    rows += load_rule_history(reader)
+    rows.sort(key=lambda row: row.happened_at, reverse=True)
+    return tuple(rows[:MAX_BUDGET_HISTORY_ROWS])
+
+
+def build_budget_change_row(change: BudgetChange) -> BudgetHistoryRow:
+    """ "set Priya Raman’s monthly budget: 2,500 cr at most and an alert at 2,000." """
+    whose = str(change.budget.member or "the whole team")
+    period = PERIOD_PHRASES[BudgetPeriod(change.budget.period)]
+    before = limits_text(change.soft_before, change.hard_before)
+    after = limits_text(change.soft_after, change.hard_after)
+    if change.is_addition:
+        state, text = "completed", f"set {whose}’s {period} budget: {after}."
+    elif change.is_end:
+        state, text = "paused", f"removed {whose}’s {period} budget ({before})."
+    else:
+        text = f"changed {whose}’s {period} budget: {after} (before: {before})."
+        state = "completed"
+    return BudgetHistoryRow(state, change.changed_by.first_name, text, "", change.happened_at)
+
+
+def limits_text(soft: Decimal | None, hard: Decimal | None) -> str:
+    templates_and_limits = (("{} cr at most", hard), ("an alert at {}", soft))
+    parts = [
+        template.format(credits(limit))
+        for template, limit in templates_and_limits
+        if limit is not None
+    ]
+    return " and ".join(parts)
+
+
+def build_decision_row(request: ApprovalRequest) -> BudgetHistoryRow:
+    who, hold = request.member.first_name, credits(request.charge.hold)
+    quote = ""
+    match request.decision:
+        case ApprovalDecision.APPROVED:
+            state, text = "completed", f"approved {hold} cr for {who}."
+        case ApprovalDecision.DECLINED:
+            state, text, quote = "failed", f"declined {hold} cr for {who}:", request.answer
+        case _:
+            text = f"could not send {hold} cr for {who}: it had changed."
+            state = "paused"
+    if request.decided_by is None or request.decided_at is None:
+        raise ValueError(f"request {request.pk} is not decided")  # a constraint excludes it too
+    return BudgetHistoryRow(state, request.decided_by.first_name, text, quote, request.decided_at)
+
+
+def load_rule_history(reader: Membership) -> Iterator[BudgetHistoryRow]:
+    """The changes of the second-person rule, which only the audit log keeps."""
+    events = AuditEvent.objects.filter(
+        team_id=reader.team_id,
+        action=AuditAction.SECOND_PERSON_CHANGE,
+        target=str(reader.team_id),
+    )
+    for event in events.order_by("-position")[:MAX_BUDGET_HISTORY_ROWS]:
+        before, after = rule_amount_text(event.before), rule_amount_text(event.after)
+        text = f"required a second person {after}{f' (before: {before})' if before else ''}."
+        state = "completed"
+        if not after:
+            state, text = "paused", f"removed the second-person rule ({before})."
+        yield BudgetHistoryRow(state, event.actor_name, text, "", event.happened_at)
+
+
+def rule_amount_text(details: dict[str, str]) -> str:
+    """ "above 100 cr", or "" where there was no rule."""
+    return f"above {credits(Decimal(details['above']))} cr" if "above" in details else ""

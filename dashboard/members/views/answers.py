@@ -1,0 +1,38 @@
+"""What the views of members have in common: carry an action out, or say why it was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.forms import BaseForm
+from django.http import HttpResponse
+from django.shortcuts import redirect
+
+from dashboard.shared.http import TeamRequest
+from proxyapi.refusals import Refusal
+
+
+def run_and_redirect(
+    request: TeamRequest, action: Callable[[], object], done: str, *, undo_url: str = ""
+) -> HttpResponse:
+    """Carry the action out, show `done` or the refusal, and return to the members."""
+    try:
+        action()
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        messages.success(request, done, extra_tags=undo_url)
+    return redirect("members")
+
+
+def run_or_add_error(
+    form: BaseForm, action: Callable[[], object], field: str | None = None
+) -> bool:
+    """Carry the action out and return True; a refusal becomes an error of the form."""
+    try:
+        action()
+    except Refusal as refusal:
+        form.add_error(field, refusal.sentence)
+        return False
+    return True
