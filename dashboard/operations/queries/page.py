@@ -73,7 +73,7 @@ def build_operations_page(reader: Membership) -> OperationsPage:
         service=load_service_day(team.tenant, now),
         delay=load_known_delay(team.tenant, now),
         processes=processes,
-        tokens=build_hygiene_rows(tokens, now),
+        tokens=build_hygiene_rows(tokens, reader, now),
         accounts=len({token.account_id for token in tokens}),
         keys=load_encryption_keys(team, tokens),
         rotation=load_rotation_status(reader),

@@ -12,8 +12,11 @@ from django.conf import settings
 from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
+from dashboard.models import Membership
 from dashboard.shared.formatting import clock, day
+from dashboard.shared.roles import assignable_roles
 from dashboard.shared.token_status import build_token_status
+from proxyapi.credentials import token_vault
 from proxyapi.models import ApiCall, Tenant, Token, TokenState
 
 UNUSED_AFTER = timedelta(days=30)
@@ -40,6 +43,9 @@ class TokenHygieneRow:
     state: str
     advice: str
     url: str
+    replace_url: str = ""  # of the reader's own token
+    ask_url: str = ""  # to remind its member
+    first_name: str = ""
 
     @property
     def row_state(self) -> str:
@@ -52,20 +58,30 @@ def load_tokens(tenant: Tenant) -> list[Token]:
     tokens = Token.objects.not_removed().filter(tenant=tenant)
     tokens = tokens.select_related("account", "owner")
     tokens = tokens.defer("account__options", "account__costs")
-    tokens = tokens.annotate(last_used_at=Subquery(latest[:1]))
+    owners = Membership.objects.filter(team__tenant=OuterRef("tenant"), user=OuterRef("owner"))
+    tokens = tokens.annotate(
+        last_used_at=Subquery(latest[:1]),
+        membership_id=Subquery(owners.values("pk")[:1]),
+        owner_role=Subquery(owners.values("role")[:1]),
+    )
     return list(tokens.order_by("account__created_at", "account_id", "created_at"))
 
 
-def build_hygiene_rows(tokens: Sequence[Token], now: datetime) -> tuple[TokenHygieneRow, ...]:
+def build_hygiene_rows(
+    tokens: Sequence[Token], reader: Membership, now: datetime
+) -> tuple[TokenHygieneRow, ...]:
     """Return those that need something first; no query."""
     sharing = Counter(token.account_id for token in tokens)
-    rows = [build_hygiene_row(token, sharing, now) for token in tokens]
+    rows = [build_hygiene_row(token, reader, sharing, now) for token in tokens]
     return tuple(sorted(rows, key=lambda row: row.state == "completed"))
 
 
-def build_hygiene_row(token: Token, sharing: Mapping[UUID, int], now: datetime) -> TokenHygieneRow:
+def build_hygiene_row(
+    token: Token, reader: Membership, sharing: Mapping[UUID, int], now: datetime
+) -> TokenHygieneRow:
     used_at: datetime | None = getattr(token, "last_used_at", None)
     state, advice = find_advice(token, used_at, now)
+    needs_act = state != "completed"
     return TokenHygieneRow(
         owner=str(token.owner),
         initials=token.owner.initials,
@@ -79,7 +95,21 @@ def build_hygiene_row(token: Token, sharing: Mapping[UUID, int], now: datetime) 
         state=state,
         advice=advice,
         url=reverse("tokens"),
+        replace_url=reverse("tokens") if needs_act and token.owner_id == reader.user_id else "",
+        ask_url=find_ask_url(token, reader) if needs_act else "",
+        first_name=token.owner.first_name,
     )
+
+
+def find_ask_url(token: Token, reader: Membership) -> str:
+    """Return where the reader reminds the member of a stopped token; "" if it is not theirs to
+    ask."""
+    role, membership_id = getattr(token, "owner_role", None), getattr(token, "membership_id", None)
+    stopped = token.state == TokenState.REVOKED or not token_vault.can_decrypt(token)
+    is_own = token.owner_id == reader.user_id
+    if is_own or not stopped or role is None or not assignable_roles(reader.role, role):
+        return ""
+    return reverse("member-token-requests", args=[membership_id])
 
 
 def find_advice(token: Token, used_at: datetime | None, now: datetime) -> tuple[str, str]:

@@ -214,6 +214,19 @@ def test_a_token_gets_advice_by_its_age_and_use(
     assert (row.advice, row.refused_at, row.shared) == (advice, "never", "")
 
 
+def test_a_stopped_token_is_asked_for_and_ones_own_is_replaced(
+    token: Token, mira: Membership, jonas: Membership, client_of: Browser
+) -> None:
+    own = TokenFactory.create(account=token.account, owner=mira.user)
+    Token.objects.update(state=TokenState.REVOKED)
+    rows = {row.owner: row for row in page_of(mira).tokens}
+    assert "token-requests" in rows["Priya Raman"].ask_url and rows["Mira Sandvik"].replace_url
+    assert "Ask Priya" in client_of(mira).get("/operations/").content.decode()
+    # An admin cannot press for an owner.
+    of_owner = next(row for row in page_of(jonas).tokens if row.last_four == own.last_four)
+    assert (of_owner.ask_url, of_owner.replace_url) == ("", "")
+
+
 def test_the_last_401_outlives_the_token_that_works_again(token: Token, mira: Membership) -> None:
     calls.change_token_state(token, TokenState.REVOKED)
     (row,) = page_of(mira).tokens
