@@ -65,6 +65,8 @@ app.conf.update(
         "dashboard.tasks.prune_sign_ins": SLOW_QUEUE,
         "dashboard.tasks.deliver_alert": POST_QUEUE,
         "dashboard.tasks.send_invitation": POST_QUEUE,
+        "dashboard.tasks.send_account_change": POST_QUEUE,
+        "dashboard.tasks.send_email_confirmation": POST_QUEUE,
         "dashboard.tasks.send_password_changed": POST_QUEUE,
         "dashboard.tasks.send_password_reset": POST_QUEUE,
     },

@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.usersessions",
     "csp",
     "django_htmx",
     "django_structlog",
@@ -78,6 +79,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "allauth.usersessions.middleware.UserSessionsMiddleware",
     "dashboard.shared.middleware.TeamMiddleware",
     "dashboard.shared.middleware.SessionUseMiddleware",
     "dashboard.shared.middleware.AuditOriginMiddleware",
@@ -161,10 +163,10 @@ LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "account_login"
 ACCOUNT_ADAPTER = "dashboard.account.adapter.AccountAdapter"
 ACCOUNT_FORMS = {
-    "login": "dashboard.account.forms.LoginForm",
-    "change_password": "dashboard.account.forms.ChangePasswordForm",
-    "reset_password": "dashboard.account.forms.ResetPasswordForm",
-    "reset_password_from_key": "dashboard.account.forms.ResetPasswordKeyForm",
+    "login": "dashboard.account.forms.sign_in.LoginForm",
+    "change_password": "dashboard.account.forms.sign_in.ChangePasswordForm",
+    "reset_password": "dashboard.account.forms.sign_in.ResetPasswordForm",
+    "reset_password_from_key": "dashboard.account.forms.sign_in.ResetPasswordKeyForm",
 }
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
@@ -181,6 +183,17 @@ ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None, "reset_password": "2
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 600
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_ADAPTER = "dashboard.account.second_factor_adapter.SecondFactorAdapter"
+MFA_FORMS = {
+    "authenticate": "dashboard.account.forms.second_factor.SignInCodeForm",
+    "authenticate_webauthn": "dashboard.account.forms.second_factor.SignInPasskeyForm",
+    "login_webauthn": "dashboard.account.forms.second_factor.PasskeyLoginForm",
+}
+# The views ask for the password themselves (dashboard/shared/recent_password.py).
+MFA_REAUTHENTICATION_REQUIRED = False
+MFA_TOTP_ISSUER = "Reelroom"
+MFA_TOTP_TOLERANCE = 1  # steps of 30 s before and after the current one
+EMAIL_CHANGE_TIMEOUT = 24 * 3600  # seconds that the link to a new address is valid
 PASSWORD_RESET_TIMEOUT = 3 * 3600  # seconds that a mailed link is valid
 # The number of proxies in front; if it is wrong, everyone behind a proxy shares one sign-in limit.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXIES", 0, 0, 10)
@@ -254,6 +267,10 @@ UNUSED_FEATURES = """accelerometer browsing-topics camera clipboard-read compute
     publickey-credentials-get screen-wake-lock serial sync-xhr usb window-management
     xr-spatial-tracking"""
 PERMISSIONS_POLICY = ", ".join(f"{name}=()" for name in UNUSED_FEATURES.split())
+# Of the pages that create and use passkeys.
+PERMISSIONS_POLICY_WITH_PASSKEYS = PERMISSIONS_POLICY.replace(
+    "publickey-credentials-create=()", "publickey-credentials-create=(self)"
+).replace("publickey-credentials-get=()", "publickey-credentials-get=(self)")
 # Of the one page that records samples of a voice.
 PERMISSIONS_POLICY_WITH_MICROPHONE = PERMISSIONS_POLICY.replace(
     "microphone=()", "microphone=(self)"

@@ -11,8 +11,8 @@ from celery import shared_task
 from celery.signals import task_postrun
 from django.utils import timezone
 
-from dashboard.account import password_mails, sign_in_history
-from dashboard.account.sessions import SessionStore
+from dashboard.account import change_mails, password_mails, sign_in_history
+from dashboard.account.sessions import SessionStore, prune_session_details
 from dashboard.alerts.delivery.queue import attempt_delivery, repair_due_times
 from dashboard.alerts.evaluate import evaluate_team
 from dashboard.alerts.pruning import prune_alert_events
@@ -106,6 +106,7 @@ def prune_alerts() -> None:
 def prune_sign_ins() -> None:
     """Runs daily; deletes expired sessions, and sign-in events after `SIGN_IN_RETENTION_DAYS`."""
     SessionStore.clear_expired()
+    prune_session_details()
     sign_in_history.prune_sign_in_events()
 
 
@@ -121,6 +122,20 @@ def send_password_changed(user_id: int, changed_at: str, client_ip: str) -> None
     password_mails.send_password_changed_mail(
         user_id, datetime.fromisoformat(changed_at), client_ip
     )
+
+
+@shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5)
+def send_account_change(
+    user_id: int, change: str, detail: str, address: str, changed_at: str, client_ip: str
+) -> None:
+    change_mails.send_account_change_mail(
+        user_id, change, detail, address, datetime.fromisoformat(changed_at), client_ip
+    )
+
+
+@shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5)
+def send_email_confirmation(user_id: int) -> None:
+    change_mails.send_confirmation_link(user_id)
 
 
 @shared_task(expires=60)

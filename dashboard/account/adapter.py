@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.internal.stagekit import clear_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from dashboard.account.authentication_methods import authentication_method
 from dashboard.account.sign_in_history import (
     record_bypassed_single_sign_on,
     record_limited_sign_in,
@@ -16,10 +18,7 @@ from dashboard.account.sign_in_history import (
 )
 from dashboard.account.sign_in_limits import consume_sign_in_attempt, remember_client
 from dashboard.models import SignInOutcome, User
-from dashboard.shared.openid.session_teams import (
-    find_required_single_sign_on,
-    single_sign_on_team_id,
-)
+from dashboard.shared.openid.session_teams import find_required_single_sign_on
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -64,9 +63,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return response
 
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
-        is_single_sign_on = single_sign_on_team_id(request.session, user.pk) is not None
-        outcome = SignInOutcome.SINGLE_SIGN_ON if is_single_sign_on else SignInOutcome.SIGNED_IN
-        record_sign_in(request, outcome, user.email, user)
+        method = authentication_method(get_authentication_records(request, user))
+        record_sign_in(request, SignInOutcome.SIGNED_IN, user.email, user, method)
         record_bypassed_single_sign_on(request, user)
         response: HttpResponse = super().post_login(request, user, **more)
         remember_client(response, user.email)

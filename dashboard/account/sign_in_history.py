@@ -28,7 +28,6 @@ from dashboard.shared.openid.session_teams import bypassed_memberships
 AUDIT_BATCH_SIZE = 200  # sign-ins per transaction, which locks the chains of their teams
 AUDIT_ACTIONS = {
     SignInOutcome.SIGNED_IN: AuditAction.SIGN_IN,
-    SignInOutcome.SINGLE_SIGN_ON: AuditAction.SIGN_IN,
     SignInOutcome.PASSWORD_CHANGED: AuditAction.PASSWORD_CHANGE,
     SignInOutcome.PASSWORD_RESET: AuditAction.PASSWORD_RESET,
 }
@@ -38,10 +37,11 @@ REFUSAL_REASONS = {
     SignInOutcome.DISABLED: "the account is disabled",
     SignInOutcome.SSO_REFUSED: "refused after single sign-on",
     SignInOutcome.SSO_REQUIRED: "single sign-on is required",
+    SignInOutcome.WRONG_SECOND_FACTOR: "wrong second factor",
+    SignInOutcome.SECOND_FACTOR_LIMITED: "too many wrong codes",
 }
 SIGN_IN_METHODS = {
     SignInOutcome.SIGNED_IN: "password",
-    SignInOutcome.SINGLE_SIGN_ON: "single sign-on",
     SignInOutcome.PASSWORD_CHANGED: "in the portal",
     SignInOutcome.PASSWORD_RESET: "by a link in a mail",
 }
@@ -50,7 +50,11 @@ LIMITED_RECORD_INTERVAL_S = 300  # a refused client keeps trying; one row is eno
 
 
 def record_sign_in(
-    request: HttpRequest, outcome: SignInOutcome, address: str, user: User | None = None
+    request: HttpRequest,
+    outcome: SignInOutcome,
+    address: str,
+    user: User | None = None,
+    method: str = "",
 ) -> None:
     """Add a row. The user is queried for every refusal, so that its time reveals nothing."""
     address = address.lower()[:254]
@@ -58,6 +62,7 @@ def record_sign_in(
         user=user or User.objects.filter(email=address).first(),
         address=address,
         outcome=outcome,
+        method=method[:40],
         client_ip=get_adapter().get_client_ip(request),
         user_agent="".join(filter(str.isprintable, request.headers.get("User-Agent", "")))[:200],
     )
@@ -69,11 +74,13 @@ def record_bypassed_single_sign_on(request: HttpRequest, user: User) -> None:
         record_audit_event(member, AuditAction.SINGLE_SIGN_ON_BYPASS, "own account")
 
 
-def record_limited_sign_in(request: HttpRequest, address: str) -> None:
+def record_limited_sign_in(
+    request: HttpRequest, address: str, outcome: SignInOutcome = SignInOutcome.RATE_LIMITED
+) -> None:
     """Add at most one row per client in five minutes: the rows must not grow with an attack."""
-    key = f"sign-in-limited:{get_adapter().get_client_ip(request)}"
+    key = f"sign-in-{outcome}:{get_adapter().get_client_ip(request)}"
     if cache.add(key, True, LIMITED_RECORD_INTERVAL_S):
-        record_sign_in(request, SignInOutcome.RATE_LIMITED, address)
+        record_sign_in(request, outcome, address)
 
 
 def prune_sign_in_events() -> int:
@@ -129,7 +136,7 @@ def append_sign_in_entry(member: Membership, same: list[SignInEvent]) -> None:
     actor = AuditActor(member.team, AuditActorKind.PERSON, user_id, name, event.client_ip)
     for each in same:
         at = {"at": each.happened_at.isoformat(timespec="seconds")}
-        details |= {"method": SIGN_IN_METHODS[outcome], **at}
+        details |= {"method": each.method or SIGN_IN_METHODS[outcome], **at}
         record_audit_event(actor, AUDIT_ACTIONS[outcome], "own account", **details)
 
 

@@ -1,4 +1,4 @@
-"""Signal handlers for a sign-in and for a changed password."""
+"""Signal handlers for a sign-in, for a changed password and for second factors."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.account.signals import password_changed, password_reset
+from allauth.mfa.models import Authenticator
+from allauth.mfa.signals import authenticator_used
 from django.contrib.auth.signals import user_logged_in
+from django.db.models.signals import post_delete
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from dashboard.account.sign_in_history import record_sign_in
-from dashboard.models import SignInOutcome, User
+from dashboard.models import SecondFactorSecret, SignInOutcome, User
+from dashboard.shared.account_changes import AccountChange, mail_account_change
 from dashboard.shared.enqueue import CHANGED_MAIL_TASK, enqueue_now
 from dashboard.shared.session_limits import SIGNED_IN_AT_KEY
 
 log = logging.getLogger(__name__)
+SECRET_FIELDS = ("secret", "seed")  # of `Authenticator.data`: the id of a SecondFactorSecret
 
 
 @receiver(user_logged_in)
@@ -48,3 +53,17 @@ def enqueue_password_changed_mail(request: HttpRequest, user: User) -> None:
         log.warning(
             "no e-mail about the changed password of user %s: the broker does not respond", user.pk
         )
+
+
+@receiver(authenticator_used)
+def after_second_factor(user: User, authenticator: Authenticator, **_: Any) -> None:
+    """Tell a person that a recovery code was used, and how many are left."""
+    if authenticator.type == Authenticator.Type.RECOVERY_CODES:
+        left = len(authenticator.wrap().get_unused_codes())
+        mail_account_change(user, AccountChange.RECOVERY_CODE_USED, str(left))
+
+
+@receiver(post_delete, sender=Authenticator)
+def delete_secret_of_authenticator(instance: Authenticator, **_: Any) -> None:
+    ids = [instance.data[name] for name in SECRET_FIELDS if name in instance.data]
+    SecondFactorSecret.objects.filter(pk__in=ids).delete()

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.members.views import invitations, joining, members, ownership, removal, roles
+from dashboard.members.views import (
+    invitations,
+    joining,
+    members,
+    ownership,
+    removal,
+    roles,
+    second_factor,
+)
 
 urlpatterns = [
     path("members/", members.members, name="members"),
@@ -21,6 +29,11 @@ urlpatterns = [
         "members/<int:membership_id>/token-requests/",
         members.request_token,
         name="member-token-requests",
+    ),
+    path(
+        "members/<int:membership_id>/second-factor-resets/",
+        second_factor.reset,
+        name="member-second-factor-resets",
     ),
     path("members/<int:membership_id>/sign-outs/", removal.sign_out, name="member-sign-outs"),
     path("members/ownership/", ownership.request_transfer, name="ownership-transfers"),

@@ -20,6 +20,8 @@ class Migration(migrations.Migration):
                 ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
                 ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
                 ('email', models.EmailField(max_length=254, unique=True)),
+                ('pending_email', models.EmailField(blank=True, help_text='The new address, until it is confirmed from there.', max_length=254)),
+                ('pending_email_at', models.DateTimeField(blank=True, null=True)),
                 ('name', models.CharField(max_length=100)),
                 ('theme', models.CharField(blank=True, choices=[('light', 'Light'), ('dark', 'Dark')], max_length=5)),
                 ('is_active', models.BooleanField(default=True)),

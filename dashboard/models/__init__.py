@@ -39,6 +39,7 @@ from dashboard.models.ownership_transfer import (
     TransferState,
 )
 from dashboard.models.preset import MAX_PRESET_NAME_CHARS, BrandKit, DraftOrigin, Preset
+from dashboard.models.second_factor_secret import SecondFactorSecret
 from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
 from dashboard.models.single_sign_on import (
     GROUP_ROLES,

@@ -11,11 +11,12 @@ class SignInOutcome(models.TextChoices):
     WRONG_PASSWORD = "wrong", "wrong address or password"
     RATE_LIMITED = "limited", "too many wrong passwords"
     DISABLED = "disabled", "right password of a disabled account"
-    SINGLE_SIGN_ON = "single_sign_on", "signed in with single sign-on"
     SSO_REFUSED = "sso_refused", "refused after single sign-on"
     SSO_REQUIRED = "sso_required", "right password, but single sign-on is required"
     PASSWORD_CHANGED = "password_changed", "password changed"
     PASSWORD_RESET = "password_reset", "password set by a link"
+    WRONG_SECOND_FACTOR = "wrong_factor", "wrong second factor"
+    SECOND_FACTOR_LIMITED = "factor_limited", "too many wrong codes"
 
 
 class SignInEvent(models.Model):
@@ -29,6 +30,9 @@ class SignInEvent(models.Model):
     )
     address = models.EmailField(help_text="As typed, in lower case.")
     outcome = models.CharField(max_length=16, choices=SignInOutcome)
+    method = models.CharField(
+        max_length=40, blank=True, help_text="How somebody signed in, in words."
+    )
     client_ip = models.GenericIPAddressField()
     user_agent = models.CharField(max_length=200, blank=True)
     happened_at = models.DateTimeField(auto_now_add=True, db_index=True)

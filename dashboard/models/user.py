@@ -23,6 +23,10 @@ class UserManager(BaseUserManager["User"]):
 
 class User(AbstractBaseUser, PermissionsMixin):
     email = models.EmailField(unique=True)
+    pending_email = models.EmailField(
+        blank=True, help_text="The new address, until it is confirmed from there."
+    )
+    pending_email_at = models.DateTimeField(null=True, blank=True)
     name = models.CharField(max_length=100)
     theme = models.CharField(
         max_length=5, blank=True, choices=[("light", "Light"), ("dark", "Dark")]

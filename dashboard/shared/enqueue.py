@@ -17,6 +17,8 @@ DELIVER_ALERT_TASK = "dashboard.tasks.deliver_alert"
 RESET_MAIL_TASK = "dashboard.tasks.send_password_reset"
 VERIFY_AUDIT_TASK = "dashboard.tasks.verify_audit_chain"
 INVITATION_MAIL_TASK = "dashboard.tasks.send_invitation"
+ACCOUNT_CHANGE_MAIL_TASK = "dashboard.tasks.send_account_change"
+EMAIL_CONFIRMATION_TASK = "dashboard.tasks.send_email_confirmation"
 CHANGED_MAIL_TASK = "dashboard.tasks.send_password_changed"
 
 

@@ -32,16 +32,12 @@ from dashboard.shared.session_limits import (
     shortest_session_limits,
     team_session_limits,
 )
-from dashboard.shared.team_security import (
-    TWO_FACTOR_SETUP_PATH,
-    find_team_security,
-    is_second_factor_missing,
-)
+from dashboard.shared.team_security import find_team_security, is_second_factor_missing
 
 TEAM_SESSION_KEY = "team"
-# What a member may use whose team requires a second factor that they lack, besides the pages of
-# allauth: where it is set up, and the way to another team.
-SECOND_FACTOR_SETUP_PATHS = ("/accounts/", TWO_FACTOR_SETUP_PATH)
+# What a member may use whose team requires a second factor that they lack: their own account, where
+# it is set up, and the way to another team.
+SECOND_FACTOR_SETUP_PATHS = ("/accounts/", "/account/")
 SECOND_FACTOR_EXEMPT_VIEW_NAMES = frozenset({"two-factor-required", "team", "theme", "session"})
 AUTOMATIC_VIEW_NAMES = frozenset({"live", "video-media"})
 
@@ -133,7 +129,7 @@ class SessionUseMiddleware:
         if request.user.is_authenticated and is_user_initiated(request):
             with suppress(OperationalError):  # a full disk must not prevent reading
                 limits = getattr(request, "session_limits", default_session_limits())
-                request.session.extend_expiry(limits)  # type: ignore[attr-defined]
+                request.session.record_use(limits)  # type: ignore[attr-defined]
 
 
 def is_user_initiated(request: HttpRequest) -> bool:

@@ -11,6 +11,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 # URL names that only accept forms, and the page of the form. A refused form is shown at such a
 # URL, so the return URL may be one.
 FORM_PAGES = {
+    "account-app-cancellations": "account",
+    "account-profile": "account",
     "alert-rules": "alerts",
     "alert-tests": "alerts",
     "alert-webhook": "alerts",
@@ -31,6 +33,10 @@ FORM_PAGES = {
     "library-undo": "library",
     "studio-restorations": "drafts",
     "draft-brand-kit": "studio",
+    "email-withdrawals": "account",
+    "other-session-ends": "account",
+    "password-confirmations": "account",
+    "session-ends": "account",
     "invitation-mails": "members",
     "invitation-restorations": "members",
     "invitation-revocations": "members",

@@ -12,7 +12,7 @@ from proxyapi.refusals import Refusal
 
 # Of the notice to a member without a second factor; the security page finds the last one by it.
 TWO_FACTOR_NOTICE_TITLE = "Set up two-factor"
-TWO_FACTOR_SETUP_PATH = "/account/two-factor/"
+TWO_FACTOR_SETUP_URL = "/account/#two-factor"
 DOMAIN_NOT_ALLOWED = "{address}: {team} only accepts addresses at {domains}."
 
 

@@ -36,6 +36,7 @@ ACTION_TITLES: dict[str, str] = {
     A.DRAFT_RESTORE: "Restored a draft",
     A.DRAFT_SAVE: "Changed a draft",
     A.DRAFT_START: "Created a draft",
+    A.EMAIL_CHANGE: "Changed the e-mail address",
     A.INVITATION_ACCEPT: "Accepted an invitation",
     A.INVITATION_CREATE: "Invited somebody",
     A.INVITATION_RESEND: "Sent an invitation again",
@@ -61,6 +62,11 @@ ACTION_TITLES: dict[str, str] = {
     A.PRESET_ADD: "Added a preset",
     A.PRESET_CHANGE: "Changed a preset",
     A.PRESET_REMOVE: "Deleted a preset",
+    A.RECOVERY_CODES_RENEW: "Made new recovery codes",
+    A.SECOND_FACTOR_ADD: "Added a second factor",
+    A.SECOND_FACTOR_REMOVE: "Removed a second factor",
+    A.SECOND_FACTOR_RESET: "Reset the two-factor sign-in of a member",
+    A.SESSION_END: "Ended sessions",
     A.SIGN_IN: "Signed in",
     A.SIGN_IN_REFUSE: "Sign-in refused",
     A.SINGLE_SIGN_ON_BYPASS: "Signed in past single sign-on",
@@ -103,13 +109,11 @@ GROUP_LABELS = {
 }
 ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
     "sign-in": frozenset(
-        {
-            A.SIGN_IN,
-            A.SIGN_IN_REFUSE,
-            A.PASSWORD_CHANGE,
-            A.PASSWORD_RESET,
-            A.SINGLE_SIGN_ON_BYPASS,
-        }
+        action
+        for action in A
+        if action.partition(".")[0]
+        in ("email", "password", "recovery_codes", "second_factor", "session", "sign_in")
+        or action == A.SINGLE_SIGN_ON_BYPASS
     ),
     "members": frozenset(
         action

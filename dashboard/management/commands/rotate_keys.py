@@ -1,5 +1,5 @@
-"""`manage.py rotate_keys`: the command of proxyapi, extended to the secrets of webhooks and of
-single sign-on."""
+"""`manage.py rotate_keys`: the command of proxyapi, extended to the secrets of webhooks,
+second factors and single sign-on."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from uuid import UUID
 
 from django.core.management.base import CommandError
 
-from dashboard.models import AlertWebhook, SingleSignOnSecret
+from dashboard.models import AlertWebhook, SecondFactorSecret, SingleSignOnSecret
 from proxyapi.credentials import encryption
 from proxyapi.management.commands import rotate_keys
 
-EncryptedModel = type[AlertWebhook] | type[SingleSignOnSecret]
+EncryptedRow = AlertWebhook | SecondFactorSecret | SingleSignOnSecret
+EncryptedModel = type[AlertWebhook] | type[SecondFactorSecret] | type[SingleSignOnSecret]
 ENCRYPTED_MODELS: dict[EncryptedModel, str] = {
     AlertWebhook: "webhooks",
+    SecondFactorSecret: "second factors",
     SingleSignOnSecret: "single sign-on settings",
 }
 
@@ -48,7 +50,7 @@ def reencrypt_rows(model: EncryptedModel) -> None:
             continue  # `rows_under_old_keys` counts it
 
 
-def reencrypt_row(row: AlertWebhook | SingleSignOnSecret) -> bool:
+def reencrypt_row(row: EncryptedRow) -> bool:
     """Encrypt the secret with the current key; False if it already was, or if it changed
     meanwhile."""
     old_ciphertext, ring = bytes(row.ciphertext), encryption.load_key_ring()

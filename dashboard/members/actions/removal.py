@@ -28,7 +28,7 @@ from dashboard.shared.audit_log import (
     system_actor,
 )
 from dashboard.shared.roles import Permission
-from dashboard.shared.user_sessions import delete_user_sessions
+from dashboard.shared.user_sessions import delete_sessions
 from proxyapi import token_failover, tokens
 from proxyapi.charges import cancel_held_charge
 from proxyapi.events import EventType, publish_event
@@ -195,7 +195,7 @@ def remove_all_member_tokens(member: Membership, actor: AuditActor) -> int:
 def sign_member_out(*, by: Membership, member: Membership) -> None:
     """End all sessions of a member, in other teams too: the sessions are the person's."""
     check_can_remove_member(by, member)
-    ended = delete_user_sessions({member.user_id})
+    ended = delete_sessions(member.user)
     record_audit_event(by, AuditAction.MEMBER_SIGN_OUT, member.user_id, sessions=ended)
 
 
@@ -203,4 +203,4 @@ def disable_user(user: User) -> None:
     """Disable the user and sign them out everywhere."""
     user.is_active = False
     user.save(update_fields=["is_active"])
-    delete_user_sessions({user.pk})
+    delete_sessions(user)

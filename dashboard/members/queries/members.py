@@ -30,6 +30,7 @@ from dashboard.shared.roles import (
     grantable_roles,
     role_allows,
 )
+from dashboard.shared.second_factor import SecondFactor, load_second_factors
 from dashboard.shared.token_status import TokenStatus, build_token_status
 from proxyapi.credentials import token_vault
 from proxyapi.models import Token
@@ -70,7 +71,7 @@ class RoleChoice:
 @dataclass(frozen=True, slots=True)
 class MemberRow:
     """`roles` is empty if the reader may not change this member's role, or if the team would have
-    no owner."""
+    no owner. `second_factor` is None for readers who do not manage members."""
 
     id: int
     name: str
@@ -80,11 +81,13 @@ class MemberRow:
     role: str
     joined_at: datetime
     token: TokenStatus
+    second_factor: SecondFactor | None
     spent: Decimal
     spend_url: str
     roles: tuple[RoleChoice, ...]
     may_remove: bool
     may_request_token: bool
+    may_reset_factor: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,7 @@ class MembersPage:
     invitations: InvitationList | None
     ownership: TeamOwnership
     may_change_roles: bool
+    may_manage: bool
     time_zone: str
     may_set_zone: bool
 
@@ -136,7 +140,7 @@ def parse_member_filters(query: Mapping[str, str]) -> MemberFilters:
 
 
 def build_members_page(reader: Membership, filters: MemberFilters) -> MembersPage:
-    """Return the members in the order of joining; six queries."""
+    """Return the members in the order of joining; seven queries."""
     rows = load_member_rows(reader)
     found = [row for row in rows if is_member_match(row, filters)]
     start = filters.offset or 0
@@ -156,22 +160,27 @@ def build_members_page(reader: Membership, filters: MemberFilters) -> MembersPag
         invitations=load_invitations(reader),
         ownership=load_team_ownership(reader),
         may_change_roles=bool(grantable_roles(reader.role)),
+        may_manage=role_allows(reader.role, Permission.MANAGE_MEMBERS),
         time_zone=reader.team.tenant.time_zone.replace("_", " "),
         may_set_zone=role_allows(reader.role, Permission.MANAGE_TEAM),
     )
 
 
 def load_member_rows(reader: Membership) -> list[MemberRow]:
-    """Return the rows of all members; three queries."""
+    """Return the rows of all members; four queries."""
     tokens = load_token_statuses(reader)
     spent = load_month_spend(reader.team, timezone.now())
     members = list(reader.team.memberships.select_related("user"))
     owners = [row for row in members if row.role == Role.OWNER]
+    factors: dict[int, SecondFactor] = {}
+    if role_allows(reader.role, Permission.MANAGE_MEMBERS):
+        factors = load_second_factors(row.user_id for row in members)
     return [
         build_member_row(
             row,
             reader,
             tokens,
+            factors.get(row.user_id),
             spent.get(row.user_id, NO_CREDITS),
             is_only_owner=owners == [row],
         )
@@ -197,6 +206,7 @@ def build_member_row(
     row: Membership,
     reader: Membership,
     tokens: dict[int, TokenStatus],
+    second_factor: SecondFactor | None,
     spent: Decimal,
     *,
     is_only_owner: bool,
@@ -215,11 +225,13 @@ def build_member_row(
         role=row.get_role_display(),
         joined_at=row.joined_at,
         token=token,
+        second_factor=second_factor,
         spent=spent,
         spend_url=f"{reverse('ledger')}?member={row.user_id}",
         roles=build_role_choices(others | {Role(row.role)}, row.role) if may_change else (),
         may_remove=may_manage,
         may_request_token=may_manage and keeps_token and not token.works and row.pk != reader.pk,
+        may_reset_factor=may_manage and second_factor != SecondFactor.OFF and row.pk != reader.pk,
     )
 
 

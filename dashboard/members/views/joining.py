@@ -32,7 +32,7 @@ from dashboard.shared.middleware import TEAM_SESSION_KEY
 from proxyapi.refusals import Refusal
 
 INVITATION_SESSION_KEY = "invitation"  # the hash of the link's key
-RATE_PER_IP = {"link": "30/m/ip", "join": "10/m/ip"}
+JOIN_RATES = {"link": "30/m/ip", "join": "10/m/ip,20/h/key", "accept": "10/m/user"}
 JOIN_TEMPLATE, ENDED_TEMPLATE = "members/join.html", "members/invitation_ended.html"
 SIGN_IN_FIRST = (
     "Sign in to join. If you do not know your password, reset it, then open the link of the "
@@ -64,7 +64,7 @@ def join(request: HttpRequest) -> HttpResponse:
         return show_ended_invitation(request, invitation)
     form = JoinTeamForm(invitation.address, request.POST if request.method == "POST" else None)
     if request.method == "POST" and not request.user.is_authenticated:
-        if not consume_attempt(request, "join"):
+        if not consume_attempt(request, "join", invitation.address):
             return show_too_many_attempts(request)
         if form.is_valid():
             user = create_invited_user(
@@ -88,6 +88,8 @@ def accept(request: HttpRequest) -> HttpResponse:
         return show_ended_invitation(request, invitation)
     if not request.user.is_authenticated:
         return redirect("join")
+    if not consume_attempt(request, "accept"):
+        return show_too_many_attempts(request)
     return finish_joining(request, invitation, request.user)
 
 
@@ -128,8 +130,10 @@ def show_too_many_attempts(request: HttpRequest) -> HttpResponse:
     return render(request, "429.html", status=429)
 
 
-def consume_attempt(request: HttpRequest, action: str) -> bool:
+def consume_attempt(request: HttpRequest, action: str, address: str = "") -> bool:
+    """Count an attempt of the client, the account and the invited address; False if one of them has
+    none left."""
     usage = ratelimit.consume(
-        request, app="join_team", action=action, config=RATE_PER_IP, limit_get=True
+        request, app="join_team", action=action, config=JOIN_RATES, key=address, limit_get=True
     )
     return usage is not None

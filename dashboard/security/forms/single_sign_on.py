@@ -1,5 +1,5 @@
-"""Forms of a team's single sign-on. The roles of groups are numbered fields, a group and a role each,
-so that the dialog that asks for the password keeps them."""
+"""Forms of a team's single sign-on. The roles of groups are numbered fields, a group and a role
+each, so that the dialog that asks for the password keeps them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from dashboard.shared.formatting import clock, join_names
 from dashboard.shared.second_factor import SecondFactor, load_second_factors
 from dashboard.shared.team_security import (
     TWO_FACTOR_NOTICE_TITLE,
-    TWO_FACTOR_SETUP_PATH,
+    TWO_FACTOR_SETUP_URL,
     find_team_security,
 )
 
@@ -43,7 +43,7 @@ class TwoFactorCard:
     lacking: tuple[UnprotectedMember, ...]
     sentence: str
     may_switch_on: bool
-    set_up_url: str = TWO_FACTOR_SETUP_PATH
+    set_up_url: str = TWO_FACTOR_SETUP_URL
 
     @property
     def may_switch(self) -> bool:

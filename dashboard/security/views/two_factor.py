@@ -19,7 +19,7 @@ from dashboard.shared.access import fetch_team_member, require_visible
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.middleware import load_own_memberships
 from dashboard.shared.roles import Permission
-from dashboard.shared.team_security import TWO_FACTOR_SETUP_PATH, is_second_factor_missing
+from dashboard.shared.team_security import TWO_FACTOR_SETUP_URL, is_second_factor_missing
 from proxyapi.refusals import Refusal
 
 REMINDER_RATE = "2/h/key"  # of one member
@@ -76,6 +76,6 @@ def two_factor_required(request: TeamRequest) -> HttpResponse:
     context = {
         "team": request.team,
         "open_teams": open_teams,
-        "set_up_url": TWO_FACTOR_SETUP_PATH,
+        "set_up_url": TWO_FACTOR_SETUP_URL,
     }
     return render(request, "security/two_factor_required.html", context)

@@ -92,5 +92,5 @@ def test_every_sealed_field_is_one_that_the_check_and_the_rotation_know():
     }
     assert holders == set(encrypted_models())
     assert {model.__name__ for model in holders} == {
-        *("Token", "AlertWebhook", "StoredFile", "SingleSignOnSecret"),
+        *("Token", "AlertWebhook", "StoredFile", "SecondFactorSecret", "SingleSignOnSecret"),
     }

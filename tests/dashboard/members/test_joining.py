@@ -238,3 +238,25 @@ def test_opening_is_noted_once_and_links_are_not_guessed_quickly(
     assert invitation.opened_at
     statuses = [open_link(client, f"guess{n}").status_code for n in range(30)]
     assert (set(statuses[:29]), statuses[29]) == ({404}, 429)
+
+
+def test_an_address_has_twenty_attempts_an_hour_from_wherever_they_come(
+    invitation: Invitation,
+) -> None:
+    """Each client has ten a minute for itself."""
+    statuses = []
+    for number in range(21):
+        browser = Client(REMOTE_ADDR=f"203.0.113.{number}")
+        open_link(browser)
+        statuses.append(browser.post(reverse("join"), {**FORM, "password2": "another"}).status_code)
+    assert (set(statuses[:20]), statuses[20]) == ({422}, 429)
+
+
+def test_an_account_accepts_ten_times_a_minute(
+    invitation: Invitation, otto: Membership, client_of: ClientOf
+) -> None:
+    browser = client_of(otto)
+    open_link(browser)
+    accept = reverse("join-acceptances")
+    statuses = [browser.post(accept).status_code for _ in range(11)]
+    assert (set(statuses[:10]), statuses[10]) == ({302}, 429)

@@ -62,7 +62,7 @@ def test_who_lacks_it_cannot_require_it_and_is_led_to_set_it_up(
     browser = confirmed_client_of(mira)
     page = browser.get("/security/").content.decode()
     assert "You have not set it up yourself" in page
-    assert "/account/two-factor/" in page
+    assert "/account/#two-factor" in page
     assert OWN_FACTOR_FIRST in switch(browser, on=True).content.decode()
     assert not is_required(mira)
     assert not AuditEvent.objects.filter(action="team.two_factor").exists()
@@ -124,7 +124,7 @@ def test_who_lacks_it_sees_why_and_nothing_of_the_team(
     assert (response.status_code, response["Location"]) == (302, "/two-factor-required/")
     page = browser.get("/two-factor-required/").content.decode()
     assert "requires it of every member" in page
-    assert 'href="/account/two-factor/"' in page
+    assert 'href="/account/#two-factor"' in page
     assert reverse("account_logout") in page
     unknown = browser.get("/nowhere/").content.decode()
     assert "Free to spend" not in unknown

@@ -12,6 +12,7 @@ KEEPERS = MAKERS | {Role.TREASURER}
 OWNERS = frozenset({Role.OWNER})
 MANAGERS = frozenset({Role.OWNER, Role.ADMIN})
 TREASURERS = frozenset({Role.OWNER, Role.TREASURER})
+PRODUCER = frozenset({Role.PRODUCER})
 AUDITORS = MANAGERS | TREASURERS
 
 
@@ -31,6 +32,20 @@ ROUTES = {
     "theme": Route(None, EVERYBODY),
     "team": Route(None, EVERYBODY),
     "session": Route(None, EVERYBODY),
+    "account": Route(EVERYBODY),
+    "account-profile": Route(None, EVERYBODY),
+    "email-withdrawals": Route(None, EVERYBODY),
+    "password-confirmations": Route(None, EVERYBODY),
+    "account-app": Route(EVERYBODY, EVERYBODY),
+    "account-app-cancellations": Route(None, EVERYBODY),
+    # Of the producer: what somebody else has does not exist.
+    "account-app-removals": Route(PRODUCER, PRODUCER, refused=404),
+    "recovery-codes": Route(PRODUCER, PRODUCER, refused=404),
+    "passkeys": Route(EVERYBODY, EVERYBODY),
+    "passkey-names": Route(PRODUCER, PRODUCER, of="passkey", refused=404),
+    "passkey-removals": Route(PRODUCER, PRODUCER, of="passkey", refused=404),
+    "session-ends": Route(None, PRODUCER, of="session", refused=404),
+    "other-session-ends": Route(None, EVERYBODY),
     "service": Route(EVERYBODY),
     "labels": Route(EVERYBODY),
     "label-new": Route(MAKERS, MAKERS),
@@ -219,13 +234,16 @@ ROUTES = {
     "member-handovers": Route(MAKERS, MAKERS, of="membership"),
     "member-token-requests": Route(None, MANAGERS, of="membership"),
     "member-sign-outs": Route(None, MANAGERS, of="membership"),
+    "member-second-factor-resets": Route(MANAGERS, MANAGERS, of="membership"),
     "team-time-zone": Route(None, frozenset({Role.OWNER})),
     "tokens": Route(EVERYBODY, KEEPERS),
     "token-removals": Route(MAKERS, MAKERS, of="token"),
 }
 OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told whose it is
-# For whoever watches over the process, and for who was invited (tests/dashboard/members).
+# For whoever watches over the process, for who was invited (tests/dashboard/members), and for who
+# has not signed in yet (tests/dashboard/account).
 OPEN = {
     *("healthz", "readyz", "join", "join-acceptances", "invitation"),
+    *("email-confirmation", "sign-in-cancellations"),
     *("single-sign-on", "team-single-sign-on", "single-sign-on-callback"),
 }

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -58,6 +59,7 @@ from tests.factories import (
     TokenFactory,
     UserFactory,
 )
+from tests.passkeys import store_second_factors
 from tests.storyboards import create_storyboard
 
 Browser = Callable[[Membership], Client]
@@ -87,6 +89,8 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "sample": lambda job: StoredFile.objects.get(job__account=job.account, job__kind="clone").pk,
     "character": lambda job: character_of(job).pk,
     "picture": lambda job: character_of(job).parts.get().pk,
+    "session": lambda job: job.member.usersession_set.get().pk,
+    "passkey": lambda job: job.member.authenticator_set.get(type="webauthn").pk,
     "entry": lambda job: AuditEvent.objects.get(target=str(job.pk)).position,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
@@ -148,6 +152,8 @@ def job(priya: Membership) -> Job:
     store_parts(character, {"previews": [picture]}, ("previews",))
     store_file(character, name="whale", content_type="image/png", content=b"\x89PNG")
     record_audit_event(priya, AuditAction.CHARGE_CREATE, job.pk)
+    store_second_factors(priya.user)
+    UserSession.objects.create(user=priya.user, session_key="whales", ip="203.0.113.7")
     return job
 
 
@@ -158,7 +164,7 @@ def character_of(job: Job) -> Job:
 def ours() -> set[str]:
     """The names of our own routes; allauth's have their tests with allauth."""
     names = {str(name) for name in get_resolver().reverse_dict if isinstance(name, str)}
-    return {name for name in names if not name.startswith("account_")}
+    return {name for name in names if not name.startswith(("account_", "mfa_"))}
 
 
 def address(name: str, job: Job, **other: object) -> str:
@@ -263,6 +269,7 @@ def test_what_another_team_has_does_not_exist(
 ) -> None:
     nothing: dict[str, object] = {f"{of}_id": uuid.uuid4() for of in OBJECTS}
     nothing |= {"membership_id": 999_999, "pack_id": 999_999, "rewrite_id": 999_999}
+    nothing |= {"session_id": 999_999, "passkey_id": 999_999}
     nothing |= {"file_id": uuid.uuid4(), "position": 999_999}
     browser = client_of(otto)
     theirs = getattr(browser, method)(address(name, job))

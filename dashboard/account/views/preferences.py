@@ -1,19 +1,13 @@
-"""Views of a user's theme and team, of the session and service status, and the changed pages of
-allauth."""
+"""Views of a user's theme and team, and of the session and service status."""
 
 from __future__ import annotations
 
-from allauth.account import views as allauth
-from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_not_required
-from django.forms import Form
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import rotate_token
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.account.sign_in_limits import remember_client
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.middleware import TEAM_SESSION_KEY
 from dashboard.shared.openid.session_teams import is_open_membership
@@ -68,21 +62,3 @@ def show_service_status(request: TeamRequest) -> HttpResponse:
     if rate_limit is None:
         return HttpResponse()
     return render(request, "components/remaining_requests.html", {"rate_limit": rate_limit})
-
-
-@login_not_required
-def password_reset(request: HttpRequest) -> HttpResponse:
-    """Without a mail server no link is created, because it would be written to the log."""
-    if not settings.PASSWORD_RESET_BY_EMAIL:
-        return render(request, "account/password_reset_unavailable.html")
-    response: HttpResponse = allauth.password_reset(request)
-    return response
-
-
-class PasswordResetFromKey(allauth.PasswordResetFromKeyView):  # type: ignore[misc]
-    def form_valid(self, form: Form) -> HttpResponse:
-        """Mark the browser as known: the link proves access to the mailbox, so wrong passwords of
-        others must not limit it."""
-        response: HttpResponse = super().form_valid(form)
-        remember_client(response, self.reset_user.email)
-        return response

@@ -1,0 +1,3 @@
+"""What the page of one's own account shows."""
+
+from __future__ import annotations

@@ -1,0 +1,135 @@
+"""The data of the page of one's own account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from django.conf import settings
+from django.utils import timezone
+
+from dashboard.account.queries.sessions import SessionRow, load_session_rows
+from dashboard.models import SignInOutcome, User
+from dashboard.shared.http import TeamRequest
+
+FEW_RECOVERY_CODES = 2  # of which the page warns
+PASSWORD_OUTCOMES = (SignInOutcome.PASSWORD_CHANGED, SignInOutcome.PASSWORD_RESET)
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeyRow:
+    id: int
+    name: str
+    added_at: datetime
+    used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class AppState:
+    added_at: datetime
+    used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryCodesState:
+    """`used`: of each code whether it was used; the codes themselves are shown only once."""
+
+    made_at: datetime
+    used: tuple[bool, ...]
+
+    @property
+    def left(self) -> int:
+        return self.used.count(False)
+
+    @property
+    def are_few(self) -> bool:
+        return self.left <= FEW_RECOVERY_CODES
+
+
+@dataclass(frozen=True, slots=True)
+class AccountPage:
+    """`passkey_obstacle`: why the browser cannot make passkeys at this address of the portal."""
+
+    note: str
+    pending_email: str
+    app: AppState | None
+    codes: RecoveryCodesState | None
+    passkeys: tuple[PasskeyRow, ...]
+    passkey_obstacle: str
+    sessions: tuple[SessionRow, ...]
+    has_password: bool
+    password_changed_at: datetime | None
+
+    @property
+    def has_second_factor(self) -> bool:
+        return bool(self.app or self.passkeys)
+
+    @property
+    def other_sessions(self) -> int:
+        return sum(not session.is_current for session in self.sessions)
+
+
+def build_account_page(request: TeamRequest) -> AccountPage:
+    """Four queries."""
+    user, membership = request.user, request.membership
+    rows = list(Authenticator.objects.filter(user=user).order_by("created_at", "pk"))
+    passkeys = build_passkey_rows(rows)
+    key = request.session.session_key or ""
+    changes = user.sign_in_events.filter(outcome__in=PASSWORD_OUTCOMES).order_by("-happened_at")
+    return AccountPage(
+        note=f"{user.email}, {membership.get_role_display().lower()} of {membership.team.name}.",
+        pending_email=user.pending_email if is_email_change_pending(user) else "",
+        app=build_app_state(rows),
+        codes=build_codes_state(rows),
+        passkeys=passkeys,
+        passkey_obstacle=find_passkey_obstacle(request),
+        sessions=load_session_rows(user, key, {row.id: row.name for row in passkeys}),
+        has_password=user.has_usable_password(),
+        password_changed_at=changes.values_list("happened_at", flat=True).first(),
+    )
+
+
+def is_email_change_pending(user: User) -> bool:
+    if user.pending_email_at is None:
+        return False
+    lifetime = timedelta(seconds=settings.EMAIL_CHANGE_TIMEOUT)
+    return bool(user.pending_email) and timezone.now() < user.pending_email_at + lifetime
+
+
+def build_app_state(rows: Iterable[Authenticator]) -> AppState | None:
+    app = next((row for row in rows if row.type == Authenticator.Type.TOTP), None)
+    return AppState(app.created_at, app.last_used_at) if app else None
+
+
+def build_codes_state(rows: Iterable[Authenticator]) -> RecoveryCodesState | None:
+    codes = next((row for row in rows if row.type == Authenticator.Type.RECOVERY_CODES), None)
+    if codes is None:
+        return None
+    count = len(RecoveryCodes(codes).generate_codes())
+    mask = codes.data["used_mask"]
+    return RecoveryCodesState(codes.created_at, tuple(bool(mask & 1 << i) for i in range(count)))
+
+
+def build_passkey_rows(rows: Iterable[Authenticator]) -> tuple[PasskeyRow, ...]:
+    return tuple(
+        PasskeyRow(row.pk, row.wrap().name, row.created_at, row.last_used_at)
+        for row in rows
+        if row.type == Authenticator.Type.WEBAUTHN
+    )
+
+
+def find_passkey_obstacle(request: TeamRequest) -> str:
+    """Passkeys belong to a host name: browsers make none for an IP address, or without TLS but on
+    this machine."""
+    host = urlsplit(f"//{request.get_host()}").hostname or ""
+    try:
+        ip_address(host)
+    except ValueError:
+        is_local = host == "localhost"
+        return "" if request.is_secure() or is_local else "Passkeys need https."
+    return "Passkeys need a host name, and you opened this portal by an IP address."

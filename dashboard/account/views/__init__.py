@@ -1,0 +1,3 @@
+"""Views of sign-in, of the second factor, and of the page of one's own account."""
+
+from __future__ import annotations

@@ -1,0 +1,137 @@
+"""Views of the page of one's own account: name, e-mail address, and the password that it asks."""
+
+from __future__ import annotations
+
+from allauth.core.internal import ratelimit
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import cache_control
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST, require_safe
+from kombu.exceptions import OperationalError
+
+from dashboard.account.actions.profile import (
+    LINK_ENDED,
+    change_name,
+    confirm_email_change,
+    request_email_change,
+    withdraw_email_change,
+)
+from dashboard.account.email_confirmations import find_confirming_user
+from dashboard.account.forms.profile import ConfirmPasswordForm, ProfileForm
+from dashboard.account.queries.page import build_account_page
+from dashboard.account.sign_in_limits import remember_client
+from dashboard.account.views.passkey_policy import allow_passkeys
+from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.recent_password import is_password_recent
+from dashboard.shared.safe_redirect import safe_return_path
+from proxyapi.refusals import Refusal
+
+PASSWORD_TEMPLATE = "account/_password_dialog.html"  # noqa: S105  # a template
+CONFIRMATION_TEMPLATE = "account/email_confirmation.html"
+EMAIL_RATE = {"email": "5/h/user"}
+TOO_MANY_ADDRESSES = "Nothing was sent: at most five addresses can be entered in an hour."
+LINK_SENT = "A link was sent to {address}. Until it is opened, your address stays as it is."
+BROKER_AWAY = "Redis does not answer, so no e-mail can be sent. Nothing was changed."
+
+
+@allow_passkeys
+@require_safe
+def show_account(request: TeamRequest) -> HttpResponse:
+    return render_account_page(request)
+
+
+@sensitive_post_parameters("password")
+@require_POST
+def update_profile(request: TeamRequest) -> HttpResponse:
+    """Save the name; a new address has to be confirmed from there."""
+    form = ProfileForm(request, request.POST)
+    if form.is_valid():
+        if form.cleaned_data["name"] != request.user.name:
+            change_name(request.user, form.cleaned_data["name"])
+            messages.success(request, "Your name was saved.")
+        if not form.has_new_email or send_email_link(request, form):
+            return redirect("account")
+    return render_account_page(request, profile=form, status=422)
+
+
+def send_email_link(request: TeamRequest, form: ProfileForm) -> bool:
+    """Mail the link to the new address; False with an error in the form if it was not sent."""
+    address = form.cleaned_data["email"]
+    if not ratelimit.consume(request, app="account", action="email", config=EMAIL_RATE):
+        form.add_error("email", TOO_MANY_ADDRESSES)
+        return False
+    try:
+        request_email_change(request.user, address)
+    except OperationalError:
+        withdraw_email_change(request.user)
+        form.add_error("email", BROKER_AWAY)
+        return False
+    messages.success(request, LINK_SENT.format(address=address))
+    return True
+
+
+@require_POST
+def withdraw_email(request: TeamRequest) -> HttpResponse:
+    withdraw_email_change(request.user)
+    messages.success(request, "Your e-mail address stays as it is.")
+    return redirect("account")
+
+
+@cache_control(no_store=True, private=True)
+@login_not_required
+@allow_get_or_post
+def confirm_email(request: HttpRequest, key: str) -> HttpResponse:
+    """Ask before the address is replaced: mail programs open links by themselves."""
+    user = find_confirming_user(key)
+    if user is None or request.method != "POST":
+        context = {"address": user.pending_email if user else "", "sentence": LINK_ENDED}
+        return render(request, CONFIRMATION_TEMPLATE, context, status=200 if user else 404)
+    try:
+        confirmed_user = confirm_email_change(key)
+    except Refusal as refusal:
+        context = {"address": "", "sentence": refusal.sentence}
+        return render(request, CONFIRMATION_TEMPLATE, context, status=404)
+    response = render(request, CONFIRMATION_TEMPLATE, {"confirmed": confirmed_user.email})
+    remember_client(response, confirmed_user.email)  # the link proves access to the mailbox
+    return response
+
+
+@sensitive_post_parameters("password")
+@require_POST
+def confirm_password(request: TeamRequest) -> HttpResponse:
+    """Take the password that a page asked for, and go on there."""
+    form = ConfirmPasswordForm(request, request.POST)
+    if form.is_valid():
+        path = request.build_absolute_uri(form.cleaned_data["next"] or "/account/")
+        return redirect(safe_return_path(request, path))
+    return render_account_page(request, status=422, dialog=PASSWORD_TEMPLATE, form=form)
+
+
+def ask_for_password(request: TeamRequest) -> HttpResponse | None:
+    """Return the dialog that asks for the password, and then shows this page; None if it was given
+    recently."""
+    if is_password_recent(request):
+        return None
+    form = ConfirmPasswordForm(request, initial={"next": request.path})
+    return render_account_dialog(request, PASSWORD_TEMPLATE, {"form": form})
+
+
+def render_account_dialog(
+    request: TeamRequest, dialog: str, context: dict[str, object], *, is_invalid: bool = False
+) -> HttpResponse:
+    """The dialog alone for htmx, else the page with the dialog open."""
+    if request.htmx:
+        return render(request, dialog, {**context, "fragment": True})
+    status = 422 if is_invalid else 200
+    return render_account_page(request, status=status, dialog=dialog, **context)
+
+
+def render_account_page(
+    request: TeamRequest, *, status: int = 200, **context: object
+) -> HttpResponse:
+    """`context`: a form with errors, a dialog, the set-up of an app, or new recovery codes."""
+    context = {"profile": ProfileForm(request), **context, "page": build_account_page(request)}
+    return render(request, "account/page.html", context, status=status)
