@@ -25,7 +25,7 @@ AREAS = (
         "top_up",
     ),
     *("costs", "reconciliation", "alerts", "members", "security", "tokens", "audit"),
-    "operations",
+    *("operations", "single_sign_on"),
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [

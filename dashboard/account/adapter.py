@@ -6,12 +6,19 @@ from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.internal.stagekit import clear_login
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
 from dashboard.account.authentication_methods import authentication_method
-from dashboard.account.sign_in_history import record_limited_sign_in, record_sign_in
+from dashboard.account.sign_in_history import (
+    record_bypassed_single_sign_on,
+    record_limited_sign_in,
+    record_sign_in,
+)
 from dashboard.account.sign_in_limits import consume_sign_in_attempt, remember_client
 from dashboard.models import SignInOutcome, User
+from dashboard.shared.openid.session_teams import find_required_single_sign_on
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -45,9 +52,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         response: HttpResponse = super().respond_user_inactive(request, user)
         return response
 
+    def pre_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse | None:
+        """Refuse a password or passkey where all teams of the user require single sign-on."""
+        response: HttpResponse | None = super().pre_login(request, user, **more)
+        if response is None and (required := find_required_single_sign_on(request.session, user)):
+            record_sign_in(request, SignInOutcome.SSO_REQUIRED, user.email, user)
+            clear_login(request)
+            context = {"single_sign_on": required}
+            response = render(request, "account/single_sign_on_required.html", context, status=403)
+        return response
+
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
         method = authentication_method(get_authentication_records(request, user))
         record_sign_in(request, SignInOutcome.SIGNED_IN, user.email, user, method)
+        record_bypassed_single_sign_on(request, user)
         response: HttpResponse = super().post_login(request, user, **more)
         remember_client(response, user.email)
         return response

@@ -23,6 +23,7 @@ from dashboard.models import (
     User,
 )
 from dashboard.shared.audit_log import AuditActor, append_audit_rows_last, record_audit_event
+from dashboard.shared.openid.session_teams import bypassed_memberships
 
 AUDIT_BATCH_SIZE = 200  # sign-ins per transaction, which locks the chains of their teams
 AUDIT_ACTIONS = {
@@ -34,6 +35,8 @@ REFUSAL_REASONS = {
     SignInOutcome.WRONG_PASSWORD: "wrong password",
     SignInOutcome.RATE_LIMITED: "too many wrong passwords",
     SignInOutcome.DISABLED: "the account is disabled",
+    SignInOutcome.SSO_REFUSED: "refused after single sign-on",
+    SignInOutcome.SSO_REQUIRED: "single sign-on is required",
     SignInOutcome.WRONG_SECOND_FACTOR: "wrong second factor",
     SignInOutcome.SECOND_FACTOR_LIMITED: "too many wrong codes",
 }
@@ -63,6 +66,12 @@ def record_sign_in(
         client_ip=get_adapter().get_client_ip(request),
         user_agent="".join(filter(str.isprintable, request.headers.get("User-Agent", "")))[:200],
     )
+
+
+def record_bypassed_single_sign_on(request: HttpRequest, user: User) -> None:
+    """Write into the audit log of each team that an owner signed in past its single sign-on."""
+    for member in bypassed_memberships(request.session, user):
+        record_audit_event(member, AuditAction.SINGLE_SIGN_ON_BYPASS, "own account")
 
 
 def record_limited_sign_in(

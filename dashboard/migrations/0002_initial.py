@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
                 ('actor_name', models.CharField(max_length=254)),
                 ('source', models.CharField(choices=[('portal', 'Portal'), ('command', 'Command line'), ('system', 'Reelroom')], default='system', max_length=7)),
                 ('client_ip', models.CharField(blank=True, max_length=45)),
-                ('action', models.CharField(choices=[('access.refuse', 'Access Refuse'), ('alert_rule.add', 'Alert Rule Add'), ('alert_rule.change', 'Alert Rule Change'), ('alert.test', 'Alert Test'), ('approval_request.create', 'Approval Request Create'), ('approval_request.approve', 'Approval Request Approve'), ('approval_request.decline', 'Approval Request Decline'), ('approval_request.expire', 'Approval Request Expire'), ('approval_request.withdraw', 'Approval Request Withdraw'), ('brand_kit.change', 'Brand Kit Change'), ('budget.add', 'Budget Add'), ('budget.change', 'Budget Change'), ('budget.end', 'Budget End'), ('character.create', 'Character Create'), ('character.hide', 'Character Hide'), ('character.photo', 'Character Photo'), ('character.save', 'Character Save'), ('character.unhide', 'Character Unhide'), ('charge.create', 'Charge Create'), ('charge.match', 'Charge Match'), ('charge.recheck', 'Charge Recheck'), ('charge.write_off', 'Charge Write Off'), ('charges.resume', 'Charges Resume'), ('charges.stop', 'Charges Stop'), ('credit_pack.add', 'Credit Pack Add'), ('credit_pack.remove', 'Credit Pack Remove'), ('draft.delete', 'Draft Delete'), ('draft.restore', 'Draft Restore'), ('draft.save', 'Draft Save'), ('draft.start', 'Draft Start'), ('email.change', 'Email Change'), ('invitation.accept', 'Invitation Accept'), ('invitation.create', 'Invitation Create'), ('invitation.resend', 'Invitation Resend'), ('invitation.restore', 'Invitation Restore'), ('invitation.revoke', 'Invitation Revoke'), ('label.add', 'Label Add'), ('label.change', 'Label Change'), ('label.remove', 'Label Remove'), ('ledger.accept', 'Ledger Accept'), ('ledger.accept_all', 'Ledger Accept All'), ('ledger.rebase', 'Ledger Rebase'), ('member.hand_over', 'Member Hand Over'), ('member.leave', 'Member Leave'), ('member.remove', 'Member Remove'), ('member.role', 'Member Role'), ('password.change', 'Password Change'), ('password.reset', 'Password Reset'), ('member.sign_out', 'Member Sign Out'), ('ownership.accept', 'Ownership Accept'), ('ownership.decline', 'Ownership Decline'), ('ownership.request', 'Ownership Request'), ('ownership.take_back', 'Ownership Take Back'), ('preset.add', 'Preset Add'), ('preset.change', 'Preset Change'), ('preset.remove', 'Preset Remove'), ('recovery_codes.renew', 'Recovery Codes Renew'), ('second_factor.add', 'Second Factor Add'), ('second_factor.remove', 'Second Factor Remove'), ('second_factor.reset', 'Second Factor Reset'), ('session.end', 'Session End'), ('sign_in', 'Sign In'), ('sign_in.refuse', 'Sign In Refuse'), ('team.domains', 'Team Domains'), ('team.sessions', 'Team Sessions'), ('team.sign_out', 'Team Sign Out'), ('team.time_zone', 'Team Time Zone'), ('team.two_factor', 'Team Two Factor'), ('token.add', 'Token Add'), ('token.remove', 'Token Remove'), ('token.undecryptable', 'Token Undecryptable'), ('top_up.change', 'Top Up Change'), ('versions.create', 'Versions Create'), ('video.hide', 'Video Hide'), ('video.label', 'Video Label'), ('video.recheck', 'Video Recheck'), ('video.unhide', 'Video Unhide'), ('voice.consent', 'Voice Consent'), ('voice.consent_withdraw', 'Voice Consent Withdraw'), ('webhook.remove', 'Webhook Remove'), ('webhook.set', 'Webhook Set')], max_length=40)),
+                ('action', models.CharField(choices=[('access.refuse', 'Access Refuse'), ('alert_rule.add', 'Alert Rule Add'), ('alert_rule.change', 'Alert Rule Change'), ('alert.test', 'Alert Test'), ('approval_request.create', 'Approval Request Create'), ('approval_request.approve', 'Approval Request Approve'), ('approval_request.decline', 'Approval Request Decline'), ('approval_request.expire', 'Approval Request Expire'), ('approval_request.withdraw', 'Approval Request Withdraw'), ('brand_kit.change', 'Brand Kit Change'), ('budget.add', 'Budget Add'), ('budget.change', 'Budget Change'), ('budget.end', 'Budget End'), ('character.create', 'Character Create'), ('character.hide', 'Character Hide'), ('character.photo', 'Character Photo'), ('character.save', 'Character Save'), ('character.unhide', 'Character Unhide'), ('charge.create', 'Charge Create'), ('charge.match', 'Charge Match'), ('charge.recheck', 'Charge Recheck'), ('charge.write_off', 'Charge Write Off'), ('charges.resume', 'Charges Resume'), ('charges.stop', 'Charges Stop'), ('credit_pack.add', 'Credit Pack Add'), ('credit_pack.remove', 'Credit Pack Remove'), ('draft.delete', 'Draft Delete'), ('draft.restore', 'Draft Restore'), ('draft.save', 'Draft Save'), ('draft.start', 'Draft Start'), ('email.change', 'Email Change'), ('invitation.accept', 'Invitation Accept'), ('invitation.create', 'Invitation Create'), ('invitation.resend', 'Invitation Resend'), ('invitation.restore', 'Invitation Restore'), ('invitation.revoke', 'Invitation Revoke'), ('label.add', 'Label Add'), ('label.change', 'Label Change'), ('label.remove', 'Label Remove'), ('ledger.accept', 'Ledger Accept'), ('ledger.accept_all', 'Ledger Accept All'), ('ledger.rebase', 'Ledger Rebase'), ('member.hand_over', 'Member Hand Over'), ('member.leave', 'Member Leave'), ('member.remove', 'Member Remove'), ('member.role', 'Member Role'), ('password.change', 'Password Change'), ('password.reset', 'Password Reset'), ('member.sign_out', 'Member Sign Out'), ('ownership.accept', 'Ownership Accept'), ('ownership.decline', 'Ownership Decline'), ('ownership.request', 'Ownership Request'), ('ownership.take_back', 'Ownership Take Back'), ('preset.add', 'Preset Add'), ('preset.change', 'Preset Change'), ('preset.remove', 'Preset Remove'), ('recovery_codes.renew', 'Recovery Codes Renew'), ('second_factor.add', 'Second Factor Add'), ('second_factor.remove', 'Second Factor Remove'), ('second_factor.reset', 'Second Factor Reset'), ('session.end', 'Session End'), ('sign_in', 'Sign In'), ('sign_in.refuse', 'Sign In Refuse'), ('single_sign_on.bypass', 'Single Sign On Bypass'), ('single_sign_on.change', 'Single Sign On Change'), ('single_sign_on.join', 'Single Sign On Join'), ('single_sign_on.remove', 'Single Sign On Remove'), ('single_sign_on.require', 'Single Sign On Require'), ('single_sign_on.secret', 'Single Sign On Secret'), ('single_sign_on.test', 'Single Sign On Test'), ('team.domains', 'Team Domains'), ('team.sessions', 'Team Sessions'), ('team.sign_out', 'Team Sign Out'), ('team.time_zone', 'Team Time Zone'), ('team.two_factor', 'Team Two Factor'), ('token.add', 'Token Add'), ('token.remove', 'Token Remove'), ('token.undecryptable', 'Token Undecryptable'), ('top_up.change', 'Top Up Change'), ('versions.create', 'Versions Create'), ('video.hide', 'Video Hide'), ('video.label', 'Video Label'), ('video.recheck', 'Video Recheck'), ('video.unhide', 'Video Unhide'), ('voice.consent', 'Voice Consent'), ('voice.consent_withdraw', 'Voice Consent Withdraw'), ('webhook.remove', 'Webhook Remove'), ('webhook.set', 'Webhook Set')], max_length=40)),
                 ('target', models.CharField(max_length=100)),
                 ('before', models.JSONField(blank=True, default=dict)),
                 ('after', models.JSONField(blank=True, default=dict)),
@@ -285,7 +285,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('address', models.EmailField(help_text='As typed, in lower case.', max_length=254)),
-                ('outcome', models.CharField(choices=[('signed_in', 'signed in'), ('wrong', 'wrong address or password'), ('limited', 'too many wrong passwords'), ('disabled', 'right password of a disabled account'), ('password_changed', 'password changed'), ('password_reset', 'password set by a link'), ('wrong_factor', 'wrong second factor'), ('factor_limited', 'too many wrong codes')], max_length=16)),
+                ('outcome', models.CharField(choices=[('signed_in', 'signed in'), ('wrong', 'wrong address or password'), ('limited', 'too many wrong passwords'), ('disabled', 'right password of a disabled account'), ('sso_refused', 'refused after single sign-on'), ('sso_required', 'right password, but single sign-on is required'), ('password_changed', 'password changed'), ('password_reset', 'password set by a link'), ('wrong_factor', 'wrong second factor'), ('factor_limited', 'too many wrong codes')], max_length=16)),
                 ('method', models.CharField(blank=True, help_text='How somebody signed in, in words.', max_length=40)),
                 ('client_ip', models.GenericIPAddressField()),
                 ('user_agent', models.CharField(blank=True, max_length=200)),
@@ -442,5 +442,85 @@ class Migration(migrations.Migration):
             model_name='label',
             name='jobs',
             field=models.ManyToManyField(related_name='labels', through='dashboard.VideoLabel', to='proxyapi.job'),
+        ),
+        migrations.CreateModel(
+            name='SingleSignOn',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('issuer', models.URLField(max_length=500)),
+                ('client_id', models.CharField(max_length=200)),
+                ('groups_claim', models.CharField(default='groups', max_length=100)),
+                ('default_role', models.CharField(blank=True, choices=[('owner', 'Owner'), ('admin', 'Admin'), ('treasurer', 'Treasurer'), ('producer', 'Producer'), ('viewer', 'Viewer')], max_length=9)),
+                ('is_required', models.BooleanField(default=False, help_text='Whether members who are not owners must sign in with it.')),
+                ('tested_at', models.DateTimeField(blank=True, null=True)),
+                ('tested_settings', models.CharField(blank=True, max_length=64)),
+                ('test_passed', models.BooleanField(default=False)),
+                ('test_result', models.CharField(blank=True, help_text='A sentence.', max_length=400)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('team', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='single_sign_on', to='dashboard.team')),
+            ],
+            options={
+                'verbose_name_plural': 'single sign-on settings',
+            },
+        ),
+        migrations.CreateModel(
+            name='SingleSignOnGroup',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('position', models.PositiveSmallIntegerField()),
+                ('group', models.CharField(max_length=200)),
+                ('role', models.CharField(choices=[('owner', 'Owner'), ('admin', 'Admin'), ('treasurer', 'Treasurer'), ('producer', 'Producer'), ('viewer', 'Viewer')], max_length=9)),
+                ('single_sign_on', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='role_groups', to='dashboard.singlesignon')),
+            ],
+            options={
+                'ordering': ('position',),
+            },
+        ),
+        migrations.CreateModel(
+            name='SingleSignOnSecret',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('ciphertext', models.BinaryField()),
+                ('is_current', models.BooleanField()),
+                ('set_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('set_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('single_sign_on', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='secrets', to='dashboard.singlesignon')),
+            ],
+            options={
+                'verbose_name_plural': 'client secrets',
+            },
+        ),
+        migrations.AddConstraint(
+            model_name='singlesignon',
+            constraint=models.CheckConstraint(condition=models.Q(('default_role__in', ['', 'admin', 'treasurer', 'producer', 'viewer'])), name='single_sign_on_default_role_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='singlesignon',
+            constraint=models.CheckConstraint(condition=models.Q(('is_required', False), ('tested_at__isnull', False), _connector='OR'), name='single_sign_on_required_was_tested'),
+        ),
+        migrations.AddConstraint(
+            model_name='singlesignon',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('test_passed', False), ('tested_at__isnull', True), ('tested_settings', '')), models.Q(('tested_at__isnull', False), models.Q(('tested_settings', ''), _negated=True)), _connector='OR'), name='single_sign_on_test_has_time'),
+        ),
+        migrations.AddConstraint(
+            model_name='singlesignon',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('issuer', ''), _negated=True), models.Q(('client_id', ''), _negated=True), models.Q(('groups_claim', ''), _negated=True)), name='single_sign_on_settings_given'),
+        ),
+        migrations.AddConstraint(
+            model_name='singlesignongroup',
+            constraint=models.UniqueConstraint(fields=('single_sign_on', 'position'), name='single_sign_on_group_position_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='singlesignongroup',
+            constraint=models.UniqueConstraint(fields=('single_sign_on', 'group'), name='single_sign_on_group_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='singlesignongroup',
+            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['admin', 'treasurer', 'producer', 'viewer'])), name='single_sign_on_group_role_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='singlesignonsecret',
+            constraint=models.UniqueConstraint(fields=('single_sign_on', 'is_current'), name='single_sign_on_secret_once'),
         ),
     ]

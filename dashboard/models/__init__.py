@@ -41,6 +41,13 @@ from dashboard.models.ownership_transfer import (
 from dashboard.models.preset import MAX_PRESET_NAME_CHARS, BrandKit, DraftOrigin, Preset
 from dashboard.models.second_factor_secret import SecondFactorSecret
 from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
+from dashboard.models.single_sign_on import (
+    GROUP_ROLES,
+    MAX_ROLE_GROUPS,
+    SingleSignOn,
+    SingleSignOnGroup,
+    SingleSignOnSecret,
+)
 from dashboard.models.team_security import (
     MAX_SESSION_HOURS,
     MAX_SESSION_IDLE_MINUTES,

@@ -99,6 +99,13 @@ class AuditAction(models.TextChoices):
     SESSION_END = "session.end"
     SIGN_IN = "sign_in"
     SIGN_IN_REFUSE = "sign_in.refuse"
+    SINGLE_SIGN_ON_BYPASS = "single_sign_on.bypass"
+    SINGLE_SIGN_ON_CHANGE = "single_sign_on.change"
+    SINGLE_SIGN_ON_JOIN = "single_sign_on.join"
+    SINGLE_SIGN_ON_REMOVE = "single_sign_on.remove"
+    SINGLE_SIGN_ON_REQUIRE = "single_sign_on.require"
+    SINGLE_SIGN_ON_SECRET = "single_sign_on.secret"  # noqa: S105
+    SINGLE_SIGN_ON_TEST = "single_sign_on.test"
     TEAM_DOMAINS = "team.domains"
     TEAM_SESSIONS = "team.sessions"
     TEAM_SIGN_OUT = "team.sign_out"

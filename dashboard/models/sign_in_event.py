@@ -11,6 +11,8 @@ class SignInOutcome(models.TextChoices):
     WRONG_PASSWORD = "wrong", "wrong address or password"
     RATE_LIMITED = "limited", "too many wrong passwords"
     DISABLED = "disabled", "right password of a disabled account"
+    SSO_REFUSED = "sso_refused", "refused after single sign-on"
+    SSO_REQUIRED = "sso_required", "right password, but single sign-on is required"
     PASSWORD_CHANGED = "password_changed", "password changed"
     PASSWORD_RESET = "password_reset", "password set by a link"
     WRONG_SECOND_FACTOR = "wrong_factor", "wrong second factor"

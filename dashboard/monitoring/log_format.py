@@ -18,8 +18,9 @@ from dashboard.monitoring.outages import is_outage
 
 SECRET_SHAPES = re.compile(
     # The key of an invitation is in the path of one request. The mail with its link is not
-    # redacted: without a mail server the log is where it is read.
-    r"(?i)(bearer\s+|\b(?:get|head|post) /join/(?=[\w\-]{30}))\S+"
+    # redacted: without a mail server the log is where it is read. An OpenID provider sends its
+    # code in the address of another request.
+    r"(?i)(bearer\s+|\b(?:get|head|post) /(?:join/(?=[\w\-]{30})|accounts/oidc/callback/\?))\S+"
     r"|\b(sbx|rr|whsec)_[A-Za-z0-9_\-+/=]{8,}"
 )
 # Dropped below DEBUG: the start event of every request, and health checks.

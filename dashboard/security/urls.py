@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.security.views import domains, page, sessions, two_factor
+from dashboard.security.views import domains, page, sessions, single_sign_on, two_factor
 
 urlpatterns = [
     path("security/", page.security, name="security"),
@@ -18,5 +18,14 @@ urlpatterns = [
     path("security/domains/removals/", domains.remove_domain, name="allowed-domain-removals"),
     path("security/sessions/", sessions.update_limits, name="session-limits"),
     path("security/sign-outs/", sessions.sign_out_everyone, name="team-sign-outs"),
+    path("security/single-sign-on/", single_sign_on.update_settings, name="sso-settings"),
+    path("security/single-sign-on/secrets/", single_sign_on.replace_secret, name="sso-secrets"),
+    path("security/single-sign-on/tests/", single_sign_on.start_test, name="sso-tests"),
+    path(
+        "security/single-sign-on/requirement/",
+        single_sign_on.switch_requirement,
+        name="sso-requirement",
+    ),
+    path("security/single-sign-on/removals/", single_sign_on.remove, name="sso-removals"),
     path("two-factor-required/", two_factor.two_factor_required, name="two-factor-required"),
 ]

@@ -25,6 +25,7 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefre
 
 from dashboard.models import Membership
 from dashboard.shared.audit_log import client_ip_of_request
+from dashboard.shared.openid.session_teams import find_required_single_sign_on, open_memberships
 from dashboard.shared.safe_redirect import safe_return_path
 from dashboard.shared.session_limits import (
     default_session_limits,
@@ -91,7 +92,7 @@ class TeamMiddleware:
         if not getattr(view, "login_required", True) or not request.user.is_authenticated:
             return None
         if not set_request_team(request) and not request.path.startswith("/accounts/"):
-            return render(request, "account/no_team.html", status=403)
+            return explain_no_team(request)
         if must_set_up_second_factor(request):
             required = resolve_url("two-factor-required")
             is_htmx = "HX-Request" in request.headers
@@ -170,6 +171,13 @@ def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> 
     return page
 
 
+def explain_no_team(request: HttpRequest) -> HttpResponse:
+    """Say who can add the user to a team, or that their team requires single sign-on."""
+    required = find_required_single_sign_on(request.session, request.user)
+    template = "account/single_sign_on_required.html" if required else "account/no_team.html"
+    return render(request, template, {"single_sign_on": required}, status=403)
+
+
 def set_request_team(request: HttpRequest) -> bool:
     """Set the team of the signed-in user on the request; return False if they have none."""
     # Set before any query: events from now on may be missing on the page.
@@ -188,8 +196,8 @@ def set_request_team(request: HttpRequest) -> bool:
 
 
 def load_own_memberships(request: HttpRequest) -> list[Membership]:
-    """Return the user's memberships, in the order of joining; one query."""
-    memberships = Membership.objects.filter(user_id=request.user.pk or 0)
+    """Return the user's memberships that the session opens, in the order of joining; one query."""
+    memberships = open_memberships(request.session, request.user.pk or 0)
     related = ("team__tenant", "team__brand_kit", "team__security_settings")
     return list(memberships.select_related(*related, "user", "default_preset"))
 

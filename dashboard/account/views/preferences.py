@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import rotate_token
 from django.shortcuts import get_object_or_404, render
@@ -9,11 +10,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.middleware import TEAM_SESSION_KEY
+from dashboard.shared.openid.session_teams import is_open_membership
 from dashboard.shared.query_params import parse_uuid
 from dashboard.shared.safe_redirect import safe_return_path
 from dashboard.shared.service_status import load_service_availability
 from dashboard.shared.shell import load_own_rate_limit
 
+OTHER_SIGN_IN = "{team} needs another sign-in than this session’s. Sign out, and sign in there."
 THEMES = ("", "light", "dark")
 
 
@@ -28,9 +31,14 @@ def set_theme(request: TeamRequest) -> HttpResponse:
 
 @require_POST
 def switch_team(request: TeamRequest) -> HttpResponse:
-    """Switch to another of the user's own teams; 404 for any other team."""
+    """Switch to another of the user's own teams; 404 for any other team. One that this session
+    does not open is entered by its own sign-in."""
     team_id = parse_uuid(request.POST.get("team", ""))
-    membership = get_object_or_404(request.user.memberships, team_id=team_id)
+    memberships = request.user.memberships.select_related("team__single_sign_on")
+    membership = get_object_or_404(memberships, team_id=team_id)
+    if not is_open_membership(request.session, membership):
+        messages.warning(request, OTHER_SIGN_IN.format(team=membership.team))
+        return HttpResponseRedirect("/")
     request.session[TEAM_SESSION_KEY] = str(membership.team_id)
     rotate_token(request)  # so that a form of the old team, open in another tab, is refused
     return HttpResponseRedirect("/")

@@ -4,10 +4,8 @@
     webhook-timestamp: Unix time of this attempt in seconds
     webhook-signature: v1, and the base64 of HMAC-SHA256 over "id.timestamp.body"
 
-The key is the base64 part after `whsec_` of a secret that is shown once and stored encrypted. The
-URL is user input and not trusted: only public hosts on https port 443 are connected to, every
-resolved address is checked, the connection uses the checked address, and redirects are not
-followed. The demo also allows loopback addresses.
+The key is the base64 part after `whsec_` of a secret that is shown once and stored encrypted. What
+may be connected to is decided in dashboard/shared/outgoing_requests.py.
 """
 
 from __future__ import annotations
@@ -17,12 +15,8 @@ import hashlib
 import hmac
 import json
 import secrets
-import socket
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from ipaddress import IPv4Address, IPv6Address, ip_address
-from threading import Timer
+from ipaddress import IPv4Address, IPv6Address
 
 import httpx
 from django.conf import settings
@@ -30,19 +24,15 @@ from django.conf import settings
 from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
 from dashboard.alerts.kinds import ALERT_KINDS
 from dashboard.models import AlertEvent, AlertWebhook, Delivery
+from dashboard.shared import outgoing_requests
+from dashboard.shared.outgoing_requests import AddressNotAllowed, OutgoingRequestFailed
 from proxyapi.credentials import encryption
-from proxyapi.media_proxy import is_public_address, url_port
-from proxyapi.upstream.tls import shared_ssl_context
 
 SIGNING_PREFIX = "whsec_"
 TEST_WEBHOOK_TYPE = "alert.test"
-REQUEST_TIMEOUT = httpx.Timeout(10, connect=5)  # seconds for each read
-MAX_REQUEST_S = 15.0  # for the whole request: a host may send its headers byte by byte, for days
 HTTP_GONE = 410
 WEBHOOK_REMOVED = "The webhook was removed."
 URL_UNREADABLE = "This address is not valid. It must start with https:// and name a public host."
-HOST_NOT_PUBLIC = "The host is not public, so no connection was made."
-HOST_NOT_RESOLVED = "The host name cannot be resolved."
 
 
 def generate_webhook_secret() -> str:
@@ -61,45 +51,26 @@ def post_webhook(delivery: Delivery) -> int:
     if hook is None:
         raise Undeliverable(WEBHOOK_REMOVED)
     url, body = parse_webhook_url(hook.url), webhook_payload(delivery.event)
-    pinned = url.copy_with(host=str(resolve_webhook_address(url)), fragment=None)
     headers = webhook_headers(hook, str(delivery.event_id), int(time.time()), body)
-    headers |= {"host": url.netloc.decode("ascii"), "content-type": "application/json"}
+    headers |= {"content-type": "application/json"}
     try:
-        with (
-            httpx.Client(
-                verify=shared_ssl_context(),
-                timeout=REQUEST_TIMEOUT,
-                follow_redirects=False,
-                trust_env=False,
-            ) as client,
-            close_client_after(MAX_REQUEST_S, client),
-            client.stream(
-                *("POST", pinned),
-                content=body,
-                headers={**headers, "user-agent": "reelroom"},
-                extensions={"sni_hostname": url.host},
-            ) as response,
-        ):
-            status = response.status_code
-    except (httpx.HTTPError, OSError) as error:
-        raise DeliveryFailed(f"The host did not respond ({type(error).__name__}).") from None
-    if status == HTTP_GONE:
-        raise Undeliverable("The host reported that this address no longer exists (410).", status)
-    if not httpx.codes.is_success(status):
-        raise DeliveryFailed(f"The host responded with {status}.", status)
-    return status
+        response = outgoing_requests.send_outgoing_request(
+            "POST", url, headers=headers, content=body
+        )
+    except OutgoingRequestFailed as error:
+        raise delivery_error(error) from None
+    if response.status == HTTP_GONE:
+        raise Undeliverable(
+            "The host reported that this address no longer exists (410).", response.status
+        )
+    if not httpx.codes.is_success(response.status):
+        raise DeliveryFailed(f"The host responded with {response.status}.", response.status)
+    return response.status
 
 
-@contextmanager
-def close_client_after(seconds: float, client: httpx.Client) -> Iterator[None]:
-    """Close the client's connections after `seconds`, even while data arrives."""
-    timer = Timer(seconds, client.close)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+def delivery_error(error: OutgoingRequestFailed) -> DeliveryFailed:
+    kind = Undeliverable if isinstance(error, AddressNotAllowed) else DeliveryFailed
+    return kind(str(error))
 
 
 def webhook_payload(event: AlertEvent) -> bytes:
@@ -132,35 +103,14 @@ def webhook_headers(hook: AlertWebhook, id: str, at: int, body: bytes) -> dict[s
 def parse_webhook_url(address: str) -> httpx.URL:
     """Parse the URL. Raises `Undeliverable` if its form alone rules it out."""
     try:
-        url = httpx.URL(address)
-    except (httpx.InvalidURL, ValueError):
+        return outgoing_requests.parse_outgoing_url(address)
+    except AddressNotAllowed:
         raise Undeliverable(URL_UNREADABLE) from None
-    is_public = (url.scheme, url_port(url)) == ("https", 443)
-    if not url.host or url.userinfo or not (is_public or is_local_demo_url(url)):
-        raise Undeliverable(URL_UNREADABLE)
-    return url
-
-
-def is_local_demo_url(url: httpx.URL) -> bool:
-    """True on the demo for any port except that of the sandbox itself."""
-    sandbox_url = httpx.URL(settings.VIDEO_API_BASE_URL)
-    is_http = url.scheme in ("http", "https") and bool(url_port(url))
-    return settings.VIDEO_API_IS_SANDBOX and is_http and url_port(url) != url_port(sandbox_url)
 
 
 def resolve_webhook_address(url: httpx.URL) -> IPv4Address | IPv6Address:
-    """The IP address to connect to. One disallowed address among several refuses the host."""
+    """The IP address to connect to. Raises `DeliveryFailed`."""
     try:
-        entries = socket.getaddrinfo(url.host, url_port(url), type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise DeliveryFailed(HOST_NOT_RESOLVED) from None
-    addresses = [ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
-    if not addresses or not all(is_allowed_webhook_address(url, address) for address in addresses):
-        raise Undeliverable(HOST_NOT_PUBLIC)
-    return addresses[0]
-
-
-def is_allowed_webhook_address(url: httpx.URL, address: IPv4Address | IPv6Address) -> bool:
-    if is_local_demo_url(url) and address.is_loopback:
-        return True
-    return (url.scheme, url_port(url)) == ("https", 443) and is_public_address(address)
+        return outgoing_requests.resolve_outgoing_address(url)
+    except OutgoingRequestFailed as error:
+        raise delivery_error(error) from None

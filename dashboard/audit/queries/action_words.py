@@ -69,6 +69,13 @@ ACTION_TITLES: dict[str, str] = {
     A.SESSION_END: "Ended sessions",
     A.SIGN_IN: "Signed in",
     A.SIGN_IN_REFUSE: "Sign-in refused",
+    A.SINGLE_SIGN_ON_BYPASS: "Signed in past single sign-on",
+    A.SINGLE_SIGN_ON_CHANGE: "Changed single sign-on",
+    A.SINGLE_SIGN_ON_JOIN: "Joined with single sign-on",
+    A.SINGLE_SIGN_ON_REMOVE: "Removed single sign-on",
+    A.SINGLE_SIGN_ON_REQUIRE: "Changed whether single sign-on is required",
+    A.SINGLE_SIGN_ON_SECRET: "Changed the client secret",
+    A.SINGLE_SIGN_ON_TEST: "Tested single sign-on",
     A.TEAM_DOMAINS: "Changed the allowed e-mail domains",
     A.TEAM_SESSIONS: "Changed the length of sessions",
     A.TEAM_SIGN_OUT: "Signed everybody out",
@@ -106,15 +113,31 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
         for action in A
         if action.partition(".")[0]
         in ("email", "password", "recovery_codes", "second_factor", "session", "sign_in")
+        or action == A.SINGLE_SIGN_ON_BYPASS
     ),
     "members": frozenset(
-        action for action in A if action.partition(".")[0] in ("invitation", "member", "ownership")
+        action
+        for action in A
+        if action.partition(".")[0] in ("invitation", "member", "ownership")
+        or action == A.SINGLE_SIGN_ON_JOIN
     ),
     "money": frozenset(MONEY_AUDIT_ACTIONS),
     "tokens": frozenset(
         {A.TOKEN_ADD, A.TOKEN_REMOVE, A.TOKEN_UNDECRYPTABLE, A.WEBHOOK_SET, A.WEBHOOK_REMOVE}
     ),
-    "security": frozenset({A.TEAM_DOMAINS, A.TEAM_SESSIONS, A.TEAM_SIGN_OUT, A.TEAM_TWO_FACTOR}),
+    "security": frozenset(
+        {
+            A.SINGLE_SIGN_ON_CHANGE,
+            A.SINGLE_SIGN_ON_REMOVE,
+            A.SINGLE_SIGN_ON_REQUIRE,
+            A.SINGLE_SIGN_ON_SECRET,
+            A.SINGLE_SIGN_ON_TEST,
+            A.TEAM_DOMAINS,
+            A.TEAM_SESSIONS,
+            A.TEAM_SIGN_OUT,
+            A.TEAM_TWO_FACTOR,
+        }
+    ),
     "settings": frozenset({A.TEAM_TIME_ZONE, A.BRAND_KIT_CHANGE, A.ALERT_TEST}),
     "refused": frozenset(REFUSED_ACTIONS),
 }

@@ -1,5 +1,5 @@
-"""`manage.py rotate_keys`: the command of proxyapi, extended to the secrets of webhooks and of
-second factors."""
+"""`manage.py rotate_keys`: the command of proxyapi, extended to the secrets of webhooks,
+second factors and single sign-on."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from uuid import UUID
 
 from django.core.management.base import CommandError
 
-from dashboard.models import AlertWebhook, SecondFactorSecret
+from dashboard.models import AlertWebhook, SecondFactorSecret, SingleSignOnSecret
 from proxyapi.credentials import encryption
 from proxyapi.management.commands import rotate_keys
 
-EncryptedModel = type[AlertWebhook] | type[SecondFactorSecret]
+EncryptedRow = AlertWebhook | SecondFactorSecret | SingleSignOnSecret
+EncryptedModel = type[AlertWebhook] | type[SecondFactorSecret] | type[SingleSignOnSecret]
 ENCRYPTED_MODELS: dict[EncryptedModel, str] = {
     AlertWebhook: "webhooks",
     SecondFactorSecret: "second factors",
+    SingleSignOnSecret: "single sign-on settings",
 }
 
 
@@ -48,7 +50,7 @@ def reencrypt_rows(model: EncryptedModel) -> None:
             continue  # `rows_under_old_keys` counts it
 
 
-def reencrypt_row(row: AlertWebhook | SecondFactorSecret) -> bool:
+def reencrypt_row(row: EncryptedRow) -> bool:
     """Encrypt the secret with the current key; False if it already was, or if it changed
     meanwhile."""
     old_ciphertext, ring = bytes(row.ciphertext), encryption.load_key_ring()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db.models.functions import Substr
 
-from dashboard.models import AlertWebhook, Team
+from dashboard.models import AlertWebhook, SingleSignOnSecret, Team
 from proxyapi.credentials import encryption
 from proxyapi.models import StoredFile, Token
 
@@ -54,7 +54,9 @@ def load_encryption_keys(team: Team, tokens: Iterable[Token]) -> EncryptionKeys:
         return EncryptionKeys((), 0, 0, str(error))
     token_keys = Counter(key_of(token.ciphertext) for token in tokens if token.ciphertext)
     hooks = AlertWebhook.objects.filter(team=team).values_list("ciphertext", flat=True)
-    other_keys = Counter(key_of(blob) for blob in hooks)
+    client_secrets = SingleSignOnSecret.objects.filter(single_sign_on__team=team)
+    blobs = hooks.union(client_secrets.values_list("ciphertext", flat=True), all=True)
+    other_keys = Counter(key_of(blob) for blob in blobs)
     files = StoredFile.objects.filter(job__tenant=team.tenant_id)
     # Only the header: a file may have megabytes.
     headers = files.values_list(Substr("ciphertext", 1, HEADER_BYTES), flat=True)

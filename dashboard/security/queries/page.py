@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dashboard.models import Membership
 from dashboard.security.queries.joining import JoiningCard, load_joining_card
 from dashboard.security.queries.sign_ins import RecentSignIn, load_recent_sign_ins
+from dashboard.security.queries.single_sign_on import SingleSignOnCard, load_single_sign_on_card
 from dashboard.security.queries.two_factor import TwoFactorCard, load_two_factor_card
 from dashboard.shared.user_sessions import iter_user_sessions
 
@@ -32,6 +33,7 @@ class SecurityPage:
     team: str
     two_factor: TwoFactorCard
     joining: JoiningCard
+    single_sign_on: SingleSignOnCard
     open_sessions: OpenSessions
     sign_ins: tuple[RecentSignIn, ...]
 
@@ -45,6 +47,7 @@ def build_security_page(reader: Membership) -> SecurityPage:
         team=reader.team.name,
         two_factor=load_two_factor_card(reader),
         joining=load_joining_card(reader),
+        single_sign_on=load_single_sign_on_card(reader),
         open_sessions=load_open_sessions(reader),
         sign_ins=load_recent_sign_ins(reader),
     )

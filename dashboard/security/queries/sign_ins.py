@@ -12,6 +12,8 @@ MAX_SIGN_INS_SHOWN = 5
 MAX_EVENTS_READ = 60  # repeated wrong passwords of one client are one line
 OUTCOME_STATES = {
     SignInOutcome.SIGNED_IN: ("completed", "signed in"),
+    SignInOutcome.SSO_REFUSED: ("failed", "refused after single sign-on"),
+    SignInOutcome.SSO_REQUIRED: ("failed", "password, but single sign-on is required"),
     SignInOutcome.PASSWORD_CHANGED: ("info", "password changed"),
     SignInOutcome.PASSWORD_RESET: ("info", "password set by a link"),
     SignInOutcome.WRONG_PASSWORD: ("failed", "wrong password"),

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRedirect, reswap, retarget
 
 from dashboard.security.forms.settings import AddDomainForm, SessionLimitsForm
+from dashboard.security.forms.single_sign_on import SingleSignOnForm
 from dashboard.security.queries.page import build_security_page
 from dashboard.shared.access import require_visible
 from dashboard.shared.http import TeamRequest, redirect_to
@@ -29,6 +30,8 @@ PART_TEMPLATES = {
     "security-domains": "security/_domains.html",
     "security-sessions": "security/_sessions.html",
     "security-sign-ins": "security/_sign_ins.html",
+    "security-single-sign-on": "security/_single_sign_on.html",
+    "single-sign-on-state": "security/_single_sign_on_state.html",
 }
 
 
@@ -55,11 +58,13 @@ def render_security_page(
     that was refused."""
     template = PART_TEMPLATES.get(str(request.htmx.target), "security/page.html")
     limits = team_session_limits(find_team_security(request.team))
+    page = build_security_page(request.membership)
     forms = {
         "domain_form": AddDomainForm(request),
         "session_form": SessionLimitsForm(request, limits),
+        "sso_form": SingleSignOnForm(request, page.single_sign_on.row),
     }
-    context = {"page": build_security_page(request.membership), **forms, **context}
+    context = {"page": page, **forms, **context}
     return render(request, template, context, status=status)
 
 

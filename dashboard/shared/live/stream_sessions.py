@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.auth import HASH_SESSION_KEY
@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from dashboard.models import Membership
+from dashboard.shared.openid.session_teams import is_open_membership
 from dashboard.shared.second_factor import SecondFactor, load_second_factors
 from dashboard.shared.team_security import find_team_security
 
@@ -32,31 +33,36 @@ class StreamTicket(NamedTuple):
 
 
 def expired_sessions(candidates: Collection[StreamSession]) -> frozenset[StreamSession]:
-    """Return the sessions that ended, and those of disabled users, removed members and members who
-    lack a second factor that the team requires; two queries, and one for such a team."""
+    """Return the sessions that ended or do not open the team any more, and those of disabled users,
+    removed members and members who lack a second factor that the team requires; two queries, and
+    one for such a team."""
     memberships = Membership.objects.filter(
         user_id__in={candidate.user_id for candidate in candidates}, user__is_active=True
-    ).select_related("user", "team__security_settings")
+    ).select_related("user", "team__security_settings", "team__single_sign_on")
     sessions = Session.objects.filter(
         session_key__in={candidate.session_key for candidate in candidates},
         expire_date__gt=timezone.now(),
     )
-    hashes = {row.session_key: row.get_decoded().get(HASH_SESSION_KEY, "") for row in sessions}
+    contents = {row.session_key: row.get_decoded() for row in sessions}
     locked = locked_memberships(memberships)
     members = {
-        (member.team_id, member.user_id): member.user
+        (member.team_id, member.user_id): member
         for member in memberships
         if member.pk not in locked
     }
     return frozenset(
         candidate
         for candidate in candidates
-        if (user := members.get((candidate.team_id, candidate.user_id))) is None
-        # The hash changes with the password, which ends the user's other sessions.
-        or not constant_time_compare(
-            hashes.get(candidate.session_key, ""), user.get_session_auth_hash()
-        )
+        if (member := members.get((candidate.team_id, candidate.user_id))) is None
+        or not is_valid_session(contents.get(candidate.session_key, {}), member)
     )
+
+
+def is_valid_session(session: dict[str, Any], member: Membership) -> bool:
+    """The hash changes with the password, which ends the user's other sessions."""
+    auth_hash = session.get(HASH_SESSION_KEY, "")
+    is_same_password = constant_time_compare(auth_hash, member.user.get_session_auth_hash())
+    return is_same_password and is_open_membership(session, member)
 
 
 def locked_memberships(memberships: Iterable[Membership]) -> frozenset[int]:

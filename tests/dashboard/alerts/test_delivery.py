@@ -22,6 +22,7 @@ from dashboard.alerts.delivery import queue, webhook
 from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
 from dashboard.alerts.delivery.queue import RETRY_DELAYS, attempt_delivery
 from dashboard.models import AlertKind, Delivery
+from dashboard.shared import outgoing_requests
 from dashboard.shared.notices import schedule_deliveries
 from proxyapi import tasks as proxy_tasks
 from tests.dashboard.alerts.conftest import NOON
@@ -313,7 +314,7 @@ def test_a_host_that_drips_its_answer_is_left_in_time(
     with dripping() as port:
         team_webhook.url = f"http://127.0.0.1:{port}/"
         team_webhook.save()
-        monkeypatch.setattr(webhook, "MAX_REQUEST_S", 0.3)
+        monkeypatch.setattr(outgoing_requests, "MAX_REQUEST_S", 0.3)
         attempt_delivery(webhook_delivery.pk)
     assert again(webhook_delivery).state == "due"
     assert webhook_delivery.error.startswith("The host did not respond")

@@ -91,4 +91,6 @@ def test_every_sealed_field_is_one_that_the_check_and_the_rotation_know():
         if any(field.name.startswith("ciphertext") for field in model._meta.get_fields())
     }
     assert holders == set(encrypted_models())
-    assert {model.__name__ for model in holders} == {"Token", "AlertWebhook", "StoredFile"}
+    assert {model.__name__ for model in holders} == {
+        *("Token", "AlertWebhook", "StoredFile", "SecondFactorSecret", "SingleSignOnSecret"),
+    }

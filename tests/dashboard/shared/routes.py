@@ -9,6 +9,7 @@ from dashboard.models import Role
 EVERYBODY = frozenset(Role)
 MAKERS = frozenset({Role.OWNER, Role.ADMIN, Role.PRODUCER})
 KEEPERS = MAKERS | {Role.TREASURER}
+OWNERS = frozenset({Role.OWNER})
 MANAGERS = frozenset({Role.OWNER, Role.ADMIN})
 TREASURERS = frozenset({Role.OWNER, Role.TREASURER})
 PRODUCER = frozenset({Role.PRODUCER})
@@ -210,6 +211,11 @@ ROUTES = {
     "allowed-domain-removals": Route(None, MANAGERS, refused=404),
     "session-limits": Route(None, MANAGERS, refused=404),
     "team-sign-outs": Route(MANAGERS, MANAGERS, refused=404),
+    "sso-settings": Route(None, OWNERS),
+    "sso-secrets": Route(OWNERS, OWNERS),
+    "sso-tests": Route(None, OWNERS),
+    "sso-requirement": Route(None, OWNERS),
+    "sso-removals": Route(None, OWNERS),
     "invitations": Route(MANAGERS, MANAGERS),
     "invitation-mails": Route(None, MANAGERS, of="invitation"),
     "invitation-restorations": Route(None, MANAGERS, of="invitation"),
@@ -239,4 +245,5 @@ OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told 
 OPEN = {
     *("healthz", "readyz", "join", "join-acceptances", "invitation"),
     *("email-confirmation", "sign-in-cancellations"),
+    *("single-sign-on", "team-single-sign-on", "single-sign-on-callback"),
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
+from rjsmin import jsmin
 
 from dashboard.static_files import bundles
 from dashboard.static_files.bundles import (
@@ -52,6 +53,7 @@ def test_collecting_lays_the_sheets_behind_each_other(collected_static: Path) ->
     one = (collected_static / STYLE_BUNDLE.name).read_text()
     assert one.index("--paper:") < one.index(".btn") < one.index(".card")
     assert "/*" not in one
+    assert "\n  " not in one
     assert files_to_link(STYLE_BUNDLE) == [STYLE_BUNDLE.name]
     studio = (collected_static / STUDIO_STYLE_BUNDLE.name).read_text()
     assert ".steps" in studio and ".steps" not in one
@@ -62,6 +64,13 @@ def test_collecting_lays_the_scripts_of_every_page_behind_each_other(
 ) -> None:
     one = (collected_static / SCRIPT_BUNDLE.name).read_text()
     for path in (STATIC / SCRIPT_BUNDLE.folder).iterdir():
-        lines = path.read_text().splitlines(keepends=True)
-        assert "".join(line for line in lines if not line.lstrip().startswith("//")) in one
+        assert jsmin(path.read_text()) in one
     assert files_to_link(SCRIPT_BUNDLE) == [SCRIPT_BUNDLE.name]
+
+
+def test_collecting_minifies_the_script_of_one_page(collected_static: Path) -> None:
+    script = STATIC / "js" / "countdown.js"
+    assert script.read_text().startswith("//")
+    collected = (collected_static / "js" / script.name).read_text()
+    assert "//" not in collected
+    assert len(collected) < len(script.read_text())

@@ -102,6 +102,16 @@ def test_an_empty_storyboard_offers_the_first_scene(
     assert 'name="action" value="add"' in html
 
 
+def test_an_empty_storyboard_leads_back_to_its_description(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    board = create_storyboard(priya, token, description="Lanterns on the platform")
+    html = page(client_of(priya), board)
+    address = f"{reverse('new-storyboard')}?storyboard={board.pk}"
+    assert f'href="{address}"' in html
+    assert "Lanterns on the platform" in client_of(priya).get(address).content.decode()
+
+
 def test_a_single_scene_has_no_chain_and_no_neighbours(
     priya: Membership, token: Token, client_of: Browser
 ) -> None:

@@ -1,0 +1,16 @@
+"""The form that finds the single sign-on of an e-mail address."""
+
+from __future__ import annotations
+
+from django import forms
+
+from dashboard.shared.forms import PortalForm
+
+
+class SignInAddressForm(PortalForm):
+    address = forms.EmailField(
+        label="E-mail",
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
+        error_messages={"required": "Enter your e-mail address."},
+    )

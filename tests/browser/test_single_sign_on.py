@@ -1,0 +1,131 @@
+"""An owner sets single sign-on up, tests and requires it; a person of a group joins with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.member_page import PRICED_TIMEOUT_MS
+from tests.browser.page_audit import serious_violations
+from tests.browser.portal_process import LivePortal
+from tests.browser.screenshots import ScreenshotAlbum
+from tests.openid_provider import OpenIDProvider, run_openid_provider
+
+SAM = "sam.okafor@northlight.example"
+PICTURED_SIZES = {"wide": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
+
+
+@pytest.fixture
+def provider() -> Iterator[OpenIDProvider]:
+    with run_openid_provider() as running:
+        said = {"email": SAM, "email_verified": True, "name": "Sam Okafor", "groups": ["studio"]}
+        running.add_person("sam", **said)
+        yield running
+
+
+@pytest.fixture
+def album() -> ScreenshotAlbum:
+    return ScreenshotAlbum.from_environment()
+
+
+def expect_shown(locator: Locator) -> None:
+    expect(locator).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+
+
+def take_pictures(album: ScreenshotAlbum, page: Page, name: str) -> None:
+    size = page.viewport_size
+    for width, picture_size in PICTURED_SIZES.items():
+        page.set_viewport_size(picture_size)  # type: ignore[arg-type]
+        album.take(page, f"{name}-{width}")
+    page.set_viewport_size(size)  # type: ignore[arg-type]
+
+
+def set_up(page: Page, issuer: str) -> None:
+    page.goto("/security/")
+    page.get_by_label("Issuer").fill(issuer)
+    page.get_by_label("Client ID").fill("reelroom")
+    page.get_by_label("Group 1", exact=True).fill("video-admins")
+    page.get_by_label("Role of group 1").select_option("admin")
+    page.get_by_role("button", name="Add a group").click()
+    expect_shown(page.get_by_label("Group 2", exact=True))
+    page.get_by_label("Group 2", exact=True).fill("studio")
+    page.get_by_label("Role of group 2").select_option("producer")
+    page.locator("#security-single-sign-on").get_by_role("button", name="Save").click()
+    expect_shown(page.get_by_text("Single sign-on saved."))
+    page.get_by_role("button", name="Set the client secret").click()
+    dialog = page.get_by_role("dialog", name="Set the client secret")
+    dialog.get_by_label("New client secret").fill("what the provider gave us")
+    dialog.get_by_role("button", name="Save secret").click()
+    expect_shown(page.get_by_text("Client secret set. Test it."))
+
+
+def sign_in_at_provider(page: Page, subject: str) -> None:
+    """On the provider's page, which opens by itself."""
+    expect_shown(page.get_by_role("heading", name="Authorize Client"))
+    page.get_by_placeholder("sub").fill(subject)
+    page.get_by_role("button", name="Authorize").click()
+
+
+def run_test(page: Page) -> Page:
+    with page.expect_popup() as opened:
+        page.get_by_role("button", name="Test", exact=True).click()
+    tab = opened.value
+    sign_in_at_provider(tab, "sam")
+    expect_shown(tab.get_by_role("heading", name="The test passed"))
+    return tab
+
+
+def remove(page: Page) -> None:
+    """The portal is used by other tests, too."""
+    page.goto("/security/")
+    page.locator("#single-sign-on-state").get_by_role("button", name="Remove").click()
+    expect_shown(page.get_by_text("Single sign-on was removed."))
+
+
+def join(page: Page) -> None:
+    page.goto("/accounts/login/")
+    page.get_by_role("link", name="Sign in with single sign-on").click()
+    page.get_by_label("E-mail").fill(SAM)
+    assert serious_violations(page) == []
+    page.get_by_role("button", name="Continue").click()
+    sign_in_at_provider(page, "sam")
+    page.wait_for_url("**/")
+    expect_shown(page.get_by_role("heading", name="Overview"))
+
+
+def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(
+    open_fresh_page: Callable[..., Page],
+    chromium: Browser,
+    live_portal: LivePortal,
+    provider: OpenIDProvider,
+    album: ScreenshotAlbum,
+) -> None:
+    mira = open_fresh_page("Mira")
+    set_up(mira, provider.issuer)
+    tab = run_test(mira)
+    take_pictures(album, tab, "single-sign-on-tested")
+    expect_shown(mira.locator("#single-sign-on-test", has_text=f"{SAM}, group studio"))
+    assert serious_violations(mira) == []
+    mira.get_by_role("switch", name="Require single sign-on").click()
+    try:
+        expect_shown(mira.get_by_text("Single sign-on is required of everyone but owners now."))
+        take_pictures(album, mira, "single-sign-on-card")
+        with chromium.new_context(base_url=live_portal.portal) as context:
+            sam = context.new_page()
+            join(sam)
+            vera = live_portal.person("Vera")
+            other = chromium.new_context(base_url=live_portal.portal).new_page()
+            other.goto("/accounts/login/")
+            take_pictures(album, other, "single-sign-on-login")
+            other.get_by_label("E-mail").fill(vera.email)
+            other.locator("input[name=password]").fill(vera.password)
+            other.get_by_role("button", name="Sign in", exact=True).click()
+            expect_shown(other.get_by_text(re.compile("requires single sign-on")))
+            assert serious_violations(other) == []
+            take_pictures(album, other, "single-sign-on-required")
+            other.context.close()
+    finally:
+        remove(mira)

@@ -1,0 +1,128 @@
+"""Sign in with single sign-on at a real provider: join, keep the role of the groups, come back."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from dashboard.account.sign_in_history import append_sign_ins_to_audit
+from dashboard.models import AlertEvent, AuditEvent, SignInEvent, User
+from dashboard.monitoring.log_format import redact_text
+from tests.dashboard.single_sign_on.conftest import come_back, provider_url, start
+
+SAM = "sam.okafor@northlight.example"
+
+
+def test_a_person_of_a_group_joins_with_its_role_and_is_signed_in(
+    sign_in_at_provider, northlight, client
+):
+    page = sign_in_at_provider(client, SAM, groups=["staff", "studio", "finance"])
+    assert page.redirect_chain == [("/", 302)]
+    member = northlight.memberships.get(user__email=SAM)
+    assert (str(member.user), member.role) == ("Sam Okafor", "treasurer")  # the first match
+    assert not member.user.has_usable_password()
+    assert client.get(reverse("members")).status_code == 200
+    event = AuditEvent.objects.get(action="single_sign_on.join")
+    assert (event.actor_name, event.after) == (
+        "Sam Okafor",
+        {"address": SAM, "role": "treasurer"},
+    )
+    assert AlertEvent.objects.get().title == "Sam Okafor joined Northlight"
+
+
+def test_a_sign_in_is_in_the_history_and_in_the_audit_log(sign_in_at_provider, client, northlight):
+    sign_in_at_provider(client, SAM, groups="studio")
+    event = SignInEvent.objects.get()
+    assert (event.outcome, event.method) == ("signed_in", "single sign-on")
+    append_sign_ins_to_audit()
+    entry = AuditEvent.objects.get(action="sign_in")
+    assert (entry.team_id, entry.details["method"]) == (northlight.pk, "single sign-on")
+
+
+def test_the_role_follows_the_groups_at_each_sign_in(sign_in_at_provider, client, northlight):
+    sign_in_at_provider(client, SAM, groups=["studio"])
+    sign_in_at_provider(Client(), SAM.upper(), groups=["video-admins", "studio"])
+    member = northlight.memberships.get(user__email=SAM)
+    assert member.role == "admin"
+    entry = AuditEvent.objects.get(action="member.role")
+    assert (entry.before, entry.after) == ({"role": "producer"}, {"role": "admin"})
+    assert (entry.actor_name, entry.details) == ("Single sign-on", {"person": "Sam Okafor"})
+    sign_in_at_provider(Client(), SAM, groups=["studio"])
+    member.refresh_from_db()
+    assert member.role == "producer"
+    assert User.objects.filter(email=SAM).count() == 1
+
+
+def test_an_owner_stays_owner_whatever_the_groups_say(sign_in_at_provider, client, mira):
+    sign_in_at_provider(client, mira.user.email, groups=["studio"])
+    mira.refresh_from_db()
+    assert mira.role == "owner"
+    assert client.get(reverse("members")).status_code == 200
+
+
+def test_without_a_listed_group_the_default_role_counts(
+    sign_in_at_provider, single_sign_on, client, northlight
+):
+    single_sign_on.default_role = "viewer"
+    single_sign_on.save()
+    sign_in_at_provider(client, SAM, groups=["renamed-studio"])
+    assert northlight.memberships.get(user__email=SAM).role == "viewer"
+
+
+def test_groups_are_also_read_from_another_claim(
+    sign_in_at_provider, single_sign_on, client, northlight
+):
+    single_sign_on.groups_claim = "roles"
+    single_sign_on.save()
+    sign_in_at_provider(client, SAM, roles=["finance"], groups=["video-admins"])
+    assert northlight.memberships.get(user__email=SAM).role == "treasurer"
+
+
+def test_the_e_mail_address_leads_to_the_provider_and_back_to_the_page(
+    single_sign_on, provider, client, mira
+):
+    provider.add_person("mira", email="mira@northlight.example", email_verified=True)
+    form = {"address": "Mira@Northlight.example", "next": "/tokens/"}
+    url = provider_url(client.post(reverse("single-sign-on"), form))
+    answer = come_back(client, provider.approve(url, "mira"))
+    assert (answer.status_code, answer.url) == (302, "/tokens/")
+
+
+def test_a_known_and_an_unknown_address_of_a_domain_get_the_same_answer(single_sign_on, mira):
+    answers = []
+    for address in ("mira@northlight.example", "nobody@northlight.example"):
+        answer = Client().post(reverse("single-sign-on"), {"address": address})
+        answers.append((answer.status_code, answer.content.decode().count(single_sign_on.host)))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 200
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("otto@elsewhere.example", "No team signs in with single sign-on for elsewhere.example."),
+        ("nonsense", "Enter an e-mail address"),
+        ("", "Enter your e-mail address."),
+    ],
+)
+def test_an_address_without_single_sign_on_is_told_so(single_sign_on, client, address, sentence):
+    answer = client.post(reverse("single-sign-on"), {"address": address})
+    assert answer.status_code == 422
+    assert sentence in answer.content.decode()
+    assert f'value="{address}"' in answer.content.decode() or not address
+
+
+def test_the_provider_gets_a_challenge_and_never_the_verifier(single_sign_on, client):
+    url = start(client, single_sign_on)
+    (pending,) = client.session["openid_authorizations"]
+    assert "code_challenge_method=S256" in url
+    assert "scope=openid+email+profile" in url
+    assert pending["verifier"] not in url
+    assert pending["state"] in url
+    assert pending["nonce"] in url
+
+
+def test_the_log_does_not_show_the_code_of_the_provider():
+    line = "GET /accounts/oidc/callback/?code=d8ab8Uo6vdSxo2gx&state=x 200"
+    assert redact_text(line) == "GET /accounts/oidc/callback/?[redacted] 200"
