@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
 from allauth.mfa.models import Authenticator
 from django.contrib.auth.hashers import make_password
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from dashboard.models import AuditEvent, Role
@@ -101,3 +104,17 @@ def test_one_team_does_not_weaken_a_member_of_another_one(lost_priya, browser) -
     refused = reset(browser, lost_priya)
     assert (refused.status_code, b"is also in another team" in refused.content) == (422, True)
     assert has_second_factor(lost_priya.user)
+
+
+def test_the_operator_resets_it_by_command_and_each_team_reads_it(lost_priya) -> None:
+    team = TeamFactory(name="Otherwhere")
+    MembershipFactory(team=team, user=lost_priya.user, role=Role.OWNER)
+    out = StringIO()
+    call_command("reset_second_factor", lost_priya.user.email.upper(), stdout=out)
+    assert "signs in with the password alone now" in out.getvalue()
+    assert not has_second_factor(lost_priya.user)
+    events = AuditEvent.objects.filter(action="second_factor.reset", source="command")
+    assert {event.team_id for event in events} == {lost_priya.team_id, team.pk}
+    for address in (lost_priya.user.email, "nobody@northlight.example"):
+        with pytest.raises(CommandError):
+            call_command("reset_second_factor", address)
