@@ -14,8 +14,11 @@ from django.conf import settings
 from django.utils import timezone
 
 from dashboard.account.queries.sessions import SessionRow, load_session_rows
-from dashboard.models import SignInOutcome, User
+from dashboard.models import Membership, SignInOutcome, User
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.member_token import load_own_token
+from dashboard.shared.roles import Permission, role_allows
+from dashboard.shared.token_status import TokenStatus, build_token_status
 
 FEW_RECOVERY_CODES = 2  # of which the page warns
 PASSWORD_OUTCOMES = (SignInOutcome.PASSWORD_CHANGED, SignInOutcome.PASSWORD_RESET)
@@ -52,6 +55,14 @@ class RecoveryCodesState:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnToken:
+    last_four: str
+    account: str
+    status: TokenStatus
+    checked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class AccountPage:
     """`passkey_obstacle`: why the browser cannot make passkeys at this address of the portal."""
 
@@ -64,6 +75,8 @@ class AccountPage:
     sessions: tuple[SessionRow, ...]
     has_password: bool
     password_changed_at: datetime | None
+    keeps_token: bool
+    token: OwnToken | None
 
     @property
     def has_second_factor(self) -> bool:
@@ -75,7 +88,7 @@ class AccountPage:
 
 
 def build_account_page(request: TeamRequest) -> AccountPage:
-    """Four queries."""
+    """Five queries."""
     user, membership = request.user, request.membership
     rows = list(Authenticator.objects.filter(user=user).order_by("created_at", "pk"))
     passkeys = build_passkey_rows(rows)
@@ -91,7 +104,18 @@ def build_account_page(request: TeamRequest) -> AccountPage:
         sessions=load_session_rows(user, key, {row.id: row.name for row in passkeys}),
         has_password=user.has_usable_password(),
         password_changed_at=changes.values_list("happened_at", flat=True).first(),
+        keeps_token=role_allows(membership.role, Permission.KEEP_TOKEN),
+        token=build_own_token(membership),
     )
+
+
+def build_own_token(reader: Membership) -> OwnToken | None:
+    """Return the token that the reader's work runs on, or the best of those that do not work."""
+    token = load_own_token(reader)
+    if token is None:
+        return None
+    status = build_token_status(token)
+    return OwnToken(token.last_four, token.account.label, status, token.checked_at)
 
 
 def is_email_change_pending(user: User) -> bool:
