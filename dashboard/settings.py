@@ -159,6 +159,11 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"min_length": 10},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
+        "OPTIONS": {"user_attributes": ("email", "name")},
+    },
+    {"NAME": "dashboard.account.password_words.ContextWordValidator"},
 ]
 LOGIN_REDIRECT_URL = "/"
 LOGIN_URL = "account_login"

@@ -18,10 +18,7 @@ from dashboard.account.sign_in_history import (
 )
 from dashboard.account.sign_in_limits import consume_sign_in_attempt, remember_client
 from dashboard.models import SignInOutcome, User
-from dashboard.shared.openid.session_teams import (
-    find_required_single_sign_on,
-    single_sign_on_team_id,
-)
+from dashboard.shared.openid.session_teams import find_required_single_sign_on
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -66,10 +63,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return response
 
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
-        team_id = single_sign_on_team_id(request.session, user.pk)
-        outcome = SignInOutcome.SIGNED_IN if team_id is None else SignInOutcome.SINGLE_SIGN_ON
         method = authentication_method(get_authentication_records(request, user))
-        record_sign_in(request, outcome, user.email, user, method)
+        record_sign_in(request, SignInOutcome.SIGNED_IN, user.email, user, method)
         record_bypassed_single_sign_on(request, user)
         response: HttpResponse = super().post_login(request, user, **more)
         remember_client(response, user.email)

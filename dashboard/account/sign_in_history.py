@@ -28,7 +28,6 @@ from dashboard.shared.openid.session_teams import bypassed_memberships
 AUDIT_BATCH_SIZE = 200  # sign-ins per transaction, which locks the chains of their teams
 AUDIT_ACTIONS = {
     SignInOutcome.SIGNED_IN: AuditAction.SIGN_IN,
-    SignInOutcome.SINGLE_SIGN_ON: AuditAction.SIGN_IN,
     SignInOutcome.PASSWORD_CHANGED: AuditAction.PASSWORD_CHANGE,
     SignInOutcome.PASSWORD_RESET: AuditAction.PASSWORD_RESET,
 }
@@ -43,7 +42,6 @@ REFUSAL_REASONS = {
 }
 SIGN_IN_METHODS = {
     SignInOutcome.SIGNED_IN: "password",
-    SignInOutcome.SINGLE_SIGN_ON: "single sign-on",
     SignInOutcome.PASSWORD_CHANGED: "in the portal",
     SignInOutcome.PASSWORD_RESET: "by a link in a mail",
 }

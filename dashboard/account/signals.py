@@ -59,6 +59,7 @@ def enqueue_password_changed_mail(request: HttpRequest, user: User) -> None:
 def after_second_factor(user: User, authenticator: Authenticator, **_: Any) -> None:
     """Tell a person that a recovery code was used, and how many are left."""
     if authenticator.type == Authenticator.Type.RECOVERY_CODES:
+        authenticator.refresh_from_db()  # allauth passes it as it was before the code was used
         left = len(authenticator.wrap().get_unused_codes())
         mail_account_change(user, AccountChange.RECOVERY_CODE_USED, str(left))
 

@@ -322,7 +322,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('address', models.EmailField(help_text='As typed, in lower case.', max_length=254)),
-                ('outcome', models.CharField(choices=[('signed_in', 'signed in'), ('wrong', 'wrong address or password'), ('limited', 'too many wrong passwords'), ('disabled', 'right password of a disabled account'), ('single_sign_on', 'signed in with single sign-on'), ('sso_refused', 'refused after single sign-on'), ('sso_required', 'right password, but single sign-on is required'), ('password_changed', 'password changed'), ('password_reset', 'password set by a link'), ('wrong_factor', 'wrong second factor'), ('factor_limited', 'too many wrong codes')], max_length=16)),
+                ('outcome', models.CharField(choices=[('signed_in', 'signed in'), ('wrong', 'wrong address or password'), ('limited', 'too many wrong passwords'), ('disabled', 'right password of a disabled account'), ('sso_refused', 'refused after single sign-on'), ('sso_required', 'right password, but single sign-on is required'), ('password_changed', 'password changed'), ('password_reset', 'password set by a link'), ('wrong_factor', 'wrong second factor'), ('factor_limited', 'too many wrong codes')], max_length=16)),
                 ('client_ip', models.GenericIPAddressField()),
                 ('user_agent', models.CharField(blank=True, max_length=200)),
                 ('happened_at', models.DateTimeField(auto_now_add=True, db_index=True)),

@@ -11,7 +11,6 @@ class SignInOutcome(models.TextChoices):
     WRONG_PASSWORD = "wrong", "wrong address or password"
     RATE_LIMITED = "limited", "too many wrong passwords"
     DISABLED = "disabled", "right password of a disabled account"
-    SINGLE_SIGN_ON = "single_sign_on", "signed in with single sign-on"
     SSO_REFUSED = "sso_refused", "refused after single sign-on"
     SSO_REQUIRED = "sso_required", "right password, but single sign-on is required"
     PASSWORD_CHANGED = "password_changed", "password changed"

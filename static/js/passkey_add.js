@@ -1,5 +1,5 @@
-// Makes a passkey: submitting form[data-passkey-add] asks the browser for one, with the options in the attribute, and then
-// sends it with the form.
+// Makes a passkey: submitting form[data-passkey-add] asks the browser for one, with the options in the attribute, and
+// then sends it with the form.
 (() => {
   const NO_SUPPORT = "This browser cannot make passkeys. Use a newer one.";
   const EXISTS = "This device has a passkey for your account already.";

@@ -1,5 +1,5 @@
-// Signs in with a passkey: the button of form[data-passkey-use] asks the browser for one and submits it. The options are the
-// value of the attribute, else fetched from the form's address. The form is shown where the browser can do it.
+// Signs in with a passkey: the button of form[data-passkey-use] asks the browser for one and submits it. The options are
+// the value of the attribute, else fetched from the form's address. The form is shown where the browser can do it.
 (() => {
   const NOT_USED = "No passkey was used. Try again, or sign in in another way.";
 

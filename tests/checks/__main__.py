@@ -25,6 +25,7 @@ from tests.checks import (
     names,
     operation_literals,
     reached_operations,
+    security_table,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,6 +97,7 @@ RULES: list[Rule] = [
     ("names in docstrings", run_own_check(docstring_names.find_unknown_names)),
     ("operation names", run_own_check(operation_literals.find_operation_literals)),
     ("reached operations", run_own_check(reached_operations.find_reach_problems)),
+    ("security table", run_own_check(security_table.find_security_table_problems)),
     ("secrets, local paths", run_own_check(forbidden_text.find_forbidden_text)),
 ]
 

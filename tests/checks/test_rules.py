@@ -15,6 +15,7 @@ from tests.checks import (
     lock_files,
     operation_literals,
     reached_operations,
+    security_table,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -215,3 +216,28 @@ def test_the_name_of_an_operation_is_found_outside_its_table(tmp_path):
     assert list(operation_literals.literals_below(tmp_path, tmp_path / "proxyapi", names)) == []
     page.write_text('SENT = ["me.get"] * 3\n' + '("me.get")\n' * operation_literals.MAX_LITERALS)
     assert len(list(operation_literals.find_operation_literals(tmp_path))) > 2
+
+
+@pytest.mark.parametrize(
+    ("state", "problem"),
+    [
+        ("met by `test_it_holds`", ""),
+        ("met by `make check`: “lint” (no eval)", ""),
+        ("not applicable: not used", ""),
+        ("open: the proxy decides", ""),
+        ("met by `test_gone`", "1: 1.2.3 names the test test_gone, which does not exist"),
+        ("met by `make check`: “hope”", "1: 1.2.3 names “hope”, which make check does not have"),
+        ("met by care", "1: 1.2.3 is met by nothing that is run"),
+    ],
+)
+def test_a_requirement_names_only_tests_and_rules_that_exist(state, problem):
+    table = f"| 1.2.3 | it holds | {state} |"
+    found = list(security_table.table_problems(table, {"test_it_holds"}, {"lint"}))
+    assert found == ([problem] if problem else [])
+
+
+def test_a_requirement_has_one_row_and_one_of_three_states():
+    row = "| 1.2.3, 1.2.5–1.2.7 | it holds | perhaps |"
+    found = list(security_table.table_problems(f"{row}\n{row}", set(), set()))
+    assert len(found) == 3
+    assert "has two rows" in found[1]

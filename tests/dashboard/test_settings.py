@@ -189,3 +189,13 @@ def test_behind_tls_no_link_for_a_password_is_written_to_the_log(
     print_it = f"{IMPORT} as s; print(s.PASSWORD_RESET_BY_EMAIL)"
     done = done_with(print_it, PORTAL_URL="https://reelroom.example", **environ)
     assert done.stdout.strip() == resets, done.stderr
+
+
+def test_behind_tls_cookies_and_pages_are_for_https_alone() -> None:
+    names = ("SESSION_COOKIE_NAME", "CSRF_COOKIE_NAME", "SESSION_COOKIE_SECURE")
+    names += ("CSRF_COOKIE_SECURE", "SECURE_SSL_REDIRECT", "SECURE_HSTS_SECONDS")
+    names += ("SECURE_HSTS_INCLUDE_SUBDOMAINS", "SECURE_REDIRECT_EXEMPT")
+    program = f"import dashboard.settings as s; print([getattr(s, name) for name in {names}])"
+    done = done_with(program, BEHIND_TLS="true", PORTAL_URL="https://reelroom.example")
+    cookies = "'__Host-session', '__Host-csrf', True, True, True"
+    assert done.stdout.strip() == f"[{cookies}, 31536000, True, ['^(healthz|readyz)$']]"

@@ -26,6 +26,15 @@ OURS = ("web", *BACKGROUND, "sandbox")
 SECRETS = ("SECRET_KEY", "ENCRYPTION_KEYS", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
 
 
+def test_the_image_holds_only_what_runs() -> None:
+    copied = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(), re.M)
+    parts = {part for line in copied for part in line.split()}
+    files = {"${LOCK}", "manage.py", "LICENSE", "docs/reference/licences.md"}
+    assert parts == files | {"dashboard", "proxyapi", "templates", "static"}
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    assert {".git", ".env", "var", "tests"} <= set(ignored)
+
+
 def test_the_sandbox_gets_nothing_of_the_portal() -> None:
     sandbox = SERVICES["sandbox"]
     assert "env_file" not in sandbox

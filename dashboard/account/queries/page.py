@@ -15,8 +15,11 @@ from django.utils import timezone
 
 from dashboard.account.notifications import NotificationRow, load_notification_rows
 from dashboard.account.queries.sessions import SessionRow, load_session_rows
-from dashboard.models import SignInOutcome, User
+from dashboard.models import Membership, SignInOutcome, User
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.member_token import load_own_token
+from dashboard.shared.roles import Permission, role_allows
+from dashboard.shared.token_status import TokenStatus, build_token_status
 
 FEW_RECOVERY_CODES = 2  # of which the page warns
 PASSWORD_OUTCOMES = (SignInOutcome.PASSWORD_CHANGED, SignInOutcome.PASSWORD_RESET)
@@ -53,6 +56,14 @@ class RecoveryCodesState:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnToken:
+    last_four: str
+    account: str
+    status: TokenStatus
+    checked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class AccountPage:
     """`passkey_obstacle`: why the browser cannot make passkeys at this address of the portal."""
 
@@ -66,6 +77,8 @@ class AccountPage:
     has_password: bool
     password_changed_at: datetime | None
     notifications: Sequence[NotificationRow]
+    keeps_token: bool
+    token: OwnToken | None
 
     @property
     def has_second_factor(self) -> bool:
@@ -94,7 +107,18 @@ def build_account_page(request: TeamRequest) -> AccountPage:
         has_password=user.has_usable_password(),
         password_changed_at=changes.values_list("happened_at", flat=True).first(),
         notifications=load_notification_rows(user),
+        keeps_token=role_allows(membership.role, Permission.KEEP_TOKEN),
+        token=build_own_token(membership),
     )
+
+
+def build_own_token(reader: Membership) -> OwnToken | None:
+    """Return the token that the reader's work runs on, or the best of those that do not work."""
+    token = load_own_token(reader)
+    if token is None:
+        return None
+    status = build_token_status(token)
+    return OwnToken(token.last_four, token.account.label, status, token.checked_at)
 
 
 def is_email_change_pending(user: User) -> bool:

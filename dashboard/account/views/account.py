@@ -110,7 +110,7 @@ def confirm_password(request: TeamRequest) -> HttpResponse:
     return render_account_page(request, status=422, dialog=PASSWORD_TEMPLATE, form=form)
 
 
-def ask_for_password(request: TeamRequest) -> HttpResponse | None:
+def require_recent_password(request: TeamRequest) -> HttpResponse | None:
     """Return the dialog that asks for the password, and then shows this page; None if it was given
     recently."""
     if is_password_recent(request):

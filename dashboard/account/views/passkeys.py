@@ -16,9 +16,9 @@ from dashboard.account.actions.second_factor import add_passkey, remove_passkey
 from dashboard.account.forms.second_factor import PasskeyForm, PasskeyNameForm
 from dashboard.account.queries.devices import describe_device
 from dashboard.account.views.account import (
-    ask_for_password,
     render_account_dialog,
     render_account_page,
+    require_recent_password,
 )
 from dashboard.account.views.passkey_policy import allow_passkeys
 from dashboard.shared.http import TeamRequest, allow_get_or_post
@@ -36,8 +36,8 @@ NAME_TEMPLATE, REMOVAL_TEMPLATE = "account/_passkey_name.html", "account/_passke
 def create_passkey(request: TeamRequest) -> HttpResponse:
     """Store the passkey that the browser has made. The first second factor brings recovery codes,
     which only this response contains."""
-    if gate := ask_for_password(request):
-        return gate
+    if dialog := require_recent_password(request):
+        return dialog
     device = describe_device(request.headers.get("User-Agent", ""))
     data = request.POST if request.method == "POST" else None
     form = PasskeyForm(data, user=request.user, initial={"name": device.name})

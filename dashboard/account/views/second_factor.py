@@ -14,9 +14,9 @@ from dashboard.account.actions.second_factor import add_app, remove_app, renew_r
 from dashboard.account.forms.second_factor import AppSetUpForm
 from dashboard.account.queries.app_set_up import build_app_set_up
 from dashboard.account.views.account import (
-    ask_for_password,
     render_account_dialog,
     render_account_page,
+    require_recent_password,
 )
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.recent_password import RecentPasswordForm
@@ -34,8 +34,8 @@ def set_up_app(request: TeamRequest) -> HttpResponse:
     response contains the recovery codes."""
     if find_app(request) is not None:
         return redirect("account")
-    if gate := ask_for_password(request):
-        return gate
+    if dialog := require_recent_password(request):
+        return dialog
     form = AppSetUpForm(request.POST if request.method == "POST" else None, user=request.user)
     if request.method == "POST" and form.is_valid():
         codes = add_app(request, form)

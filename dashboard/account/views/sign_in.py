@@ -47,7 +47,7 @@ class PasskeySignInView(LoginWebAuthnView):  # type: ignore[misc]
     """Sign-in by a passkey alone. GET with `Accept: application/json` returns the options."""
 
     def form_invalid(self, form: Form) -> HttpResponse:
-        for sentence in form.errors.get("credential", form.non_field_errors()):
+        for sentence in form.non_field_errors():
             messages.error(self.request, str(sentence))
         page = self.request.POST.get(REDIRECT_FIELD_NAME, "")
         query = f"?{urlencode({REDIRECT_FIELD_NAME: page})}" if page else ""

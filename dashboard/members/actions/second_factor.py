@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from allauth.mfa.models import Authenticator
 from django.db import transaction
 
 from dashboard.members.actions.removal import check_can_remove_member
-from dashboard.models import AuditAction, Membership
+from dashboard.models import AuditAction, Membership, User
 from dashboard.shared.access import check_permission
 from dashboard.shared.account_changes import AccountChange, mail_account_change
-from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
+from dashboard.shared.audit_log import (
+    AuditActor,
+    append_audit_rows_last,
+    person_actor,
+    record_audit_event,
+    system_actor,
+)
 from dashboard.shared.roles import Permission
 from dashboard.shared.second_factor import has_second_factor
 from dashboard.shared.user_sessions import delete_sessions
@@ -19,7 +27,7 @@ from proxyapi.refusals import Refusal
 NO_SECOND_FACTOR = "{name} has no two-factor sign-in to reset."
 IN_OTHER_TEAM = (
     "{name} is also in another team, which this would concern. Only the operator of the portal can "
-    "reset it."
+    "reset it, with manage.py reset_second_factor."
 )
 
 
@@ -39,12 +47,29 @@ def reset_second_factor(*, by: Membership, member: Membership) -> None:
         raise Refusal(NO_SECOND_FACTOR.format(name=name))
     if member.user.memberships.exclude(pk=member.pk).exists():
         raise Refusal(IN_OTHER_TEAM.format(name=name))
-    removed = Authenticator.objects.filter(user=member.user).order_by("pk")
+    remove_second_factors(member.user, [person_actor(by)], str(by.user))
+
+
+@transaction.atomic
+@append_audit_rows_last()
+def reset_second_factor_by_command(user: User) -> None:
+    """Do the same for a person of any teams, on behalf of the operator. Raises `Refusal`."""
+    if not has_second_factor(user):
+        raise Refusal(NO_SECOND_FACTOR.format(name=user))
+    memberships = user.memberships.select_related("team").order_by("team_id")
+    actors = [system_actor(row.team, "manage.py reset_second_factor") for row in memberships]
+    remove_second_factors(user, actors, "The operator of the portal")
+
+
+def remove_second_factors(user: User, actors: Sequence[AuditActor], by_name: str) -> None:
+    """Each actor stands for a team in whose audit log it is recorded."""
+    removed = Authenticator.objects.filter(user=user).order_by("pk")
     before = {"factors": ", ".join(str(row.get_type_display()) for row in removed)}
     removed.delete()
-    ended = delete_sessions(member.user)
-    record_audit_event(
-        by, AuditAction.SECOND_FACTOR_RESET, member.user_id, before=before, sessions=ended
-    )
-    mail_account_change(member.user, AccountChange.SECOND_FACTOR_RESET, str(by.user))
-    publish_event(by.team.tenant_id, EventType.MEMBER, by.team_id)
+    ended = delete_sessions(user)
+    for actor in actors:
+        record_audit_event(
+            actor, AuditAction.SECOND_FACTOR_RESET, user.pk, before=before, sessions=ended
+        )
+        publish_event(actor.team.tenant_id, EventType.MEMBER, actor.team.pk)
+    mail_account_change(user, AccountChange.SECOND_FACTOR_RESET, by_name)

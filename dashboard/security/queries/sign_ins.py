@@ -12,7 +12,6 @@ MAX_SIGN_INS_SHOWN = 5
 MAX_EVENTS_READ = 60  # repeated wrong passwords of one client are one line
 OUTCOME_STATES = {
     SignInOutcome.SIGNED_IN: ("completed", "signed in"),
-    SignInOutcome.SINGLE_SIGN_ON: ("completed", "signed in with single sign-on"),
     SignInOutcome.SSO_REFUSED: ("failed", "refused after single sign-on"),
     SignInOutcome.SSO_REQUIRED: ("failed", "password, but single sign-on is required"),
     SignInOutcome.PASSWORD_CHANGED: ("info", "password changed"),

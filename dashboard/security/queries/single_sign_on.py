@@ -142,7 +142,9 @@ def describe_last_test(row: SingleSignOn, *, is_tested: bool) -> SingleSignOnTes
 def absent_members_sentence(reader: Membership) -> str:
     """Name the members, besides owners, of whom no sign-in with it is kept."""
     signed_in = SignInEvent.objects.filter(
-        outcome=SignInOutcome.SINGLE_SIGN_ON, user__memberships__team=reader.team
+        outcome=SignInOutcome.SIGNED_IN,
+        method__startswith="single sign-on",
+        user__memberships__team=reader.team,
     )
     members = reader.team.memberships.exclude(role=Role.OWNER).select_related("user")
     absent = members.exclude(user__in=signed_in.values("user"))

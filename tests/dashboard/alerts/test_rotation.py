@@ -5,6 +5,8 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.utils import decrypt
 from django.apps import apps
 from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
@@ -13,6 +15,7 @@ from dashboard.models import AlertWebhook
 from proxyapi.credentials import encryption, token_vault
 from proxyapi.credentials.key_rotation import sealed_models
 from proxyapi.upstream.secret import Secret
+from tests.passkeys import store_second_factors
 
 OLD, NEW = (
     f"old:{encryption.generate_encryption_key()}",
@@ -90,5 +93,22 @@ def test_every_sealed_field_is_one_that_the_check_and_the_rotation_know():
     }
     assert holders == set(sealed_models())
     assert {model.__name__ for model in holders} == {
-        *("Token", "AlertWebhook", "StoredFile", "SingleSignOnSecret"),
+        *("Token", "AlertWebhook", "StoredFile", "SecondFactorSecret", "SingleSignOnSecret"),
     }
+
+
+def test_the_secrets_of_second_factors_are_encrypted_again(priya, settings):
+    key = store_second_factors(priya.user)
+    settings.ENCRYPTION_KEYS = f"{NEW},{OLD}"
+    assert "2 second factors need an old key." in rotate("--dry-run")
+    rotate()
+    settings.ENCRYPTION_KEYS = NEW
+    app = Authenticator.objects.get(type=Authenticator.Type.TOTP)
+    assert decrypt(app.data["secret"]) == key
+
+
+def test_a_second_factor_that_does_not_open_is_named(priya, settings):
+    store_second_factors(priya.user)
+    settings.ENCRYPTION_KEYS = NEW
+    with pytest.raises(CommandError, match="2 second factors"):
+        rotate()

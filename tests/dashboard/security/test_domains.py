@@ -121,6 +121,14 @@ def test_a_wrong_domain_is_kept_in_the_field_with_the_reason(
     assert not TeamSecurity.objects.exists()
 
 
+def test_of_a_field_that_comes_twice_the_last_counts(
+    mira: Membership, confirmed_client_of: ClientOf
+) -> None:
+    form = {"domain": ["first.example", "last.example"]}
+    confirmed_client_of(mira).post(f"{ADD}?domain=query.example", form)
+    assert listed(mira) == ["last.example"]
+
+
 def test_a_domain_twice_is_said_and_one_too_many_is_refused(
     mira: Membership, confirmed_client_of: ClientOf
 ) -> None:

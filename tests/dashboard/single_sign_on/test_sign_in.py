@@ -33,7 +33,8 @@ def test_a_person_of_a_group_joins_with_its_role_and_is_signed_in(
 
 def test_a_sign_in_is_in_the_history_and_in_the_audit_log(sign_in_at_provider, client, northlight):
     sign_in_at_provider(client, SAM, groups="studio")
-    assert SignInEvent.objects.get().outcome == "single_sign_on"
+    event = SignInEvent.objects.get()
+    assert (event.outcome, event.method) == ("signed_in", "single sign-on")
     append_sign_ins_to_audit()
     entry = AuditEvent.objects.get(action="sign_in")
     assert (entry.team_id, entry.details["method"]) == (northlight.pk, "single sign-on")

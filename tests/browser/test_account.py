@@ -1,0 +1,141 @@
+"""A person protects their own account: by a passkey of a virtual authenticator, and by an app."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+import pytest
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.member_page import PRICED_TIMEOUT_MS, sign_in
+from tests.browser.page_audit import serious_violations
+from tests.browser.portal_process import DemoPerson, LivePortal
+
+AUTHENTICATOR = {
+    "protocol": "ctap2",
+    "transport": "internal",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserVerified": True,
+    "automaticPresenceSimulation": True,
+}
+
+
+@pytest.fixture
+def vera(live_portal: LivePortal) -> DemoPerson:
+    return live_portal.person("Vera")
+
+
+@pytest.fixture
+def page(chromium: Browser, live_portal: LivePortal, vera: DemoPerson) -> Iterator[Page]:
+    """Vera's, at the host name of this machine: an IP address has no passkeys."""
+    address = live_portal.portal.replace("127.0.0.1", "localhost")
+    with chromium.new_context(base_url=address, reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.set_default_timeout(PRICED_TIMEOUT_MS)
+        sign_in(page, vera)
+        yield page
+
+
+def add_virtual_authenticator(page: Page) -> None:
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("WebAuthn.enable")
+    devtools.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
+
+
+def sign_out(page: Page) -> None:
+    page.get_by_role("button", name="your account").click()
+    page.get_by_role("button", name="Sign out", exact=True).click()
+    page.wait_for_url(re.compile("/accounts/login/"))
+
+
+def save_recovery_codes(page: Page) -> list[str]:
+    """Download them, and say that they are saved."""
+    codes = page.locator(".codes li").all_inner_texts()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download").click()
+    assert download.value.path().read_text().split() == codes
+    assert len(codes) == 10
+    assert serious_violations(page) == []
+    page.get_by_role("button", name="I have saved them").click()
+    expect(page.get_by_text("10 of 10 unused")).to_be_visible()
+    return codes
+
+
+def totp_code(key: str) -> str:
+    return format_hotp_value(hotp_value(key, int(time.time()) // 30))
+
+
+def enter_password(page: Page, person: DemoPerson) -> None:
+    page.locator("input[name=login]").fill(person.email)
+    page.locator("input[name=password]").fill(person.password)
+    page.locator("input[name=password]").press("Enter")
+    page.wait_for_url(re.compile("/second-factor/"))
+
+
+def enter_code(page: Page, label: str, code: str) -> None:
+    page.get_by_label(label, exact=True).fill(code)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+def test_a_passkey_is_added_and_signs_in_alone(page: Page, vera: DemoPerson) -> None:
+    add_virtual_authenticator(page)
+    page.goto("/account/")
+    assert serious_violations(page) == []
+    page.get_by_role("button", name="Add a passkey").click()
+    dialog = page.get_by_role("dialog", name="Add a passkey")
+    dialog.get_by_label("Name").fill("MacBook")
+    assert serious_violations(page) == []
+    dialog.get_by_role("button", name="Add passkey").click()
+    save_recovery_codes(page)
+    sign_out(page)
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    page.wait_for_url(lambda url: "/accounts/login" not in url)
+    page.goto("/account/")
+    expect(page.locator("#sessions")).to_contain_text("passkey “MacBook”")
+    remove_passkey(page, vera)
+
+
+def remove_passkey(page: Page, person: DemoPerson) -> None:
+    """The password was not given at this sign-in, so it is asked for."""
+    page.get_by_role("button", name="Actions for MacBook").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Remove MacBook?")
+    dialog.get_by_label("Your password").fill(person.password)
+    dialog.get_by_role("button", name="Remove passkey").click()
+    expect(page.get_by_text("The passkey was removed.")).to_be_visible()
+
+
+def test_an_app_is_set_up_and_asked_at_sign_in(page: Page, vera: DemoPerson) -> None:
+    page.goto("/account/")
+    page.get_by_role("link", name="Set up an app").click()
+    key = page.locator("#two-factor code").inner_text().replace(" ", "")
+    assert serious_violations(page) == []
+    page.get_by_label("Enter the six digits it shows now.").fill("000000")
+    page.get_by_role("button", name="Turn on").click()
+    expect(page.get_by_text("This code is wrong.")).to_be_visible()
+    page.get_by_label("Enter the six digits it shows now.").fill(totp_code(key))
+    page.get_by_role("button", name="Turn on").click()
+    codes = save_recovery_codes(page)
+    sign_out(page)
+    enter_password(page, vera)
+    assert serious_violations(page) == []
+    enter_code(page, "Code", totp_code(key))
+    page.wait_for_url(lambda url: "/accounts/login" not in url)
+    sign_out(page)
+    enter_password(page, vera)
+    enter_code(page, "Code", codes[0])
+    page.wait_for_url(lambda url: "/accounts/login" not in url)
+    page.goto("/account/")
+    expect(page.get_by_text("9 of 10 unused")).to_be_visible()
+    turn_off_app(page)
+
+
+def turn_off_app(page: Page) -> None:
+    page.get_by_role("button", name="Turn off").click()
+    dialog = page.get_by_role("dialog", name="Turn off the authenticator app?")
+    dialog.get_by_role("button", name="Turn off").click()
+    expect(page.get_by_text("Two-factor sign-in by app is off.")).to_be_visible()
