@@ -40,7 +40,7 @@ def set_up_app(request: TeamRequest) -> HttpResponse:
     form = AppSetUpForm(request.POST if request.method == "POST" else None, user=request.user)
     if request.method == "POST" and form.is_valid():
         codes = add_app(request, form)
-        return render_account_page(request, new_codes=codes)
+        return render_account_page(request, new_codes=codes) if codes else redirect("account")
     set_up = build_app_set_up(request.user, form.secret)
     status = 422 if form.errors else 200
     return render_account_page(request, status=status, set_up=set_up, set_up_form=form)
