@@ -56,6 +56,7 @@ FORM_PAGES = {
     "voice-samples": "voices",
     "selection-hide": "library",
     "selection-restorations": "library",
+    "getting-started-hide": "overview",
     "session": "overview",
     "storyboard-duplicates": "storyboards",
     "storyboard-durations": "storyboards",
