@@ -46,13 +46,13 @@ class FirstOwnerForm(PortalForm):
         label="Password",
         strip=False,
         max_length=4096,
-        help_text="At least 10 characters, and not a common password.",
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, initial={"time_zone": settings.TIME_ZONE})
         self.fields["code"].widget.attrs["autofocus"] = True
+        self.fields["password"].limit = "10 characters or more"  # type: ignore[attr-defined]
         for name in ("team", "name"):
             reject_invisible(self.fields[name])
 
@@ -78,7 +78,8 @@ class FirstTokenForm(TokenForm):
         if settings.VIDEO_API_IS_SANDBOX:
             choices = [(USE_SANDBOX, "Use the sandbox"), (USE_TOKEN, "Paste a token")]
             self.fields["uses"] = forms.ChoiceField(choices=choices, initial=USE_SANDBOX)
-            self.fields["token"].required = str(self["uses"].value()) != USE_SANDBOX
+            self.fields["token"].required = not self.uses_sandbox
+        self.fields["token"].widget.attrs["autofocus"] = not self.uses_sandbox
 
     @property
     def uses_sandbox(self) -> bool:

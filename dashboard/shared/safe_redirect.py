@@ -64,6 +64,7 @@ FORM_PAGES = {
     "voice-samples": "voices",
     "selection-hide": "library",
     "selection-restorations": "library",
+    "getting-started-hide": "overview",
     "session": "overview",
     "session-limits": "security",
     "storyboard-duplicates": "storyboards",
