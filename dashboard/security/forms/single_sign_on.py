@@ -68,7 +68,7 @@ class SingleSignOnForm(RecentPasswordForm):
     ) -> None:
         """`edited`: values to show that were not sent to be saved."""
         super().__init__(request, data, initial=edited or initial_values(row))
-        self.row = row
+        self.row, self.is_unsaved = row, data is not None or edited is not None
         self.fields["issuer"].limit = "OpenID Connect"  # type: ignore[attr-defined]
         for name in ("issuer", "client_id", "groups_claim"):
             reject_invisible(self.fields[name])

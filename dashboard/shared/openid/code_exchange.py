@@ -19,6 +19,7 @@ from dashboard.shared.openid.client_secret import decrypt_client_secret
 from dashboard.shared.openid.errors import ProviderFailed
 from dashboard.shared.openid.id_token import ExpectedToken, verify_id_token
 from dashboard.shared.openid.provider import (
+    AWAY,
     HTTP_OK,
     ProviderMetadata,
     fetch_json,
@@ -31,6 +32,7 @@ from proxyapi.credentials.encryption import EncryptionError
 from proxyapi.upstream.secret import Secret
 
 MAX_GROUPS = 1000
+HTTP_SERVER_ERROR = 500
 PROVIDER_SAYS = "“{error}”. {meaning}"
 ERROR_MEANINGS = {
     "invalid_client": "The provider refused the client ID or the client secret.",
@@ -137,6 +139,8 @@ def redeem_code(
         "POST", metadata.token_endpoint, headers=headers, content=urlencode(form).encode()
     )
     answer = parse_json_object(response)
+    if response.status >= HTTP_SERVER_ERROR:
+        raise ProviderFailed(AWAY)
     if response.status != HTTP_OK or answer is None:
         raise ProviderFailed(describe_provider_error((answer or {}).get("error")))
     return answer

@@ -134,7 +134,7 @@ def request_provider(
         return send_outgoing_request(
             method,
             parse_outgoing_url(address),
-            headers={"accept": "application/json", **headers},
+            headers={"accept": "application/json", "accept-encoding": "identity", **headers},
             content=content,
             max_body_bytes=MAX_ANSWER_BYTES,
         )

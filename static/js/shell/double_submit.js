@@ -1,6 +1,7 @@
 // A plain form is submitted once: the pressed button shows that it is busy, and a second press does nothing. Forms sent
 // by htmx use hx-disabled-elt instead. Coming back to the page (back button) releases its forms. While autosave sends a
 // field of the form, the submit waits until that request has ended: two concurrent writes would overwrite each other.
+// A form that opens another tab leaves this page as it is, and may be sent again.
 (() => {
   const sent = new Set();
 
@@ -23,6 +24,7 @@
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (event.defaultPrevented || form.method !== "post" || isHtmx(form, event.submitter)) return;
+    if (form.target === "_blank") return;
     if (form.querySelector(".htmx-request")) {
       event.preventDefault();
       goAfter(form, event.submitter);

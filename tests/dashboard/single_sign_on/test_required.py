@@ -5,7 +5,10 @@ from __future__ import annotations
 from uuid import uuid4
 
 import pytest
+from allauth.account.internal.flows.login import record_authentication
+from allauth.account.utils import perform_login
 from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -13,6 +16,7 @@ from django.utils import timezone
 from dashboard.account.sign_in_history import append_sign_ins_to_audit
 from dashboard.models import AuditEvent, Membership, SignInEvent
 from dashboard.shared.live.stream_sessions import StreamSession, expired_sessions
+from tests.dashboard.account.second_factor_steps import enter_code, totp_code, turn_on_app
 from tests.factories import MembershipFactory, TeamFactory
 
 PASSWORD = "a lantern over the ice"
@@ -125,3 +129,27 @@ def test_the_mark_of_a_session_counts_for_its_own_user_only(required, priya, luc
     session["single_sign_on"] = [str(priya.team_id), str(luca.user_id)]
     session.save()
     assert browser.get(reverse("library")).status_code == 403
+
+
+def test_a_passkey_is_refused_too(required, priya, client, rf):
+    """The end of allauth's sign-in, which all its ways have in common."""
+    request = rf.post("/accounts/2fa/webauthn/login/")
+    request.session, request.user = client.session, AnonymousUser()
+    record_authentication(request, priya.user, method="mfa", type="webauthn", passwordless=True)
+    answer = perform_login(request, priya.user, email_verification="none")
+    assert answer.status_code == 403
+    assert "_auth_user_id" not in request.session
+
+
+def test_a_second_factor_is_asked_for_after_single_sign_on(
+    single_sign_on, sign_in_at_provider, priya, client, request
+):
+    sign_in(client, priya)
+    key, _ = turn_on_app(client)
+    request.getfixturevalue("required")
+    browser = Client()
+    sign_in_at_provider(browser, priya.user.email, groups=["studio"])
+    assert "_auth_user_id" not in browser.session
+    enter_code(browser, totp_code(key))
+    assert browser.get(reverse("library")).status_code == 200
+    assert SignInEvent.objects.latest("pk").method == "single sign-on and code"
