@@ -6,6 +6,7 @@ Slow: each test asks some three hundred routes.
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable
 
@@ -13,12 +14,13 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.db import transaction
 from django.test import Client
+from django.urls import get_resolver
 
 from dashboard.models import Membership, Role
 from proxyapi.models import Job
 from tests.dashboard.security.people import give_second_factor, require_two_factor
 from tests.dashboard.shared import test_access as access
-from tests.dashboard.shared.routes import ROUTES
+from tests.dashboard.shared.routes import OPEN, ROUTES
 from tests.factories import MembershipFactory, TeamFactory
 
 pytestmark = pytest.mark.slow
@@ -64,6 +66,23 @@ def test_a_member_without_the_second_factor_is_led_to_its_set_up_from_every_rout
         assert not answer.content, name
         assert not part.content, name
     assert {name for name, _ in access.METHODS} - {name for name, _ in closed} == OPEN_ROUTES
+
+
+def test_no_other_route_opens_without_the_second_factor(
+    priya: Membership, client_of: Browser
+) -> None:
+    """Films, exports and streams too, which the table has no role for."""
+    browser = client_of(priya)
+    require_two_factor(priya.team)
+    values = {"uuid": str(uuid.uuid4()), "int": "1"}
+    asked = 0
+    for path, name in access.all_routes(get_resolver().url_patterns):
+        if name in OPEN | OPEN_ROUTES or name.startswith(("account_", "mfa_")):
+            continue
+        url = re.sub(r"<(\w+):\w+>", lambda part: values.get(part[1], "voice"), f"/{path}")
+        assert browser.get(url).headers.get("Location") == REQUIRED, name
+        asked += 1
+    assert asked > len(ROUTES) - len(OPEN_ROUTES) - 1
 
 
 def test_what_stays_open_without_the_second_factor_shows_nothing_of_the_team(
