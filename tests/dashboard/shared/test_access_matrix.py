@@ -31,6 +31,8 @@ NOTHING = {
     "membership_id": 999_999,
     "pack_id": 999_999,
     "rewrite_id": 999_999,
+    "passkey_id": 999_999,
+    "session_id": 999_999,
     "file_id": uuid.uuid4(),
     "position": 999_999,
 }
@@ -108,16 +110,17 @@ def test_a_member_with_the_second_factor_is_not_led_away(
     take_second_factors()
     give_second_factor(priya)
     for name, method in access.METHODS:
-        if method == "get" and name != "two-factor-required":
+        if method == "get" and name not in OPEN_ROUTES:
             answer = browser.get(access.address(name, job))
             assert answer.headers.get("Location") != REQUIRED, name
 
 
-@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("role", [role for role in Role if role != Role.OWNER])
 def test_no_role_of_another_team_learns_whether_something_exists(
     role: Role, job: Job, client_of: Browser
 ) -> None:
-    """The answer is the same for what Northlight has and for what nobody has."""
+    """The answer is the same for what Northlight has and for what nobody has. Of an owner:
+    test_access.py."""
     stranger = MembershipFactory(team=TeamFactory(name="Otherwhere"), role=role)
     browser = client_of(stranger)
     for name, method in access.WITH_OBJECT:
