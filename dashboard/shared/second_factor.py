@@ -24,7 +24,7 @@ SECOND_FACTORS = {
 
 
 def has_second_factor(user: User) -> bool:
-    return Authenticator.objects.filter(user=user, type__in=SECOND_FACTORS).exists()
+    return bool(Authenticator.objects.filter(user=user, type__in=SECOND_FACTORS).exists())
 
 
 def load_second_factors(user_ids: Iterable[int]) -> dict[int, SecondFactor]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dashboard.account.actions.account_audit import record_account_event
+from dashboard.account.actions.account_audit import publish_member_change, record_account_event
 from dashboard.account.email_confirmations import find_confirming_user, is_address_taken
 from dashboard.models import AuditAction, User
 from dashboard.shared.account_changes import AccountChange, mail_account_change
@@ -20,9 +20,11 @@ LINK_ENDED = (
 )
 
 
+@transaction.atomic
 def change_name(user: User, name: str) -> None:
     user.name = name
     user.save(update_fields=["name"])
+    publish_member_change(user)
 
 
 @transaction.atomic
@@ -70,5 +72,6 @@ def replace_email(key: str) -> User:
         before={"email": old},
         after={"email": new},
     )
+    publish_member_change(user)
     mail_account_change(user, AccountChange.EMAIL_CHANGED, new, address=old)
     return user

@@ -10,7 +10,7 @@ from allauth.mfa.totp.internal import flows as totp
 from allauth.mfa.webauthn.internal import flows as webauthn
 from django.db import transaction
 
-from dashboard.account.actions.account_audit import record_account_event
+from dashboard.account.actions.account_audit import publish_member_change, record_account_event
 from dashboard.models import AuditAction, User
 from dashboard.shared.account_changes import AccountChange, mail_account_change
 from dashboard.shared.audit_log import append_audit_rows_last
@@ -30,6 +30,7 @@ def add_app(request: TeamRequest, form: Any) -> list[str]:
     new."""
     _, codes = totp.activate_totp(request, form)
     record_account_event(request.user, AuditAction.SECOND_FACTOR_ADD, APP)
+    publish_member_change(request.user)
     mail_account_change(request.user, AccountChange.APP_ADDED)
     return read_recovery_codes(codes)
 
@@ -39,6 +40,7 @@ def add_app(request: TeamRequest, form: Any) -> list[str]:
 def remove_app(request: TeamRequest, authenticator: Authenticator) -> None:
     totp.deactivate_totp(request, authenticator)
     record_account_event(request.user, AuditAction.SECOND_FACTOR_REMOVE, APP)
+    publish_member_change(request.user)
     mail_account_change(request.user, AccountChange.APP_REMOVED)
 
 
@@ -48,6 +50,7 @@ def add_passkey(request: TeamRequest, name: str, credential: dict[str, Any]) -> 
     """Store the passkey; return the recovery codes if they are new."""
     _, codes = webauthn.add_authenticator(request, name, credential)
     record_account_event(request.user, AuditAction.SECOND_FACTOR_ADD, f"passkey {name}")
+    publish_member_change(request.user)
     mail_account_change(request.user, AccountChange.PASSKEY_ADDED, name)
     return read_recovery_codes(codes)
 
@@ -61,6 +64,7 @@ def remove_passkey(request: TeamRequest, authenticator: Authenticator) -> None:
         raise Refusal(LAST_WAY_IN.format(name=name))
     webauthn.remove_authenticator(request, authenticator)
     record_account_event(request.user, AuditAction.SECOND_FACTOR_REMOVE, f"passkey {name}")
+    publish_member_change(request.user)
     mail_account_change(request.user, AccountChange.PASSKEY_REMOVED, name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from allauth.core.internal import ratelimit
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
@@ -23,7 +24,6 @@ from dashboard.account.email_confirmations import find_confirming_user
 from dashboard.account.forms.profile import ConfirmPasswordForm, ProfileForm
 from dashboard.account.queries.page import build_account_page
 from dashboard.account.sign_in_limits import remember_client
-from dashboard.account.views.passkey_policy import allow_passkeys
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.recent_password import is_password_recent
 from dashboard.shared.safe_redirect import safe_return_path
@@ -37,7 +37,6 @@ LINK_SENT = "A link was sent to {address}. Until it is opened, your address stay
 BROKER_AWAY = "Redis does not answer, so no e-mail can be sent. Nothing was changed."
 
 
-@allow_passkeys
 @require_safe
 def show_account(request: TeamRequest) -> HttpResponse:
     return render_account_page(request)
@@ -134,4 +133,6 @@ def render_account_page(
 ) -> HttpResponse:
     """`context`: a form with errors, a dialog, the set-up of an app, or new recovery codes."""
     context = {"profile": ProfileForm(request), **context, "page": build_account_page(request)}
-    return render(request, "account/page.html", context, status=status)
+    response = render(request, "account/page.html", context, status=status)
+    response["Permissions-Policy"] = settings.PERMISSIONS_POLICY_WITH_PASSKEYS
+    return response

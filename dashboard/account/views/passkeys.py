@@ -20,7 +20,6 @@ from dashboard.account.views.account import (
     render_account_page,
     require_recent_password,
 )
-from dashboard.account.views.passkey_policy import allow_passkeys
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.recent_password import RecentPasswordForm
 from proxyapi.refusals import Refusal
@@ -30,7 +29,6 @@ NAME_TEMPLATE, REMOVAL_TEMPLATE = "account/_passkey_name.html", "account/_passke
 
 
 @sensitive_variables("codes")
-@allow_passkeys
 @never_cache
 @allow_get_or_post
 def create_passkey(request: TeamRequest) -> HttpResponse:

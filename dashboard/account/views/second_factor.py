@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from allauth.mfa.models import Authenticator
-from allauth.mfa.totp.internal.auth import clear_totp_secret
+from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY, clear_totp_secret
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
@@ -34,12 +34,13 @@ def set_up_app(request: TeamRequest) -> HttpResponse:
     response contains the recovery codes."""
     if find_app(request) is not None:
         return redirect("account")
-    if dialog := require_recent_password(request):
+    is_started = request.method == "POST" and SECRET_SESSION_KEY in request.session
+    if not is_started and (dialog := require_recent_password(request)):
         return dialog
     form = AppSetUpForm(request.POST if request.method == "POST" else None, user=request.user)
     if request.method == "POST" and form.is_valid():
         codes = add_app(request, form)
-        return render_account_page(request, new_codes=codes)
+        return render_account_page(request, new_codes=codes) if codes else redirect("account")
     set_up = build_app_set_up(request.user, form.secret)
     status = 422 if form.errors else 200
     return render_account_page(request, status=status, set_up=set_up, set_up_form=form)

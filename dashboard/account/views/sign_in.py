@@ -3,6 +3,8 @@ password."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,7 +26,18 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from dashboard.account.sign_in_limits import remember_client
-from dashboard.account.views.passkey_policy import allow_passkeys
+
+
+def allow_passkeys(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Let the browser use passkeys on a page; the policy of other pages denies it."""
+
+    @wraps(view)
+    def view_with_policy(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        response["Permissions-Policy"] = settings.PERMISSIONS_POLICY_WITH_PASSKEYS
+        return response
+
+    return view_with_policy
 
 
 class SecondFactorView(AuthenticateView):  # type: ignore[misc]

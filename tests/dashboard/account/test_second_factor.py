@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+import time_machine
 from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from dashboard import tasks
 from dashboard.models import AuditEvent, SecondFactorSecret, SignInEvent
@@ -78,6 +82,15 @@ def test_the_set_up_asks_for_the_password_if_it_was_not_given_lately(mira, clien
     asked = browser.post(reverse("password-confirmations"), {**form, "password": PASSWORD})
     assert asked["Location"] == reverse("account-app")
     assert "qr__ink" in browser.get(reverse("account-app")).content.decode()
+
+
+def test_a_set_up_that_takes_long_is_not_lost(browser) -> None:
+    key = read_key(browser.get(reverse("account-app")).content.decode())
+    with time_machine.travel(timezone.now() + timedelta(minutes=11)):
+        page = browser.post(reverse("account-app"), {"code": totp_code(key)})
+        assert len(read_codes(page.content.decode())) == 10
+        other = browser.get(reverse("passkeys")).content.decode()
+        assert "Enter your password" in other, "what is new needs it"
 
 
 @pytest.mark.parametrize("next_page", ["https://elsewhere.example/", "//elsewhere.example"])
