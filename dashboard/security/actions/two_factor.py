@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.db import transaction
-from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import AuditAction, Membership, User
@@ -13,7 +12,7 @@ from dashboard.shared.audit_log import append_audit_rows_last
 from dashboard.shared.notices import notify_users
 from dashboard.shared.roles import Permission
 from dashboard.shared.second_factor import SecondFactor, has_second_factor, load_second_factors
-from dashboard.shared.team_security import TWO_FACTOR_NOTICE_TITLE
+from dashboard.shared.team_security import TWO_FACTOR_NOTICE_TITLE, TWO_FACTOR_SETUP_URL
 from proxyapi.refusals import Refusal
 
 OWN_FACTOR_FIRST = (
@@ -69,6 +68,4 @@ def users_without_second_factor(by: Membership) -> list[User]:
 
 
 def notify_of_two_factor(by: Membership, users: list[User], text: str) -> None:
-    notify_users(
-        by.team, users, title=TWO_FACTOR_NOTICE_TITLE, text=text, url=reverse("two-factor-required")
-    )
+    notify_users(by.team, users, title=TWO_FACTOR_NOTICE_TITLE, text=text, url=TWO_FACTOR_SETUP_URL)

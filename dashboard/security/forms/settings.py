@@ -17,6 +17,7 @@ from proxyapi.refusals import Refusal
 SESSION_HOUR_CHOICES = (4, 8, 12, 24, 7 * 24, 14 * 24, MAX_SESSION_HOURS)
 SESSION_IDLE_CHOICES = (15, 30, 60, 4 * 60, 8 * 60, 24 * 60, 3 * 24 * 60, MAX_SESSION_IDLE_MINUTES)
 IDLE_HELP = "An open page that only watches renders does not count as activity."
+SHORTEST_COUNTS = "Of a person with several teams, the shortest time counts."
 LONGER_IDLE = "Choose at most as long as “Sign in again after”."
 
 
@@ -45,7 +46,9 @@ class RemoveDomainForm(RecentPasswordForm):
 
 
 class SessionLimitsForm(RecentPasswordForm):
-    hours = forms.TypedChoiceField(label="Sign in again after", coerce=int)
+    hours = forms.TypedChoiceField(
+        label="Sign in again after", coerce=int, help_text=SHORTEST_COUNTS
+    )
     idle_minutes = forms.TypedChoiceField(
         label="Or after no activity for", coerce=int, help_text=IDLE_HELP
     )

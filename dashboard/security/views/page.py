@@ -84,14 +84,14 @@ def save_with_password(
             messages.error(request, refusal.sentence)
         return redirect_to(request, "security")
     if set(form.errors) == {"password"}:
-        return ask_for_password(request, form, change)
+        return render_password_dialog(request, form, change)
     if request.htmx:
         messages.error(request, form.first_error())
         return HttpResponseClientRedirect(redirect("security").url)
     return render_security_page(request, status=422, **({name: form} if name else {}))
 
 
-def ask_for_password(
+def render_password_dialog(
     request: TeamRequest, form: RecentPasswordForm, change: SecurityChange
 ) -> HttpResponse:
     """Show the dialog with the values of the form: alone for htmx, else on the page."""

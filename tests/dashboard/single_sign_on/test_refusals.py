@@ -12,7 +12,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import AuditEvent, Membership, SignInEvent, TeamSecurity, User
+from dashboard.shared.openid import code_exchange
 from dashboard.shared.openid.authorization import redirect_uri
+from dashboard.shared.outgoing_requests import OutgoingResponse
 from tests.dashboard.single_sign_on.conftest import add_secret, come_back, start
 from tests.factories import UserFactory
 
@@ -201,6 +203,17 @@ def test_a_provider_that_does_not_answer_is_said(single_sign_on, client):
     single_sign_on.save()
     page = client.get(reverse("team-single-sign-on", args=[single_sign_on.pk]))
     assert "The provider did not answer." in refused_sentence(page, client)
+
+
+def test_a_provider_that_fails_at_the_last_step_signs_nobody_in(
+    provider, single_sign_on, client, monkeypatch
+):
+    provider.add_person("sam", email=SAM, email_verified=True, groups=["studio"])
+    location = provider.approve(start(client, single_sign_on), "sam")
+    broken = OutgoingResponse(503, b"<html>")
+    monkeypatch.setattr(code_exchange, "request_provider", lambda *_, **__: broken)
+    assert "The provider did not answer." in refused_sentence(come_back(client, location), client)
+    assert not User.objects.filter(email=SAM).exists()
 
 
 def test_too_many_starts_are_refused(single_sign_on, client):
