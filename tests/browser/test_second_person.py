@@ -1,5 +1,5 @@
-"""A charge above what one person may spend: requested, talked about and approved by two people, each
-in a browser of their own."""
+"""A charge above what one person may spend: requested, talked about and approved by two people,
+each in a browser of their own."""
 
 from __future__ import annotations
 
