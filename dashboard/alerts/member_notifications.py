@@ -77,35 +77,33 @@ def find_answered_requests(team: Team, now: datetime) -> Iterator[PersonalNotifi
     rows = ApprovalRequest.objects.filter(team=team, decided_at__gt=now - ANSWER_MAX_AGE)
     rows = rows.exclude(decision=ApprovalDecision.WITHDRAWN)
     for approval in rows.select_related("decided_by", "charge__job"):
-        decider = approval.decided_by.first_name if approval.decided_by else "Someone"
-        amount, title = f"{credits(approval.charge.hold)} cr", request_title(approval)
-        state, head, text = {
-            ApprovalDecision.APPROVED: (
-                "good",
-                f"{decider} approved {amount}",
-                f"{title} is sent.",
-            ),
-            ApprovalDecision.DECLINED: (
-                "failed",
-                f"{decider} declined {amount}",
-                f"{title}: “{approval.answer}”",
-            ),
-        }.get(
-            ApprovalDecision(approval.decision),
-            ("paused", f"{amount} were not sent", f"{title}: {approval.answer}"),
-        )
-        yield (
-            approval.member_id,
-            Notification(
-                kind=NotificationKind.REQUEST_ANSWERED,
-                subject=str(approval.pk),
-                period="answer",
-                state=state,
-                title=head,
-                text=text[:1].upper() + text[1:],
-                url=approval_page_url(approval),
-            ),
-        )
+        yield approval.member_id, build_answer_notification(approval)
+
+
+def build_answer_notification(approval: ApprovalRequest) -> Notification:
+    """`approval` is decided."""
+    decider = approval.decided_by.first_name if approval.decided_by else "Someone"
+    amount, title = f"{credits(approval.charge.hold)} cr", request_title(approval)
+    state, head, text = {
+        ApprovalDecision.APPROVED: ("good", f"{decider} approved {amount}", f"{title} is sent."),
+        ApprovalDecision.DECLINED: (
+            "failed",
+            f"{decider} declined {amount}",
+            f"{title}: “{approval.answer}”",
+        ),
+    }.get(
+        ApprovalDecision(approval.decision),
+        ("paused", f"{amount} were not sent", f"{title}: {approval.answer}"),
+    )
+    return Notification(
+        kind=NotificationKind.REQUEST_ANSWERED,
+        subject=str(approval.pk),
+        period="answer",
+        state=state,
+        title=head,
+        text=text[:1].upper() + text[1:],
+        url=approval_page_url(approval),
+    )
 
 
 def find_stopped_tokens(team: Team, now: datetime) -> Iterator[PersonalNotification]:

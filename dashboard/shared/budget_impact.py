@@ -17,7 +17,11 @@ from dashboard.shared.budget_usage import (
     other_approver_names,
 )
 from dashboard.shared.formatting import credits
-from dashboard.shared.second_person import WITHOUT_SECOND_PERSON, SecondPersonRequired
+from dashboard.shared.second_person import (
+    WITHOUT_SECOND_PERSON,
+    SecondPersonRequired,
+    rule_sentence,
+)
 
 ZERO_CREDITS = Decimal(0)
 
@@ -57,6 +61,8 @@ def build_budget_impact(
         return None
     left = usage.remaining or ZERO_CREDITS
     refusal = over_budget_text(usage, hold, reader) if is_over_budget else ""
+    if refusal and above is not None and single > above:
+        refusal = f"{refusal} Besides, {rule_sentence(above)}"
     return BudgetImpact(
         label=budget_label(usage),
         note=budget_left_text(usage),

@@ -19,6 +19,7 @@ FORM_PAGES = {
     "alert-webhook-removals": "alerts",
     "allowed-domain-removals": "security",
     "allowed-domains": "security",
+    "approval-request-comments": "budgets",
     "audit-checks": "audit",
     "budget-removals": "budgets",
     "character-checks": "characters",

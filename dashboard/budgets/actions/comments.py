@@ -25,6 +25,10 @@ from proxyapi.refusals import Refusal
 
 COMMENT_REQUIRED = "Enter a comment."
 COMMENT_TOO_LONG = f"A comment has at most {MAX_APPROVAL_COMMENT_CHARS:,} characters."
+MAX_COMMENTS_PER_REQUEST = 100
+TOO_MANY_COMMENTS = (
+    f"A request takes {MAX_COMMENTS_PER_REQUEST} comments. Decide or withdraw it, or talk directly."
+)
 COMMENT_TITLE = "{who} commented on the request for {title}"
 
 
@@ -37,6 +41,8 @@ def add_approval_comment(*, by: Membership, approval: ApprovalRequest, text: str
     last = approval.comments.order_by("-written_at", "-pk").first()
     if last is not None and (last.author_id, last.text) == (by.user_id, text):
         return
+    if approval.comments.count() >= MAX_COMMENTS_PER_REQUEST:
+        raise Refusal(TOO_MANY_COMMENTS, field="text")
     comment = ApprovalComment.objects.create(approval=approval, author=by.user, text=text)
     publish_event(by.team.tenant_id, EventType.BUDGET, approval.pk)
     if by.user_id == approval.member_id:

@@ -115,6 +115,7 @@ def store_past(team: Team, past: PastReplay, stored: Sequence[Token]) -> None:
     failed_at = past_account.top_up_failure_time(past.answers)
     alerts = money.find_past_alerts(team, account, budgets, failed_at)
     money.create_alerts(team, sorted(alerts, key=lambda alert: alert.at))
+    money.create_answer_notifications(team)
 
 
 def date_back(team: Team, account: Account, at: datetime) -> None:

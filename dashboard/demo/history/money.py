@@ -15,13 +15,11 @@ from django.utils import timezone
 
 from dashboard.alerts.declaration import AlertFinding
 from dashboard.alerts.evaluate import create_alert
-from dashboard.alerts.kinds.approval_request import (
-    decided_request_finding,
-    pending_request_finding,
-)
+from dashboard.alerts.kinds.approval_request import pending_request_finding
 from dashboard.alerts.kinds.budget_limit import budget_finding
 from dashboard.alerts.kinds.low_balance import low_balance_finding
 from dashboard.alerts.kinds.top_up_failed import failed_top_up_finding
+from dashboard.alerts.member_notifications import build_answer_notification
 from dashboard.demo.history.account import OPENING_CREDITS, TOP_UP_UNITS
 from dashboard.models import (
     AlertEvent,
@@ -32,6 +30,7 @@ from dashboard.models import (
     BudgetChange,
     BudgetPeriod,
     Delivery,
+    DeliveryChannel,
     DeliveryState,
     Membership,
     Team,
@@ -185,5 +184,32 @@ def find_requests(team: Team, rule: AlertRule) -> Iterator[PastAlert]:
     for approval in approvals.select_related("member", "decided_by", "charge__job"):
         at = approval.requested_at
         yield PastAlert(at, pending_request_finding(rule, approval, at))
-        if approval.decided_at is not None:
-            yield PastAlert(approval.decided_at, decided_request_finding(rule, approval))
+
+
+def create_answer_notifications(team: Team) -> None:
+    """Notify the members of the past of what was decided, with a mail delivered at that time."""
+    decided = ApprovalRequest.objects.filter(team=team).exclude(decision="")
+    for approval in decided.select_related("member", "decided_by", "charge__job"):
+        note, at = build_answer_notification(approval), approval.decided_at or timezone.now()
+        event = AlertEvent.objects.create(
+            team=team,
+            member=approval.member,
+            notification=note.kind,
+            subject=note.subject,
+            period=note.period,
+            state=note.state,
+            title=note.title,
+            text=note.text[:400],
+            url=note.url,
+            happened_at=at,
+        )
+        Delivery.objects.create(
+            event=event,
+            channel=DeliveryChannel.EMAIL,
+            address=approval.member.email,
+            state=DeliveryState.DELIVERED,
+            attempts=1,
+            created_at=at,
+            due_at=at,
+            delivered_at=at + MAIL_DELAY,
+        )

@@ -90,16 +90,16 @@ def accept(request: HttpRequest) -> HttpResponse:
         return redirect("join")
     if not consume_attempt(request, "accept"):
         return show_too_many_attempts(request)
-    return join_team(request, invitation, request.user)
+    return accept_and_open_team(request, invitation, request.user)
 
 
 def sign_in_and_join(request: HttpRequest, invitation: Invitation, user: User) -> HttpResponse:
     record_authentication(request, user, method="password", email=user.email)
     perform_login(request, user, email_verification="none")
-    return join_team(request, invitation, user)
+    return accept_and_open_team(request, invitation, user)
 
 
-def join_team(request: HttpRequest, invitation: Invitation, user: User) -> HttpResponse:
+def accept_and_open_team(request: HttpRequest, invitation: Invitation, user: User) -> HttpResponse:
     """Accept, and show the team's overview."""
     try:
         membership = accept_invitation(invitation=invitation, user=user)

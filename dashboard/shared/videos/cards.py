@@ -106,7 +106,7 @@ class VideoCard:
 def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
     """Load all relations that a card or a page reads; two queries for any number of jobs."""
     charges = with_refund_alerts(Charge.objects.order_by("created_at", "pk"))
-    owner = Membership.objects.filter(
+    owner = Membership.with_deactivated.filter(
         team__tenant=OuterRef("tenant"), user=OuterRef("token__owner")
     )
     return (

@@ -20,7 +20,7 @@ from dashboard.shared.charging import charge_within_budget, request_approval
 from dashboard.shared.second_person import SecondPersonRequired
 from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge, ChargeState
-from proxyapi.operations import IDEA_SEARCH_OPERATION
+from proxyapi.operations import CHARGING_OPERATIONS, IDEA_SEARCH_OPERATION
 from proxyapi.refusals import Refusal, StaleData
 from tests.dashboard.budgets.conftest import NOON, drawn_form_fields, make_intent
 
@@ -68,6 +68,21 @@ def test_it_holds_for_a_charge_without_a_video_and_for_owners(rule, mira, token)
     intent = ChargeIntent(None, IDEA_SEARCH_OPERATION, uuid.uuid4(), Decimal(101), token=token)
     with pytest.raises(SecondPersonRequired, match="Thea can approve it"):
         charge_within_budget(mira, intent)
+
+
+@pytest.mark.parametrize("operation", CHARGING_OPERATIONS)
+def test_it_holds_for_every_operation_that_charges(rule, priya, token, operation):
+    intent = ChargeIntent(None, operation, uuid.uuid4(), Decimal(101), token=token)
+    with pytest.raises(SecondPersonRequired):
+        charge_within_budget(priya, intent)
+
+
+def test_over_a_budget_too_the_question_names_both(rule, priya, budget, video, client_of):
+    budget(priya, 50)
+    url = reverse("studio-renders", args=[video(priya).pk])
+    html = client_of(priya).get(url, headers=HTMX).content.decode()
+    assert "Over budget" in html
+    assert "Besides, charges above 100 cr need a second person." in html
 
 
 def test_what_is_free_needs_nobody(rule, priya, video):
