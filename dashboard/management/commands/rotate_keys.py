@@ -3,7 +3,7 @@ second factors."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.core.management.base import CommandError
@@ -12,6 +12,7 @@ from dashboard.models import AlertWebhook, SecondFactorSecret
 from proxyapi.credentials import encryption
 from proxyapi.management.commands import rotate_keys
 
+EncryptedRow = AlertWebhook | SecondFactorSecret
 EncryptedModel = type[AlertWebhook] | type[SecondFactorSecret]
 ENCRYPTED_MODELS: dict[EncryptedModel, str] = {
     AlertWebhook: "webhooks",
@@ -41,14 +42,14 @@ class Command(rotate_keys.Command):
 
 
 def reencrypt_rows(model: EncryptedModel) -> None:
-    for row in list(model._default_manager.order_by("pk")):  # read all before writing
+    for row in cast(list[EncryptedRow], list(model.objects.order_by("pk"))):  # read, then write
         try:
             reencrypt_row(row)
         except encryption.EncryptionError:
             continue  # `rows_under_old_keys` counts it
 
 
-def reencrypt_row(row: AlertWebhook | SecondFactorSecret) -> bool:
+def reencrypt_row(row: EncryptedRow) -> bool:
     """Encrypt the secret with the current key; False if it already was, or if it changed
     meanwhile."""
     old_ciphertext, ring = bytes(row.ciphertext), encryption.load_key_ring()
@@ -56,13 +57,13 @@ def reencrypt_row(row: AlertWebhook | SecondFactorSecret) -> bool:
         return False
     context = row.encryption_context()
     plain = encryption.decrypt(old_ciphertext, context, ring)
-    unchanged = type(row)._default_manager.filter(pk=row.pk, ciphertext=old_ciphertext)
+    unchanged = type(row).objects.filter(pk=row.pk, ciphertext=old_ciphertext)
     return bool(unchanged.update(ciphertext=encryption.encrypt(plain, context, ring)))
 
 
 def rows_under_old_keys(model: EncryptedModel) -> list[UUID]:
     current = encryption.load_key_ring().current_key_id
-    secrets = model._default_manager.order_by("pk").values_list("pk", "ciphertext")
+    secrets = model.objects.order_by("pk").values_list("pk", "ciphertext")
     return [
         pk for pk, blob in secrets if encryption.envelope_key_id_or_blank(bytes(blob)) != current
     ]
