@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from allauth.core import context
@@ -106,6 +105,9 @@ class AppSetUpForm(PortalForm, ActivateTOTPForm):  # type: ignore[misc]
         error_messages={"required": "Enter the six digits that the app shows."},
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)  # allauth's form takes `user`
+
     def clean_code(self) -> str:
         code = str(self.cleaned_data["code"])
         if not validate_totp_code(self.secret, code):
@@ -126,9 +128,8 @@ class PasskeyForm(PortalForm, AddWebAuthnForm):  # type: ignore[misc]
         reject_invisible(self.fields["name"])
 
     def clean(self) -> dict[str, Any]:
-        check: Callable[[], dict[str, Any]] = super().clean
         try:
-            return check()
+            return super().clean() or {}
         except MALFORMED_CREDENTIAL:
             raise ValidationError(PASSKEY_NOT_ADDED) from None
 

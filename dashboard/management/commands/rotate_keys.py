@@ -3,7 +3,7 @@ second factors and single sign-on."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.core.management.base import CommandError
@@ -43,7 +43,7 @@ class Command(rotate_keys.Command):
 
 
 def reencrypt_rows(model: EncryptedModel) -> None:
-    for row in list(model._default_manager.order_by("pk")):  # read all before writing
+    for row in cast(list[EncryptedRow], list(model.objects.order_by("pk"))):  # read, then write
         try:
             reencrypt_row(row)
         except encryption.EncryptionError:
@@ -58,13 +58,13 @@ def reencrypt_row(row: EncryptedRow) -> bool:
         return False
     context = row.encryption_context()
     plain = encryption.decrypt(old_ciphertext, context, ring)
-    unchanged = type(row)._default_manager.filter(pk=row.pk, ciphertext=old_ciphertext)
+    unchanged = type(row).objects.filter(pk=row.pk, ciphertext=old_ciphertext)
     return bool(unchanged.update(ciphertext=encryption.encrypt(plain, context, ring)))
 
 
 def rows_under_old_keys(model: EncryptedModel) -> list[UUID]:
     current = encryption.load_key_ring().current_key_id
-    secrets = model._default_manager.order_by("pk").values_list("pk", "ciphertext")
+    secrets = model.objects.order_by("pk").values_list("pk", "ciphertext")
     return [
         pk for pk, blob in secrets if encryption.envelope_key_id_or_blank(bytes(blob)) != current
     ]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.db import transaction
 from django.test import Client
@@ -89,8 +90,8 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "sample": lambda job: StoredFile.objects.get(job__account=job.account, job__kind="clone").pk,
     "character": lambda job: character_of(job).pk,
     "picture": lambda job: character_of(job).parts.get().pk,
-    "session": lambda job: job.member.usersession_set.get().pk,
-    "passkey": lambda job: job.member.authenticator_set.get(type="webauthn").pk,
+    "session": lambda job: UserSession.objects.get(user=job.member).pk,
+    "passkey": lambda job: Authenticator.objects.get(user=job.member, type="webauthn").pk,
     "entry": lambda job: AuditEvent.objects.get(target=str(job.pk)).position,
 }
 METHODS = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
