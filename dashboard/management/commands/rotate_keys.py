@@ -3,7 +3,7 @@ second factors and single sign-on."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.core.management.base import CommandError
@@ -43,7 +43,8 @@ class Command(rotate_keys.Command):
 
 
 def reencrypt_rows(model: EncryptedModel) -> None:
-    for row in list(model._default_manager.order_by("pk")):  # read all before writing
+    rows = list(model._default_manager.order_by("pk"))  # read all before writing
+    for row in cast(list[EncryptedRow], rows):
         try:
             reencrypt_row(row)
         except encryption.EncryptionError:
