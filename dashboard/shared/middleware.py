@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import cast
 
 from allauth.account.adapter import get_adapter
 from django.conf import settings
@@ -23,7 +24,7 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
-from dashboard.models import Membership
+from dashboard.models import Membership, User
 from dashboard.shared.audit_log import client_ip_of_request
 from dashboard.shared.openid.session_teams import find_required_single_sign_on, open_memberships
 from dashboard.shared.safe_redirect import safe_return_path
@@ -173,7 +174,8 @@ def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> 
 
 def explain_no_team(request: HttpRequest) -> HttpResponse:
     """Say who can add the user to a team, or that their team requires single sign-on."""
-    required = find_required_single_sign_on(request.session, request.user)
+    user = cast(User, request.user)
+    required = find_required_single_sign_on(request.session, user)
     template = "account/single_sign_on_required.html" if required else "account/no_team.html"
     return render(request, template, {"single_sign_on": required}, status=403)
 

@@ -43,7 +43,8 @@ class Command(rotate_keys.Command):
 
 
 def reencrypt_rows(model: EncryptedModel) -> None:
-    for row in cast(list[EncryptedRow], list(model.objects.order_by("pk"))):  # read, then write
+    rows = list(model._default_manager.order_by("pk"))  # read all before writing
+    for row in cast(list[EncryptedRow], rows):
         try:
             reencrypt_row(row)
         except encryption.EncryptionError:
