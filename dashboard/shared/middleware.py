@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import cast
 
 from allauth.account.adapter import get_adapter
 from django.conf import settings
@@ -23,7 +24,7 @@ from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
-from dashboard.models import Membership
+from dashboard.models import Membership, User
 from dashboard.shared.audit_log import client_ip_of_request
 from dashboard.shared.openid.session_teams import find_required_single_sign_on, open_memberships
 from dashboard.shared.safe_redirect import safe_return_path
@@ -196,13 +197,17 @@ def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> 
 def explain_no_team(request: HttpRequest) -> HttpResponse:
     """Say how to get into a team: with its single sign-on if it requires that; else also which
     teams deactivated the user."""
-    if required := find_required_single_sign_on(request.session, request.user):
-        template, context = "account/single_sign_on_required.html", {"single_sign_on": required}
-    else:
-        rows = Membership.with_deactivated.filter(user_id=request.user.pk or 0)
-        names = rows.exclude(deactivated_at=None).values_list("team__name", flat=True)
-        template, context = "account/no_team.html", {"deactivated_in": " and ".join(names)}
-    return render(request, template, context, status=403)
+    user = cast(User, request.user)
+    if required := find_required_single_sign_on(request.session, user):
+        return render(
+            request,
+            "account/single_sign_on_required.html",
+            {"single_sign_on": required},
+            status=403,
+        )
+    rows = Membership.with_deactivated.filter(user=user).exclude(deactivated_at=None)
+    names = " and ".join(rows.values_list("team__name", flat=True))
+    return render(request, "account/no_team.html", {"deactivated_in": names}, status=403)
 
 
 def set_request_team(request: HttpRequest) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from allauth.account.adapter import get_adapter
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
@@ -164,5 +166,5 @@ def record_refused_person(
             client_ip=client_ip,
             is_audited=True,  # below, in the one team that it concerns
         )
-        details = {"method": "single sign-on", "reason": refusal.reason}
+        details: dict[str, Any] = {"method": "single sign-on", "reason": refusal.reason}
         record_audit_event(actor, AuditAction.SIGN_IN_REFUSE, "sign-in", **details)

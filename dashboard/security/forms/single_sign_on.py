@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -28,7 +29,8 @@ GROUP_TWICE = "This group is in the list already."
 ADD_ROW, REMOVE_ROW = "add", "remove-"  # values of the buttons `edit`
 
 
-class GroupRow(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class GroupRow:
     number: int
     group: BoundField
     role: BoundField

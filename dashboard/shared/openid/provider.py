@@ -7,11 +7,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 from django.core.cache import cache
 from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
+from joserfc.jwk import KeySet, KeySetSerialization
 
 from dashboard.shared.openid.errors import ProviderFailed
 from dashboard.shared.outgoing_requests import (
@@ -103,7 +103,7 @@ def load_signing_keys(metadata: ProviderMetadata, *, fresh: bool = False) -> Key
     if document is None:
         document = fetch_json(metadata.jwks_uri, NO_KEYS)
     try:
-        keys = KeySet.import_key_set(document)
+        keys = KeySet.import_key_set(cast(KeySetSerialization, document))
     except (JoseError, ValueError, TypeError, KeyError, AttributeError):
         raise ProviderFailed(NO_KEYS) from None
     cache.set(key, document, CACHE_S)
