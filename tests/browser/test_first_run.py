@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from proxyapi.credentials.encryption import generate_encryption_key
 from tests.browser.page_audit import serious_violations
@@ -20,7 +20,7 @@ from tests.browser.test_first_video import create_video, wait_for_video
 CODE = re.compile(r"set-up code ([2-9A-Z]{4}-[2-9A-Z]{4})")
 OLD_KEY, NEW_KEY = f"k1:{generate_encryption_key()}", f"k2:{generate_encryption_key()}"
 PASSWORD = "a lantern over the ice"
-WIDE = {"width": 1440, "height": 900}
+WIDE = ViewportSize(width=1440, height=900)
 WITHIN = 30_000  # milliseconds for an answer on two busy cores
 
 
