@@ -34,6 +34,7 @@ from dashboard.tokens.actions import add_member_token
 from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE, DONE_TEMPLATE = "setup/page.html", "setup/done.html"
+CHECK_S = 3  # seconds that a worker takes at most, usually
 CHECKING_PARAM = "checking"
 RATE_PER_IP = {"code": "10/m/ip"}
 TOO_MANY_CODES = "Too many attempts. Wait a minute."
@@ -152,11 +153,15 @@ def finish(setup: InstallationSetup) -> HttpResponse:
 def render_steps(
     request: TeamRequest, step: str, *, status: int = 200, **forms: object
 ) -> HttpResponse:
+    is_checking = CHECKING_PARAM in request.GET
     context = {
         "page": build_setup_page(request.membership, step),
-        "is_checking": CHECKING_PARAM in request.GET,
+        "is_checking": is_checking,
         "token_form": FirstTokenForm(),
         "invite_form": InvitePeopleForm(request.membership),
         **forms,
     }
-    return render(request, PAGE_TEMPLATE, context, status=status)
+    response = render(request, PAGE_TEMPLATE, context, status=status)
+    if is_checking:
+        response["Refresh"] = f"{CHECK_S};url={reverse('setup')}?step={SERVICE_STEP}"
+    return response

@@ -56,13 +56,10 @@ def rows_under_old_keys(model: type[Model]) -> QuerySet[Any]:
     compared in the database: the whole may be a file of megabytes."""
     header = encryption.envelope_header(encryption.load_key_ring().current_key_id)
     start = Substr("ciphertext", 1, len(header), output_field=BinaryField())
-    rows = sealed_rows(model).annotate(envelope_start=start)
     # Of an empty value SQLite returns NULL.
-    return rows.filter(~Q(envelope_start=header) | Q(envelope_start__isnull=True)).order_by("pk")
-
-
-def count_secrets() -> int:
-    return sum(sealed_rows(model).count() for model in sealed_models())
+    is_old = ~Q(envelope_start=header) | Q(envelope_start__isnull=True)
+    rows: QuerySet[Any] = sealed_rows(model).annotate(envelope_start=start).filter(is_old)
+    return rows.order_by("pk")
 
 
 def count_secrets_under_old_keys() -> int:

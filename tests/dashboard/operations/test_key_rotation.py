@@ -96,7 +96,7 @@ def test_what_a_killed_worker_left_is_done_by_the_next_one(
 
 
 def test_the_sweep_finds_a_rotation_that_was_never_enqueued(operator, tokens, monkeypatch):
-    rotation, sent = start_key_rotation(by=operator), []
+    rotation, sent = start_key_rotation(by=operator), list[str]()
     monkeypatch.setattr(tasks.rotate_keys, "delay", sent.append)
     tasks.sweep_key_rotations()
     assert sent == [str(rotation.pk)]

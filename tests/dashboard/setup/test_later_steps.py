@@ -82,10 +82,11 @@ def test_the_account_is_read_again_by_a_worker(owner, profile, monkeypatch):
     connect(owner)
     asked = []
     monkeypatch.setattr(tasks, "enqueue_task_after_commit", lambda task, id: asked.append(id))
-    page = owner.post(reverse("setup-checks"), follow=True).content.decode()
+    page = owner.post(reverse("setup-checks"), follow=True)
     assert asked == [Token.objects.get().account_id]
-    assert 'http-equiv="refresh"' in page and "Asking the service" in page
-    assert 'http-equiv="refresh"' not in owner.get(SETUP).content.decode()
+    assert "Asking the service" in page.content.decode()
+    assert page["Refresh"] == f"3;url={SETUP}?step=service"
+    assert "Refresh" not in owner.get(SETUP)
 
 
 def test_a_token_that_the_service_does_not_know_stays_on_the_step(owner, monkeypatch):
