@@ -12,7 +12,7 @@ from dashboard.shared.notifications import NotificationChannels, channels_of
 
 KIND_NOTES = {
     NotificationKind.VIDEO_DONE: "in any of your teams",
-    NotificationKind.VIDEO_FAILED: "with the service's reason",
+    NotificationKind.VIDEO_FAILED: "with the service’s reason",
     NotificationKind.REQUEST_ANSWERED: "approved, declined, outdated or commented on",
     NotificationKind.TOKEN_STOPPED: "the service refuses it",
 }

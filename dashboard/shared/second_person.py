@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from uuid import UUID
 
 from dashboard.models import Membership, Team
 from dashboard.shared.budget_usage import ApprovalRequired, approver_hint
@@ -32,7 +33,7 @@ def rule_sentence(above: Decimal) -> str:
     return f"charges above {format_credits(above)} cr need a second person."
 
 
-def lock_second_person_rule(team_id: object) -> Decimal | None:
+def lock_second_person_rule(team_id: UUID) -> Decimal | None:
     """Return the amount of the rule, None without one, and keep it until the transaction ends."""
     rows = Team.objects.select_for_update(no_key=True)
     return rows.values_list("second_person_above", flat=True).get(pk=team_id)

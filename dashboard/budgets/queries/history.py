@@ -110,7 +110,8 @@ def load_rule_history(reader: Membership) -> Iterator[BudgetHistoryRow]:
         state = "completed"
         if not after:
             state, text = "paused", f"removed the second-person rule ({before})."
-        yield BudgetHistoryRow(state, event.actor_name, text, "", event.happened_at)
+        who = event.actor_name.partition(" ")[0]
+        yield BudgetHistoryRow(state, who, text, "", event.happened_at)
 
 
 def rule_amount_text(details: dict[str, str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dashboard.models import Membership
+from dashboard.models import Membership, Role
 from dashboard.shared.access import has_permission
 from dashboard.shared.formatting import credits
 from dashboard.shared.roles import Permission
@@ -41,6 +41,7 @@ def build_second_person_card(reader: Membership, members: Sequence[Membership]) 
     above = reader.team.second_person_above
     may_edit = has_permission(reader, Permission.MANAGE_MONEY)
     managers = [member for member in members if has_permission(member, Permission.MANAGE_MONEY)]
+    managers.sort(key=lambda manager: manager.role == Role.OWNER)
     names = [manager.user.first_name for manager in managers if manager.user.is_active]
     has_approvers = len(names) >= MIN_APPROVERS
     if above is None:

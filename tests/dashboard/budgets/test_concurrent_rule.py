@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from decimal import Decimal
 from threading import Barrier, Event
 
@@ -12,9 +13,9 @@ from django.utils import timezone
 
 from dashboard.budgets.actions import set_second_person_rule
 from dashboard.models import AuditAction, AuditEvent
-from dashboard.shared import charging
 from dashboard.shared.charging import charge_within_budget
 from dashboard.shared.second_person import SecondPersonRequired
+from proxyapi.charges import admit
 from proxyapi.models import Charge
 from tests.dashboard.budgets.conftest import make_intent
 
@@ -57,8 +58,7 @@ def test_no_charge_is_admitted_after_the_rule_was_written(mira, thea, priya, vid
 def test_a_charge_in_its_transaction_keeps_the_rule_from_changing(
     mira, thea, priya, video, monkeypatch
 ):
-    intent, locked, written = make_intent(video(priya)), Event(), []
-    admit = charging.admit
+    intent, locked, written = make_intent(video(priya)), Event(), list[datetime]()
 
     def admit_slowly(*args, **kwargs):
         locked.set()
@@ -75,7 +75,7 @@ def test_a_charge_in_its_transaction_keeps_the_rule_from_changing(
         finally:
             connection.close()
 
-    monkeypatch.setattr(charging, "admit", admit_slowly)
+    monkeypatch.setattr("dashboard.shared.charging.admit", admit_slowly)
     with ThreadPoolExecutor(1) as pool:
         rule = pool.submit(set_rule)
         charge_within_budget(priya, intent)
