@@ -7,17 +7,14 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.members.actions.removal import (
-    cancel_unsent_charges,
-    delete_sessions,
-    withdraw_member_requests,
-)
+from dashboard.members.actions.removal import cancel_unsent_charges, withdraw_member_requests
 from dashboard.members.actions.roles import LAST_OWNER, MEMBER_LEFT
 from dashboard.models import AuditAction, Membership, Role
 from dashboard.shared.access import check_can_change_role, check_permission
 from dashboard.shared.audit_log import append_audit_rows_last, person_actor, record_audit_event
 from dashboard.shared.notices import notify_users
 from dashboard.shared.roles import Permission
+from dashboard.shared.user_sessions import delete_sessions
 from proxyapi.events import EventType, publish_event
 from proxyapi.refusals import Refusal, StaleData
 
