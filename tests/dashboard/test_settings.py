@@ -192,9 +192,11 @@ def test_behind_tls_no_link_for_a_password_is_written_to_the_log(
 
 
 def test_behind_tls_cookies_and_pages_are_for_https_alone() -> None:
-    names = ("SESSION_COOKIE_NAME", "CSRF_COOKIE_NAME", "SESSION_COOKIE_SECURE")
-    names += ("CSRF_COOKIE_SECURE", "SECURE_SSL_REDIRECT", "SECURE_HSTS_SECONDS")
-    names += ("SECURE_HSTS_INCLUDE_SUBDOMAINS", "SECURE_REDIRECT_EXEMPT")
+    names = [
+        *("SESSION_COOKIE_NAME", "CSRF_COOKIE_NAME", "SESSION_COOKIE_SECURE"),
+        *("CSRF_COOKIE_SECURE", "SECURE_SSL_REDIRECT", "SECURE_HSTS_SECONDS"),
+        *("SECURE_HSTS_INCLUDE_SUBDOMAINS", "SECURE_REDIRECT_EXEMPT"),
+    ]
     program = f"import dashboard.settings as s; print([getattr(s, name) for name in {names}])"
     done = done_with(program, BEHIND_TLS="true", PORTAL_URL="https://reelroom.example")
     cookies = "'__Host-session', '__Host-csrf', True, True, True"
