@@ -32,6 +32,7 @@ def set_up_app(page: Page) -> None:
     key = page.locator("#two-factor code").inner_text().replace(" ", "")
     page.get_by_label("Enter the six digits it shows now.").fill(totp_code(key))
     page.get_by_role("button", name="Turn on").click()
+    expect_shown(page.locator(".codes li").first)
     save_recovery_codes(page)
 
 
@@ -62,6 +63,20 @@ def follow_to_set_up(page: Page, album: ScreenshotAlbum) -> None:
     expect(page.get_by_text("Free to spend")).to_have_count(0)
     assert serious_violations(page) == []
     take_pictures(album, page, "set-up")
+
+
+def test_the_dialog_to_sign_everyone_out_says_whom_it_ends(
+    open_fresh_page: OpenPage, album: ScreenshotAlbum
+) -> None:
+    mira = open_fresh_page("Mira")
+    mira.goto("/security/")
+    mira.get_by_role("button", name="Sign everyone out").click()
+    dialog = mira.get_by_role("dialog", name="Sign everyone out?")
+    expect_shown(dialog.get_by_text("Renders, API keys and webhooks go on."))
+    assert serious_violations(mira) == []
+    take_pictures(album, mira, "sign-out")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
 
 
 def test_an_owner_requires_two_factor_and_an_open_page_of_a_member_is_led_to_set_it_up(
@@ -103,17 +118,3 @@ def restore(mira: Page, vera: Page) -> None:
         page.goto("/account/")
         if page.get_by_role("button", name="Turn off").count():
             turn_off_app(page)
-
-
-def test_the_dialog_to_sign_everyone_out_says_whom_it_ends(
-    open_fresh_page: OpenPage, album: ScreenshotAlbum
-) -> None:
-    mira = open_fresh_page("Mira")
-    mira.goto("/security/")
-    mira.get_by_role("button", name="Sign everyone out").click()
-    dialog = mira.get_by_role("dialog", name="Sign everyone out?")
-    expect_shown(dialog.get_by_text("Renders, API keys and webhooks go on."))
-    assert serious_violations(mira) == []
-    take_pictures(album, mira, "sign-out")
-    dialog.get_by_role("button", name="Cancel").click()
-    expect(dialog).to_have_count(0)
