@@ -96,12 +96,12 @@ def build_hygiene_row(
         advice=advice,
         url=reverse("tokens"),
         replace_url=reverse("tokens") if needs_act and token.owner_id == reader.user_id else "",
-        ask_url=find_replacement_url(token, reader) if needs_act else "",
+        ask_url=find_reminder_url(token, reader) if needs_act else "",
         first_name=token.owner.first_name,
     )
 
 
-def find_replacement_url(token: Token, reader: Membership) -> str:
+def find_reminder_url(token: Token, reader: Membership) -> str:
     """Return where the reader reminds the member of a stopped token; "" if it is not theirs to
     ask."""
     role, membership_id = getattr(token, "owner_role", None), getattr(token, "membership_id", None)
