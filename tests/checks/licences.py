@@ -19,6 +19,7 @@ LICENCES_PAGE = "docs/reference/licences.md"
 PRODUCT, MEDIA = lock_files.LOCKS[0].file, lock_files.LOCKS[1].file
 STATED_LICENCES = {
     "async-timeout": "Apache-2.0",  # for Python before 3.11.3
+    "colorama": "BSD-3-Clause",  # for Windows
     "av": "BSD-3-Clause; holds x264 and x265: GPL-2.0-or-later",
     "espeakng-loader": "holds espeak-ng: GPL-3.0-or-later",
     "tzdata": "Apache-2.0",  # for Windows
