@@ -99,7 +99,7 @@ def test_each_box_of_the_notifications_is_saved_when_it_changes(priya: MemberPag
     box = page.get_by_label("My video is done, e-mail")
     expect(box).not_to_be_checked()
     box.check()
-    expect(page.locator("#notifications")).to_contain_text("saved")
+    expect(page.locator("#notifications .card__note")).to_have_text("saved")
     assert serious_violations(page) == []
     page.reload()
     expect(page.get_by_label("My video is done, e-mail")).to_be_checked()

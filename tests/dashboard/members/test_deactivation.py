@@ -178,7 +178,7 @@ def test_the_dialogs_say_what_happens_and_do_it(mira, priya, confirmed_client_of
     browser = confirmed_client_of(mira)
     dialog = browser.get(url(priya), headers=HTMX).content.decode()
     assert "Deactivate <bdi>Priya Raman</bdi>?" in dialog
-    assert "Their token stays as it is" in dialog
+    assert "A token of theirs stays as it is" in dialog
     browser.post(url(priya))
     assert not Membership.objects.filter(pk=priya.pk).exists()
     assert browser.get(url(priya)).status_code == 404
