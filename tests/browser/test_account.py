@@ -25,18 +25,12 @@ AUTHENTICATOR = {
 
 
 @pytest.fixture
-def vera(live_portal: LivePortal) -> DemoPerson:
-    return live_portal.person("Vera")
-
-
-@pytest.fixture
-def page(chromium: Browser, live_portal: LivePortal, vera: DemoPerson) -> Iterator[Page]:
-    """Vera's, at the host name of this machine: an IP address has no passkeys."""
+def page(chromium: Browser, live_portal: LivePortal) -> Iterator[Page]:
+    """At the host name of this machine: an IP address has no passkeys."""
     address = live_portal.portal.replace("127.0.0.1", "localhost")
     with chromium.new_context(base_url=address, reduced_motion="reduce") as context:
         page = context.new_page()
         page.set_default_timeout(PRICED_TIMEOUT_MS)
-        sign_in(page, vera)
         yield page
 
 
@@ -54,6 +48,7 @@ def sign_out(page: Page) -> None:
 
 def save_recovery_codes(page: Page) -> list[str]:
     """Download them, and say that they are saved."""
+    expect(page.get_by_role("link", name="Download")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
     codes = page.locator(".codes li").all_inner_texts()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download").click()
@@ -61,7 +56,7 @@ def save_recovery_codes(page: Page) -> list[str]:
     assert len(codes) == 10
     assert serious_violations(page) == []
     page.get_by_role("button", name="I have saved them").click()
-    expect(page.get_by_text("10 of 10 unused")).to_be_visible()
+    expect(page.get_by_text("10 of 10 unused")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
     return codes
 
 
@@ -81,7 +76,9 @@ def enter_code(page: Page, label: str, code: str) -> None:
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
-def test_a_passkey_is_added_and_signs_in_alone(page: Page, vera: DemoPerson) -> None:
+def test_a_passkey_is_added_and_signs_in_alone(page: Page, live_portal: LivePortal) -> None:
+    vera = live_portal.person("Vera")
+    sign_in(page, vera)
     add_virtual_authenticator(page)
     page.goto("/account/")
     assert serious_violations(page) == []
@@ -95,7 +92,9 @@ def test_a_passkey_is_added_and_signs_in_alone(page: Page, vera: DemoPerson) -> 
     page.get_by_role("button", name="Sign in with a passkey").click()
     page.wait_for_url(lambda url: "/accounts/login" not in url)
     page.goto("/account/")
-    expect(page.locator("#sessions")).to_contain_text("passkey “MacBook”")
+    expect(page.locator("#sessions")).to_contain_text(
+        "passkey “MacBook”", timeout=PRICED_TIMEOUT_MS
+    )
     remove_passkey(page, vera)
 
 
@@ -106,31 +105,33 @@ def remove_passkey(page: Page, person: DemoPerson) -> None:
     dialog = page.get_by_role("dialog", name="Remove MacBook?")
     dialog.get_by_label("Your password").fill(person.password)
     dialog.get_by_role("button", name="Remove passkey").click()
-    expect(page.get_by_text("The passkey was removed.")).to_be_visible()
+    expect(page.get_by_text("The passkey was removed.")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
 
 
-def test_an_app_is_set_up_and_asked_at_sign_in(page: Page, vera: DemoPerson) -> None:
+def test_an_app_is_set_up_and_asked_at_sign_in(page: Page, live_portal: LivePortal) -> None:
+    thea = live_portal.person("Thea")
+    sign_in(page, thea)
     page.goto("/account/")
     page.get_by_role("link", name="Set up an app").click()
     key = page.locator("#two-factor code").inner_text().replace(" ", "")
     assert serious_violations(page) == []
     page.get_by_label("Enter the six digits it shows now.").fill("000000")
     page.get_by_role("button", name="Turn on").click()
-    expect(page.get_by_text("This code is wrong.")).to_be_visible()
+    expect(page.get_by_text("This code is wrong.")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
     page.get_by_label("Enter the six digits it shows now.").fill(totp_code(key))
     page.get_by_role("button", name="Turn on").click()
     codes = save_recovery_codes(page)
     sign_out(page)
-    enter_password(page, vera)
+    enter_password(page, thea)
     assert serious_violations(page) == []
     enter_code(page, "Code", totp_code(key))
     page.wait_for_url(lambda url: "/accounts/login" not in url)
     sign_out(page)
-    enter_password(page, vera)
+    enter_password(page, thea)
     enter_code(page, "Code", codes[0])
     page.wait_for_url(lambda url: "/accounts/login" not in url)
     page.goto("/account/")
-    expect(page.get_by_text("9 of 10 unused")).to_be_visible()
+    expect(page.get_by_text("9 of 10 unused")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
     turn_off_app(page)
 
 
@@ -138,4 +139,6 @@ def turn_off_app(page: Page) -> None:
     page.get_by_role("button", name="Turn off").click()
     dialog = page.get_by_role("dialog", name="Turn off the authenticator app?")
     dialog.get_by_role("button", name="Turn off").click()
-    expect(page.get_by_text("Two-factor sign-in by app is off.")).to_be_visible()
+    expect(page.get_by_text("Two-factor sign-in by app is off.")).to_be_visible(
+        timeout=PRICED_TIMEOUT_MS
+    )

@@ -32,7 +32,8 @@ class ProfileForm(RecentPasswordForm):
 
     def __init__(self, request: TeamRequest, data: Any = None) -> None:
         initial = {"name": request.user.name, "email": request.user.email}
-        super().__init__(request, data, initial=initial)
+        # Forms in dialogs of the page have a name and a password, too.
+        super().__init__(request, data, initial=initial, auto_id="profile_%s")
         reject_invisible(self.fields["name"])
         if password := self.fields.get("password"):
             password.required = False
