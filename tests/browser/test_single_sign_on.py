@@ -15,7 +15,7 @@ from tests.browser.screenshots import ScreenshotAlbum
 from tests.openid_provider import OpenIDProvider, run_openid_provider
 
 SAM = "sam.okafor@northlight.example"
-PICTURED_SIZES = {"wide": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
+PICTURED_SIZES = {"wide": {"width": 1440, "height": 1000}, "phone": {"width": 390, "height": 1000}}
 
 
 @pytest.fixture
@@ -35,10 +35,12 @@ def expect_shown(locator: Locator) -> None:
     expect(locator).to_be_visible(timeout=PRICED_TIMEOUT_MS)
 
 
-def take_pictures(album: ScreenshotAlbum, page: Page, name: str) -> None:
+def take_pictures(album: ScreenshotAlbum, page: Page, name: str, part: str = "main") -> None:
+    """Of the page in each width, from the top of this part on."""
     size = page.viewport_size
     for width, picture_size in PICTURED_SIZES.items():
         page.set_viewport_size(picture_size)  # type: ignore[arg-type]
+        page.locator(part).first.evaluate("element => element.scrollIntoView()")
         album.take(page, f"{name}-{width}")
     page.set_viewport_size(size)  # type: ignore[arg-type]
 
@@ -112,7 +114,8 @@ def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(
     mira.get_by_role("switch", name="Require single sign-on").click()
     try:
         expect_shown(mira.get_by_text("Single sign-on is required of everyone but owners now."))
-        take_pictures(album, mira, "single-sign-on-card")
+        take_pictures(album, mira, "single-sign-on-card", "#security-single-sign-on")
+        take_pictures(album, mira, "single-sign-on-foot", ".maps")
         with chromium.new_context(base_url=live_portal.portal) as context:
             sam = context.new_page()
             join(sam)

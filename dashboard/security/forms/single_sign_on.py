@@ -58,7 +58,12 @@ class SingleSignOnForm(RecentPasswordForm):
         help_text="What the provider calls the list of a person’s groups.",
         error_messages={"required": "Enter the name of the claim, such as groups."},
     )
-    default_role = forms.ChoiceField(label="Anyone else", required=False, choices=DEFAULT_CHOICES)
+    default_role = forms.ChoiceField(
+        label="Anyone else",
+        required=False,
+        choices=DEFAULT_CHOICES,
+        widget=forms.Select(attrs={"class": "input--small"}),
+    )
 
     def __init__(
         self,
