@@ -54,6 +54,7 @@ def test_collecting_lays_the_sheets_behind_each_other(collected_static: Path) ->
     assert one.index("--paper:") < one.index(".btn") < one.index(".card")
     assert "/*" not in one
     assert "\n  " not in one
+    assert ".table :is(th,td){" in one
     assert files_to_link(STYLE_BUNDLE) == [STYLE_BUNDLE.name]
     studio = (collected_static / STUDIO_STYLE_BUNDLE.name).read_text()
     assert ".steps" in studio and ".steps" not in one

@@ -42,6 +42,11 @@ def collected(sheet: Path, text: str) -> str:
     return str(storage().hashed_files[STYLE_BUNDLE.name])
 
 
+def long_sheet(colour: str) -> str:
+    """A sheet long enough to be compressed."""
+    return "".join(f".note-{number} {{ color: {colour}; order: {number} }}" for number in range(50))
+
+
 def storage() -> BundlingStorage:
     return BundlingStorage(location=str(site.STATIC_ROOT))
 
@@ -76,13 +81,13 @@ def test_each_release_serves_the_other_ones_sheets(
     before = collected(stylesheet, ".note {color: red}")
     running = start_process()
 
-    now = collected(stylesheet, ".note {color: blue}")
+    now = collected(stylesheet, ".note {color: tan}")
 
     assert now != before
     for process in (running, start_process()):
         assert [asked(process, name)[0] for name in (before, now)] == [200, 200]
         assert b"red" in asked(process, before)[1]
-        assert b"blue" in asked(process, now)[1]
+        assert b"tan" in asked(process, now)[1]
 
 
 def test_what_no_release_has_is_not_found(
@@ -97,9 +102,9 @@ def test_what_no_release_has_is_not_found(
 
 
 def test_the_last_release_stays_and_earlier_ones_go(stylesheet: Path, tmp_path: Path) -> None:
-    first = collected(stylesheet, ".note {color: red}" * 50)
-    second = collected(stylesheet, ".note {color: blue}" * 50)
-    third = collected(stylesheet, ".note {color: green}" * 50)
+    first = collected(stylesheet, long_sheet("red"))
+    second = collected(stylesheet, long_sheet("blue"))
+    third = collected(stylesheet, long_sheet("green"))
 
     names = {path.name for path in (tmp_path / "static/css").iterdir()}
     assert {Path(second).name, f"{Path(second).name}.gz", Path(third).name} <= names
@@ -125,7 +130,7 @@ def test_a_killed_run_takes_nothing_from_the_release_that_serves(
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Path, doing, die)
-        collected(stylesheet, ".note {color: green}" * 50)
+        collected(stylesheet, long_sheet("green"))
     assert storage().hashed_files[STYLE_BUNDLE.name] == served
 
     last = collected(stylesheet, ".note {color: black}")
