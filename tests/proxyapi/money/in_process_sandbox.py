@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -53,7 +54,8 @@ class NobodyListens(httpx.ConnectError):
 
 
 class InProcessSandbox(httpx.BaseTransport):
-    """`point`: the failpoint to die at next, or "wire": before the first byte is out."""
+    """`point`: the failpoint to die at next, or "wire": before the first byte of a write to a path
+    like `wire_path` is out."""
 
     def __init__(self, folder: Path, loop: asyncio.Runner) -> None:
         clock = SandboxClock("frozen", now=time.time())
@@ -61,7 +63,7 @@ class InProcessSandbox(httpx.BaseTransport):
         self.world, self.clock, self._loop = app.state.world, clock, loop
         self._studio = app.state.studio
         self._inner = httpx.ASGITransport(app=app, client=("127.0.0.1", 4711))
-        self.point, self.away = "", False
+        self.point, self.wire_path, self.away = "", "*", False
         self.a_request, self.bells = REQUEST_S, list[UUID]()
         self.on_point: Callable[[str], None] | None = None
 
@@ -92,21 +94,22 @@ class InProcessSandbox(httpx.BaseTransport):
             self.bells.append(UUID(id))
 
     @contextmanager
-    def dying_at(self, point: str) -> Iterator[None]:
-        """What is done in here may die at that point, and is over then."""
-        self.point = point
+    def dying_at(self, point: str, wire_path: str = "*") -> Iterator[None]:
+        """What is done in here may die at that point, and is over then. Writes that prepare a
+        charge go to other paths than its own."""
+        self.point, self.wire_path = point, wire_path
         try:
             with suppress(ProcessKilled):
                 yield
         finally:
-            self.point = ""
+            self.point, self.wire_path = "", "*"
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         if "/_sandbox/" not in request.url.path:
             self.clock.advance(self.a_request)
             if self.away:
                 raise NobodyListens("the service is away")
-            if request.method != "GET":
+            if request.method != "GET" and fnmatch(request.url.path, self.wire_path):
                 self.reach_failpoint("wire")
         parts, died = [], False
         try:

@@ -22,7 +22,7 @@ from tests.admission import admit_charge
 from tests.factories import TeamFactory
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.in_process_sandbox import InProcessSandbox, sandbox_with_account
-from tests.proxyapi.money.operations import INTENT_MAKERS
+from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import FINAL_STATES, SandboxAccount
 
 FAILPOINTS = ("wire", "sent", "answered")
@@ -103,7 +103,7 @@ def age_stuck_charge(
         wanted = INTENT_MAKERS[operation](stage)
         already = stage.spent_credits()
         charge = admit_charge(wanted)
-        with sandbox.dying_at(death):
+        with sandbox.dying_at(death, path_pattern(operation)):
             tasks.dispatch_charge_task(str(charge.pk))
         charge.refresh_from_db()
         what = f"{operation}, died at {death}, {weather}"
