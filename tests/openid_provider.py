@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import httpx
 
-START_TIMEOUT_S = 30.0
+START_TIMEOUT_S = 120.0
 WAIT_S = 0.1
 
 
