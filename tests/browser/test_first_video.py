@@ -58,6 +58,7 @@ def add_token(page: Page, token: str) -> None:
 
 def create_video(page: Page) -> None:
     page.get_by_role("link", name="Studio").first.click()
+    page.wait_for_url("**/studio/")  # and for its scripts
     page.locator("textarea[name=start]").fill(" ".join(WORDS.split()))
     expect(page.locator("#id_start_help")).to_contain_text("Reads as a script")
     page.get_by_role("button", name="Continue").click()

@@ -62,7 +62,7 @@ def test_the_owner_of_a_suspended_team_is_told_at_once(
     mira = open_fresh_page("Mira", viewport={"width": 1440, "height": 900})
     before = join_link(live_portal)
     create_team(mira, album)
-    wait_until(lambda: join_link(live_portal) != before)
+    wait_until(lambda: join_link(live_portal) != before, 60)
     with chromium.new_context(base_url=live_portal.portal) as context:
         ana = context.new_page()
         join_team(ana, join_link(live_portal))
