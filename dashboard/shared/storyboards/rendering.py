@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from proxyapi.models import Charge, JobState, Storyboard
+from proxyapi.models import Charge, ChargeState, JobState, Storyboard
 from proxyapi.operations import get_operation
 
 RENDERING_TEXT = "The film is rendering. Scenes are locked until it ends."
+UNKNOWN_TEXT = (
+    "It is not known whether the render was ordered. Scenes are locked until the ledger shows it."
+)
 WRITING_TEXT = "The service is writing the scenes. They appear here by themselves."
 
 
@@ -16,11 +19,14 @@ class StoryboardLock:
     """What is done with a storyboard while its scenes must stay as they are."""
 
     is_rendering: bool = False
+    is_render_unknown: bool = False  # among those that are rendering
     is_writing: bool = False
 
     @property
     def text(self) -> str:
         """Return why scenes cannot be changed now; empty if they can."""
+        if self.is_render_unknown:
+            return UNKNOWN_TEXT
         if self.is_rendering:
             return RENDERING_TEXT
         return WRITING_TEXT if self.is_writing else ""
@@ -31,9 +37,12 @@ def load_storyboard_lock(storyboard: Storyboard) -> StoryboardLock:
     Scenes are written in a copy that is not the current one yet."""
     job = storyboard.copy
     charges = Charge.objects.holding().filter(job__storyboard_copy__storyboard=storyboard)
-    charged = [get_operation(name) for name in set(charges.values_list("operation", flat=True))]
+    pairs = set(charges.values_list("operation", "state"))
+    charged = [(get_operation(name), state) for name, state in pairs]
+    renders = {state for row, state in charged if row.starts_rendering}
     is_running = job is not None and job.state == JobState.RUNNING
     return StoryboardLock(
-        is_rendering=is_running or any(row.starts_rendering for row in charged),
-        is_writing=any(row.path.endswith("/prompt") for row in charged),
+        is_rendering=is_running or bool(renders),
+        is_render_unknown=ChargeState.UNKNOWN in renders,
+        is_writing=any(row.path.endswith("/prompt") for row, _ in charged),
     )

@@ -15,6 +15,7 @@ from dashboard.shared.clip_models import OPTION_LABELS, ClipModel
 from dashboard.shared.formatting import credits, duration
 from dashboard.shared.job_question import job_token_problem
 from dashboard.shared.storyboards.clip_prices import clip_price_text
+from dashboard.shared.storyboards.rendering import StoryboardLock
 from dashboard.shared.storyboards.scene_states import (
     SceneRow,
     SceneState,
@@ -26,7 +27,7 @@ from dashboard.storyboards.readiness.clip_orders import ClipOrders
 from dashboard.storyboards.readiness.clip_plan import ClipPlan
 from dashboard.storyboards.readiness.content import engine_name
 from dashboard.storyboards.readiness.scene_numbers import list_scenes
-from proxyapi.models import JobState, Storyboard
+from proxyapi.models import Storyboard
 
 SETTING_NAMES = ("aspect_ratio", "resolution", "audio")
 NO_SCENES = "There are no scenes yet"
@@ -74,6 +75,7 @@ def find_needs(
     plan: ClipPlan,
     orders: ClipOrders,
     available: Decimal,
+    lock: StoryboardLock,
 ) -> tuple[Need, ...]:
     """No query but that of a lost token."""
     model = storyboard_model(storyboard)
@@ -82,6 +84,7 @@ def find_needs(
         *setting_needs(storyboard, model),
         *scene_needs(storyboard, rows, plan),
         *clip_needs(plan),
+        *render_needs(lock),
         *order_needs(storyboard, rows, orders, now),
         *met_needs(storyboard, model),
         *money_needs(storyboard, plan, available),
@@ -161,11 +164,16 @@ def clip_needs(plan: ClipPlan) -> Iterator[Need]:
         yield Need("late", text)
 
 
+def render_needs(lock: StoryboardLock) -> Iterator[Need]:
+    if lock.is_render_unknown:
+        yield Need("unknown", "It is not known whether the render was ordered")
+    elif lock.is_rendering:
+        yield Need("running", "The film is rendering")
+
+
 def order_needs(
     storyboard: Storyboard, rows: Sequence[SceneRow], orders: ClipOrders, now: datetime
 ) -> Iterator[Need]:
-    if storyboard.copy is not None and storyboard.copy.state == JobState.RUNNING:
-        yield Need("running", "The film is rendering")
     running = [row for row in rows if row.state == SceneState.GENERATING]
     if running:
         started = [orders.ordered_at(str(row.scene.pk)) for row in running]

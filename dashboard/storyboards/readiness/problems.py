@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dashboard.storyboards.readiness.clip_plan import PlannedClip
-from dashboard.storyboards.readiness.film import RENDERING_TEXT, FilmReadiness
+from dashboard.storyboards.readiness.film import FilmReadiness
 
 NO_CLIP_CHOSEN = "None of these scenes can be generated now"
 NO_LIST_PRICE = "The service’s list has no price for these settings"
@@ -21,7 +21,7 @@ NO_PRICE = "There is no current price of the render"
 def find_clips_problem(ready: FilmReadiness, chosen: Sequence[PlannedClip]) -> str:
     """Return an empty text if these clips can be requested."""
     if ready.is_rendering:
-        return RENDERING_TEXT
+        return ready.lock.text
     if ready.orders.awaiting_approval:
         return APPROVAL_PENDING
     if not chosen:
@@ -34,7 +34,7 @@ def find_clips_problem(ready: FilmReadiness, chosen: Sequence[PlannedClip]) -> s
 def find_render_problem(ready: FilmReadiness) -> str:
     """Return an empty text if the film can be rendered, at a price that is known."""
     if ready.is_rendering:
-        return RENDERING_TEXT
+        return ready.lock.text
     if ready.plan.is_rendered:
         return ALREADY_RENDERED
     unmet = next((need for need in ready.needs if not need.is_met), None)

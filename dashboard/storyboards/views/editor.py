@@ -59,7 +59,7 @@ def render_live(request: TeamRequest, editor: Editor) -> HttpResponse:
 def editor_context(request: TeamRequest, editor: Editor, **values: Any) -> dict[str, Any]:
     document, reader = editor.storyboard, request.membership
     scene = editor.panel.scene if editor.panel else None
-    ready = load_readiness(document, editor.rows)
+    ready = load_readiness(document, editor.rows, editor.lock)
     return {
         "editor": editor,
         "film_bar": build_film_bar(document, editor.rows, reader, ready),
