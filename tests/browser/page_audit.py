@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 WIDE, PHONE, NARROW = 1440, 390, 320  # px
 HEIGHT = 900
-MAX_PAGE_BYTES = 64_000  # bytes that a page may weigh
+MAX_PAGE_BYTES = 60_000  # bytes that a page may weigh
 MAX_PICTURE_BYTES = 30_000  # bytes of its pictures, which come after it
 PICTURES = ("/static/stills/",)  # drawings of options: they load lazily
 MEDIA_PATHS = ("/media/", "/poster/")  # of a video: loaded near the viewport, besides the page

@@ -23,7 +23,6 @@ from tests.dashboard.storyboards.boards import (
     reload,
     send,
 )
-from tests.factories import ChargeFactory
 from tests.storyboards import (
     create_storyboard,
     create_storyboard_token,
@@ -349,27 +348,6 @@ def test_nothing_is_generated_while_the_film_renders(
     question = ask(client_of(priya), board, "storyboard-clips", ids_of(board))
 
     assert question.unmet == ("The film is rendering. Scenes are locked until it ends.",)
-
-
-def test_a_film_whose_render_is_unknown_is_neither_changed_nor_rendered_again(
-    priya: Membership, board: Storyboard, ready_film: Job, client_of: Browser
-) -> None:
-    ChargeFactory.create(
-        job=ready_film,
-        token=ready_film.token,
-        member=priya.user,
-        operation="text_to_scene.render",
-        state=ChargeState.UNKNOWN,
-        sent_at=timezone.now(),
-    )
-    browser = client_of(priya)
-
-    shown = browser.get(reverse("storyboard", args=[board.pk])).content.decode()
-    question = ask(browser, board, "storyboard-render")
-
-    locked = "It is not known whether the render was ordered. Scenes are locked until the ledger"
-    assert locked in shown and 'class="grip"' not in shown
-    assert question.unmet == (f"{locked} shows it.",)
 
 
 def test_the_sum_follows_the_ticks(

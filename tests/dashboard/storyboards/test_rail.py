@@ -18,6 +18,7 @@ from dashboard.shared.storyboards.scene_states import (
 from dashboard.storyboards.queries.rail import Rail, build_rail
 from proxyapi.models import ChargeState, JobState, Storyboard, Token
 from tests.dashboard.storyboards.boards import (
+    HTMX,
     Browser,
     give_clips,
     give_price,
@@ -25,6 +26,7 @@ from tests.dashboard.storyboards.boards import (
     reload,
     send,
 )
+from tests.factories import ChargeFactory
 from tests.storyboards import (
     add_scene,
     create_storyboard,
@@ -329,3 +331,27 @@ def test_a_producer_sees_the_clips_with_their_price(
     assert "Generate 3 clips" in page
     assert "≈ 30 cr" in page
     assert 'name="resolution"' in page
+
+
+def test_a_film_whose_render_is_unknown_is_neither_changed_nor_rendered_again(
+    priya: Membership, board: Storyboard, client_of: Browser
+) -> None:
+    film = send(priya, board)
+    give_clips(film, *board.scenes.all())
+    ChargeFactory.create(
+        job=film,
+        token=film.token,
+        member=priya.user,
+        operation="text_to_scene.render",
+        state=ChargeState.UNKNOWN,
+        sent_at=timezone.now(),
+    )
+    browser = client_of(priya)
+
+    shown = browser.get(reverse("storyboard", args=[board.pk])).content.decode()
+    url = reverse("storyboard-render", args=[board.pk])
+    question = browser.get(url, headers=HTMX).context["question"]
+
+    locked = "It is not known whether the render was ordered. Scenes are locked until the ledger"
+    assert locked in shown and 'class="grip"' not in shown
+    assert question.unmet == (f"{locked} shows it.",)
