@@ -40,6 +40,7 @@ OTHER_ACCOUNT = (
     "or admin of {team} invite you; after that single sign-on works here too."
 )
 DISABLED = "The account of {address} is disabled. Ask an owner or admin of {team} to invite you."
+DEACTIVATED = "{address} is deactivated in {team}. An owner or admin can reactivate the member."
 OPERATOR = "{address} belongs to an operator of this portal, who signs in with a password."
 
 
@@ -76,8 +77,8 @@ def find_member(single_sign_on: SingleSignOn, identity: ProviderIdentity) -> Mem
     user = User.objects.filter(email=identity.address).first()
     if user is None:
         return None
-    members = team.memberships.select_for_update(of=("self",)).select_related("user", "team")
-    member = members.filter(user=user).first()
+    members = Membership.with_deactivated.select_for_update(of=("self",))
+    member = members.select_related("user", "team").filter(team=team, user=user).first()
     sentence, reason = "", ""
     if user.is_superuser or user.is_staff:
         sentence, reason = OPERATOR, "an operator of the portal"
@@ -85,6 +86,8 @@ def find_member(single_sign_on: SingleSignOn, identity: ProviderIdentity) -> Mem
         sentence, reason = DISABLED, "the account is disabled"
     elif member is None:
         sentence, reason = OTHER_ACCOUNT, "an account of another team"
+    elif member.deactivated_at is not None:
+        sentence, reason = DEACTIVATED, "deactivated in the team"
     if sentence:
         words = {"address": identity.address, "team": team.name}
         raise SignInRefused(sentence.format(**words), identity.address, reason)

@@ -86,6 +86,13 @@ def test_operators_and_disabled_accounts_do_not_come_in(
     assert_refusal_recorded(priya.user.email, reason)
 
 
+def test_a_deactivated_member_does_not_come_in(sign_in_at_provider, client, priya):
+    Membership.objects.filter(pk=priya.pk).update(deactivated_at=timezone.now())
+    page = sign_in_at_provider(client, priya.user.email, groups=["studio"])
+    assert "is deactivated in Northlight." in refused_sentence(page, client)
+    assert_refusal_recorded(priya.user.email, "deactivated in the team")
+
+
 def test_an_account_without_a_team_is_not_taken_over(sign_in_at_provider, client):
     UserFactory.create(email=SAM)
     refused_sentence(sign_in_at_provider(client, SAM, groups=["studio"]), client)
