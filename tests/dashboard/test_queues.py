@@ -26,6 +26,8 @@ OURS = ("proxyapi.tasks.", "dashboard.tasks.")
 WAYS = {
     "post": {
         "deliver_alert",
+        "send_account_change",
+        "send_email_confirmation",
         "send_invitation",
         "send_password_changed",
         "send_password_reset",

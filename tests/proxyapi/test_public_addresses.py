@@ -6,7 +6,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from dashboard.alerts.delivery import webhook
+from dashboard.shared import outgoing_requests
 from proxyapi import media_proxy
 
 PRIVATE = [
@@ -36,4 +36,4 @@ def test_a_public_one_is_also_where_another_wraps_it(address: str) -> None:
 
 
 def test_films_and_webhooks_are_judged_by_the_same_function() -> None:
-    assert vars(webhook)["is_public_address"] is media_proxy.is_public_address
+    assert vars(outgoing_requests)["is_public_address"] is media_proxy.is_public_address

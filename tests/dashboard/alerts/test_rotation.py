@@ -100,7 +100,7 @@ def test_every_sealed_field_is_one_that_the_check_and_the_rotation_know():
 def test_the_secrets_of_second_factors_are_encrypted_again(priya, settings):
     key = store_second_factors(priya.user)
     settings.ENCRYPTION_KEYS = f"{NEW},{OLD}"
-    assert "2 second factors need an old key." in rotate("--dry-run")
+    assert "2 second factor secrets need an old key." in rotate("--dry-run")
     rotate()
     settings.ENCRYPTION_KEYS = NEW
     app = Authenticator.objects.get(type=Authenticator.Type.TOTP)
@@ -110,5 +110,5 @@ def test_the_secrets_of_second_factors_are_encrypted_again(priya, settings):
 def test_a_second_factor_that_does_not_open_is_named(priya, settings):
     store_second_factors(priya.user)
     settings.ENCRYPTION_KEYS = NEW
-    with pytest.raises(CommandError, match="2 second factors"):
+    with pytest.raises(CommandError, match="2 secrets could not be decrypted"):
         rotate()

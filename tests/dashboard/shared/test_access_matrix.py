@@ -42,7 +42,7 @@ OPEN_ROUTES = {
     *("two-factor-required", "team", "theme", "session", "account", "account-profile"),
     *("email-withdrawals", "password-confirmations", "account-app", "account-app-cancellations"),
     *("account-app-removals", "recovery-codes", "passkeys", "passkey-names", "passkey-removals"),
-    *("session-ends", "other-session-ends"),
+    *("session-ends", "other-session-ends", "account-notifications"),
 }
 job, team = access.job, access.team  # the fixtures
 

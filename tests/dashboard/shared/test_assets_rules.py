@@ -18,7 +18,7 @@ PAGES = sorted((ROOT / "dashboard").rglob("*.py"))
 WORD = r"-?[A-Za-z_][\w-]*"
 # A value in quotes, which may hold quotes inside of template tags.
 QUOTED = re.compile(r'"((?:\{%.*?%\}|\{\{.*?\}\}|[^"\n])*)"|[\'`]([^\'`\n]*)[\'`]')
-BLOCK = re.compile(r"\{% (?:block wide|partialdef (?:look|shape)) %\}(.*?)\{% end")
+BLOCK = re.compile(r"\{% (?:block (?:wide|layout_class)|partialdef (?:look|shape)) %\}(.*?)\{% end")
 COLOUR = re.compile(
     r"#[0-9a-f]{3,8}\b(?!\))|\b(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch|color)\("
     r"|(?<![\w-])(?:black|white|gr[ae]y|red|green|blue|orange|purple|yellow|pink)(?![\w-])",

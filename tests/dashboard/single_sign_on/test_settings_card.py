@@ -238,7 +238,7 @@ def test_the_secret_is_encrypted_again_with_a_new_key(single_sign_on, settings):
     )
     out = StringIO()
     call_command("rotate_keys", "--dry-run", stdout=out)
-    assert "1 single sign-on settings need an old key." in out.getvalue()
+    assert "1 client secrets need an old key." in out.getvalue()
     call_command("rotate_keys", stdout=StringIO())
     secret = SingleSignOnSecret.objects.get()
     assert encryption.envelope_key_id(bytes(secret.ciphertext)) == "new"
