@@ -303,6 +303,7 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
                 ('default_preset', models.ForeignKey(blank=True, help_text='New drafts of the member start with it.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='default_of', to='dashboard.preset')),
                 ('getting_started_hidden_at', models.DateTimeField(blank=True, help_text='The card of the first steps is shown no more.', null=True)),
+                ('favourite_voices', models.JSONField(blank=True, default=dict, help_text='Ids of voices with a star, by base URL of the upstream, which has its own ids.')),
             ],
             options={
                 'ordering': ('joined_at', 'pk'),
@@ -381,18 +382,6 @@ class Migration(migrations.Migration):
                 ('changed_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('changed_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
-        ),
-        migrations.CreateModel(
-            name='FavouriteVoice',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('environment', models.CharField(help_text='Base URL of the upstream; ids differ between upstreams.', max_length=200)),
-                ('voice_id', models.CharField(max_length=64)),
-                ('membership', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='favourite_voices', to='dashboard.membership')),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('membership', 'environment', 'voice_id'), name='favourite_voice_once')],
-            },
         ),
         migrations.CreateModel(
             name='VoiceConsent',

@@ -28,7 +28,6 @@ from dashboard.models.audit_event import (
 )
 from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod
 from dashboard.models.character_photo import CharacterPhoto
-from dashboard.models.favourite_voice import FavouriteVoice
 from dashboard.models.installation_setup import SETUP_ROW_ID, InstallationSetup
 from dashboard.models.invitation import (
     INVITATION_LIFETIME,

@@ -74,7 +74,11 @@ class Membership(models.Model):
         related_name="default_of",
         help_text="New drafts of the member start with it.",
     )
-
+    favourite_voices = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Ids of voices with a star, by base URL of the upstream, which has its own ids.",
+    )
     deactivated_at = models.DateTimeField(
         null=True, blank=True, help_text="From then on the person may not enter the team."
     )
@@ -91,3 +95,7 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.team}"
+
+    def favourite_voices_of(self, environment: str) -> frozenset[str]:
+        """Return the ids of the voices of an upstream that the member marked with a star."""
+        return frozenset(self.favourite_voices.get(environment, ()))

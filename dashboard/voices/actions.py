@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.models import AuditAction, FavouriteVoice, Membership, VoiceConsent
+from dashboard.models import AuditAction, Membership, VoiceConsent
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
 from dashboard.shared.charging import require_shown_price, submit_charge
@@ -264,12 +264,10 @@ def delete_voice(*, by: Membership, job: Job) -> None:
 
 def set_favourite(*, by: Membership, account: Account, voice_id: str, is_favourite: bool) -> None:
     """Put a star on a voice, or take it off; each member has their own."""
-    row: dict[str, Any] = {
-        "membership": by,
-        "environment": account.environment,
-        "voice_id": voice_id,
-    }
-    if is_favourite:
-        FavouriteVoice.objects.get_or_create(**row)
-    else:
-        FavouriteVoice.objects.filter(**row).delete()
+    with transaction.atomic():
+        row = Membership.objects.select_for_update(of=("self",)).get(pk=by.pk)
+        others = row.favourite_voices_of(account.environment) - {voice_id}
+        starred = sorted(others | {voice_id} if is_favourite else others)
+        row.favourite_voices = {**row.favourite_voices, account.environment: starred}
+        row.save(update_fields=["favourite_voices"])
+    by.favourite_voices = row.favourite_voices

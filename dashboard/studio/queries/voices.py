@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import Q
 from django.db.models.fields.json import KeyTextTransform
 
-from dashboard.models import FavouriteVoice, Membership
+from dashboard.models import Membership
 from dashboard.shared.video_options import FacelessOptions, VoiceOption
 from proxyapi import cloned_voices
-from proxyapi.models import Job, JobKind, JobState
+from proxyapi.models import Account, Job, JobKind, JobState
 
 SAMPLE_LENGTH_S = 12  # played from a video
 MAX_SAMPLED_VIDEOS = 200  # newest videos that are searched for samples
@@ -73,12 +75,12 @@ class VoiceList:
 def load_voice_list(
     job: Job, reader: Membership, options: FacelessOptions, filters: VoiceFilter, chosen: str
 ) -> VoiceList:
-    """Three queries. The chosen voice comes first, also if the filter excludes it, then those with
+    """One query. The chosen voice comes first, also if the filter excludes it, then those with
     the reader's star."""
     voices = options.voices()
     matches = [voice for voice in voices if filters.matches(voice)]
     first = [voice for voice in voices if voice.value == chosen]
-    stars = load_favourite_voices(reader, job.account.environment)
+    stars = reader.favourite_voices_of(job.account.environment)
     others = [voice for voice in matches if voice.value != chosen]
     others.sort(key=lambda voice: voice.value not in stars)
     samples = load_voice_samples(job)
@@ -97,30 +99,28 @@ def load_voice_list(
 
 def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
     """Return the preview of a cloned voice, else the newest finished video of the team, for each
-    voice id; two queries."""
+    voice id; one query."""
+    voices = cloned_voices.listed_voices(job.account)
+    same_account = Account.objects.same_upstream_account(job.account_id)
+    previews = Q(kind=JobKind.CLONE, account__in=same_account) & ~Q(media_url="")
     jobs = (
         Job.objects.visible()
-        .filter(tenant=job.tenant_id, kind=JobKind.FACELESS, state=JobState.COMPLETED)
+        .filter(previews | Q(kind=JobKind.FACELESS), tenant=job.tenant_id, state=JobState.COMPLETED)
         .annotate(voice=KeyTextTransform("voice_id", "draft__settings"))
-        .order_by("-finished_at")
-        .values_list("voice", "pk", "title")[:MAX_SAMPLED_VIDEOS]
+        .select_related("cloned_voice")
+        .only("kind", "title", "cloned_voice__voice_id", "cloned_voice__known_voice_ids")
+        .order_by("kind", "-finished_at")  # clones first
     )
-    samples = load_clone_previews(job)
-    for voice, pk, title in jobs:
-        samples.setdefault(str(voice), VoiceSample(pk, title))
+    samples: dict[str, VoiceSample] = {}
+    for row in jobs[:MAX_SAMPLED_VIDEOS]:
+        is_preview = row.kind == JobKind.CLONE
+        used = row.voice  # type: ignore[attr-defined]  # annotated
+        voice = find_cloned_voice(row, voices) if is_preview else str(used)
+        samples.setdefault(voice, VoiceSample(row.pk, row.title, is_preview))
     return samples
 
 
-def load_clone_previews(job: Job) -> dict[str, VoiceSample]:
-    """Return the previews of the team's cloned voices by voice id; one query."""
-    voices = cloned_voices.listed_voices(job.account)
-    return {
-        voice_id: VoiceSample(clone.job_id, clone.job.title, is_preview=True)
-        for voice_id, clone in cloned_voices.cloned_voice_ids(job.account, voices).items()
-        if clone.job.media_url and clone.job.tenant_id == job.tenant_id
-    }
-
-
-def load_favourite_voices(reader: Membership, environment: str) -> frozenset[str]:
-    stars = FavouriteVoice.objects.filter(membership=reader, environment=environment)
-    return frozenset(stars.values_list("voice_id", flat=True))
+def find_cloned_voice(job: Job, voices: Mapping[str, str]) -> str:
+    """Return the id of the voice that a clone became, "" if that cannot be told."""
+    clone = getattr(job, "cloned_voice", None)
+    return cloned_voices.find_voice_id(clone, voices) if clone else ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from dashboard.models import FavouriteVoice, Membership
+from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.filter_chips import (
     FilterChip,
@@ -146,8 +146,7 @@ def find_account(reader: Membership) -> tuple[Account | None, bool]:
 def load_favourites(reader: Membership, account: Account | None) -> frozenset[str]:
     if account is None:
         return frozenset()
-    stars = FavouriteVoice.objects.filter(membership=reader, environment=account.environment)
-    return frozenset(stars.values_list("voice_id", flat=True))
+    return reader.favourite_voices_of(account.environment)
 
 
 def load_passages(reader: Membership) -> dict[str, VoicePassage]:

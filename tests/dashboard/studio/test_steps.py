@@ -272,9 +272,7 @@ def test_a_page_of_the_wizard_takes_few_queries(
 ) -> None:
     browser = client_of(priya)
     for step in ("type", "script", "voice", "visuals", "captions", "review"):
-        # The voices also have the reader's stars, and the previews of the team's clones.
-        most = 14 if step == "voice" else 12
-        with django_assert_max_num_queries(most):  # type: ignore[operator]
+        with django_assert_max_num_queries(12):  # type: ignore[operator]
             browser.get(step_url(ready, step))
 
 

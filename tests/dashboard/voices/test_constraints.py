@@ -8,7 +8,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dashboard.models import FavouriteVoice, Membership, VoiceConsent
+from dashboard.models import Membership, VoiceConsent
 from proxyapi.models import Job
 from tests.dashboard.voices.conftest import create
 
@@ -48,13 +48,6 @@ def test_a_request_has_one_consent(voice: Job, priya: Membership) -> None:
     charge = create(priya, voice)
     with pytest.raises(IntegrityError), transaction.atomic():
         consent(priya, voice, charge=charge)
-
-
-def test_a_star_is_kept_once(voice: Job, priya: Membership) -> None:
-    star = {"membership": priya, "environment": "https://video.example/v2", "voice_id": "3"}
-    FavouriteVoice.objects.create(**star)
-    with pytest.raises(IntegrityError), transaction.atomic():
-        FavouriteVoice.objects.create(**star)
 
 
 def test_a_consent_outlives_its_voice(voice: Job, priya: Membership) -> None:

@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from dashboard.models import FavouriteVoice, Membership, VoiceConsent
+from dashboard.models import Membership, VoiceConsent
 from dashboard.shared.job_pages import job_page_url
 from dashboard.voices.clone_settings import UNNAMED
 from proxyapi.models import Account, AccountPlan, Job, JobKind, JobState, StoredFile, VoiceSlots
@@ -222,8 +222,8 @@ def test_the_list_has_the_teams_voices_the_slots_and_the_services(
 def test_the_list_is_searched_and_filtered(
     query: str, names: list[str], voice: Job, priya: Membership, client_of: Browser
 ) -> None:
-    star = {"environment": voice.account.environment, "voice_id": "3"}
-    FavouriteVoice.objects.create(membership=priya, **star)
+    priya.favourite_voices = {voice.account.environment: ["3"]}
+    priya.save()
     page = client_of(priya).get(reverse("voices") + query).context["page"]
     assert [row.voice.name for row in page.rows] == names
 
@@ -234,7 +234,8 @@ def test_a_star_is_the_members_own_and_comes_first_in_the_studio(
     star = {"voice_id": "11", "name": "Aurélie", "on": "1"}
     answer = text_of(client_of(priya).post(reverse("voice-favourites"), star, **HTMX))
     assert 'aria-pressed="true"' in answer
-    assert FavouriteVoice.objects.get().membership == priya
+    priya.refresh_from_db()
+    assert priya.favourite_voices == {voice.account.environment: ["11"]}
     draft = JobFactory(account=voice.account, token=voice.token)
     step = reverse("studio-step", args=[draft.pk, "voice"])
     chosen = {who: client_of(who).get(step).context["voices"].rows for who in (priya, luca)}
