@@ -95,7 +95,7 @@ def join(page: Page) -> None:
     page.get_by_role("button", name="Continue").click()
     sign_in_at_provider(page, "sam")
     page.wait_for_url("**/")
-    expect_shown(page.get_by_role("heading", name="Overview"))
+    expect_shown(page.get_by_role("heading", name="Overview", exact=True))
 
 
 def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(

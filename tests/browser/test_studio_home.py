@@ -15,7 +15,7 @@ from tests.browser.sandbox_control import SandboxControl
 MENU = (
     *("Overview", "Library", "Studio", "Ideas", "Voices", "Characters", "Batches", "Ledger"),
     *("Costs", "Budgets", "Forecast", "Auto top-up", "Reconciliation", "Alerts", "Members"),
-    *("Tokens", "API keys", "Audit log", "Operations"),
+    *("Tokens", "API keys", "Audit log", "Operations", "Instance"),
 )
 
 # The presses and typed fields of a person, without what a script does.
