@@ -10,8 +10,9 @@ from allauth.account.adapter import get_adapter
 from allauth.account.signals import password_changed, password_reset
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_used
+from allauth.usersessions.models import UserSession
 from django.contrib.auth.signals import user_logged_in
-from django.db.models.signals import post_delete
+from django.db.models.signals import post_delete, pre_save
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
@@ -30,6 +31,12 @@ SECRET_FIELDS = ("secret", "seed")  # of `Authenticator.data`: the id of a Secon
 @receiver(user_logged_in)
 def store_sign_in_time(request: HttpRequest, **_: Any) -> None:
     request.session[SIGNED_IN_AT_KEY] = int(time.time())
+
+
+@receiver(pre_save, sender=UserSession)
+def clean_user_agent(instance: UserSession, **_: Any) -> None:
+    """allauth stores the header as it came; PostgreSQL refuses one with a NUL."""
+    instance.user_agent = "".join(filter(str.isprintable, instance.user_agent))
 
 
 @receiver(password_changed)
