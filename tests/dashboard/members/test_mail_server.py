@@ -29,7 +29,7 @@ def port(settings: Any) -> int:
 
 def plain_text(message: Message) -> str:
     parts = [part for part in message.walk() if part.get_content_type() == "text/plain"]
-    return bytes(parts[0].get_payload(decode=True)).decode()  # type: ignore[arg-type]
+    return bytes(parts[0].get_payload(decode=True)).decode()
 
 
 def test_an_invitation_waits_for_the_mail_server_and_its_link_opens(
