@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
@@ -20,6 +21,7 @@ from dashboard.instance.actions import (
 from dashboard.instance.forms import NewTeamForm, SuspensionForm
 from dashboard.instance.queries import build_instance_page
 from dashboard.shared.access import fetch_any_team, require_operator
+from dashboard.shared.forms import run_or_add_error
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.recent_password import RecentPasswordForm
 from proxyapi.refusals import Refusal
@@ -63,11 +65,9 @@ def suspend(request: TeamRequest, team_id: UUID) -> HttpResponse:
     team = fetch_any_team(request, team_id)
     form = SuspensionForm(request, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        try:
-            suspend_team(by=request.membership, team=team, reason=form.cleaned_data["reason"])
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
+        reason = form.cleaned_data["reason"]
+        action = partial(suspend_team, by=request.membership, team=team, reason=reason)
+        if run_or_add_error(form, action):
             messages.success(request, f"{team} is suspended.")
             return redirect_to(request, "instance")
     context = {"form": form, "team": team}
@@ -80,14 +80,10 @@ def restore(request: TeamRequest, team_id: UUID) -> HttpResponse:
     """End the suspension of a team."""
     team = fetch_any_team(request, team_id)
     form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            restore_team(by=request.membership, team=team)
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
-            messages.success(request, f"{team} is no longer suspended.")
-            return redirect_to(request, "instance")
+    action = partial(restore_team, by=request.membership, team=team)
+    if request.method == "POST" and form.is_valid() and run_or_add_error(form, action):
+        messages.success(request, f"{team} is no longer suspended.")
+        return redirect_to(request, "instance")
     context = {"form": form, "team": team}
     return render_instance_dialog(request, "instance/_restore.html", context, form)
 

@@ -3,13 +3,14 @@ input."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from django import forms
 from django.forms.utils import pretty_name
 
 from dashboard.shared.text_validation import INVISIBLE_CHARACTER
+from proxyapi.refusals import Refusal
 
 TOO_LONG = "At most %(limit_value)d characters are allowed (now %(show_value)d)."
 CHOOSE_FROM_LIST = "Choose one from the list."
@@ -95,3 +96,15 @@ def replace_default_messages(field: forms.Field, messages: Mapping[str, str]) ->
     for code, sentence in messages.items():
         if field.error_messages.get(code) == defaults.get(code):
             field.error_messages[code] = sentence
+
+
+def run_or_add_error(
+    form: forms.BaseForm, action: Callable[[], object], field: str | None = None
+) -> bool:
+    """Carry the action out and return True; a refusal becomes an error of the form."""
+    try:
+        action()
+    except Refusal as refusal:
+        form.add_error(field, refusal.sentence)
+        return False
+    return True

@@ -1,11 +1,10 @@
-"""What the views of members have in common: carry an action out, or say why it was refused."""
+"""Carry an action on members out, or say why it was refused."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.forms import BaseForm
 from django.http import HttpResponse
 from django.shortcuts import redirect
 
@@ -24,15 +23,3 @@ def run_and_redirect(
     else:
         messages.success(request, done, extra_tags=undo_url)
     return redirect("members")
-
-
-def run_or_add_error(
-    form: BaseForm, action: Callable[[], object], field: str | None = None
-) -> bool:
-    """Carry the action out and return True; a refusal becomes an error of the form."""
-    try:
-        action()
-    except Refusal as refusal:
-        form.add_error(field, refusal.sentence)
-        return False
-    return True

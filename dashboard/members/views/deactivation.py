@@ -11,9 +11,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from dashboard.members.actions.deactivation import deactivate_member, reactivate_member
 from dashboard.members.queries.removal import count_movable_work
-from dashboard.members.views.answers import run_or_add_error
 from dashboard.members.views.dialogs import render_members_dialog
 from dashboard.shared.access import fetch_deactivated_membership, fetch_membership
+from dashboard.shared.forms import run_or_add_error
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.recent_password import RecentPasswordForm
 

@@ -20,10 +20,11 @@ from dashboard.members.actions.invitations import (
     revoke_invitation,
 )
 from dashboard.members.forms.invitations import InvitePeopleForm
-from dashboard.members.views.answers import run_and_redirect, run_or_add_error
+from dashboard.members.views.answers import run_and_redirect
 from dashboard.members.views.dialogs import render_members_dialog
 from dashboard.models import Role
 from dashboard.shared.access import check_permission, fetch_invitation
+from dashboard.shared.forms import run_or_add_error
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal

@@ -19,13 +19,14 @@ from dashboard.members.actions.ownership import (
 )
 from dashboard.members.forms.ownership import OwnershipTransferForm
 from dashboard.members.queries.ownership import load_possible_owners
-from dashboard.members.views.answers import run_and_redirect, run_or_add_error
+from dashboard.members.views.answers import run_and_redirect
 from dashboard.members.views.dialogs import render_members_dialog
 from dashboard.shared.access import (
     check_permission,
     fetch_ownership_transfer,
     fetch_received_transfer,
 )
+from dashboard.shared.forms import run_or_add_error
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.recent_password import RecentPasswordForm
 from dashboard.shared.roles import Permission
