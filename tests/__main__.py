@@ -2,21 +2,30 @@
 
 CI runs all of them. Elsewhere the two slow parts are a draw, another one each time, so that the
 whole takes minutes; what is asked for by name or place is run as it is asked for.
+
+Two processes share two cores, so a test of real processes may wait in vain for what another one
+delays. A few tests that failed are run once more, alone, and are named; what fails then has failed.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+import pytest
 
 PYTEST = (sys.executable, "-m", "pytest", "--quiet")
 TWO_PROCESSES = ("-n", "2", "--dist", "loadfile")  # the files with most tests first
 AS_SORTED = "--no-loadscope-reorder"  # as tests/conftest.py does
 EXCEPT_BROWSER_AND_DRILLS = "not browser and not drill"
 DRAW_ONE_IN = 8  # one in so many tests
+LAST_FAILED_FILE = Path(".pytest_cache/v/cache/lastfailed")
+MAX_RUN_AGAIN = 5  # more failures than these have one cause, which is not the load
 PARTS: list[tuple[str, tuple[str, ...], dict[str, str], bool]] = [
     ("on SQLite", (*TWO_PROCESSES, AS_SORTED, "-m", EXCEPT_BROWSER_AND_DRILLS), {}, False),
     (
@@ -42,12 +51,25 @@ def main() -> int:
         print(f"Tests {name}{describe_draw(seed) if is_drawn else ''}", flush=True)
         draw = ("--draw", f"{DRAW_ONE_IN}:{seed}") if is_drawn else ()
         environ = {**os.environ, **environment}
-        done = subprocess.run([*PYTEST, *options, *draw, *sys.argv[1:]], env=environ, check=False)
-        if done.returncode:
+        command = [*PYTEST, *options, *draw, *sys.argv[1:]]
+        status = subprocess.run(command, env=environ, check=False).returncode
+        if status == pytest.ExitCode.TESTS_FAILED:
+            status = run_failed_again(command, environ)
+        if status:
             print(f"Tests {name}: failed", file=sys.stderr)
-            return done.returncode
+            return status
         print(f"Tests {name}: passed in {time.monotonic() - started:.0f} s\n", flush=True)
     return 0
+
+
+def run_failed_again(command: list[str], environ: dict[str, str]) -> int:
+    """Run the tests that failed once more, one after the other; return the exit status."""
+    failed = json.loads(LAST_FAILED_FILE.read_text())
+    if len(failed) > MAX_RUN_AGAIN:
+        return pytest.ExitCode.TESTS_FAILED
+    print("Failed beside other tests, and run again alone:", *failed, sep="\n  ", flush=True)
+    again = [*command, "-n", "0", "--last-failed"]
+    return subprocess.run(again, env=environ, check=False).returncode
 
 
 def describe_draw(seed: str) -> str:

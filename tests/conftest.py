@@ -24,6 +24,8 @@ hypothesis.settings.register_profile(
     "untimed", deadline=None, suppress_health_check=SLOW_HEALTH_CHECKS
 )
 hypothesis.settings.load_profile("untimed")
+# Exit status when a check after a test failed, such as that no token leaked: it is not run again.
+CHECK_AFTER_TEST_FAILED = 10
 Chosen = Callable[[pytest.Item], bool]
 STOP_CALLBACKS = pytest.StashKey[list[Callable[[], None]]]()
 
@@ -83,6 +85,14 @@ def pytest_collection_finish() -> None:
     """What thousands of tests have imported stays: no collection of garbage looks it through."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    errors = reporter.stats.get("error", []) if reporter else []
+    if any(getattr(error, "when", "") == "teardown" for error in errors):
+        session.exitstatus = CHECK_AFTER_TEST_FAILED
 
 
 def asks_database(item: pytest.Item) -> bool:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser import chromium as finder
 from tests.browser.canaries import PAGES, scan_browser_context, watch_portal
-from tests.browser.member_page import MemberPage, sign_in
+from tests.browser.member_page import DEFAULT_TIMEOUT_MS, MemberPage, sign_in
 from tests.browser.operation_journal import SEEN_FILE_VARIABLE, OperationJournal
 from tests.browser.portal_process import LivePortal, running_portal
 from tests.browser.sandbox_control import SandboxControl
@@ -24,6 +24,8 @@ from tests.leaks import Canaries
 HERE = Path(__file__).parent
 NO_BROWSER = "There is no Chromium on the PATH, and none could be installed."
 _skipped = False
+
+expect.set_options(timeout=DEFAULT_TIMEOUT_MS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

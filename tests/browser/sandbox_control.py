@@ -109,7 +109,7 @@ class SandboxControl:
         return int(money["opening"] - money["balance"])
 
 
-def wait_until(holds: Callable[[], object], seconds: float = 20) -> None:
+def wait_until(holds: Callable[[], object], seconds: float = 30) -> None:
     """Check ten times a second until it holds."""
     pause, end = threading.Event(), time.monotonic() + seconds
     while not holds():

@@ -10,7 +10,7 @@ import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, sign_in
+from tests.browser.member_page import sign_in
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import DemoPerson, LivePortal
 
@@ -29,9 +29,7 @@ def page(chromium: Browser, live_portal: LivePortal) -> Iterator[Page]:
     """At the host name of this machine: an IP address has no passkeys."""
     address = live_portal.portal.replace("127.0.0.1", "localhost")
     with chromium.new_context(base_url=address, reduced_motion="reduce") as context:
-        page = context.new_page()
-        page.set_default_timeout(PRICED_TIMEOUT_MS)
-        yield page
+        yield context.new_page()
 
 
 def add_virtual_authenticator(page: Page) -> None:
@@ -48,7 +46,7 @@ def sign_out(page: Page) -> None:
 
 def save_recovery_codes(page: Page) -> list[str]:
     """Download them, and say that they are saved."""
-    expect(page.get_by_role("link", name="Download")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.get_by_role("link", name="Download")).to_be_visible()
     codes = page.locator(".codes li").all_inner_texts()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download").click()
@@ -56,7 +54,7 @@ def save_recovery_codes(page: Page) -> list[str]:
     assert len(codes) == 10
     assert serious_violations(page) == []
     page.get_by_role("button", name="I have saved them").click()
-    expect(page.get_by_text("10 of 10 unused")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.get_by_text("10 of 10 unused")).to_be_visible()
     return codes
 
 
@@ -92,9 +90,7 @@ def test_a_passkey_is_added_and_signs_in_alone(page: Page, live_portal: LivePort
     page.get_by_role("button", name="Sign in with a passkey").click()
     page.wait_for_url(lambda url: "/accounts/login" not in url)
     page.goto("/account/")
-    expect(page.locator("#sessions")).to_contain_text(
-        "passkey “MacBook”", timeout=PRICED_TIMEOUT_MS
-    )
+    expect(page.locator("#sessions")).to_contain_text("passkey “MacBook”")
     remove_passkey(page, vera)
 
 
@@ -105,7 +101,7 @@ def remove_passkey(page: Page, person: DemoPerson) -> None:
     dialog = page.get_by_role("dialog", name="Remove MacBook?")
     dialog.get_by_label("Your password").fill(person.password)
     dialog.get_by_role("button", name="Remove passkey").click()
-    expect(page.get_by_text("The passkey was removed.")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.get_by_text("The passkey was removed.")).to_be_visible()
 
 
 def test_an_app_is_set_up_and_asked_at_sign_in(page: Page, live_portal: LivePortal) -> None:
@@ -117,7 +113,7 @@ def test_an_app_is_set_up_and_asked_at_sign_in(page: Page, live_portal: LivePort
     assert serious_violations(page) == []
     page.get_by_label("Enter the six digits it shows now.").fill("000000")
     page.get_by_role("button", name="Turn on").click()
-    expect(page.get_by_text("This code is wrong.")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.get_by_text("This code is wrong.")).to_be_visible()
     page.get_by_label("Enter the six digits it shows now.").fill(totp_code(key))
     page.get_by_role("button", name="Turn on").click()
     codes = save_recovery_codes(page)
@@ -131,7 +127,7 @@ def test_an_app_is_set_up_and_asked_at_sign_in(page: Page, live_portal: LivePort
     enter_code(page, "Code", codes[0])
     page.wait_for_url(lambda url: "/accounts/login" not in url)
     page.goto("/account/")
-    expect(page.get_by_text("9 of 10 unused")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.get_by_text("9 of 10 unused")).to_be_visible()
     turn_off_app(page)
 
 
@@ -139,6 +135,4 @@ def turn_off_app(page: Page) -> None:
     page.get_by_role("button", name="Turn off").click()
     dialog = page.get_by_role("dialog", name="Turn off the authenticator app?")
     dialog.get_by_role("button", name="Turn off").click()
-    expect(page.get_by_text("Two-factor sign-in by app is off.")).to_be_visible(
-        timeout=PRICED_TIMEOUT_MS
-    )
+    expect(page.get_by_text("Two-factor sign-in by app is off.")).to_be_visible()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl
 from tests.browser.test_b_roll import PLAYS, continue_to, job_of
 
@@ -24,12 +24,12 @@ def test_ai_clips_from_a_draft_to_the_film(
     continue_to(page, "Visuals")
     choose_engine(page)
     page.get_by_role("radio", name="Noir").check()
-    expect(page.locator("#needs")).not_to_contain_text("Missing:", timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator("#needs")).not_to_contain_text("Missing:")
     expect(page.locator(".rate")).to_contain_text("Kestrel Voice, 720p, sound on")
     continue_to(page, "Captions")
     continue_to(page, "Review")
     expect(page.locator("dl.facts").filter(has_text="Clip engine")).to_contain_text("Sound on")
-    page.locator(".btn--primary:visible", has_text="Render").first.click(timeout=PRICED_TIMEOUT_MS)
+    page.locator(".btn--primary:visible", has_text="Render").first.click()
     dialog = page.locator("dialog[open]")
     expect(dialog).to_contain_text("AI clips, 16:9")
     luca.confirm_dialog(dialog)

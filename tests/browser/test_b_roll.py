@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl
 
 
@@ -20,7 +20,7 @@ def test_b_roll_from_a_topic_to_the_film(
     page.get_by_label("Type").select_option(label="B-roll")
     luca.begin_draft("How a river bends")
     page.get_by_role("button", name="Write the script").click()
-    expect(page.locator("textarea[name=script]")).not_to_have_value("", timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator("textarea[name=script]")).not_to_have_value("")
     continue_to(page, "Voice")
     page.locator("input[name=voice_id]").first.check(force=True)
     continue_to(page, "Visuals")
@@ -42,7 +42,7 @@ def continue_to(page: Page, step: str) -> None:
 
 def render(luca: MemberPage) -> None:
     button = luca.page.locator(".btn--primary:visible", has_text="Render").first
-    button.click(timeout=PRICED_TIMEOUT_MS)
+    button.click()
     dialog = luca.page.locator("dialog[open]")
     expect(dialog).to_contain_text("B-roll, 16:9")
     luca.confirm_dialog(dialog)

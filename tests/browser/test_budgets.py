@@ -10,10 +10,8 @@ from playwright.sync_api import Locator, Page, Request, expect
 
 from tests.browser.budget_actions import add_budget, end_budget
 from tests.browser.held_responses import hold_response
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl
-
-MINE = 20_000  # ms; what happened elsewhere is shown within
 
 
 @pytest.fixture
@@ -40,7 +38,7 @@ def open_refused_render(priya: MemberPage, job: str) -> Locator:
     """The question before a render that the budget refuses."""
     priya.open_review(job)
     render = priya.page.locator(".btn--primary:visible", has_text="Render").first
-    render.click(timeout=PRICED_TIMEOUT_MS)
+    render.click()
     dialog = priya.page.locator("dialog[open]")
     expect(dialog).to_contain_text(re.compile(r"[05] of your 5 are left until \d+ \w+"))
     expect(dialog.get_by_role("button", name="Render")).to_have_count(0)
@@ -63,13 +61,13 @@ def test_what_was_asked_for_and_approved_is_rendered(thea: Page, priya: MemberPa
     thea.goto("/budgets/")
     job = request_approval(priya, "Who owns the Moon?", "For the fair on Tuesday.")
     asks = thea.locator("#approval-requests")
-    expect(asks).to_contain_text("“For the fair on Tuesday.”", timeout=MINE)
+    expect(asks).to_contain_text("“For the fair on Tuesday.”")
     asks.get_by_role("link", name="Approve").click()
     thea.locator("dialog[open]").get_by_role("button", name="Approve").click()
     expect(asks).to_have_count(0)
     expect(priya.film_player).to_be_visible(timeout=RENDERED_TIMEOUT_MS)
     assert priya.shown_cost(job) > 1
-    expect(priya.page.locator("#bell-wide")).to_be_visible(timeout=2 * MINE)
+    expect(priya.page.locator("#bell-wide")).to_be_visible()
     priya.page.goto("/alerts/")
     expect(priya.page.locator("#alert-history")).to_contain_text("Thea approved")
 
@@ -83,7 +81,7 @@ def test_what_was_declined_says_why_beside_the_video(thea: Page, priya: MemberPa
     dialog.get_by_role("button", name="Decline").click()
     expect(thea.locator("#toasts")).to_contain_text("Priya is notified of the reason.")
     told = "Thea declined: “Not before the fair is paid.”"
-    expect(priya.video_status).to_contain_text(told, timeout=MINE)
+    expect(priya.video_status).to_contain_text(told)
     assert priya.shown_spending(job).count() == 0
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import serious_violations
 from tests.browser.sandbox_control import SandboxControl
 
@@ -53,12 +53,12 @@ def round_pictures(page: Page, number: int) -> Locator:
 def request_preview(page: Page, genre: str, number: int) -> None:
     """Choose a genre and wait for the pictures of this round. Of a new Redis the second preview is
     possible only after some seconds, which the page counts."""
-    page.get_by_text(genre).click(timeout=PRICED_TIMEOUT_MS)
+    page.get_by_text(genre).click()
     page.locator(".actbar button").click()
     page.wait_for_url("**/preview/")
     if not page.locator(f"#round-{number}").count():
         page.locator("#rounds .card__foot button:enabled").click(timeout=COUNTED_TIMEOUT_MS)
-    expect(round_pictures(page, number).first).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(round_pictures(page, number).first).to_be_visible()
 
 
 def train(page: Page, name: str, age: int, gender: str) -> Locator:

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest
 from tests.dashboard.clips.test_prompt_words import PROMPTS
 
@@ -52,9 +52,7 @@ def price_card(page: Page) -> Locator:
 
 def generate(page: Page) -> int:
     """Confirm the exact price; answers it in credits."""
-    page.locator("#clip-generate-card, #clip-generate-bar").locator("visible=true").click(
-        timeout=PRICED_TIMEOUT_MS
-    )
+    page.locator("#clip-generate-card, #clip-generate-bar").locator("visible=true").click()
     dialog = page.locator("dialog[open]")
     expect(dialog).to_contain_text("Generate this clip?")
     price = int(dialog.locator(".btn__price").inner_text().split()[0])
@@ -71,10 +69,8 @@ def card_of(page: Page, title: str) -> Locator:
 
 def wait_until_priced(page: Page) -> None:
     """Of what the page shows: a change that waits to be saved has no price yet."""
-    expect(page.locator("#composer:not([data-unsaved])")).to_be_attached(timeout=PRICED_TIMEOUT_MS)
-    expect(price_card(page).locator(".card__note")).to_contain_text(
-        "exact", timeout=PRICED_TIMEOUT_MS
-    )
+    expect(page.locator("#composer:not([data-unsaved])")).to_be_attached()
+    expect(price_card(page).locator(".card__note")).to_contain_text("exact")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +120,7 @@ def test_a_required_picture_is_uploaded_and_a_frame_is_taken_from_another_clip(
     choose_model(page, "Tessera")
     expect(price_card(page)).to_contain_text("Tessera needs an image. Add one.")
     page.locator("[data-slot=image] input[type=file]").set_input_files(picture)
-    expect(page.locator("[data-slot=image] img")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator("[data-slot=image] img")).to_be_visible()
     wait_until_priced(page)
     generate(page)
     expect(card_of(page, "held by a face").get_by_role("button", name="Play")).to_be_visible(
@@ -135,7 +131,7 @@ def test_a_required_picture_is_uploaded_and_a_frame_is_taken_from_another_clip(
     dialog = page.locator("dialog[open]")
     dialog.get_by_role("radio").first.check()
     dialog.get_by_role("button", name="Use last frame").click()
-    expect(page.locator("[data-slot=first_frame] img")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator("[data-slot=first_frame] img")).to_be_visible()
     page.locator("[data-slot=first_frame]").get_by_role("button", name="Remove").click()
     expect(page.locator("[data-slot=first_frame] input[type=file]")).to_be_attached()
 
@@ -188,12 +184,12 @@ def test_a_finished_clip_starts_the_next_one(luca: MemberPage, finished: Locator
     page.locator("#id_prompt").press("Control+V")
     expect(page.locator("#id_prompt")).to_have_value(f"{PROMPT}, to go on from")
     choose_model(page, "Kestrel")
-    expect(page.locator("#composer:not([data-unsaved])")).to_be_attached(timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator("#composer:not([data-unsaved])")).to_be_attached()
     page.evaluate("document.getElementById('recent-title').scrollIntoView()")
-    expect(finished).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(finished).to_be_visible()
     open_menu(finished).get_by_role("link", name="Use as frame").click()
     slot = page.locator("[data-slot=first_frame]")
-    expect(slot.locator("img")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(slot.locator("img")).to_be_visible()
     expect(slot).to_contain_text("Last frame of “A paper boat")
     expect(page).not_to_have_url(re.compile("frame="))
 
@@ -217,7 +213,7 @@ def test_by_keyboard_the_price_question_opens_and_the_focus_starts_on_cancel(
     page.keyboard.type(f"{PROMPT} seen from above")
     page.keyboard.press("Control+Enter")
     dialog = page.locator("dialog[open]")
-    expect(dialog).to_contain_text("seen from above", timeout=PRICED_TIMEOUT_MS)
+    expect(dialog).to_contain_text("seen from above")
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()

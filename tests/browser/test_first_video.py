@@ -12,13 +12,13 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.member_page import RENDERED_TIMEOUT_MS
 from tests.browser.portal_process import LivePortal
 
 WIDE = {"width": 1440, "height": 900}
 WORDS = """A glacier looks still, and yet it moves. Every winter lays down a layer of snow, and
 every summer takes a little of it away. Under its own weight the snow turns to ice, blue and dense.
 The ice flows downhill like very slow water, and it carries stones from the mountains to the sea."""
-WITHIN = 60_000  # milliseconds for a film to be made on two busy cores
 
 
 def test_a_newcomer_makes_and_plays_a_video(
@@ -34,8 +34,8 @@ def test_a_newcomer_makes_and_plays_a_video(
     add_token(jonas, spare_token(live_portal))
     create_video(jonas)
     card = vera.locator("article.video", has_text="How to read a glacier")
-    expect(card.locator(".pill")).to_contain_text(re.compile("Rendering|syncing"), timeout=20_000)
-    expect(card).to_have_attribute("data-state", "completed", timeout=WITHIN)
+    expect(card.locator(".pill")).to_contain_text(re.compile("Rendering|syncing"))
+    expect(card).to_have_attribute("data-state", "completed", timeout=RENDERED_TIMEOUT_MS)
     wait_for_video(jonas)
     assert (navigation_type(jonas), navigation_type(vera)) == ("navigate", "navigate")
     assert complaints == []
@@ -71,7 +71,7 @@ def create_video(page: Page) -> None:
     pick(page, "Nature Documentary")
     step(page, "Captions")
     step(page, "Review")
-    expect(page.locator(".figure").first).to_contain_text("≈", timeout=20_000)
+    expect(page.locator(".figure").first).to_contain_text("≈")
     page.locator(".btn--primary:visible", has_text="Render").first.click()
     dialog = page.locator("dialog[open]")
     expect(dialog).to_contain_text("Held until the exact price is known")
@@ -91,7 +91,7 @@ def pick(page: Page, name: str) -> None:
 def wait_for_video(page: Page) -> None:
     """The page changed by itself; the film plays past its first second."""
     film = page.locator(".player video")
-    expect(film).to_be_attached(timeout=20_000)
+    expect(film).to_be_attached()
     film.evaluate("film => { film.muted = true; return film.play() }")
     expect(film).to_have_js_property("paused", False)
     assert played(film) > 1

@@ -10,7 +10,7 @@ from playwright.sync_api import APIResponse, Locator, Page, Route, expect
 
 from tests.browser.budget_actions import add_budget, end_budget
 from tests.browser.held_responses import hold_response
-from tests.browser.member_page import PRICED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import MemberPage
 from tests.browser.sandbox_control import SandboxControl, wait_until
 
 TOUCH = "document.body.dispatchEvent(new CustomEvent('reelroom:budget'))"
@@ -274,7 +274,7 @@ def test_a_field_that_loses_the_focus_by_a_press_is_swapped_after_it(visuals_ste
     wait_until(lambda: visuals_step.evaluate("window.answered"))
     assert visuals_step.evaluate("window.part === document.querySelector('#kept')")
     visuals_step.mouse.up()
-    visuals_step.wait_for_url("**/script/", timeout=PRICED_TIMEOUT_MS)
+    visuals_step.wait_for_url("**/script/")
 
 
 def choose_two_and_continue(page: Page, slow: SlowSaves) -> None:
@@ -289,7 +289,7 @@ def test_a_member_who_types_faster_than_saving_gets_no_conflict_with_themselves(
     visuals_step: Page, slow_saves: SlowSaves
 ) -> None:
     choose_two_and_continue(visuals_step, slow_saves)
-    visuals_step.wait_for_url("**/captions/", timeout=PRICED_TIMEOUT_MS)
+    visuals_step.wait_for_url("**/captions/")
 
 
 def test_a_member_who_saves_over_a_colleague_sees_it_and_nothing_is_overwritten(
@@ -299,7 +299,7 @@ def test_a_member_who_saves_over_a_colleague_sees_it_and_nothing_is_overwritten(
     jonas.goto(visuals_step.url)
     jonas.locator("input[name=genre_id]").nth(1).check(force=True)
     jonas.locator(".actbar [form=step]").click()
-    jonas.wait_for_url("**/captions/", timeout=PRICED_TIMEOUT_MS)
+    jonas.wait_for_url("**/captions/")
     choose_two_and_continue(visuals_step, slow_saves)
     expect(visuals_step.get_by_role("alert")).to_contain_text("Someone else changed this draft.")
     assert visuals_step.url.endswith("/visuals/")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, MemberPage
+from tests.browser.held_responses import hold_response
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import serious_violations
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest
 
 Members = Callable[..., MemberPage]
-FOUND_TIMEOUT_MS = 30_000  # a search of seconds, and the reading of the list after it
 
 
 @pytest.fixture
@@ -48,13 +49,13 @@ def test_a_search_is_left_found_and_one_idea_becomes_a_draft(
     sandbox_control.change_settings(discovery_seconds=4)
     search(page, "salt lakes")
     row = page.locator("#searches .item-row", has_text="“salt lakes” on TikTok")
-    expect(row).to_contain_text("You can leave this page", timeout=PRICED_TIMEOUT_MS)
+    expect(row).to_contain_text("You can leave this page")
     expect(row).to_contain_text("2 min at most")
     page.goto("/library/")
     page.goto("/ideas/")
-    expect(row).to_contain_text("20 new ideas, 15 cr.", timeout=FOUND_TIMEOUT_MS)
+    expect(row).to_contain_text("20 new ideas, 15 cr.")
     first = page.locator("#idea-rows tr", has_text="salt lakes").first
-    expect(first).to_contain_text("new", timeout=FOUND_TIMEOUT_MS)
+    expect(first).to_contain_text("new")
     assert serious_violations(page) == []
     title = first.locator(".table__main").inner_text()
     first.get_by_role("button", name="Make a video").click()
@@ -74,7 +75,7 @@ def test_several_ideas_become_drafts_at_once(
     page = luca.page
     search(page, "night ferries")
     rows = page.locator("#idea-rows tr", has_text="night ferries")
-    expect(rows.first).to_be_visible(timeout=FOUND_TIMEOUT_MS)
+    expect(rows.first).to_be_visible()
     page.goto("/ideas/?keyword=night+ferries")
     boxes = page.locator("#idea-rows input[type=checkbox]")
     boxes.nth(0).check()
@@ -97,9 +98,7 @@ def test_owned_ideas_are_told_while_one_types_and_filtered_without_a_reload(
 ) -> None:
     page = luca.page
     search(page, "owls", "YouTube")
-    expect(page.locator("#idea-rows tr", has_text="owls").first).to_be_visible(
-        timeout=FOUND_TIMEOUT_MS
-    )
+    expect(page.locator("#idea-rows tr", has_text="owls").first).to_be_visible()
     asked = sandbox_control.count_requests(guest, "GET", "/ideas")
     page.locator("#id_keyword").fill("Owls")
     owned = page.locator("#idea-owned")
@@ -119,7 +118,7 @@ def test_a_search_that_finds_nothing_is_free(
 ) -> None:
     search(luca.page, "xkcdq")
     row = luca.page.locator("#searches .item-row", has_text="“xkcdq”").first
-    expect(row).to_contain_text("It found nothing and was free.", timeout=FOUND_TIMEOUT_MS)
+    expect(row).to_contain_text("It found nothing and was free.")
     assert sandbox_control.spent_credits(guest) == 0
 
 
@@ -130,8 +129,21 @@ def test_a_lost_answer_is_read_back_and_not_sent_again(
     sandbox_control.set_fault(guest, "close", "POST", "*/discover", when="after", times=1)
     search(page, "glass frogs")
     row = page.locator("#searches .item-row", has_text="“glass frogs”").first
-    expect(row).to_contain_text("It was charged: 15 cr, ledger", timeout=60_000)
+    expect(row).to_contain_text("It was charged: 15 cr, ledger", timeout=RENDERED_TIMEOUT_MS)
     expect(row).to_contain_text("20 new ideas are in the list.")
     expect(page.locator("#idea-rows tr", has_text="glass frogs").first).to_be_visible()
+    assert sandbox_control.count_requests(guest, "POST", "/discover") == 1
+    assert sandbox_control.spent_credits(guest) == 15
+
+
+def test_a_press_while_the_typed_words_are_looked_up_searches_once(
+    luca: MemberPage, guest: SandboxGuest, sandbox_control: SandboxControl
+) -> None:
+    """The press waits for a lookup, and a later lookup replaces that one."""
+    with hold_response(luca.page, re.compile("/ideas/searches/check/")):
+        search(luca.page, "tide pools")
+        luca.page.wait_for_timeout(400)  # typing is looked up after a pause
+    row = luca.page.locator("#searches .item-row", has_text="“tide pools” on TikTok")
+    expect(row).to_contain_text("20 new ideas, 15 cr.")
     assert sandbox_control.count_requests(guest, "POST", "/discover") == 1
     assert sandbox_control.spent_credits(guest) == 15

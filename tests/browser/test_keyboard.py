@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import SandboxControl
 
@@ -28,10 +28,10 @@ def test_a_video_is_made_and_played_by_keyboard_alone(
         press(page, ".sidebar a[href='/tokens/']", "Enter")
         write(page, "input[name=token]", sandbox_control.create_account().token)
         page.keyboard.press("Enter")
-        expect(page.locator(".toast")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+        expect(page.locator(".toast")).to_be_visible()
         press(page, ".sidebar a[href='/studio/']", "Enter")
         fill_the_draft(page)
-        press(page, "aside .btn--primary", "Enter", within=PRICED_TIMEOUT_MS)
+        press(page, "aside .btn--primary", "Enter")
         expect(page.locator("dialog [data-cancel]")).to_be_focused()
         press(page, "dialog .btn--primary", "Enter")
         page.wait_for_url("**/videos/**")
@@ -93,15 +93,15 @@ def write(page: Page, selector: str, words: str) -> None:
     page.keyboard.type(words)
 
 
-def press(page: Page, selector: str, key: str, within: float = PRICED_TIMEOUT_MS) -> None:
-    reach(page, selector, within)
+def press(page: Page, selector: str, key: str) -> None:
+    reach(page, selector)
     page.keyboard.press(key)
 
 
-def reach(page: Page, selector: str, within: float = PRICED_TIMEOUT_MS) -> None:
+def reach(page: Page, selector: str) -> None:
     """Tab to it from wherever the focus is, as a person does."""
     wanted = page.locator(selector).first
-    expect(wanted).to_be_attached(timeout=within)
+    expect(wanted).to_be_attached()
     for _ in range(MOST):
         if wanted.evaluate(AT_IT):
             return

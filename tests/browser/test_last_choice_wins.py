@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.held_responses import hold_response
-from tests.browser.member_page import PRICED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import MemberPage
 from tests.browser.sandbox_control import SandboxControl
 
 DeskOf = Callable[..., MemberPage]
@@ -36,7 +36,7 @@ def test_nothing_is_rendered_beside_words_that_could_not_be_saved(luca: MemberPa
     page = open_page(luca.page, f"/studio/{luca.create_draft('Older words')}/script/")
     words = page.locator("textarea[name=script]")
     render = page.locator("a.btn--primary:visible", has_text="Render")
-    expect(render).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(render).to_be_visible()
     page.route("**/script/", lambda route: route.fulfill(status=503))
     words.fill("Newer words, and not many.")
     words.press("Tab")
@@ -48,14 +48,14 @@ def test_nothing_is_rendered_beside_words_that_could_not_be_saved(luca: MemberPa
     page.evaluate(ONLINE)
     expect(page.get_by_text("Draft saved")).to_be_visible()
     expect(page.locator("[data-said=unsaved]")).to_have_count(0)
-    render.click(timeout=PRICED_TIMEOUT_MS)
+    render.click()
     expect(page.locator("dialog[open]")).to_contain_text("Held until the exact price is known")
 
 
 def test_beside_words_that_are_being_saved_the_price_is_waited_for(luca: MemberPage) -> None:
     page = open_page(luca.page, f"/studio/{luca.create_draft('On their way')}/script/")
     render = page.locator("a.btn--primary:visible", has_text="Render")
-    expect(render).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(render).to_be_visible()
     words = page.locator("textarea[name=script]")
     with hold_response(page, "**/script/"):
         words.fill("Newer words, and not many.")
@@ -67,7 +67,7 @@ def test_beside_words_that_are_being_saved_the_price_is_waited_for(luca: MemberP
         )
         expect(page.locator("dialog[open]")).to_have_count(0)
     expect(page.locator("[data-said=unsaved]")).to_have_count(0)
-    render.click(timeout=PRICED_TIMEOUT_MS)
+    render.click()
     expect(page.locator("dialog[open]")).to_contain_text("Held until the exact price is known")
 
 
@@ -90,9 +90,7 @@ def test_of_a_draft_that_left_the_studio_it_is_not_said_that_somebody_signed_out
 ) -> None:
     job = luca.create_draft("Gone meanwhile")
     page = open_page(luca.page, f"/studio/{job}/script/")
-    expect(page.locator("a.btn--primary:visible", has_text="Render")).to_be_visible(
-        timeout=PRICED_TIMEOUT_MS
-    )
+    expect(page.locator("a.btn--primary:visible", has_text="Render")).to_be_visible()
     with hold_response(page, "**/script/"):
         page.locator("textarea[name=script]").fill("Newer words.")
         luca.post_form(f"/studio/{job}/renders/", **luca.render_dialog_fields(job))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import AXE_OPTIONS, SERIOUS_VIOLATIONS_JS
 from tests.browser.sandbox_control import SandboxControl
 
@@ -69,13 +69,13 @@ def test_two_versions_of_a_new_draft_are_rendered_with_one_total(
     page.get_by_role("button", name="New from this").click()
     page.wait_for_url(re.compile(rf"/studio/(?!{first})[\da-f-]{{36}}/"))
     luca.open_review(page.url.split("/")[4])
-    page.get_by_role("link", name="Render several versions").click(timeout=PRICED_TIMEOUT_MS)
+    page.get_by_role("link", name="Render several versions").click()
     dialog = page.locator("dialog[open]")
     dialog.get_by_role("radio", name="Voice").check()
     dialog.get_by_label("Version 2").locator("visible=true").select_option(index=2)
     dialog.get_by_role("button", name="Create versions").click()
     page.wait_for_url("**/library/versions/**")
-    page.get_by_role("link", name="Render 2 versions").click(timeout=PRICED_TIMEOUT_MS)
+    page.get_by_role("link", name="Render 2 versions").click()
     expect(dialog).to_contain_text("Total estimate")
     assert serious_violations(page) == []
     dialog.get_by_role("button", name="Render 2 versions").click()

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import wait_until
@@ -24,7 +23,7 @@ def links_in_mails(site: LivePortal) -> list[str]:
 
 
 def expect_shown(locator: Locator) -> None:
-    expect(locator).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(locator).to_be_visible()
 
 
 def join(page: Page, link: str) -> None:

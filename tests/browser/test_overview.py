@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import MemberPage
 from tests.browser.sandbox_control import SandboxControl
 
 BOOKED = 90_000  # milliseconds until the mirror has read it, on two busy cores
@@ -25,7 +25,7 @@ def test_what_a_colleague_renders_shows_up_by_itself(
     page = open_overview(thea.page)
     luca.make_video("Seen from the overview")
     running = page.locator("#overview-running")
-    expect(running).to_contain_text("Seen from the overview", timeout=PRICED_TIMEOUT_MS)
+    expect(running).to_contain_text("Seen from the overview")
     expect(running.locator(".timebar").first).to_be_visible()
     assert page.evaluate(MARKED), "it was loaded again"
 
@@ -40,7 +40,7 @@ def test_a_lost_answer_is_shown_where_it_is_decided(
     sandbox_control.set_fault(lost, "reset", "POST", "*/render", times=1)
     luca.make_video("An answer that never came")
     ask = page.locator("#overview-attention .item-row", has_text="An answer that never came")
-    expect(ask).to_contain_text("it was not sent again", timeout=PRICED_TIMEOUT_MS)
+    expect(ask).to_contain_text("it was not sent again")
     assert page.evaluate(MARKED), "it was loaded again"
     ask.get_by_role("link", name="View charge").click()
     item = page.locator(".item-row--amount", has_text="An answer that never came")

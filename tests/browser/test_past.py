@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, sign_in
+from tests.browser.member_page import sign_in
 from tests.browser.page_audit import HEIGHT, MAX_PAGE_BYTES, NARROW, WIDE, audit_page
 from tests.browser.portal_process import LivePortal, running_portal
 from tests.browser.sandbox_control import wait_until
 from tests.browser.screenshots import ScreenshotAlbum
 from tests.browser.test_b_roll import PLAYS
 
-PICTURES_MS = 30_000  # five seconds on idle cores, which a test does not have
 FILM_MS = 90_000
 AUDITED_PAGES = ("/", "/library/", "/ideas/", "/voices/", "/characters/", "/ledger/", "/alerts/")
 PICTURE_SIZE = {"width": WIDE, "height": 1000}
@@ -98,7 +97,7 @@ def test_the_first_page_shows_books_that_agree_and_the_newest_videos(mira: Page)
     expect(main).to_contain_text("Luca requests")
     pictures = mira.locator("#overview-running .frame img")
     mira.evaluate("document.querySelector('#overview-running').scrollIntoView()")
-    expect(pictures).to_have_count(4, timeout=PICTURES_MS)
+    expect(pictures).to_have_count(4)
 
 
 def test_a_video_of_the_past_is_made_when_somebody_plays_it(
@@ -107,7 +106,7 @@ def test_a_video_of_the_past_is_made_when_somebody_plays_it(
     before = films(full_portal)
     mira.goto("/library/?state=completed")
     first = mira.locator("article.video").first
-    expect(first.locator(".frame img")).to_be_visible(timeout=PICTURES_MS)
+    expect(first.locator(".frame img")).to_be_visible()
     assert films(full_portal) == before, "looking at cards makes no film"
     mira.goto(str(first.locator("a.video__title").get_attribute("href")))
     expect(mira.locator("video.player__film")).to_have_js_property("readyState", 4, timeout=FILM_MS)
@@ -139,7 +138,7 @@ def test_a_page_shows_the_past(
     page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     page.goto(path)
     expect(page.locator("main h1")).to_be_visible()
-    expect(page.locator("main .bone")).to_have_count(0, timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator("main .bone")).to_have_count(0)
     expect(page.locator("main .empty")).to_have_count(0)
     if name == "overview":
         expect(page.locator("main")).to_contain_text("The credits run out", timeout=FILM_MS)
@@ -155,24 +154,24 @@ def test_the_studio_knows_the_past_of_each_type(
     page.goto("/studio/")
     expect(page.locator(".flow")).to_have_count(6)  # four types, clips and storyboards
     expect(page.locator(".flow .amount")).to_have_count(6)
-    expect(page.locator(".preset")).to_have_count(2, timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator(".preset")).to_have_count(2)
     field, reading = page.locator("textarea[name=start]"), page.locator("#id_start_help")
     field.fill("Why glaciers are blue")
-    expect(reading).to_contain_text("Reads as a topic", timeout=PRICED_TIMEOUT_MS)
+    expect(reading).to_contain_text("Reads as a topic")
     wait_until(lambda: not page.evaluate(IN_VIEW_WITHOUT_PICTURE_JS))
     album.take(page, "studio")
     field.fill(" ".join(OWN_WORDS.split() * 2))  # as long as the AI clips of the past
-    expect(reading).to_contain_text("Reads as a script", timeout=PRICED_TIMEOUT_MS)
+    expect(reading).to_contain_text("Reads as a script")
     page.get_by_role("button", name="AI clips").click()
     page.wait_for_url("**/studio/*-*/*/")
     page.goto(re.sub(r"[\w-]+/$", "visuals/", page.url))
     page.get_by_role("radio", name="Kestrel Voice", exact=False).first.check()
-    expect(page.locator(".rate")).to_contain_text("Kestrel Voice", timeout=PRICED_TIMEOUT_MS)
-    expect(page.locator(".figure").first).to_contain_text("≈", timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator(".rate")).to_contain_text("Kestrel Voice")
+    expect(page.locator(".figure").first).to_contain_text("≈")
     album.take(page, "visuals")
     page.locator(".btn--primary:visible", has_text="Render").first.click()
     dialog = page.locator("dialog[open]")
-    expect(dialog).to_contain_text("Each dot is one of your last", timeout=PRICED_TIMEOUT_MS)
+    expect(dialog).to_contain_text("Each dot is one of your last")
     album.take(page, "price")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import httpx
 from playwright.sync_api import Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import MemberPage
 from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest, wait_until
 
@@ -117,7 +117,7 @@ def save_with_clone(luca: MemberPage, name: str) -> None:
     page = luca.page
     page.goto(f"/studio/{luca.create_draft('The slow tide')}/voice/")
     page.get_by_role("radio", name=CLONE).check(force=True)
-    expect(page.locator("#steps")).to_contain_text(CLONE, timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator("#steps")).to_contain_text(CLONE)
     save_preset(page, name)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import serious_violations
 from tests.browser.sandbox_control import SandboxControl, wait_until
 
@@ -55,7 +55,7 @@ def test_a_scene_gets_a_new_image_and_the_video_is_rendered_again(
     before = picture.get_attribute("src")
     assert serious_violations(page) == []
     first.get_by_role("button", name="New image").click()
-    expect(picture).not_to_have_attribute("src", before or "", timeout=PRICED_TIMEOUT_MS)
+    expect(picture).not_to_have_attribute("src", before or "")
     expect(page.locator("main")).to_contain_text("Changed since the last render")
     assert picture.evaluate(LOADS)
     assert sandbox_control.count_requests(guest, "POST", "/regenerate") == 1
@@ -87,7 +87,7 @@ def test_own_media_is_checked_and_added_from_a_file_and_from_an_address(
     expect(dialog).to_contain_text("cliffs.png")
     expect(dialog).to_contain_text("48 × 48")
     dialog.get_by_role("button", name="Use it").click()
-    expect(page.locator(".scene-card__own")).to_have_count(1, timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator(".scene-card__own")).to_have_count(1)
     dialog = open_own_media(page)
     dialog.get_by_label("From an address").check()
     dialog.get_by_label("Address of").fill("http://127.0.0.1:6379/")
@@ -96,7 +96,7 @@ def test_own_media_is_checked_and_added_from_a_file_and_from_an_address(
     expect(dialog).to_contain_text("only reachable inside a network")
     dialog.get_by_label("Address of").fill(ARTICLE_PICTURE)
     dialog.get_by_role("button", name="Use it").click()
-    expect(page.locator(".scene-card__own")).to_have_count(2, timeout=60_000)
+    expect(page.locator(".scene-card__own")).to_have_count(2, timeout=RENDERED_TIMEOUT_MS)
     assert sandbox_control.count_requests(guest, "POST", "/assets/upload") == 2
 
 
@@ -166,7 +166,7 @@ def test_a_file_that_arrived_before_the_page_was_closed_is_added_without_a_warni
     wait_until(lambda: closed.evaluate("true") and arrived)
     closed.close()
     page.reload()
-    expect(page.locator(".scene-card__own")).to_have_count(1, timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator(".scene-card__own")).to_have_count(1)
     assert page.locator("[data-said=upload]").count() == 0
     assert sandbox_control.count_requests(guest, "POST", "/assets/upload") == 1
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS
 from tests.browser.page_audit import serious_violations
 from tests.browser.screenshots import ScreenshotAlbum
 from tests.browser.test_account import save_recovery_codes, totp_code, turn_off_app
@@ -17,7 +16,7 @@ SIZES = {"wide": (1440, 900), "phone": (390, 844)}
 
 
 def expect_shown(locator: Locator) -> None:
-    expect(locator).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(locator).to_be_visible()
 
 
 def take_pictures(album: ScreenshotAlbum, page: Page, name: str) -> None:
@@ -102,7 +101,7 @@ def test_an_owner_requires_two_factor_and_an_open_page_of_a_member_is_led_to_set
         vera.goto("/library/")
         expect_shown(vera.get_by_role("heading", name="Library"))
         lacking = mira.locator("#security-two-factor li", has_text="Vera Costa")
-        expect(lacking).to_have_count(0, timeout=PRICED_TIMEOUT_MS)  # without a reload
+        expect(lacking).to_have_count(0)  # without a reload
     finally:
         restore(mira, vera)
 

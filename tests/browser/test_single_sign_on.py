@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import LivePortal
 from tests.browser.screenshots import ScreenshotAlbum
@@ -32,7 +31,7 @@ def album() -> ScreenshotAlbum:
 
 
 def expect_shown(locator: Locator) -> None:
-    expect(locator).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(locator).to_be_visible()
 
 
 def take_pictures(album: ScreenshotAlbum, page: Page, name: str, part: str = "main") -> None:

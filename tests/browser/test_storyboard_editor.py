@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import MemberPage
 from tests.browser.page_audit import serious_violations
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest
 
@@ -41,7 +41,7 @@ def start_storyboard(page: Page, title: str) -> str:
     page.goto("/studio/storyboards/new/")
     page.get_by_label("Title").fill(title)
     page.get_by_role("radio", name="Empty scenes").check()
-    page.get_by_role("radio", name=ENGINE, exact=False).first.check(timeout=PRICED_TIMEOUT_MS)
+    page.get_by_role("radio", name=ENGINE, exact=False).first.check()
     page.get_by_role("button", name="Create storyboard").locator("visible=true").click()
     page.wait_for_url("**/studio/storyboards/*-*/**")
     expect(page.locator("#live")).to_have_attribute("data-state", "open")
@@ -62,9 +62,7 @@ def write_scene(page: Page, prompt: str) -> None:
 
 
 def wait_until_saved(page: Page) -> None:
-    expect(page.locator("#scene-form:not([data-unsaved])")).to_be_attached(
-        timeout=PRICED_TIMEOUT_MS
-    )
+    expect(page.locator("#scene-form:not([data-unsaved])")).to_be_attached()
 
 
 def tiles(page: Page) -> Locator:
@@ -100,7 +98,7 @@ def test_five_scenes_by_hand_two_chained_and_one_with_a_frame(
     expect(page.locator("#slot-first_frame")).to_contain_text("Last frame of scene 3")
     pick(page, 5)
     page.locator("#slot-last_frame input[type=file]").set_input_files(picture)
-    expect(page.locator("#slot-last_frame img")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator("#slot-last_frame img")).to_be_visible()
     page.locator("#id_duration label").last.click()
     wait_until_saved(page)
     page.goto(address)
@@ -172,7 +170,7 @@ def test_two_people_see_each_other_and_never_overwrite(
     wait_until_saved(page)
     area.press_sequentially(" and Priya's")
     refusal = theirs.locator("#refusal")
-    expect(refusal).to_contain_text("Luca changed this prompt at", timeout=PRICED_TIMEOUT_MS)
+    expect(refusal).to_contain_text("Luca changed this prompt at")
     expect(area).to_have_value("Luca's first words and Priya's")
     refusal.get_by_role("button", name="Keep mine").click()
     expect(refusal).to_be_hidden()

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import serious_violations
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest
 from tests.browser.test_storyboard_editor import (
@@ -26,7 +26,6 @@ from tests.browser.test_storyboard_editor import (
 )
 
 FAST_CLIPS = {"clip_seconds": 1, "clip_seconds_per_second": 0, "render_seconds": 2}
-FILM_TIMEOUT_MS = 90_000  # a film of three scenes is made on busy cores
 PLAYS = "film => film.readyState > 2 && !film.error"
 
 
@@ -62,11 +61,11 @@ def confirm(page: Page, label: str) -> str:
         timeout=RENDERED_TIMEOUT_MS
     )
     button = page.locator("dialog[open]").get_by_role("button", name=label)
-    expect(button).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(button).to_be_visible()
     text = button.locator(".btn__price").all_inner_texts()
     button.click()
     page.wait_for_url("**/studio/storyboards/*-*/**")
-    expect(page.locator("dialog[open]")).to_have_count(0, timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator("dialog[open]")).to_have_count(0)
     return text[0].strip() if text else ""
 
 
@@ -78,7 +77,7 @@ def add_frame(page: Page, number: int, picture: Path) -> None:
     Image.new("RGB", (320, 180), (40, 90, 120)).save(picture)
     pick(page, number)
     page.locator("#slot-last_frame input[type=file]").set_input_files(picture)
-    expect(page.locator("#slot-last_frame img")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator("#slot-last_frame img")).to_be_visible()
 
 
 def test_a_storyboard_by_hand_from_scenes_to_the_film(
@@ -99,7 +98,7 @@ def test_a_storyboard_by_hand_from_scenes_to_the_film(
     expect(page.locator("#needs")).to_contain_text("nothing left", timeout=RENDERED_TIMEOUT_MS)
     assert serious_violations(page) == []
     price = confirm(page, "Render")
-    expect(render_card(page)).to_contain_text("Open the film", timeout=FILM_TIMEOUT_MS)
+    expect(render_card(page)).to_contain_text("Open the film", timeout=RENDERED_TIMEOUT_MS)
     assert f"{sandbox_control.spent_credits(guest)} cr" == price
     page.get_by_role("link", name="Open the film").click()
     film = page.locator("video").first
@@ -138,9 +137,7 @@ def test_a_scene_that_changed_after_its_clip_says_what_it_costs_or_is_kept(
     pick(page, 1)
     page.get_by_label("Video prompt").fill(PROMPTS[4])
     wait_until_saved(page)
-    expect(page.locator("#needs")).to_contain_text(
-        "Scene 1 changed. The service cannot change", timeout=PRICED_TIMEOUT_MS
-    )
+    expect(page.locator("#needs")).to_contain_text("Scene 1 changed. The service cannot change")
     page.get_by_role("link", name="Regenerate").click()
     dialog = page.locator("dialog[open]")
     expect(dialog).to_contain_text("the clip of 1 other scene is made again")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest
 
 TITLE = "Night train north"
@@ -33,7 +33,7 @@ def luca(open_member_page: Callable[..., MemberPage], guest: SandboxGuest) -> Me
 def open_form(page: Page) -> None:
     page.goto("/studio/storyboards/")
     page.get_by_role("link", name="New storyboard").first.click()
-    expect(page.get_by_role("radio", name="Marlow 02")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.get_by_role("radio", name="Marlow 02")).to_be_visible()
 
 
 def submit(page: Page) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Browser, Dialog, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import MemberPage
 from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import SandboxControl
 
@@ -56,7 +56,7 @@ def test_a_topic_becomes_a_priced_draft_in_two_presses_and_one_field(
     page.wait_for_url("**/script/")
     page.get_by_role("button", name="Write the script").click()
     price = page.locator(".figure").first
-    expect(price).to_contain_text("≈", timeout=PRICED_TIMEOUT_MS)
+    expect(price).to_contain_text("≈")
     expect(page.locator("#needs")).not_to_contain_text("Missing")
     expect(page.locator(".btn--primary:visible", has_text="Render")).to_be_enabled()
     counted = page.evaluate("JSON.parse(sessionStorage.counted)")
@@ -112,7 +112,7 @@ def test_a_button_that_the_reading_replaces_while_it_is_pressed_still_counts(
     # The check of the session takes longer than the reading of what was typed.
     luca.page.evaluate(SLOW_SESSION_CHECK_JS)
     luca.begin_draft("Why glaciers are blue")
-    luca.page.wait_for_url("**/studio/*-*/*/", timeout=PRICED_TIMEOUT_MS)
+    luca.page.wait_for_url("**/studio/*-*/*/")
 
 
 def test_the_reading_keeps_typed_words_guarded(

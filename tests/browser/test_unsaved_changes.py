@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Dialog, Locator, Page, Request, expect
 
 from tests.browser.budget_actions import open_budget_dialog
-from tests.browser.member_page import PRICED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import MemberPage
 from tests.browser.sandbox_control import SandboxControl, wait_until
 
 DOUBT = "We do not know yet whether it was sent. Press again: it is charged at most once."
@@ -86,7 +86,7 @@ def test_a_priced_press_without_an_answer_is_reported_in_its_dialog(luca: Member
     render.click()
     expect(dialog.get_by_role("status")).to_contain_text("Nothing can be sent until the network")
     luca.page.context.set_offline(False)
-    expect(dialog.get_by_text("You are offline.")).to_be_hidden(timeout=PRICED_TIMEOUT_MS)
+    expect(dialog.get_by_text("You are offline.")).to_be_hidden()
     luca.confirm_dialog(dialog)
 
 
@@ -113,7 +113,7 @@ def test_what_was_chosen_offline_is_sent_when_the_network_is_back(
     assert page.url.endswith("/voice/")
     chosen = page.locator("#voices input:checked").get_attribute("id")
     page.context.set_offline(False)
-    expect(page.get_by_text("Draft saved")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.get_by_text("Draft saved")).to_be_visible()
     expect(page.get_by_text("Not saved yet")).to_be_hidden()
     page = open_step("voice")
     expect(page.locator("#voices input:checked")).to_have_id(chosen or "")

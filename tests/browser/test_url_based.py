@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest
 from tests.browser.test_b_roll import PLAYS, continue_to
 
@@ -38,7 +38,7 @@ def test_a_web_page_from_a_new_draft_to_the_film(
     page.reload()
     assert order_shown(page) == [NAMES[1], NAMES[3], NAMES[0], NAMES[4]]
     page.get_by_role("button", name="Write a script from it").click()
-    expect(page.locator("textarea[name=script]")).not_to_have_value("", timeout=PRICED_TIMEOUT_MS)
+    expect(page.locator("textarea[name=script]")).not_to_have_value("")
     continue_to(page, "Voice")
     page.locator("input[name=voice_id]").first.check(force=True)
     continue_to(page, "Visuals")
@@ -61,9 +61,7 @@ def test_a_page_waits_for_the_shared_pool_and_is_read_while_it_is_left(
     fill_pool(sandbox_control, guest)
     begin_page_draft(luca, guest)
     source = page.url
-    expect(page.locator("#source .banner")).to_contain_text(
-        "Reelroom tries again", timeout=PRICED_TIMEOUT_MS
-    )
+    expect(page.locator("#source .banner")).to_contain_text("Reelroom tries again")
     page.goto("/library/")
     page.goto(source)
     expect(page.locator("#image-said")).to_have_text(
@@ -84,7 +82,7 @@ def test_a_script_waits_for_the_shared_pool_and_is_charged_once(
     fill_pool(sandbox_control, guest, "scrape-script")
     page.get_by_role("button", name="Write a script from it").click()
     waiting = page.locator("main", has_text="The service is reading pages for others right now")
-    expect(waiting).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(waiting).to_be_visible()
     expect(waiting).to_contain_text("It is sent again by itself")
     source = page.url
     page.goto("/library/")
@@ -135,7 +133,7 @@ def put_in_order_with_the_keyboard(page: Page) -> None:
     page.get_by_role("button", name=f"Remove {NAMES[2]}").press("Enter")
     expect(said).to_have_text(f"“{NAMES[2]}”: not used.")
     expect(page.get_by_role("button", name=f"Use {NAMES[2]}")).to_be_focused()
-    expect(page.get_by_role("button", name="Undo")).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
     expect(page.locator("form[data-unsaved]")).to_have_count(0)
 
 

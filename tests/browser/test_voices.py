@@ -8,12 +8,11 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import serious_violations
 from tests.browser.sandbox_control import SandboxControl, wait_until
 from tests.recordings import make_wav
 
-CLONED_TIMEOUT_MS = 60_000
 IS_PLAYING = 'button => button.getAttribute("aria-pressed") === "true"'
 
 
@@ -47,7 +46,7 @@ def fill_voice(page: Page, name: str) -> None:
 def create_voice(page: Page) -> None:
     """Press the button once all is there, and confirm."""
     button = page.locator("#price").get_by_role("button", name="Create voice")
-    expect(button).to_be_enabled(timeout=PRICED_TIMEOUT_MS)
+    expect(button).to_be_enabled()
     button.click()
     dialog = page.locator("dialog[open]")
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
@@ -67,16 +66,16 @@ def test_a_voice_is_cloned_played_and_reads_a_film(
     samples = add_file(
         page, write_wav(tmp_path, "lake.wav", 31), write_wav(tmp_path, "wind.wav", 12, 330)
     )
-    expect(samples).to_contain_text("2 of 3", timeout=PRICED_TIMEOUT_MS)
-    expect(samples).to_contain_text("Good level, peak −8 dB", timeout=PRICED_TIMEOUT_MS)
+    expect(samples).to_contain_text("2 of 3")
+    expect(samples).to_contain_text("Good level, peak −8 dB")
     expect(samples.locator(".sample").first.locator(".wave rect")).to_have_count(64)
     samples.get_by_role("button", name="Play sample 1").click()
     assert samples.get_by_role("button", name="Pause sample 1").evaluate(IS_PLAYING)
     fill_voice(page, "Maren Holt, calm")
     assert serious_violations(page) == []
     create_voice(page)
-    expect(voice_state(page)).to_contain_text("Ready", timeout=CLONED_TIMEOUT_MS)
-    expect(voice_state(page)).to_contain_text("offered in the studio", timeout=CLONED_TIMEOUT_MS)
+    expect(voice_state(page)).to_contain_text("Ready", timeout=RENDERED_TIMEOUT_MS)
+    expect(voice_state(page)).to_contain_text("offered in the studio", timeout=RENDERED_TIMEOUT_MS)
     page.get_by_role("button", name="Play Maren Holt, calm").click()
     assert page.get_by_role("button", name="Pause Maren Holt, calm").evaluate(IS_PLAYING)
     assert serious_violations(page) == []
@@ -113,12 +112,12 @@ def test_a_sample_is_recorded_played_and_removed(
     recorder = page.locator("#recorder")
     expect(recorder).to_be_visible()
     expect(recorder.get_by_role("button", name="Stop recording")).to_be_focused()
-    expect(recorder.locator("[data-clock]")).to_have_text("0:06", timeout=20_000)
+    expect(recorder.locator("[data-clock]")).to_have_text("0:06")
     assert recorder.locator(".wave rect").count() > 20
     assert recorder.locator(".level rect").count() == 40
     assert serious_violations(page) == []
     recorder.get_by_role("button", name="Stop recording").click()
-    expect(samples).to_contain_text("1 of 3", timeout=PRICED_TIMEOUT_MS)
+    expect(samples).to_contain_text("1 of 3")
     expect(samples).to_contain_text(re.compile(r"Recording \d\d:\d\d\.wav\s*0:\d\d"))
     samples.get_by_role("button", name="Play sample 1").click()
     assert samples.get_by_role("button", name="Pause sample 1").evaluate(IS_PLAYING)
@@ -157,14 +156,14 @@ def test_a_slot_is_bought_knowingly_and_a_lost_answer_is_never_sent_again(
         add_file(page, write_wav(tmp_path, "lake.wav", 8))
         fill_voice(page, "Bought")
         buy = page.get_by_role("checkbox", name="Buy another slot")
-        expect(page.locator("#needs")).to_contain_text("No slot is free", timeout=PRICED_TIMEOUT_MS)
+        expect(page.locator("#needs")).to_contain_text("No slot is free")
         buy.check(force=True)
         expect(page.locator("#price .btn__price")).to_have_text("50 cr")
         fault = {"when": "after", "times": 1}
         sandbox_control.set_fault(guest, "html", "POST", "*/voice-clones", **fault)
         create_voice(page)
         expect(page.locator(".page-head h1")).to_have_text("Bought")
-        expect(voice_state(page)).to_contain_text("Made", timeout=CLONED_TIMEOUT_MS)
+        expect(voice_state(page)).to_contain_text("Made", timeout=RENDERED_TIMEOUT_MS)
         assert sandbox_control.count_requests(guest, "POST", "/voice-clones") == 1
         assert sandbox_control.spent_credits(guest) == 50
     finally:

@@ -1,6 +1,6 @@
 // A plain form is submitted once: the pressed button shows that it is busy, and a second press does nothing. Forms sent
-// by htmx use hx-disabled-elt instead. Coming back to the page (back button) releases its forms. While autosave sends a
-// field of the form, the submit waits until that request has ended: two concurrent writes would overwrite each other.
+// by htmx use hx-disabled-elt instead. Coming back to the page (back button) releases its forms. While htmx has a request
+// of the form under way, the submit waits for its end: two concurrent writes would overwrite each other.
 // A form that opens another tab leaves this page as it is, and may be sent again.
 (() => {
   const sent = new Set();
@@ -14,10 +14,13 @@
     // The next field that waits to be saved starts within the event: look once it is over.
     form.addEventListener("htmx:afterRequest", ({ detail }) => setTimeout(() => {
       submitter?.removeAttribute("aria-busy");
+      if (!form.isConnected || sent.has(form)) return;
       // An answer may have replaced the button meanwhile.
       const button = submitter?.isConnected ? submitter : [...form.elements].find(
         ({ type, name, value }) => type === "submit" && name === submitter?.name && value === submitter?.value);
-      if (detail.successful && form.isConnected && !sent.has(form)) form.requestSubmit(button);
+      // Another request may have replaced this one (hx-sync), which ends without success then.
+      if (form.querySelector(".htmx-request")) goAfter(form, button);
+      else if (detail.successful) form.requestSubmit(button);
     }), { once: true });
   }
 
@@ -25,15 +28,10 @@
     const form = event.target;
     if (event.defaultPrevented || form.method !== "post" || isHtmx(form, event.submitter)) return;
     if (form.target === "_blank") return;
-    if (form.querySelector(".htmx-request")) {
-      event.preventDefault();
-      goAfter(form, event.submitter);
-      return;
-    }
-    if (sent.has(form)) {
-      event.preventDefault();
-      return;
-    }
+    const isUnderWay = form.querySelector(".htmx-request");
+    if (isUnderWay || sent.has(form)) event.preventDefault();
+    if (isUnderWay) goAfter(form, event.submitter);
+    if (event.defaultPrevented) return;
     sent.add(form);
     event.submitter?.setAttribute("aria-busy", "true");
   });

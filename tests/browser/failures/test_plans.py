@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl
 
 
@@ -41,7 +41,7 @@ def test_a_plan_that_lapses_before_the_press_sends_and_charges_nothing(
     sandbox_control.change_account(guest, subscription="expired")
     luca.confirm_dialog(dialog)
     said = "The account has no active plan. Nothing was charged."
-    expect(luca.video_status).to_contain_text(said, timeout=PRICED_TIMEOUT_MS)
+    expect(luca.video_status).to_contain_text(said)
     assert sandbox_control.spent_credits(guest) == 0
     luca.page.get_by_role("link", name="Continue").click()
     expect(luca.page).to_have_url(re.compile(r"/(type|review)/$"))  # with or without a format
@@ -70,7 +70,7 @@ def test_too_few_credits_are_shown_before_the_button_is_enabled(
     luca.use_token_of(guest)
     luca.open_review(luca.create_draft("Too dear"))
     needs = luca.page.locator("#needs")
-    expect(needs).to_contain_text("would be held", timeout=PRICED_TIMEOUT_MS)
+    expect(needs).to_contain_text("would be held")
     expect(luca.page.locator("button.btn--primary:visible", has_text="Render")).to_be_disabled()
 
 
@@ -85,5 +85,5 @@ def test_credits_spent_elsewhere_meanwhile_end_in_a_refusal(
     # By the service, or by the portal itself where it has read the balance since.
     said = re.compile(r"It needs 1\d cr; (the account has 2|2 are free)\. Nothing was charged\.")
     shown = luca.page.get_by_text(said).filter(visible=True).first
-    expect(shown).to_be_visible(timeout=PRICED_TIMEOUT_MS)
+    expect(shown).to_be_visible()
     assert sandbox_control.spent_credits(guest) == 48

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage, sign_in
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage, sign_in
 from tests.browser.portal_process import running_portal
 from tests.browser.sandbox_control import FAST_SETTINGS, SandboxControl, wait_until
 from tests.leaks import Canaries
@@ -52,7 +52,7 @@ def test_who_was_offline_sees_the_present_state_without_a_reload(
     expect(vera.page.locator("main")).to_contain_text("Renders continue.")
     expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS)
     vera.page.context.set_offline(False)
-    expect(vera.film_player).to_be_attached(timeout=PRICED_TIMEOUT_MS)
+    expect(vera.film_player).to_be_attached()
     expect(vera.page.get_by_text("You are offline.")).to_be_hidden()
 
 
@@ -71,9 +71,7 @@ def test_a_portal_killed_while_a_video_renders_resumes_it(
         job = luca.make_video("It goes on")
         luca.wait_until_price_is_final(job)
         os.kill(site.pid, signal.SIGKILL)
-        expect(luca.page.get_by_text("Live updates are interrupted.")).to_be_visible(
-            timeout=PRICED_TIMEOUT_MS
-        )
+        expect(luca.page.get_by_text("Live updates are interrupted.")).to_be_visible()
         wait_until(lambda: all(is_free(port) for port in ports))
         with started(var, ports):
             expect(luca.film_player, "without a reload").to_be_attached(timeout=RENDERED_TIMEOUT_MS)

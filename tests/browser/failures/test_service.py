@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.member_page import PRICED_TIMEOUT_MS, RENDERED_TIMEOUT_MS, MemberPage
+from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl
 
 # The service may book late: "never charged" is concluded after CHARGE_BOOKING_GRACE_S only.
@@ -36,10 +36,10 @@ def test_a_price_that_did_not_come_can_be_asked_again(
     sandbox_control.set_fault(guest, action, "GET", "*/estimate", **options)
     luca.open_review(luca.create_draft(f"No price: {action}"))
     price = luca.page.locator("aside")
-    expect(price).to_contain_text(f"No price yet. {said}", timeout=PRICED_TIMEOUT_MS)
+    expect(price).to_contain_text(f"No price yet. {said}")
     sandbox_control.clear_faults()
     price.get_by_role("button", name="Get new price").click()
-    expect(price.locator(".figure")).to_contain_text("≈", timeout=PRICED_TIMEOUT_MS)
+    expect(price.locator(".figure")).to_contain_text("≈")
 
 
 def test_a_lost_answer_is_read_back_and_paid_once(
@@ -52,11 +52,11 @@ def test_a_lost_answer_is_read_back_and_paid_once(
     sandbox_control.set_fault(guest, "html", "POST", "*/render", when="after", times=1)
     job = luca.create_draft("The answers got lost", script="")
     luca.write_script(job)
-    expect(luca.page.locator("textarea[name=script]")).not_to_be_empty(timeout=PRICED_TIMEOUT_MS)
+    expect(luca.page.locator("textarea[name=script]")).not_to_be_empty()
     luca.render_video(job)
     # The doubt is over as soon as it is read back, which may be before the page shows it.
     told = re.compile("It will not be sent again|nothing was sent twice")
-    expect(luca.video_status).to_contain_text(told, timeout=PRICED_TIMEOUT_MS)
+    expect(luca.video_status).to_contain_text(told)
     expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS)
     assert sandbox_control.spent_credits(guest) == luca.shown_cost(job)
     assert (
@@ -78,7 +78,7 @@ def test_what_was_never_done_is_never_charged_and_said_so(
     writer.write_script(writer.create_draft("Never written", script=""))
     job = luca.create_draft("Never rendered")
     luca.render_video(job)
-    expect(luca.video_status).to_contain_text(DOUBT, timeout=PRICED_TIMEOUT_MS)
+    expect(luca.video_status).to_contain_text(DOUBT)
     expect(luca.video_status).to_contain_text("It was never charged.", timeout=DECIDED)
     script = writer.page.locator("#script")
     expect(script).to_contain_text("It was never charged. The 4 cr held", timeout=DECIDED)
