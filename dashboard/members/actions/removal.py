@@ -27,6 +27,7 @@ from dashboard.shared.audit_log import (
     record_audit_event,
     system_actor,
 )
+from dashboard.shared.member_token import token_owner_ids
 from dashboard.shared.roles import Permission
 from dashboard.shared.user_sessions import delete_sessions
 from proxyapi import token_failover, tokens
@@ -112,7 +113,9 @@ def end_member_work(
         renders = token_failover.move_running_jobs(tenant_id, user_id, successors.renders)
     rendering = running_video_titles(member)
     removed = remove_all_member_tokens(member, actor)
-    drafts = token_failover.move_drafts_to_colleagues(tenant_id, user_id, successors.drafts)
+    drafts = token_failover.move_drafts_to_colleagues(
+        tenant_id, user_id, token_owner_ids(member.team), successors.drafts
+    )
     Budget.objects.filter(team=member.team, member=member.user).update(active=False)
     unsettled = Charge.objects.filter(tenant=tenant_id, member=member.user)
     return MemberRemoval(
@@ -141,7 +144,9 @@ def hand_over_work(*, by: Membership, member: Membership, to: Membership) -> tup
     check_can_remove_member(by, member)
     tenant_id = member.team.tenant_id
     renders = token_failover.move_running_jobs(tenant_id, member.user_id, to.user_id)
-    drafts = token_failover.move_drafts_to_colleagues(tenant_id, member.user_id, to.user_id)
+    drafts = token_failover.move_drafts_to_colleagues(
+        tenant_id, member.user_id, token_owner_ids(member.team), to.user_id
+    )
     after = {"to": str(to.user), "renders": renders, "drafts": drafts}
     record_audit_event(by, AuditAction.MEMBER_HAND_OVER, member.user_id, after=after)
     publish_event(tenant_id, EventType.DRAFT, member.team_id)
