@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from dashboard.members.actions.roles import find_actor, lock_active_members
 from dashboard.models import (
     ApprovalDecision,
     ApprovalRequest,
@@ -80,12 +81,12 @@ def remove_member(
     unknown outcome stay with the token that sent them. Raises `Refusal` for the last owner, and
     PermissionDenied.
     """
-    # All owners are locked: two who leave at once must not both succeed.
-    owners = member.team.memberships.select_for_update().filter(role=Role.OWNER)
-    if [owner.pk for owner in owners] == [member.pk]:
+    # All members are locked: two owners who leave at once must not both succeed.
+    members = lock_active_members(member.team)
+    if [pk for pk, row in members.items() if row.role == Role.OWNER] == [member.pk]:
         raise Refusal(LAST_OWNER_LEAVES.format(name=member.user, team=member.team))
     if by is not None:
-        check_can_remove_member(by, member)
+        check_can_remove_member(find_actor(members, by), member)
     actor = person_actor(by) if by else system_actor(member.team, "manage.py remove_member")
     removal = end_member_work(member, actor, successors or WorkSuccessors())
     if not removal.has_other_team:

@@ -18,7 +18,7 @@ from dashboard.members.actions.joining import accept_invitation
 from dashboard.members.actions.ownership import accept_ownership, request_ownership_transfer
 from dashboard.members.actions.removal import remove_member
 from dashboard.members.actions.roles import change_member_role
-from dashboard.models import Invitation, Membership, Role
+from dashboard.models import AuditEvent, Invitation, Membership, Role
 from proxyapi.refusals import Refusal
 from tests.factories import InvitationFactory, MembershipFactory, UserFactory
 
@@ -55,6 +55,24 @@ def test_two_owners_who_demote_each_other_leave_one(mira: Membership) -> None:
         ]
     )
     assert owners_of(mira) == 1
+
+
+def test_of_three_owners_who_demote_each_other_in_a_circle_who_was_demoted_demotes_nobody(
+    mira: Membership,
+) -> None:
+    second, third = MembershipFactory.create_batch(2, team=mira.team, role=Role.OWNER)
+    run_at_once(
+        [
+            partial(change_member_role, by=mira, member=second, role=Role.VIEWER),
+            partial(change_member_role, by=second, member=third, role=Role.VIEWER),
+            partial(change_member_role, by=third, member=mira, role=Role.VIEWER),
+        ]
+    )
+    demoted = AuditEvent.objects.filter(action="member.role").order_by("position")
+    actors = list(demoted.values_list("actor_id", flat=True))
+    targets = list(demoted.values_list("target", flat=True))
+    assert 0 < len(actors) < 3
+    assert not any(actor in targets[:place] for place, actor in enumerate(actors))
 
 
 def test_two_owners_who_leave_or_remove_each_other_leave_one(mira: Membership) -> None:
