@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from dashboard.members.actions.invitations import revoke_member_invitations
 from dashboard.members.actions.roles import find_actor, lock_active_members
 from dashboard.models import (
     ApprovalDecision,
@@ -89,6 +90,7 @@ def remove_member(
         check_can_remove_member(find_actor(members, by), member)
     actor = person_actor(by) if by else system_actor(member.team, "manage.py remove_member")
     removal = end_member_work(member, actor, successors or WorkSuccessors())
+    revoke_member_invitations(member, actor)
     if not removal.has_other_team:
         disable_user(member.user)
     record_audit_event(
