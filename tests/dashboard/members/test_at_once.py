@@ -20,6 +20,7 @@ from dashboard.members.actions.removal import remove_member
 from dashboard.members.actions.roles import change_member_role
 from dashboard.models import AuditEvent, Invitation, Membership, Role
 from proxyapi.refusals import Refusal
+from tests.dashboard.security.people import give_second_factor
 from tests.factories import InvitationFactory, MembershipFactory, UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -109,6 +110,7 @@ def test_an_owner_is_left_if_one_is_deactivated_while_the_other_leaves_or_is_dem
 def test_an_ownership_that_is_accepted_while_its_giver_leaves_has_an_owner(
     mira: Membership, jonas: Membership
 ) -> None:
+    give_second_factor(jonas)
     transfer = request_ownership_transfer(by=mira, to=jonas)
     second = MembershipFactory.create(team=mira.team, role=Role.OWNER)
     run_at_once(
