@@ -3,7 +3,7 @@ account. The work of a member who leaves or hands it over continues on a colleag
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
 
 from django.db import transaction
@@ -68,16 +68,21 @@ def reassign_work(token: Token) -> None:
 
 @transaction.atomic
 def move_drafts_to_colleagues(
-    tenant_id: UUID, owner_id: int, preferred_owner_id: int | None = None
+    tenant_id: UUID,
+    owner_id: int,
+    colleague_ids: Collection[int],
+    preferred_owner_id: int | None = None,
 ) -> int:
     """Move drafts and failed videos of the owner's tokens to a colleague's token of the same
     account, so that they can be rendered. Return how many were moved.
 
-    The preferred colleague becomes the member of the drafts that they get; without a token of the
-    account, another colleague's token is used.
+    `colleague_ids` are the users whose tokens may take on work. The preferred colleague becomes the
+    member of the drafts that they get; without a token of the account, another colleague's token
+    is used.
     """
     moved = 0
-    for jobs, tokens in jobs_by_account(tenant_id, owner_id, (JobState.DRAFT, JobState.FAILED)):
+    states = (JobState.DRAFT, JobState.FAILED)
+    for jobs, tokens in jobs_by_account(tenant_id, owner_id, colleague_ids, states):
         preferred = first_usable_token(tokens.filter(owner=preferred_owner_id))
         if token := preferred or first_usable_token(tokens):
             moved += jobs.update(token=token)
@@ -92,16 +97,16 @@ def move_running_jobs(tenant_id: UUID, owner_id: int, new_owner_id: int) -> int:
     """Have the running jobs of the owner's tokens polled with a colleague's token of the same
     account; return how many. They stay theirs, and those of another account are not moved."""
     moved = 0
-    for jobs, tokens in jobs_by_account(tenant_id, owner_id, (JobState.RUNNING,)):
-        if token := first_usable_token(tokens.filter(owner=new_owner_id)):
+    for jobs, tokens in jobs_by_account(tenant_id, owner_id, (new_owner_id,), (JobState.RUNNING,)):
+        if token := first_usable_token(tokens):
             moved += jobs.update(token=token, next_poll_at=timezone.now())
     return moved
 
 
 def jobs_by_account(
-    tenant_id: UUID, owner_id: int, states: Sequence[JobState]
+    tenant_id: UUID, owner_id: int, colleague_ids: Collection[int], states: Sequence[JobState]
 ) -> Iterator[tuple[QuerySet[Job], TokenQuerySet]]:
-    """Yield, for each locked account, the jobs of the owner's tokens and the colleagues' usable
+    """Yield, for each locked account, the jobs of the owner's tokens and these colleagues' usable
     tokens, best first.
 
     Jobs with an open charge are left out: its answer and evidence belong to the token that sent it.
@@ -112,7 +117,8 @@ def jobs_by_account(
     for account_id in list(accounts):
         Account.objects.lock_upstream_account(account_id)
         tokens = Token.objects.usable().filter(tenant=tenant_id, account=account_id)
-        colleagues = tokens.exclude(owner=owner_id).select_related("account").best_first()
+        colleagues = tokens.filter(owner__in=colleague_ids).exclude(owner=owner_id)
+        colleagues = colleagues.select_related("account").best_first()
         yield jobs.filter(account=account_id), colleagues
 
 

@@ -5,8 +5,9 @@ Five attempts in five minutes are allowed per client and address together, so th
 out another user. A browser that signed in before is known by a signed cookie and has its own five;
 all other clients also share a hundred attempts an hour per address, and ten a minute per IP.
 
-Codes are asked only of who knows the password: five attempts in five minutes per client, and twenty
-an hour for the account, for a code has only six digits.
+Codes are asked only of who knows the password: five attempts in five minutes per client and
+account, twenty an hour for the account, for a code has only six digits, and ten a minute per IP,
+whatever the accounts.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ RATE_PER_ADDRESS = "100/h/key"
 RATE_PER_IP = "10/m/ip"
 CODE_RATE_PER_CLIENT = "5/5m/key"
 CODE_RATE_PER_ACCOUNT = "20/h/key"
+CODE_RATE_PER_IP = "10/m/ip"
 
 
 def remember_client(response: HttpResponse, address: str) -> None:
@@ -72,6 +74,7 @@ def consume_code_attempt(request: HttpRequest, user: User) -> ratelimit.RateLimi
     client = f"{ratelimit.get_ip(request)} {user.pk}"
     limits: list[tuple[str, str | None]] = [
         (CODE_RATE_PER_CLIENT, client),
+        (CODE_RATE_PER_IP, None),
         (CODE_RATE_PER_ACCOUNT, str(user.pk)),
     ]
     return consume_limits(request, "code", limits)

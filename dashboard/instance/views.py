@@ -26,13 +26,15 @@ from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.recent_password import RecentPasswordForm
 from proxyapi.refusals import Refusal
 
-PAGE_TEMPLATE = "instance/page.html"
+PAGE_TEMPLATE, BODY_TEMPLATE = "instance/page.html", "instance/_body.html"
 
 
 @require_safe
 def instance(request: TeamRequest) -> HttpResponse:
+    """The page; `?part=body` returns what refreshes itself."""
     require_operator(request.user)
-    return render(request, PAGE_TEMPLATE, {"page": build_instance_page()})
+    template = BODY_TEMPLATE if request.GET.get("part") == "body" else PAGE_TEMPLATE
+    return render(request, template, {"page": build_instance_page()})
 
 
 @sensitive_post_parameters("password")

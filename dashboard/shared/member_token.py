@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dashboard.models import Membership
+from dashboard.models import Membership, Role, Team
+from dashboard.shared.roles import Permission, role_allows
 from proxyapi.credentials import token_vault
 from proxyapi.models import Token
 from proxyapi.refusals import TokenRefused
 
 ADD_ONE_FIRST = "You have no token yet. Add yours; everything you create uses it."
+ROLES_WITH_TOKENS = tuple(role for role in Role if role_allows(role, Permission.KEEP_TOKEN))
 
 
 def require_member_token(by: Membership) -> Token:
@@ -33,3 +35,10 @@ def has_member_token(member: Membership) -> bool:
     """Whether the member has a token that may be sent now."""
     own_tokens = Token.objects.usable().filter(tenant=member.team.tenant_id, owner=member.user_id)
     return own_tokens.exists()
+
+
+def token_owner_ids(team: Team) -> tuple[int, ...]:
+    """Return the ids of the users with whose tokens work of others may go on: active members whose
+    role keeps a token. A deactivated member's token takes on nothing."""
+    members = Membership.objects.filter(team=team, role__in=ROLES_WITH_TOKENS, user__is_active=True)
+    return tuple(members.values_list("user_id", flat=True))

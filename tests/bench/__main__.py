@@ -1,8 +1,8 @@
 """`make bench`: prints the figures as Markdown, with the load of the machine beforehand.
 
 With arguments only the parts that they name: `polling`, `rows`, `sandbox`, `start`, `live`,
-`streams`, `ledger`. What is seeded is kept, for the next time, in the folder that BENCH_FOLDER
-names.
+`streams`, `members`, `addresses`, `ledger`. What is seeded is kept, for the next time, in the
+folder that BENCH_FOLDER names.
 """
 
 from __future__ import annotations
@@ -15,7 +15,16 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
-from tests.bench import ledger, polling_rows, portal_start, push_latency, sandbox, streams
+from tests.bench import (
+    known_addresses,
+    ledger,
+    polling_rows,
+    portal_start,
+    push_latency,
+    sandbox,
+    stream_ends,
+    streams,
+)
 from tests.bench.polling import bench
 
 HEADS = ("figure", "one video", "10,000 videos, 100,000 ledger rows", "wanted", "")
@@ -71,6 +80,8 @@ PARTS: dict[str, Callable[[Path], bool]] = {
     "start": bench_portal_start,
     "live": push_latency.main,
     "streams": streams.main,
+    "members": stream_ends.main,
+    "addresses": known_addresses.main,
     "ledger": bench_ledger,
 }
 

@@ -127,20 +127,29 @@ def run_web_process(
     folder: Path,
 ) -> Iterator[tuple[psutil.Process, int, redis.Redis, dict[str, str]]]:
     """The process, its port, its Valkey, and what tests.bench.stream_seed printed."""
+    environ = web_environment(folder, folder / valkey.SOCKET_NAME)
+    with serve_seeded(folder, environ, "tests.bench.stream_seed", str(MEMBERS)) as served:
+        yield served
+
+
+@contextmanager
+def serve_seeded(
+    folder: Path, environ: dict[str, str], *seed: str
+) -> Iterator[tuple[psutil.Process, int, redis.Redis, dict[str, str]]]:
+    """The web process, its port, its Valkey, and what the module `seed` printed."""
     folder.mkdir(parents=True, exist_ok=True)
     store_path, port = folder / valkey.SOCKET_NAME, int(free_ports()[0])
-    environ = web_environment(folder, store_path)
-    seed_command = [sys.executable, "-m", "tests.bench.stream_seed", str(MEMBERS)]
+    seed_command = [sys.executable, "-m", *seed]
     options = ("--lifespan", "off", "--no-access-log", "--timeout-graceful-shutdown", "1")
     web_command = [sys.executable, "-m", "uvicorn", "dashboard.asgi:application", *options]
     with run_process(valkey.valkey_command(store_path), environ):
-        seed = subprocess.run(seed_command, env=environ, stdout=subprocess.PIPE, check=True)
+        seeded = subprocess.run(seed_command, env=environ, stdout=subprocess.PIPE, check=True)
         with (
             run_process([*web_command, "--port", str(port)], environ) as process,
             redis.Redis.from_url(environ["REDIS_URL"]) as store,
         ):
             wait_until_up(port)
-            yield psutil.Process(process.pid), port, store, json.loads(seed.stdout)
+            yield psutil.Process(process.pid), port, store, json.loads(seeded.stdout)
 
 
 @contextmanager

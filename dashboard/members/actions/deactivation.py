@@ -8,7 +8,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.members.actions.removal import cancel_unsent_charges, withdraw_member_requests
-from dashboard.members.actions.roles import LAST_OWNER, MEMBER_LEFT
+from dashboard.members.actions.roles import (
+    LAST_OWNER,
+    MEMBER_LEFT,
+    find_actor,
+    lock_active_members,
+)
 from dashboard.models import AuditAction, Membership, Role
 from dashboard.shared.access import check_can_change_role, check_permission
 from dashboard.shared.audit_log import append_audit_rows_last, person_actor, record_audit_event
@@ -19,7 +24,6 @@ from proxyapi.events import EventType, publish_event
 from proxyapi.refusals import Refusal, StaleData
 
 OWN_DEACTIVATION = "You cannot deactivate yourself. Leave the team instead."
-LOST_ACCESS = "You have lost access to this team meanwhile. Nothing was changed."
 REQUESTER_DEACTIVATED = "{name} was deactivated before it was decided. Nothing was sent."
 DEACTIVATED_BEFORE_SENDING = "{name} was deactivated before it was sent. Nothing was charged."
 
@@ -34,12 +38,10 @@ def deactivate_member(*, by: Membership, member: Membership) -> None:
     for the last owner and for oneself, and PermissionDenied.
     """
     # All members are locked: two owners who deactivate each other at once must not both succeed.
-    members = lock_active_members(by)
-    current, actor = members.get(member.pk), members.get(by.pk)
+    members = lock_active_members(by.team)
+    current, actor = members.get(member.pk), find_actor(members, by)
     if current is None:
         raise StaleData(MEMBER_LEFT)
-    if actor is None:
-        raise StaleData(LOST_ACCESS)
     if current.pk == actor.pk:
         raise Refusal(OWN_DEACTIVATION)
     check_permission(actor, Permission.MANAGE_MEMBERS)
@@ -82,9 +84,3 @@ def reactivate_member(*, by: Membership, member: Membership) -> None:
         text=f"You can use {by.team} again, with the role {current.get_role_display().lower()}.",
         url=reverse("overview"),
     )
-
-
-def lock_active_members(by: Membership) -> dict[int, Membership]:
-    """Return the active members by the id of the membership, locked."""
-    rows = Membership.objects.select_for_update(of=("self",)).filter(team=by.team)
-    return {row.pk: row for row in rows.select_related("user", "team__tenant").order_by("pk")}

@@ -18,7 +18,7 @@ from dashboard.models import (
 )
 from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission
-from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
+from dashboard.shared.audit_log import AuditActor, append_audit_rows_last, record_audit_event
 from dashboard.shared.roles import Permission, invitable_roles
 from dashboard.shared.team_security import check_address_allowed
 from proxyapi.events import EventType, publish_event
@@ -89,12 +89,23 @@ def resend_invitation(*, by: Membership, invitation: Invitation) -> None:
 @transaction.atomic
 @append_audit_rows_last()
 def revoke_invitation(*, by: Membership, invitation: Invitation) -> None:
-    row = lock_pending_invitation(by, invitation)
+    end_invitation(lock_pending_invitation(by, invitation), by)
+    publish_event(by.team.tenant_id, EventType.MEMBER, by.team_id)
+
+
+def revoke_member_invitations(member: Membership, actor: AuditActor) -> None:
+    """Revoke what waits for the address of a member who is removed: a link from before they joined
+    in another way would bring them back."""
+    pending = member.team.invitations.pending().filter(address=member.user.email.lower())
+    for row in pending.select_for_update():
+        end_invitation(row, actor)
+
+
+def end_invitation(row: Invitation, by: Membership | AuditActor) -> None:
     row.state, row.ended_at, row.mail_due_at = InvitationState.REVOKED, timezone.now(), None
     row.save(update_fields=["state", "ended_at", "mail_due_at"])
     before = {"address": row.address, "role": row.role}
     record_audit_event(by, AuditAction.INVITATION_REVOKE, row.pk, before=before)
-    publish_event(by.team.tenant_id, EventType.MEMBER, by.team_id)
 
 
 @transaction.atomic

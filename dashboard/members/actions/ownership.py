@@ -19,11 +19,14 @@ from dashboard.shared.audit_log import append_audit_rows_last, record_audit_even
 from dashboard.shared.formatting import clock
 from dashboard.shared.notices import notify_users
 from dashboard.shared.roles import Permission
+from dashboard.shared.second_factor import has_second_factor
 from proxyapi.events import EventType, publish_event
 from proxyapi.refusals import Refusal, StaleData
 
 ALREADY_ASKED = "{name} was asked already. Take that back first."
 ALREADY_OWNER = "{name} is an owner already."
+SECOND_FACTOR_MISSING = "{name} has no two-factor sign-in. Only a member with it can become owner."
+OWN_SECOND_FACTOR_MISSING = "Set up two-factor sign-in on your account page first. Then accept."
 ANSWERED_MEANWHILE = "This transfer was answered or taken back meanwhile. Nothing was changed."
 
 
@@ -33,7 +36,8 @@ def request_ownership_transfer(*, by: Membership, to: Membership) -> OwnershipTr
     """Ask a member of the team to become owner; nothing changes before they accept. Both get a
     notice.
 
-    Raises PermissionDenied, and `Refusal` if another transfer waits for its answer.
+    Raises PermissionDenied, and `Refusal` if another transfer waits for its answer, or they have no
+    second factor: an owner can do everything.
     """
     check_permission(by, Permission.MANAGE_TEAM)
     lock_team_members(by)
@@ -42,6 +46,8 @@ def request_ownership_transfer(*, by: Membership, to: Membership) -> OwnershipTr
         raise Refusal(ALREADY_ASKED.format(name=waiting.to_user), field="to")
     if to.role == Role.OWNER:
         raise Refusal(ALREADY_OWNER.format(name=to.user), field="to")
+    if not has_second_factor(to.user):
+        raise Refusal(SECOND_FACTOR_MISSING.format(name=to.user), field="to")
     lapsed = transfers.filter(state=TransferState.PENDING)
     lapsed.update(state=TransferState.LAPSED, ended_at=now)
     transfer: OwnershipTransfer = transfers.create(
@@ -63,9 +69,12 @@ def request_ownership_transfer(*, by: Membership, to: Membership) -> OwnershipTr
 @transaction.atomic
 @append_audit_rows_last()
 def accept_ownership(*, by: Membership, transfer: OwnershipTransfer) -> None:
-    """Make the receiver owner, and the giver admin."""
+    """Make the receiver owner, and the giver admin. Raises `Refusal` if the receiver has no second
+    factor any more."""
     members = lock_team_members(by)
     row = lock_transfer(transfer)
+    if not has_second_factor(row.to_user):
+        raise Refusal(OWN_SECOND_FACTOR_MISSING)
     giver, receiver = members[row.from_user_id], members[row.to_user_id]
     before = {str(row.from_user): giver.role, str(row.to_user): receiver.role}
     receiver.role, giver.role = Role.OWNER, Role.ADMIN

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from dashboard.members.actions.invitations import revoke_member_invitations
+from dashboard.members.actions.roles import find_actor, lock_active_members
 from dashboard.models import (
     ApprovalDecision,
     ApprovalRequest,
@@ -27,6 +29,7 @@ from dashboard.shared.audit_log import (
     record_audit_event,
     system_actor,
 )
+from dashboard.shared.member_token import token_owner_ids
 from dashboard.shared.roles import Permission
 from dashboard.shared.user_sessions import delete_sessions
 from proxyapi import token_failover, tokens
@@ -79,14 +82,15 @@ def remove_member(
     unknown outcome stay with the token that sent them. Raises `Refusal` for the last owner, and
     PermissionDenied.
     """
-    # All owners are locked: two who leave at once must not both succeed.
-    owners = member.team.memberships.select_for_update().filter(role=Role.OWNER)
-    if [owner.pk for owner in owners] == [member.pk]:
+    # All members are locked: two owners who leave at once must not both succeed.
+    members = lock_active_members(member.team)
+    if [pk for pk, row in members.items() if row.role == Role.OWNER] == [member.pk]:
         raise Refusal(LAST_OWNER_LEAVES.format(name=member.user, team=member.team))
     if by is not None:
-        check_can_remove_member(by, member)
+        check_can_remove_member(find_actor(members, by), member)
     actor = person_actor(by) if by else system_actor(member.team, "manage.py remove_member")
     removal = end_member_work(member, actor, successors or WorkSuccessors())
+    revoke_member_invitations(member, actor)
     if not removal.has_other_team:
         disable_user(member.user)
     record_audit_event(
@@ -112,7 +116,9 @@ def end_member_work(
         renders = token_failover.move_running_jobs(tenant_id, user_id, successors.renders)
     rendering = running_video_titles(member)
     removed = remove_all_member_tokens(member, actor)
-    drafts = token_failover.move_drafts_to_colleagues(tenant_id, user_id, successors.drafts)
+    drafts = token_failover.move_drafts_to_colleagues(
+        tenant_id, user_id, token_owner_ids(member.team), successors.drafts
+    )
     Budget.objects.filter(team=member.team, member=member.user).update(active=False)
     unsettled = Charge.objects.filter(tenant=tenant_id, member=member.user)
     return MemberRemoval(
@@ -141,7 +147,9 @@ def hand_over_work(*, by: Membership, member: Membership, to: Membership) -> tup
     check_can_remove_member(by, member)
     tenant_id = member.team.tenant_id
     renders = token_failover.move_running_jobs(tenant_id, member.user_id, to.user_id)
-    drafts = token_failover.move_drafts_to_colleagues(tenant_id, member.user_id, to.user_id)
+    drafts = token_failover.move_drafts_to_colleagues(
+        tenant_id, member.user_id, token_owner_ids(member.team), to.user_id
+    )
     after = {"to": str(to.user), "renders": renders, "drafts": drafts}
     record_audit_event(by, AuditAction.MEMBER_HAND_OVER, member.user_id, after=after)
     publish_event(tenant_id, EventType.DRAFT, member.team_id)

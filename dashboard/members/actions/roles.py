@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.urls import reverse
 
-from dashboard.models import AuditAction, Membership, Role
+from dashboard.models import AuditAction, Membership, Role, Team
 from dashboard.shared.access import check_can_change_role
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
 from dashboard.shared.notices import notify_users
@@ -23,6 +25,7 @@ from proxyapi.refusals import Refusal, StaleData
 BEYOND_OWN_ROLE = "You can only assign roles whose permissions you have yourself."
 LAST_OWNER = "The team needs an owner. Make another member an owner first."
 MEMBER_LEFT = "This member has left the team."
+LOST_ACCESS = "You have lost access to this team meanwhile. Nothing was changed."
 RENDERS_RUNNING = (
     "Not changed. {name} has {renders} running. A {role} cannot own {them}: hand {them} over first."
 )
@@ -41,12 +44,11 @@ def change_member_role(*, by: Membership, member: Membership, role: Role) -> boo
     Raises PermissionDenied if `by` may not, and `Refusal` if the team would have no owner.
     """
     # All members are locked: two owners who demote each other at once must not both succeed.
-    rows = Membership.objects.select_for_update(of=("self",)).filter(team=by.team)
-    members = {row.pk: row for row in rows.select_related("user").order_by("pk")}
+    members = lock_active_members(by.team)
     current = members.get(member.pk)
     if current is None:
         raise StaleData(MEMBER_LEFT, field="role")
-    check_can_assign_role(by, current, role)
+    check_can_assign_role(find_actor(members, by), current, role)
     if current.role == role:
         return False
     owners = [row for row in members.values() if row.role == Role.OWNER]
@@ -81,6 +83,21 @@ def change_member_role(*, by: Membership, member: Membership, role: Role) -> boo
         url=reverse("members"),
     )
     return True
+
+
+def lock_active_members(team: Team) -> dict[int, Membership]:
+    """Return the active members by the id of the membership, locked."""
+    rows = Membership.objects.select_for_update(of=("self",)).filter(team=team)
+    return {row.pk: row for row in rows.select_related("user", "team__tenant").order_by("pk")}
+
+
+def find_actor(members: Mapping[int, Membership], by: Membership) -> Membership:
+    """Return the actor as they are under the lock: their role may have changed since the request
+    began. Raises `StaleData` if they left."""
+    actor = members.get(by.pk)
+    if actor is None:
+        raise StaleData(LOST_ACCESS)
+    return actor
 
 
 def check_can_assign_role(by: Membership, member: Membership, role: Role) -> None:

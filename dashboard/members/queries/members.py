@@ -71,7 +71,8 @@ class RoleChoice:
 @dataclass(frozen=True, slots=True)
 class MemberRow:
     """`roles` is empty if the reader may not change this member's role, or if the team would have
-    no owner. `second_factor` is None for readers who do not manage members."""
+    no owner. `second_factor` is None for readers who do not manage members; `activity_url` is empty
+    for those who do not read the audit log."""
 
     id: int
     name: str
@@ -84,6 +85,7 @@ class MemberRow:
     second_factor: SecondFactor | None
     spent: Decimal
     spend_url: str
+    activity_url: str
     roles: tuple[RoleChoice, ...]
     may_remove: bool
     may_request_token: bool
@@ -224,6 +226,7 @@ def build_member_row(
     may_change = bool(others) and not is_only_owner and is_active
     may_manage = bool(others) and role_allows(reader.role, Permission.MANAGE_MEMBERS)
     keeps_token = role_allows(row.role, Permission.KEEP_TOKEN)
+    may_view_audit = role_allows(reader.role, Permission.VIEW_AUDIT)
     token = tokens.get(row.user_id, NO_TOKEN_STATUS if keeps_token else TOKEN_NOT_NEEDED)
     return MemberRow(
         id=row.pk,
@@ -237,6 +240,7 @@ def build_member_row(
         second_factor=second_factor,
         spent=spent,
         spend_url=f"{reverse('ledger')}?member={row.user_id}",
+        activity_url=f"{reverse('audit')}?who={row.user_id}" if may_view_audit else "",
         roles=build_role_choices(others | {Role(row.role)}, row.role) if may_change else (),
         may_remove=may_manage,
         may_request_token=may_manage

@@ -10,6 +10,7 @@ from django.utils import timezone
 from dashboard.models import Membership, Role
 from dashboard.shared.formatting import clock
 from dashboard.shared.roles import Permission, role_allows
+from dashboard.shared.second_factor import SecondFactor, load_second_factors
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,14 @@ def load_pending_transfer(reader: Membership) -> PendingTransfer | None:
 
 
 def load_possible_owners(reader: Membership) -> list[Membership]:
-    """Return the members who can become owner in the reader's place, admins first."""
+    """Return the members who can become owner in the reader's place, admins first: those with a
+    second factor."""
     members = reader.team.memberships.exclude(role=Role.OWNER).select_related("user")
-    able = members.filter(user__is_active=True)
+    active = list(members.filter(user__is_active=True))
+    factors = load_second_factors(row.user_id for row in active)
+    able = [row for row in active if factors[row.user_id] != SecondFactor.OFF]
     return sorted(able, key=lambda row: list(Role).index(Role(row.role)))
+
+
+def is_alone(reader: Membership) -> bool:
+    return not reader.team.memberships.exclude(pk=reader.pk).exists()

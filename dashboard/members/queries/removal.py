@@ -13,6 +13,7 @@ from django.utils import timezone
 from dashboard.models import ApprovalRequest, Budget, BudgetPeriod, Membership
 from dashboard.shared.budget_usage import load_month_spend
 from dashboard.shared.formatting import credits, join_names
+from dashboard.shared.member_token import token_owner_ids
 from proxyapi.credentials import token_vault
 from proxyapi.models import Charge, ChargeState, Job, JobState, Token
 from proxyapi.models.charge import UNDECIDED_STATES
@@ -101,9 +102,7 @@ def load_colleague_tokens(member: Membership, tokens: list[Token]) -> list[Token
     jobs = jobs.filter(state__in=(JobState.DRAFT, JobState.RUNNING)).order_by()
     accounts |= set(jobs.values_list("account_id", flat=True).distinct())
     usable = Token.objects.usable().filter(tenant=member.team.tenant_id, account__in=accounts)
-    usable = usable.exclude(owner=member.user_id).filter(
-        owner__in=member.team.memberships.values("user"), owner__is_active=True
-    )
+    usable = usable.filter(owner__in=token_owner_ids(member.team)).exclude(owner=member.user_id)
     usable = usable.select_related("owner", "account").best_first()
     return [token for token in usable if token_vault.can_decrypt(token)]
 

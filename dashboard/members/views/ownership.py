@@ -18,7 +18,7 @@ from dashboard.members.actions.ownership import (
     take_ownership_back,
 )
 from dashboard.members.forms.ownership import OwnershipTransferForm
-from dashboard.members.queries.ownership import load_possible_owners
+from dashboard.members.queries.ownership import is_alone, load_possible_owners
 from dashboard.members.views.answers import run_and_redirect
 from dashboard.members.views.dialogs import render_members_dialog
 from dashboard.shared.access import (
@@ -49,9 +49,8 @@ def request_transfer(request: TeamRequest) -> HttpResponse:
             name = to.user.first_name
             messages.success(request, f"{name} was asked. Nothing changes before the answer.")
             return redirect("members")
-    return render_members_dialog(
-        request, TRANSFER_TEMPLATE, {"form": form}, is_invalid=bool(form.errors)
-    )
+    context: dict[str, object] = {"form": form, "is_alone": is_alone(request.membership)}
+    return render_members_dialog(request, TRANSFER_TEMPLATE, context, is_invalid=bool(form.errors))
 
 
 @sensitive_post_parameters("password")

@@ -9,7 +9,8 @@ one `refetch`. No stream holds a database connection, and none outlives its sess
 Events: `hello` ("fresh", or "stale" if something changed since the page was rendered), `news`
 (elements that replace those with the same id), `touched` (the types of the changes, as values of
 `EventType` separated by spaces: parts of a page that depend on the reader then refetch themselves),
-`refetch` (reload everything).
+`refetch` (reload everything). An operator's page of all teams is also `touched` by `INSTANCE_TOPIC`
+when a team changed: by that word alone, nothing of another team is sent.
 
 The id of a message is a time: its receiver knows all changes before it. A page that reconnects
 sends the last id: at worst it reloads without need, it never misses a change.
@@ -48,7 +49,10 @@ T = TypeVar("T")
 SendMessage = Callable[[Mapping[str, Any]], Awaitable[None]]  # ASGI's `send` of one request
 
 MAX_QUEUED_MESSAGES = 8  # per page
-SESSION_CHECK_INTERVAL_S = 5.0  # between two checks of sessions and memberships
+# Between two checks of sessions and memberships: with the check itself less than 5 s.
+SESSION_CHECK_INTERVAL_S = 4.0
+INSTANCE_TOPIC = "instance"
+INSTANCE_PUSH_INTERVAL_S = 2.0  # between two words to operators' pages
 HEARTBEAT_INTERVAL_S = 15.0  # without a message before a comment is sent
 HEARTBEAT_CHECK_INTERVAL_S = 1.0  # between two searches for idle streams
 SENDS_PER_TURN = 100  # pages sent to before the event loop answers other requests
@@ -85,6 +89,7 @@ class StreamListener:
 
     session: StreamSession
     job_id: UUID | None
+    watches_instance: bool
     send: SendMessage
     ends_at: float = 0.0  # as time.monotonic()
     sent_at: float = 0.0  # last offer, as time.monotonic()
@@ -142,6 +147,7 @@ class LiveHub:
         self._news: defaultdict[UUID, set[ChangeEvent]] = defaultdict(set)
         self._latest: dict[UUID, float] = {}
         self._asked: dict[UUID, float] = {}  # time of the last SERVICE event, by tenant
+        self._has_instance_news = False  # a team changed since operators' pages were told
 
     async def wait_until_ready(self) -> None:
         """Subscribe to the change events. Raises `HubUnavailable` if Redis does not confirm."""
@@ -164,8 +170,11 @@ class LiveHub:
         """Send `hello`, and all changes from now on. The stream ends at once if the subscription is
         lost."""
         ends_at = time.monotonic() + MAX_STREAM_LIFETIME_S
-        listener = StreamListener(ticket.session, ticket.job_id, send, ends_at)
-        is_stale = self.has_missed_changes(ticket.session.tenant_id, ticket.since)
+        session, job_id, since, watches_instance = ticket
+        listener = StreamListener(session, job_id, watches_instance, send, ends_at)
+        is_stale = self.has_missed_changes(session.tenant_id, since)
+        if watches_instance:
+            is_stale |= any(changed_at >= since for changed_at in self._latest.values())
         retry = f"retry: {randint(*RECONNECT_DELAY_MS)}\n".encode()  # noqa: S311 - not a secret
         hello = format_event("hello", "stale" if is_stale else "fresh", time.time())
         self.listeners.add(listener)
@@ -207,6 +216,7 @@ class LiveHub:
                 await run_until_first_ends(
                     self._receive(pubsub),
                     self._push_pending(),
+                    self._push_instance_news(),
                     self._send_heartbeats(),
                     self._end_expired_streams(),
                 )
@@ -235,6 +245,7 @@ class LiveHub:
             latest = self._asked if change.event_type is EventType.SERVICE else self._latest
             latest[change.tenant_id] = time.time()
             self._news[change.tenant_id].add(change)
+            self._has_instance_news |= change.event_type is not EventType.SERVICE
             self._woken.set()
 
     async def _push_pending(self) -> None:
@@ -265,6 +276,16 @@ class LiveHub:
             log.exception("event streams: a change could not be rendered")
             message = format_event("refetch", "unrendered", at)
         await offer_to_all(listeners, message, expired)
+
+    async def _push_instance_news(self) -> None:
+        """Tell operators' pages that a team changed. Without an id: of changes of their own team
+        nothing is said."""
+        while True:
+            await asyncio.sleep(INSTANCE_PUSH_INTERVAL_S)
+            if self._has_instance_news:
+                self._has_instance_news = False
+                pages = [page for page in self.listeners if page.watches_instance]
+                await offer_to_all(pages, format_event("touched", INSTANCE_TOPIC))
 
     async def _send_heartbeats(self) -> None:
         """Send a comment to each idle page; end streams that reached their maximum lifetime."""

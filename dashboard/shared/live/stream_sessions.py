@@ -30,6 +30,7 @@ class StreamTicket(NamedTuple):
     session: StreamSession
     job_id: UUID | None  # the video whose page it is
     since: float  # from when on changes are wanted, in seconds since 1970
+    watches_instance: bool = False  # the operator's page of all teams
 
 
 def expired_sessions(

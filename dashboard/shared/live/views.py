@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.urls import Resolver404, resolve
+from django.urls import Resolver404, ResolverMatch, resolve
 from django.views.decorators.http import require_GET
 
 from dashboard.shared.http import TeamRequest
@@ -26,7 +26,8 @@ def open_event_stream(request: TeamRequest) -> HttpResponse:
     if tickets is None or request.GET.get("team", str(session.team_id)) != str(session.team_id):
         headers = {"Retry-After": "10", "Cache-Control": "no-store"}
         return HttpResponse(status=503, headers=headers)
-    tickets.append(StreamTicket(session, referring_video_id(request), parse_since(request)))
+    job_id, since = referring_video_id(request), parse_since(request)
+    tickets.append(StreamTicket(session, job_id, since, is_of_instance_page(request)))
     response = HttpResponse(content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
@@ -42,13 +43,24 @@ def build_stream_session(request: TeamRequest) -> StreamSession:
 
 
 def referring_video_id(request: TeamRequest) -> UUID | None:
-    """Return the video whose page opens the stream, from the Referer header."""
+    """Return the video whose page opens the stream."""
+    page = find_referring_page(request)
+    job = page.kwargs.get("job_id") if page else None
+    return job if isinstance(job, UUID) else None
+
+
+def is_of_instance_page(request: TeamRequest) -> bool:
+    """Whether an operator's page of all teams opens the stream."""
+    page = find_referring_page(request)
+    return request.user.is_superuser and page is not None and page.route.startswith("instance/")
+
+
+def find_referring_page(request: TeamRequest) -> ResolverMatch | None:
+    """Return the page that the Referer header names."""
     try:
-        page = resolve(urlsplit(request.headers.get("Referer", "")).path)
+        return resolve(urlsplit(request.headers.get("Referer", "")).path)
     except (Resolver404, ValueError):
         return None
-    job = page.kwargs.get("job_id")
-    return job if isinstance(job, UUID) else None
 
 
 def parse_since(request: TeamRequest) -> float:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
-from dashboard.shared.member_token import require_member_token
+from dashboard.shared.member_token import require_member_token, token_owner_ids
 from dashboard.shared.roles import Permission
 from dashboard.storyboards.readiness.content import build_content
 from proxyapi.credentials import token_vault
@@ -36,7 +36,7 @@ from proxyapi.models import (
     lock_draft,
 )
 from proxyapi.models.job_part import SCENE_CLIPS, PartState
-from proxyapi.refusals import NotReady
+from proxyapi.refusals import NotReady, TokenRefused
 
 UNUSED_CHARGE_STATES = (ChargeState.REFUSED,)
 NO_SCENES = "This storyboard has no scenes yet. Add one first. Nothing was sent."
@@ -58,6 +58,10 @@ APPROVAL_PENDING = (
 CLIP_BEING_MADE = (
     "Clips of this storyboard are being made, and this change sends the film anew. Wait until they "
     "have ended. Nothing was sent."
+)
+OTHER_ACCOUNT = (
+    "The token of this storyboard cannot be used any more, and yours opens another account. "
+    "Nothing was sent. Add a token of its account, or duplicate the storyboard."
 )
 
 
@@ -207,11 +211,15 @@ def make_current(storyboard: Storyboard, job: Job) -> None:
 
 
 def find_token(by: Membership, storyboard: Storyboard) -> Token:
-    """Return the member's token of the storyboard's account, else the storyboard's own. Raises
-    `TokenRefused` if neither can be used."""
+    """Return the member's token of the storyboard's account, else the storyboard's own if its owner
+    is an active member. Raises `TokenRefused` if neither can be used: a token of another account
+    would pay with credits of which nothing is held."""
     usable = Token.objects.usable().filter(
         tenant=storyboard.tenant_id, account=storyboard.account_id
     )
     own = token_vault.first_decryptable(usable.filter(owner=by.user).best_first())
-    token = own or usable.filter(pk=storyboard.token_id).first()
-    return token or require_member_token(by)
+    stored = usable.filter(pk=storyboard.token_id, owner__in=token_owner_ids(by.team))
+    if token := own or stored.first():
+        return token
+    require_member_token(by)
+    raise TokenRefused(OTHER_ACCOUNT)

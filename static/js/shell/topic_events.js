@@ -5,7 +5,7 @@
 (() => {
   const EVERY = 1000;
   const TOPICS = ["job", "draft", "charge", "account", "token", "ledger", "top_up", "budget", "alert", "service", "preset", "idea",
-    "storyboard", "audit", "member"];
+    "storyboard", "audit", "member", "instance"];
   const resting = new Map(); // topic: whether it was touched again meanwhile
 
   function touch(topic) {

@@ -159,6 +159,12 @@ def test_one_address_is_mailed_five_links_an_hour(browser_at) -> None:
     assert [ask(browser_at(f"203.0.113.{n}")).status_code for n in range(6)] == [302] * 5 + [429]
 
 
+def test_one_client_asks_for_twenty_mails_a_minute_whatever_the_addresses(browser_at) -> None:
+    addresses = (f"{number}@northlight.example" for number in range(21))
+    statuses = [ask(browser_at(HOME), address).status_code for address in addresses]
+    assert statuses == [302] * 20 + [429]
+
+
 def test_who_was_locked_out_signs_in_after_a_reset(browser_at, mailoutbox) -> None:
     for number in range(100):
         sign_in(browser_at(f"198.51.100.{number}"), "x")

@@ -28,6 +28,8 @@ from tests.dashboard.account.second_factor_steps import (
     totp_code,
     turn_on_app,
 )
+from tests.factories import UserFactory
+from tests.passkeys import store_second_factors
 
 pytestmark = pytest.mark.usefixtures("mira_signs_in")
 HOME = "203.0.113.7"
@@ -180,6 +182,21 @@ def test_many_clients_share_the_limit_of_an_account(browser, browser_at) -> None
         sign_in_with_code(browser_at(f"198.51.100.{number}"), "000000")
     refused = sign_in_with_code(browser_at("192.0.2.1"), totp_code(key))
     assert "Too many wrong codes." in error_of(refused)
+
+
+def test_one_client_tries_ten_codes_a_minute_whatever_the_accounts(
+    browser_at, mira_signs_in
+) -> None:
+    """Each account has five from a client."""
+    password = mira_signs_in.user.password
+    people, answers = UserFactory.create_batch(3, password=password), []
+    for user in people:
+        store_second_factors(user)
+    for number in range(11):
+        stranger = browser_at("198.51.100.4")
+        sign_in(stranger, address=people[number % 3].email)
+        answers.append(error_of(enter_code(stranger, "000000")))
+    assert ["Too many wrong codes." in text for text in answers] == [False] * 10 + [True]
 
 
 def test_a_recovery_code_signs_in_once_and_its_person_is_told(

@@ -18,8 +18,9 @@ from dashboard.members.actions.joining import accept_invitation
 from dashboard.members.actions.ownership import accept_ownership, request_ownership_transfer
 from dashboard.members.actions.removal import remove_member
 from dashboard.members.actions.roles import change_member_role
-from dashboard.models import Invitation, Membership, Role
+from dashboard.models import AuditEvent, Invitation, Membership, Role
 from proxyapi.refusals import Refusal
+from tests.dashboard.security.people import give_second_factor
 from tests.factories import InvitationFactory, MembershipFactory, UserFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -57,6 +58,24 @@ def test_two_owners_who_demote_each_other_leave_one(mira: Membership) -> None:
     assert owners_of(mira) == 1
 
 
+def test_of_three_owners_who_demote_each_other_in_a_circle_who_was_demoted_demotes_nobody(
+    mira: Membership,
+) -> None:
+    second, third = MembershipFactory.create_batch(2, team=mira.team, role=Role.OWNER)
+    run_at_once(
+        [
+            partial(change_member_role, by=mira, member=second, role=Role.VIEWER),
+            partial(change_member_role, by=second, member=third, role=Role.VIEWER),
+            partial(change_member_role, by=third, member=mira, role=Role.VIEWER),
+        ]
+    )
+    demoted = AuditEvent.objects.filter(action="member.role").order_by("position")
+    actors = list(demoted.values_list("actor_id", flat=True))
+    targets = list(demoted.values_list("target", flat=True))
+    assert 0 < len(actors) < 3
+    assert not any(actor in targets[:place] for place, actor in enumerate(actors))
+
+
 def test_two_owners_who_leave_or_remove_each_other_leave_one(mira: Membership) -> None:
     second = MembershipFactory.create(team=mira.team, role=Role.OWNER)
     run_at_once([partial(remove_member, mira, by=mira), partial(remove_member, second, by=mira)])
@@ -91,6 +110,7 @@ def test_an_owner_is_left_if_one_is_deactivated_while_the_other_leaves_or_is_dem
 def test_an_ownership_that_is_accepted_while_its_giver_leaves_has_an_owner(
     mira: Membership, jonas: Membership
 ) -> None:
+    give_second_factor(jonas)
     transfer = request_ownership_transfer(by=mira, to=jonas)
     second = MembershipFactory.create(team=mira.team, role=Role.OWNER)
     run_at_once(

@@ -11,8 +11,9 @@ from dashboard.alerts.delivery.queue import attempt_delivery
 from dashboard.members.actions.deactivation import deactivate_member, reactivate_member
 from dashboard.members.actions.invitations import resend_invitation
 from dashboard.members.actions.joining import accept_invitation, create_invited_user
-from dashboard.members.actions.removal import remove_member
+from dashboard.members.actions.removal import hand_over_work, remove_member
 from dashboard.members.actions.roles import change_member_role
+from dashboard.members.queries.removal import load_left_work
 from dashboard.models import ApprovalRequest, AuditAction, AuditEvent, Delivery, Membership, Role
 from dashboard.shared.live.stream_sessions import StreamSession, expired_sessions
 from proxyapi.models import Charge, ChargeState, Token, TokenState
@@ -91,6 +92,30 @@ def test_role_history_and_token_stay_and_nothing_unsent_is_sent(mira, priya):
     assert request.answer.startswith(f"{priya.user} was deactivated before it was decided.")
     charges = Charge.objects.filter(pk__in=[asked.pk, held.pk])
     assert set(charges.values_list("state", flat=True)) == {ChargeState.REFUSED}
+
+
+def test_their_token_takes_on_no_work_of_a_member_who_leaves(mira, priya, luca):
+    hers = TokenFactory.create(account__tenant=priya.team.tenant, owner=priya.user)
+    his = TokenFactory.create(account=hers.account, owner=luca.user)
+    draft = JobFactory.create(account=his.account, token=his, member=luca.user)
+    deactivate_member(by=mira, member=priya)
+    assert load_left_work(luca).successors == ()
+    assert remove_member(luca, by=mira).moved_drafts == 0
+    draft.refresh_from_db()
+    assert draft.token == his
+
+
+def test_their_token_takes_on_nothing_that_is_handed_to_a_colleague_without_one(
+    mira, priya, luca, vera
+):
+    hers = TokenFactory.create(account__tenant=priya.team.tenant, owner=priya.user)
+    viewers = TokenFactory.create(account=hers.account, owner=vera.user)
+    his = TokenFactory.create(account=hers.account, owner=luca.user)
+    draft = JobFactory.create(account=his.account, token=his, member=luca.user)
+    deactivate_member(by=mira, member=priya)
+    assert hand_over_work(by=mira, member=luca, to=mira) == (0, 0)
+    draft.refresh_from_db()
+    assert draft.token not in (hers, viewers)
 
 
 def test_reactivated_they_come_back_as_they_were_and_are_told(mira, deactivated, client_of):

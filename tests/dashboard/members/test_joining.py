@@ -15,10 +15,18 @@ from django.utils import timezone
 from dashboard.members.actions import joining
 from dashboard.members.actions.invitations import revoke_invitation
 from dashboard.members.actions.joining import accept_invitation
-from dashboard.members.actions.removal import disable_user
-from dashboard.models import AlertEvent, AuditEvent, Invitation, Membership, SignInEvent, User
+from dashboard.members.actions.removal import disable_user, remove_member
+from dashboard.models import (
+    AlertEvent,
+    AuditEvent,
+    Invitation,
+    Membership,
+    SignInEvent,
+    User,
+    hash_invitation_key,
+)
 from proxyapi.refusals import StaleData
-from tests.factories import InvitationFactory, UserFactory
+from tests.factories import InvitationFactory, MembershipFactory, UserFactory
 
 ClientOf = Callable[..., Client]
 SAM = "sam.okafor@northlight.example"
@@ -222,6 +230,35 @@ def test_a_removed_member_does_not_return_with_the_old_link(
     assert "This invitation was used" in open_link(client).content.decode()
 
 
+def test_a_removed_member_does_not_return_with_a_link_that_was_never_used(
+    invitation: Invitation, mira: Membership, client: Client
+) -> None:
+    """They were added by a command meanwhile, or came by single sign-on."""
+    InvitationFactory.create(team=mira.team, address="ben@northlight.example")
+    member = MembershipFactory.create(team=mira.team, user__email=SAM)
+    remove_member(member, by=mira)
+    assert "This invitation was revoked" in open_link(client).content.decode()
+    client.post(reverse("join"), FORM)
+    assert not mira.team.memberships.filter(user__email=SAM).exists()
+    assert Invitation.objects.pending().get().address == "ben@northlight.example"
+    actions = AuditEvent.objects.order_by("position").values_list("action", flat=True)
+    assert list(actions) == ["invitation.revoke", "member.remove"]
+
+
+def test_an_address_that_was_invited_in_another_case_is_the_same_person(
+    mira: Membership, client: Client, client_of: ClientOf
+) -> None:
+    UserFactory.create(email=SAM, password=make_password(PASSWORD))
+    form = {"addresses": "Sam.OKAFOR@Northlight.Example", "role": "viewer", "message": ""}
+    client_of(mira).post(reverse("invitations"), form)
+    Invitation.objects.update(key_hash=hash_invitation_key(f"key-of-{SAM}"))
+    open_link(client)
+    sign_in(client, SAM.upper())
+    client.post(reverse("join-acceptances"))
+    assert mira.team.memberships.get(user__email=SAM).role == "viewer"
+    assert User.objects.filter(email__iexact=SAM).count() == 1
+
+
 def test_who_is_a_member_already_keeps_the_role(invitation: Invitation, mira: Membership) -> None:
     mira.user.email = SAM
     mira.user.save()
@@ -250,6 +287,16 @@ def test_an_address_has_twenty_attempts_an_hour_from_wherever_they_come(
         open_link(browser)
         statuses.append(browser.post(reverse("join"), {**FORM, "password2": "another"}).status_code)
     assert (set(statuses[:20]), statuses[20]) == ({422}, 429)
+
+
+def test_one_client_has_ten_attempts_a_minute_whatever_the_invitations(mira: Membership) -> None:
+    statuses = []
+    for number in range(11):
+        address, browser = f"{number}@northlight.example", Client()
+        InvitationFactory.create(team=mira.team, address=address, invited_by=mira.user)
+        open_link(browser, address)
+        statuses.append(browser.post(reverse("join"), {**FORM, "password2": "another"}).status_code)
+    assert (set(statuses[:10]), statuses[10]) == ({422}, 429)
 
 
 def test_an_account_accepts_ten_times_a_minute(

@@ -8,20 +8,31 @@ from typing import Any
 
 import pytest
 import time_machine
+from allauth.mfa.models import Authenticator
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.members.actions.ownership import accept_ownership, request_ownership_transfer
+from dashboard.members.actions.ownership import (
+    accept_ownership,
+    request_ownership_transfer,
+    take_ownership_back,
+)
 from dashboard.members.actions.removal import remove_member
 from dashboard.members.actions.roles import change_member_role
 from dashboard.models import AlertEvent, AuditEvent, Delivery, Membership, OwnershipTransfer, Role
-from proxyapi.refusals import StaleData
+from proxyapi.refusals import Refusal, StaleData
 from tests.dashboard.members.conftest import PASSWORD
+from tests.dashboard.security.people import give_second_factor
 from tests.factories import MembershipFactory
 
 ClientOf = Callable[..., Client]
+
+
+@pytest.fixture(autouse=True)
+def _have_second_factors(mira: Membership, jonas: Membership, vera: Membership) -> None:
+    give_second_factor(mira, jonas, vera)
 
 
 @pytest.fixture
@@ -162,6 +173,28 @@ def test_only_another_member_of_the_team_is_asked(
     assert not OwnershipTransfer.objects.exists()
 
 
-def test_who_is_alone_invites_somebody_first(mira: Membership, client_of: ClientOf) -> None:
+def test_only_who_has_a_second_factor_becomes_owner(
+    mira: Membership, jonas: Membership, priya: Membership, confirmed_client_of: ClientOf
+) -> None:
+    owner, url = confirmed_client_of(mira), reverse("ownership-transfers")
+    page = owner.get(url).content.decode()
+    assert "Jonas Weber" in page
+    assert "Priya Raman" not in page.partition('id="ownership-transfer"')[2]
+    assert owner.post(url, {"to": priya.pk}).status_code == 422
+    with pytest.raises(Refusal, match="has no two-factor"):
+        request_ownership_transfer(by=mira, to=priya)
+    transfer = request_ownership_transfer(by=mira, to=jonas)
+    Authenticator.objects.all().delete()
+    answer = confirmed_client_of(jonas).post(reverse("ownership-acceptances", args=[transfer.pk]))
+    assert "Set up two-factor sign-in on your account page first." in answer.content.decode()
+    assert roles_of(mira, jonas) == [Role.OWNER, Role.ADMIN]
+    take_ownership_back(by=mira, transfer=transfer)
+    assert "nobody has set it up yet" in owner.get(url).content.decode()
+
+
+def test_who_is_alone_invites_somebody_first(
+    mira: Membership, jonas: Membership, vera: Membership, client_of: ClientOf
+) -> None:
+    Membership.objects.exclude(pk=mira.pk).delete()
     page = client_of(mira).get(reverse("ownership-transfers")).content.decode()
     assert "There is nobody else in the team." in page

@@ -232,3 +232,11 @@ def test_nobody_is_reminded_who_has_a_token_or_needs_none(
     for name in ("priya", "vera"):
         browser.post(reverse("member-token-requests", args=[team[name].pk]))
     assert not AlertEvent.objects.exists()
+
+
+def test_who_reads_the_audit_log_is_led_to_what_a_member_did(
+    mira: Membership, thea: Membership, priya: Membership, client_of: ClientOf
+) -> None:
+    link = f'href="/audit/?who={priya.user_id}"'
+    pages = [client_of(reader).get(reverse("members")) for reader in (mira, thea, priya)]
+    assert [link in page.content.decode() for page in pages] == [True, True, False]

@@ -7,14 +7,18 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.exceptions import PermissionDenied
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.models import AuditEvent, Membership, Role
+from dashboard.members.actions.removal import remove_member
+from dashboard.members.actions.roles import change_member_role
+from dashboard.models import AuditEvent, Invitation, Membership, Role
 from proxyapi.models import Job, JobState
+from proxyapi.refusals import Refusal
 from tests.dashboard.members.conftest import PASSWORD
-from tests.factories import AccountFactory, JobFactory, TokenFactory
+from tests.factories import AccountFactory, JobFactory, MembershipFactory, TokenFactory
 
 ClientOf = Callable[..., Client]
 HTMX = {"HX-Request": "true"}
@@ -124,3 +128,38 @@ def test_a_treasurer_keeps_a_token_and_so_the_running_renders(
 ) -> None:
     assert give(confirmed_client_of(mira), priya, "treasurer").status_code == 302
     assert role_of(priya) == Role.TREASURER
+
+
+@pytest.mark.parametrize("after", [Role.ADMIN, None])
+def test_who_was_demoted_or_removed_while_the_request_was_on_its_way_changes_nobody(
+    after: Role | None, mira: Membership, priya: Membership
+) -> None:
+    """The membership of the request was read before."""
+    second = MembershipFactory.create(team=mira.team, role=Role.OWNER)
+    if after:
+        change_member_role(by=mira, member=second, role=after)
+    else:
+        remove_member(Membership.objects.get(pk=second.pk), by=mira)
+    second.role = Role.OWNER
+    for act in (
+        lambda: change_member_role(by=second, member=mira, role=Role.VIEWER),
+        lambda: change_member_role(by=second, member=priya, role=Role.TREASURER),
+        lambda: remove_member(mira, by=second),
+    ):
+        with pytest.raises((PermissionDenied, Refusal)):
+            act()
+    assert (role_of(mira), role_of(priya)) == (Role.OWNER, Role.PRODUCER)
+
+
+def test_a_form_that_was_open_when_the_role_was_lowered_changes_nothing(
+    mira: Membership, jonas: Membership, priya: Membership, confirmed_client_of: ClientOf
+) -> None:
+    browser = confirmed_client_of(jonas)
+    assert browser.get(reverse("invitations"), headers=HTMX).status_code == 200
+    change_member_role(by=mira, member=jonas, role=Role.PRODUCER)
+    form = {"addresses": "sam@northlight.example", "role": "producer", "message": ""}
+    forms = (("invitations", [], form), ("member-removals", [priya.pk], {}))
+    for name, args, typed in forms:
+        assert browser.post(reverse(name, args=args), typed).status_code == 403
+    assert give(browser, priya, "viewer").status_code == 403
+    assert (Invitation.objects.count(), role_of(priya)) == (0, Role.PRODUCER)

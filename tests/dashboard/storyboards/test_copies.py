@@ -8,6 +8,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
+from dashboard.members.actions.deactivation import deactivate_member
 from dashboard.models import Membership
 from dashboard.storyboards.actions import is_placed, place_for_writing, place_in_copy
 from dashboard.storyboards.actions.copies import (
@@ -264,3 +265,24 @@ def test_the_copy_runs_on_the_members_token_or_the_storyboards(
 def test_a_viewer_places_nothing(vera: Membership, board: Storyboard) -> None:
     with pytest.raises(PermissionDenied):
         place_in_copy(by=vera, storyboard=board)
+
+
+def test_a_token_of_another_account_pays_for_no_copy(
+    priya: Membership, luca: Membership, board: Storyboard, token: Token
+) -> None:
+    """The credits would be held on one account and spent on the other."""
+    create_storyboard_token(luca)
+    Token.objects.filter(pk=token.pk).update(state=TokenState.REVOKED)
+    with pytest.raises(TokenRefused, match="yours opens another account"):
+        place_in_copy(by=luca, storyboard=board)
+    assert not Job.objects.exists()
+
+
+def test_a_deactivated_members_token_pays_for_no_new_copy_of_a_colleague(
+    mira: Membership, priya: Membership, luca: Membership, board: Storyboard, token: Token
+) -> None:
+    deactivate_member(by=mira, member=priya)
+    with pytest.raises(TokenRefused, match="You have no token yet"):
+        place_in_copy(by=luca, storyboard=board)
+    own = TokenFactory.create(account=token.account, owner=luca.user)
+    assert place_in_copy(by=luca, storyboard=board).token == own

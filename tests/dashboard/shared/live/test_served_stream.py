@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -18,12 +18,21 @@ from django.core.asgi import get_asgi_application
 from django.db import connection, connections
 from django.test import Client
 
+from dashboard.members.actions.deactivation import deactivate_member
+from dashboard.members.actions.removal import remove_member, sign_member_out
+from dashboard.models import Membership
 from dashboard.shared.live import event_stream, views
 from dashboard.shared.live.stream_app import StreamApp
 from proxyapi.events import EventType, publish_event
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 WITHIN = 5  # seconds; a generous end for what takes milliseconds
+STREAM_END_TIMEOUT_S = 30  # `make bench` measures whether it is within 5 s
+ENDINGS: dict[str, Callable[[Membership, Membership], object]] = {
+    "removed": lambda mira, luca: remove_member(luca, by=mira),
+    "deactivated": lambda mira, luca: deactivate_member(by=mira, member=luca),
+    "signed out": lambda mira, luca: sign_member_out(by=mira, member=luca),
+}
 
 
 @pytest.fixture
@@ -46,11 +55,11 @@ def site():
 
 
 @contextlib.contextmanager
-def stream_of(site: str, client: Client, **headers: str) -> Iterator[Any]:
+def stream_of(site: str, client: Client, timeout: float = WITHIN, **headers: str) -> Iterator[Any]:
     cookies = {"sessionid": client.cookies["sessionid"].value}
     headers = {"Accept-Encoding": "gzip, deflate, br", **headers}
     with (
-        httpx.Client(base_url=site, cookies=cookies, timeout=WITHIN) as http,
+        httpx.Client(base_url=site, cookies=cookies, timeout=timeout) as http,
         http.stream("GET", f"/live/?since={int(time.time())}", headers=headers) as answer,
     ):
         yield answer, answer.iter_raw()
@@ -121,3 +130,22 @@ def test_a_stream_ends_with_the_session(site, luca, make_video_job, client_of, m
         next(chunks)
         client.logout()
         assert list(chunks) == []
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_stream_of_who_may_not_enter_any_more_ends_with_no_more_news(
+    ending, site, mira, luca, make_video_job, client_of, record_property
+):
+    """With the interval of the portal. A change of the team comes after it, and is not sent."""
+    job = make_video_job("running")
+    with stream_of(site, client_of(luca), STREAM_END_TIMEOUT_S) as (_, chunks):
+        assert b"event: hello" in next(chunks)
+        began = time.monotonic()
+        ENDINGS[ending](mira, luca)
+        publish_event(job.tenant_id, EventType.JOB, job.pk)
+        rest = b"".join(chunks)
+    seconds = time.monotonic() - began
+    record_property("seconds until the stream ended", seconds)
+    print(f"stream of a {ending} member ended after {seconds:.1f} s")
+    assert str(job.pk).encode() not in rest
+    assert b"event: news" not in rest
