@@ -11,9 +11,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import wait_until
+from tests.browser.screenshots import ScreenshotAlbum
 
 OpenPage = Callable[..., Page]
 PASSWORD = "a lantern over the ice"
+LED_AWAY_TIMEOUT_MS = 60_000  # the stream ends within 5 s, then the page asks for itself
 
 
 def links_in_mails(site: LivePortal) -> list[str]:
@@ -44,12 +46,24 @@ def change_role(page: Page, row: Locator) -> None:
     expect_shown(page.get_by_text("Noor is a viewer now."))
 
 
-def remove(page: Page, row: Locator) -> None:
+def deactivate(page: Page, row: Locator, album: ScreenshotAlbum) -> None:
+    row.get_by_role("button", name="Actions for Noor Haddad").click()
+    page.get_by_role("button", name="Deactivate").click()
+    dialog = page.get_by_role("dialog", name="Deactivate Noor Haddad?")
+    expect_shown(dialog.get_by_text("It takes on nothing new."))
+    assert serious_violations(page) == []
+    album.take(page, "members-deactivate")
+    dialog.get_by_role("button", name="Deactivate Noor Haddad").click()
+    expect_shown(row.get_by_text("deactivated"))
+
+
+def remove(page: Page, row: Locator, album: ScreenshotAlbum) -> None:
     row.get_by_role("button", name="Actions for Noor Haddad").click()
     page.get_by_role("button", name="Remove from the team").click()
     dialog = page.get_by_role("dialog", name="Remove Noor Haddad?")
     expect_shown(dialog.get_by_text("No token, render, draft or budget"))
     assert serious_violations(page) == []
+    album.take(page, "members-remove")
     dialog.get_by_role("button", name="Remove Noor Haddad").click()
     expect_shown(page.get_by_text("Noor Haddad was removed from Northlight."))
 
@@ -65,7 +79,7 @@ def invite(page: Page, addresses: str) -> None:
 
 
 def test_mira_invites_somebody_who_joins_in_another_browser(
-    open_fresh_page: OpenPage, chromium: Browser, live_portal: LivePortal
+    open_fresh_page: OpenPage, chromium: Browser, live_portal: LivePortal, album: ScreenshotAlbum
 ) -> None:
     mira = open_fresh_page("Mira")
     mira.goto("/members/")
@@ -81,6 +95,9 @@ def test_mira_invites_somebody_who_joins_in_another_browser(
         row = mira.locator("#members tr", has_text="Noor Haddad")
         expect_shown(row)  # without a reload
         change_role(mira, row)
-        remove(mira, row)
+        album.take(mira, "members")
+        deactivate(mira, row, album)
+        noor.wait_for_url("**/accounts/login/**", timeout=LED_AWAY_TIMEOUT_MS)  # by itself
+        remove(mira, row, album)
         noor.goto("/members/")
         expect_shown(noor.get_by_role("heading", name="Sign in"))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -11,7 +15,7 @@ from tests.browser.member_page import MemberPage
 from tests.browser.page_audit import MAX_PAGE_BYTES, NARROW, audit_page
 from tests.browser.portal_process import LivePortal
 
-REASON = "A script went wild"
+REASON, TEAM = "A script went wild", "Northlight"
 
 
 def change_time_zone(page: Page, zone: str) -> None:
@@ -48,6 +52,40 @@ def test_a_press_verifies_the_chain(open_member_page: Callable[..., MemberPage])
     page.get_by_role("button", name="Verify now").click()
     chain = page.locator("#audit-chain")
     expect(chain).to_contain_text("Chain verified to entry")
+    expect(chain).to_have_attribute("data-state", "good")
+
+
+@contextmanager
+def actor_changed_by_hand(var: Path) -> Iterator[int]:
+    """The position of the team's newest entry, whose actor is another one meanwhile."""
+    newest = "SELECT id, position, actor_name FROM dashboard_auditevent WHERE team_name = ?"
+    change = "UPDATE dashboard_auditevent SET actor_name = ? WHERE id = ?"
+    with closing(sqlite3.connect(var / "reelroom.sqlite3", timeout=30)) as database:
+        newest += " ORDER BY position DESC LIMIT 1"
+        id, position, name = database.execute(newest, (TEAM,)).fetchone()
+        database.execute(change, ("Somebody else", id))
+        database.commit()
+        try:
+            yield position
+        finally:
+            database.execute(change, (name, id))
+            database.commit()
+
+
+def test_an_entry_that_was_changed_by_hand_is_found_and_named(
+    open_member_page: Callable[..., MemberPage], live_portal: LivePortal
+) -> None:
+    page = open_member_page("Mira").page
+    change_time_zone(page, "Europe/Stockholm")
+    change_time_zone(page, "Europe/Berlin")
+    chain = page.locator("#audit-chain")
+    with actor_changed_by_hand(live_portal.var) as position:
+        page.goto("/audit/")
+        page.get_by_role("button", name="Verify now").click()
+        expect(chain).to_have_attribute("data-state", "failed")
+        expect(chain).to_contain_text(re.compile(rf"\b{position:,}\b.*was changed"))
+        expect(page.get_by_role("link", name="CSV")).to_be_visible()
+    page.get_by_role("button", name="Verify now").click()
     expect(chain).to_have_attribute("data-state", "good")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.hashers import make_password
+from django.contrib.auth.hashers import MD5PasswordHasher, make_password
 from django.test import Client, RequestFactory
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
@@ -15,7 +15,7 @@ from dashboard.models import Membership
 from dashboard.shared.error_views import server_error
 from tests.factories import UserFactory
 
-PASSWORD = "a lantern over the ice"
+PASSWORD, ADDRESS = "a lantern over the ice", "mira@northlight.example"
 WRONG = "The e-mail address or the password is wrong."
 ClientOf = Callable[[Membership], Client]
 
@@ -29,7 +29,7 @@ def sign_in_browser(mira: Membership) -> Client:
 
 
 def sign_in(browser: Client, password: str, **more: str) -> Any:
-    form = {"login": "mira@northlight.example", "password": password, **more}
+    form = {"login": ADDRESS, "password": password, **more}
     return browser.post(reverse("account_login"), form)
 
 
@@ -57,11 +57,33 @@ def test_a_wrong_password_is_said_plainly_and_the_address_is_kept(sign_in_browse
     assert "not the lantern" not in page
 
 
-def test_an_unknown_address_gets_the_same_error_as_a_wrong_password(
-    sign_in_browser: Client,
+@pytest.mark.parametrize("account", ["without a password", "disabled", "none"])
+def test_every_address_is_answered_like_a_wrong_password_after_one_hash(
+    account: str, sign_in_browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    form = {"login": "nobody@northlight.example", "password": PASSWORD}
-    assert WRONG in sign_in_browser.post(reverse("account_login"), form).content.decode()
+    """Hashing takes most of the time of the answer."""
+    address, hashed = "sam@northlight.example", list[str]()
+    if account != "none":
+        password = make_password(None if account == "without a password" else PASSWORD)
+        UserFactory.create(email=address, password=password, is_active=account != "disabled")
+
+    def encode(self: MD5PasswordHasher, password: str, salt: str) -> str:
+        hashed.append(password)
+        return original(self, password, salt)
+
+    original = MD5PasswordHasher.encode
+    monkeypatch.setattr(MD5PasswordHasher, "encode", encode)
+    pages = [
+        sign_in(Client(), "not the lantern", login=login).content.decode()
+        for login in (ADDRESS, address)
+    ]
+    assert WRONG in pages[0]
+    assert without_csrf(pages[0]) == without_csrf(pages[1].replace(address, ADDRESS))
+    assert len(hashed) == 2
+
+
+def without_csrf(page: str) -> list[str]:
+    return [line for line in page.splitlines() if "csrf" not in line]
 
 
 def test_after_many_wrong_passwords_sign_in_is_blocked_for_a_while(sign_in_browser: Client) -> None:
