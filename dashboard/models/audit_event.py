@@ -61,6 +61,7 @@ class AuditAction(models.TextChoices):
     CHARGE_WRITE_OFF = "charge.write_off"
     CHARGES_RESUME = "charges.resume"
     CHARGES_STOP = "charges.stop"
+    CONFIRMATION_REFUSE = "confirmation.refuse"
     CREDIT_PACK_ADD = "credit_pack.add"
     CREDIT_PACK_REMOVE = "credit_pack.remove"
     DRAFT_DELETE = "draft.delete"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -17,7 +17,7 @@ from dashboard.models import SingleSignOn, SingleSignOnSecret
 from dashboard.shared.openid.authorization import PendingAuthorization, redirect_uri
 from dashboard.shared.openid.client_secret import decrypt_client_secret
 from dashboard.shared.openid.errors import ProviderFailed
-from dashboard.shared.openid.id_token import ExpectedToken, verify_id_token
+from dashboard.shared.openid.id_token import ExpectedToken, asked_at_s, verify_id_token
 from dashboard.shared.openid.provider import (
     AWAY,
     HTTP_OK,
@@ -58,11 +58,13 @@ SECRET_UNREADABLE = "The client secret cannot be decrypted. An owner enters it a
 
 @dataclass(frozen=True, slots=True)
 class ProviderIdentity:
-    """A person as the provider describes them. `address` is verified and in lower case."""
+    """A person as the provider describes them. `address` is verified and in lower case;
+    `asked_at_s` is when the provider asked them to sign in, since 1970, 0 if it does not say."""
 
     address: str
     name: str
     groups: tuple[str, ...]
+    asked_at_s: float = 0
 
 
 def identify_person(
@@ -97,6 +99,7 @@ def fetch_identity(
         client_id=single_sign_on.client_id,
         nonce=pending.nonce,
         started_at=pending.started_at,
+        asks_person=pending.purpose == "confirmation",
     )
     claims = verify_id_token(
         id_token,
@@ -104,10 +107,11 @@ def fetch_identity(
         expected,
         timezone.now(),
     )
+    asked_at = asked_at_s(claims)  # as it is signed
     wanted = {"email", "email_verified", single_sign_on.groups_claim}
     if metadata.userinfo_endpoint and not wanted <= claims.keys():
         claims = fetch_userinfo(metadata, tokens.get("access_token"), claims) | claims
-    return parse_identity(claims, single_sign_on.groups_claim)
+    return replace(parse_identity(claims, single_sign_on.groups_claim), asked_at_s=asked_at)
 
 
 @sensitive_variables()

@@ -36,7 +36,8 @@ ROUTES = {
     "account": Route(EVERYBODY),
     "account-profile": Route(None, EVERYBODY),
     "email-withdrawals": Route(None, EVERYBODY),
-    "password-confirmations": Route(None, EVERYBODY),
+    "confirmations": Route(None, EVERYBODY),
+    "passkey-options": Route(EVERYBODY, None),
     "account-app": Route(EVERYBODY, EVERYBODY),
     "account-app-cancellations": Route(None, EVERYBODY),
     # Of the producer: what somebody else has does not exist.

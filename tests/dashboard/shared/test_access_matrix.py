@@ -40,7 +40,7 @@ NOTHING = {
 # to another team.
 OPEN_ROUTES = {
     *("two-factor-required", "team", "theme", "session", "account", "account-profile"),
-    *("email-withdrawals", "password-confirmations", "account-app", "account-app-cancellations"),
+    *("email-withdrawals", "confirmations", "account-app", "account-app-cancellations"),
     *("account-app-removals", "recovery-codes", "passkeys", "passkey-names", "passkey-removals"),
     *("session-ends", "other-session-ends", "account-notifications"),
 }
