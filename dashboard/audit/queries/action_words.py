@@ -83,6 +83,7 @@ ACTION_TITLES: dict[str, str] = {
     A.SINGLE_SIGN_ON_REQUIRE: "Changed whether single sign-on is required",
     A.SINGLE_SIGN_ON_SECRET: "Changed the client secret",
     A.SINGLE_SIGN_ON_TEST: "Tested single sign-on",
+    A.SINGLE_SIGN_ON_UNLINK: "Removed the link of a member to the provider",
     A.TEAM_CREATE: "Created the team",
     A.TEAM_DOMAINS: "Changed the allowed e-mail domains",
     A.TEAM_RESTORE: "Ended the suspension of the team",
@@ -137,7 +138,7 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
         action
         for action in A
         if action.partition(".")[0] in ("invitation", "member", "ownership")
-        or action == A.SINGLE_SIGN_ON_JOIN
+        or action in (A.SINGLE_SIGN_ON_JOIN, A.SINGLE_SIGN_ON_UNLINK)
     ),
     "money": frozenset(MONEY_AUDIT_ACTIONS),
     "tokens": frozenset(

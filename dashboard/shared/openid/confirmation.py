@@ -19,7 +19,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRedirect
 
-from dashboard.models import AuditAction, Membership, SingleSignOn
+from dashboard.models import AuditAction, Membership, SingleSignOn, SingleSignOnLink
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.openid.authorization import PendingAuthorization, start_authorization
@@ -99,7 +99,10 @@ def finish_confirmation(
 def check_same_person(
     single_sign_on: SingleSignOn, identity: ProviderIdentity, member: Membership
 ) -> None:
-    if identity.address != member.user.email:
+    """The address may have changed at the provider, or be somebody else's there; its subject is the
+    same."""
+    own = SingleSignOnLink.objects.filter(single_sign_on=single_sign_on, user=member.user)
+    if not own.filter(issuer=single_sign_on.issuer, subject=identity.subject).exists():
         words = {"host": single_sign_on.host, "address": identity.address}
         raise SingleSignOnFailed(OTHER_PERSON.format(**words))
 

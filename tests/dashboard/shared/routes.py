@@ -244,6 +244,7 @@ ROUTES = {
     "member-token-requests": Route(None, MANAGERS, of="membership"),
     "member-sign-outs": Route(None, MANAGERS, of="membership"),
     "member-second-factor-resets": Route(MANAGERS, MANAGERS, of="membership"),
+    "member-provider-link-removals": Route(OWNERS, OWNERS, of="membership"),
     "team-time-zone": Route(None, frozenset({Role.OWNER})),
     "tokens": Route(EVERYBODY, KEEPERS),
     "token-removals": Route(MAKERS, MAKERS, of="token"),
