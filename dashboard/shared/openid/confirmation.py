@@ -38,7 +38,7 @@ MAX_KEPT_CHARS = 20_000
 REFUSED_RECORD_INTERVAL_S = 300  # for the same refusal of one member
 CONTINUE_TEMPLATE = "single_sign_on/continue.html"
 CONFIRMED = "You confirmed with {host} that it is you."
-CONFIRMED_BEFORE_PRESS = CONFIRMED + " Nothing was changed yet: press the button again."
+CONFIRMED_BEFORE_PRESS = CONFIRMED + " Nothing was changed yet; now do it again."
 OTHER_PERSON = (
     "You signed in at {host} as {address}, which is not you here. Nothing was confirmed or changed."
 )

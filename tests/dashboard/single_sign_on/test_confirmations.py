@@ -20,7 +20,7 @@ from tests.openid_provider import OpenIDProvider
 HTMX = {"HX-Request": "true"}
 NIA = "nia.berg@northlight.example"
 CONFIRMED = "You confirmed with 127.0.0.1 that it is you."
-AGAIN = "Nothing was changed yet: press the button again."
+AGAIN = "Nothing was changed yet; now do it again."
 
 
 @pytest.fixture
