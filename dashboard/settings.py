@@ -185,7 +185,7 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 # Wrong passwords have their own limits (dashboard/account/sign_in_limits.py). allauth's `login`
 # limit would let a stranger in the same network lock others out.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None, "reset_password": "20/m/ip,5/h/key"}
-# Seconds for which a password given in a session counts for dangerous actions of it.
+# Seconds for which a proof of who it is counts for dangerous actions of a session.
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 600
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
@@ -195,8 +195,10 @@ MFA_FORMS = {
     "authenticate_webauthn": "dashboard.account.forms.second_factor.SignInPasskeyForm",
     "login_webauthn": "dashboard.account.forms.second_factor.PasskeyLoginForm",
 }
-# The views ask for the password themselves (dashboard/shared/recent_password.py).
+# The views ask themselves (dashboard/shared/recent_authentication.py).
 MFA_REAUTHENTICATION_REQUIRED = False
+# A passkey alone confirms a dangerous action, so it has to know who holds it.
+MFA_WEBAUTHN_USER_VERIFICATION = "required"
 MFA_TOTP_ISSUER = "Reelroom"
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s before and after the current one
 EMAIL_CHANGE_TIMEOUT = 24 * 3600  # seconds that the link to a new address is valid
@@ -270,13 +272,14 @@ CONTENT_SECURITY_POLICY = {
 UNUSED_FEATURES = """accelerometer browsing-topics camera clipboard-read compute-pressure
     display-capture gamepad geolocation gyroscope hid identity-credentials-get idle-detection
     local-fonts magnetometer microphone midi otp-credentials payment publickey-credentials-create
-    publickey-credentials-get screen-wake-lock serial sync-xhr usb window-management
+    screen-wake-lock serial sync-xhr usb window-management
     xr-spatial-tracking"""
 PERMISSIONS_POLICY = ", ".join(f"{name}=()" for name in UNUSED_FEATURES.split())
-# Of the pages that create and use passkeys.
+PERMISSIONS_POLICY += ", publickey-credentials-get=(self)"  # confirms dangerous actions on any page
+# Of the pages that create passkeys.
 PERMISSIONS_POLICY_WITH_PASSKEYS = PERMISSIONS_POLICY.replace(
     "publickey-credentials-create=()", "publickey-credentials-create=(self)"
-).replace("publickey-credentials-get=()", "publickey-credentials-get=(self)")
+)
 # Of the one page that records samples of a voice.
 PERMISSIONS_POLICY_WITH_MICROPHONE = PERMISSIONS_POLICY.replace(
     "microphone=()", "microphone=(self)"

@@ -11,11 +11,11 @@ from dashboard.instance.actions import MAX_REASON_CHARS
 from dashboard.instance.teams import MAX_TEAM_NAME_CHARS
 from dashboard.members.forms.team import time_zone_choices
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.text_validation import reject_invisible
 
 
-class NewTeamForm(RecentPasswordForm):
+class NewTeamForm(RecentAuthenticationForm):
     team = forms.CharField(label="Team", max_length=MAX_TEAM_NAME_CHARS)
     time_zone = forms.ChoiceField(label="Time zone", choices=time_zone_choices)
     address = forms.EmailField(
@@ -33,7 +33,7 @@ class NewTeamForm(RecentPasswordForm):
         return str(self.cleaned_data["address"]).lower()
 
 
-class SuspensionForm(RecentPasswordForm):
+class SuspensionForm(RecentAuthenticationForm):
     reason = forms.CharField(
         label="Why",
         max_length=MAX_REASON_CHARS,

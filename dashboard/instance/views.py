@@ -23,7 +23,7 @@ from dashboard.instance.queries import build_instance_page
 from dashboard.shared.access import fetch_any_team, require_operator
 from dashboard.shared.forms import run_or_add_error
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "instance/page.html", "instance/_body.html"
@@ -81,7 +81,7 @@ def suspend(request: TeamRequest, team_id: UUID) -> HttpResponse:
 def restore(request: TeamRequest, team_id: UUID) -> HttpResponse:
     """End the suspension of a team."""
     team = fetch_any_team(request, team_id)
-    form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
+    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
     action = partial(restore_team, by=request.membership, team=team)
     if request.method == "POST" and form.is_valid() and run_or_add_error(form, action):
         messages.success(request, f"{team} is no longer suspended.")
@@ -104,7 +104,7 @@ def invite_owner(request: TeamRequest, team_id: UUID) -> HttpResponse:
 
 
 def render_instance_dialog(
-    request: TeamRequest, dialog: str, context: dict[str, object], form: RecentPasswordForm
+    request: TeamRequest, dialog: str, context: dict[str, object], form: RecentAuthenticationForm
 ) -> HttpResponse:
     """Render the dialog: alone for htmx, over the page without JavaScript."""
     status = 422 if form.errors else 200

@@ -51,8 +51,10 @@ from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
 from dashboard.models.single_sign_on import (
     GROUP_ROLES,
     MAX_ROLE_GROUPS,
+    MAX_SUBJECT_CHARS,
     SingleSignOn,
     SingleSignOnGroup,
+    SingleSignOnLink,
     SingleSignOnSecret,
 )
 from dashboard.models.team_security import (

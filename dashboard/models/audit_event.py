@@ -61,6 +61,7 @@ class AuditAction(models.TextChoices):
     CHARGE_WRITE_OFF = "charge.write_off"
     CHARGES_RESUME = "charges.resume"
     CHARGES_STOP = "charges.stop"
+    CONFIRMATION_REFUSE = "confirmation.refuse"
     CREDIT_PACK_ADD = "credit_pack.add"
     CREDIT_PACK_REMOVE = "credit_pack.remove"
     DRAFT_DELETE = "draft.delete"
@@ -115,6 +116,7 @@ class AuditAction(models.TextChoices):
     SINGLE_SIGN_ON_REQUIRE = "single_sign_on.require"
     SINGLE_SIGN_ON_SECRET = "single_sign_on.secret"  # noqa: S105
     SINGLE_SIGN_ON_TEST = "single_sign_on.test"
+    SINGLE_SIGN_ON_UNLINK = "single_sign_on.unlink"
     TEAM_DOMAINS = "team.domains"
     TEAM_SESSIONS = "team.sessions"
     TEAM_SIGN_OUT = "team.sign_out"

@@ -1,4 +1,5 @@
-"""Single sign-on of a team by OpenID Connect: its provider, the client secret, roles by group.
+"""Single sign-on of a team by OpenID Connect: its provider, the client secret, roles by group, and
+which account at the provider belongs to whom.
 
 The client secret is a row of its own: the ciphertext is bound to it, and a new secret waits beside
 the current one until a test passes with it.
@@ -20,6 +21,7 @@ from dashboard.models.membership import Role, Team
 
 GROUP_ROLES = tuple(role for role in Role if role != Role.OWNER)  # no group makes an owner
 MAX_ROLE_GROUPS = 20
+MAX_SUBJECT_CHARS = 255  # OpenID Connect Core 1.0, section 2
 
 
 class SingleSignOn(models.Model):
@@ -155,3 +157,33 @@ class SingleSignOnSecret(models.Model):
     def encryption_context(self) -> str:
         """Return the name that binds the encrypted secret to this row."""
         return f"single-sign-on:{self.pk}"
+
+
+class SingleSignOnLink(models.Model):
+    """The account of a person at the provider, which `subject` (`sub`) names for good: an address
+    may be given to somebody else there, a subject may not."""
+
+    single_sign_on = models.ForeignKey(SingleSignOn, models.CASCADE, related_name="links")
+    issuer = models.URLField(max_length=500)
+    subject = models.CharField(max_length=MAX_SUBJECT_CHARS)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="single_sign_on_links"
+    )
+    linked_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["single_sign_on", "issuer", "subject"],
+                name="single_sign_on_link_subject_once",
+            ),
+            models.UniqueConstraint(
+                fields=["single_sign_on", "issuer", "user"], name="single_sign_on_link_user_once"
+            ),
+            models.CheckConstraint(
+                condition=~Q(issuer="") & ~Q(subject=""), name="single_sign_on_link_complete"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"user {self.user_id} at {self.issuer}"

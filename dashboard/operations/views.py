@@ -18,7 +18,7 @@ from dashboard.operations.queries.rotation_status import load_rotation_status
 from dashboard.shared.access import require_operator, require_visible
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.query_params import clean_text_param
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
 
@@ -72,7 +72,7 @@ def rotate_keys(request: TeamRequest) -> HttpResponse:
     """Have workers encrypt every secret of the installation with the newest key."""
     require_visible(request.membership, Permission.OPERATE)
     require_operator(request.user)
-    form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
+    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             start_key_rotation(by=request.membership)

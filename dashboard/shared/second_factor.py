@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from allauth.mfa.models import Authenticator
+from django.core.exceptions import ValidationError
 from django.db.models import TextChoices
 
 from dashboard.models import User
+
+# What allauth and fido2 raise for JSON that is no credential.
+MALFORMED_CREDENTIAL = (ValidationError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class SecondFactor(TextChoices):

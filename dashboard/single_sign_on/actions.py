@@ -6,7 +6,7 @@ from typing import Any
 
 from allauth.account.adapter import get_adapter
 from django.contrib.auth.hashers import make_password
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -41,6 +41,11 @@ OTHER_ACCOUNT = (
 )
 DISABLED = "The account of {address} is disabled. Ask an owner or admin of {team} to invite you."
 DEACTIVATED = "{address} is deactivated in {team}. An owner or admin can reactivate the member."
+OTHER_SUBJECT = (
+    "{address} belongs to somebody in {team} who signs in with another account at the provider. If "
+    "the account was made anew there, an owner of the team removes the old link on the members "
+    "page."
+)
 OPERATOR = "{address} belongs to an operator of this portal, who signs in with a password."
 
 
@@ -54,27 +59,59 @@ def admit_person(single_sign_on: SingleSignOn, identity: ProviderIdentity) -> Me
     team = single_sign_on.team
     words = {"address": identity.address, "team": team.name}
     member = find_member(single_sign_on, identity)
-    if member and member.role == Role.OWNER:
-        return member  # ownership is never given or taken by a group
-    role = role_for_groups(single_sign_on, identity.groups)
-    if role is None:
-        raise SignInRefused(NO_GROUP.format(**words), identity.address, "no group with a role")
-    if member is None:
-        return join_team(single_sign_on, identity, role)
-    if member.role != role:
-        change_role(member, role)
+    if member is None or member.role != Role.OWNER:  # no group gives or takes ownership
+        role = role_for_groups(single_sign_on, identity.groups)
+        if role is None:
+            raise SignInRefused(NO_GROUP.format(**words), identity.address, "no group with a role")
+        if member is None:
+            member = join_team(single_sign_on, identity, role)
+        elif member.role != role:
+            change_role(member, role)
+    link_person(single_sign_on, identity, member.user)
     return member
 
 
+def link_person(single_sign_on: SingleSignOn, identity: ProviderIdentity, user: User) -> None:
+    """Keep the account at the provider that the person first signed in with. No other one opens the
+    person's account after that, whatever address it has."""
+    key = {"issuer": single_sign_on.issuer, "subject": identity.subject}
+    try:
+        link, _ = single_sign_on.links.get_or_create(**key, defaults={"user": user})
+    except IntegrityError:  # another account was linked in this moment
+        link = None
+    if link is None or link.user_id != user.pk:
+        raise refuse_other_subject(single_sign_on, identity)
+
+
+def refuse_other_subject(single_sign_on: SingleSignOn, identity: ProviderIdentity) -> SignInRefused:
+    words = {"address": identity.address, "team": single_sign_on.team.name}
+    reason = "another account at the provider"
+    return SignInRefused(OTHER_SUBJECT.format(**words), identity.address, reason)
+
+
+def find_user(single_sign_on: SingleSignOn, identity: ProviderIdentity) -> User | None:
+    """Return whose account at the provider it is; at the first sign-in, who has its address. Raises
+    `SignInRefused` if that person is known by another account there: the address may have been
+    given to somebody else."""
+    links = single_sign_on.links.filter(issuer=single_sign_on.issuer).select_related("user")
+    if link := links.filter(subject=identity.subject).first():
+        return link.user
+    user = User.objects.filter(email=identity.address).first()
+    if user is not None and links.filter(user=user).exists():
+        raise refuse_other_subject(single_sign_on, identity)
+    return user
+
+
 def find_member(single_sign_on: SingleSignOn, identity: ProviderIdentity) -> Membership | None:
-    """Return the member with this address; None if nobody has an account with it.
+    """Return the member whose account at the provider it is, or who has its address; None if nobody
+    has.
 
     An account of somebody who is not in this team is refused. The owner of a team chooses its
     provider, and a provider can claim any address: with it, they would take over accounts of other
     teams. Operators are refused even as members, because their account opens every team.
     """
     team = single_sign_on.team
-    user = User.objects.filter(email=identity.address).first()
+    user = find_user(single_sign_on, identity)
     if user is None:
         return None
     members = Membership.with_deactivated.select_for_update(of=("self",))

@@ -15,7 +15,7 @@ from allauth.core.internal import ratelimit
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_safe
@@ -28,10 +28,12 @@ from dashboard.shared.openid.authorization import (
     take_authorization,
 )
 from dashboard.shared.openid.code_exchange import identify_person
+from dashboard.shared.openid.confirmation import finish_confirmation
 from dashboard.shared.openid.errors import SignInRefused, SingleSignOnFailed
 from dashboard.shared.openid.session_teams import (
     SINGLE_SIGN_ON_METHOD,
     mark_single_sign_on_session,
+    single_sign_on_team_id,
 )
 from dashboard.shared.openid.settings_test import record_settings_test
 from dashboard.shared.safe_redirect import safe_return_path
@@ -102,7 +104,8 @@ def continue_at_provider(
 @login_not_required
 @require_safe
 def callback(request: HttpRequest) -> HttpResponse:
-    """Where the provider sends browsers back to: of a sign-in, or of an owner's test."""
+    """Where the provider sends browsers back to: of a sign-in, of an owner's test, or of somebody
+    who confirms that it is them."""
     if not consume_attempt(request, "callback"):
         return render(request, "429.html", status=429)
     pending = take_authorization(request, request.GET.get("state", ""))
@@ -114,6 +117,8 @@ def callback(request: HttpRequest) -> HttpResponse:
         return show_failure(request, REMOVED)
     if pending.purpose == "test":
         return finish_test(request, single_sign_on, pending)
+    if pending.purpose == "confirmation":
+        return show_confirmed_page(request, single_sign_on, pending)
     try:
         return finish_sign_in(request, single_sign_on, pending)
     except SignInRefused as refusal:
@@ -132,12 +137,31 @@ def finish_sign_in(
     logout(request)  # whoever used this browser before; the session starts anew
     mark_single_sign_on_session(request, member)
     record_authentication(
-        request, member.user, method=SINGLE_SIGN_ON_METHOD, email=member.user.email
+        request,
+        member.user,
+        method=SINGLE_SIGN_ON_METHOD,
+        email=member.user.email,
+        asked_at_s=identity.asked_at_s,
     )
     response: HttpResponse = perform_login(
         request, member.user, email_verification="none", redirect_url=pending.next_path or None
     )
     return response
+
+
+@sensitive_variables("pending")
+def show_confirmed_page(
+    request: HttpRequest, single_sign_on: SingleSignOn, pending: PendingAuthorization
+) -> HttpResponse:
+    """Go back to the form that asked for it. Only the session that this single sign-on began can be
+    confirmed with it."""
+    user_id = request.user.pk or 0
+    members = single_sign_on.team.memberships.select_related("user", "team__single_sign_on")
+    member = members.filter(user_id=user_id).first()
+    if member is None or single_sign_on_team_id(request.session, user_id) != member.team_id:
+        return show_failure(request, USED_OR_OLD)
+    finish_confirmation(request, member, pending)
+    return redirect(pending.next_path or "/")
 
 
 @sensitive_variables("pending")

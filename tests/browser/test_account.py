@@ -13,6 +13,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.member_page import sign_in
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import DemoPerson, LivePortal
+from tests.browser.screenshots import ScreenshotAlbum
+from tests.browser.session_age import make_sign_ins_old
 
 AUTHENTICATOR = {
     "protocol": "ctap2",
@@ -74,7 +76,9 @@ def enter_code(page: Page, label: str, code: str) -> None:
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
-def test_a_passkey_is_added_and_signs_in_alone(page: Page, live_portal: LivePortal) -> None:
+def test_a_passkey_is_added_signs_in_alone_and_confirms(
+    page: Page, live_portal: LivePortal
+) -> None:
     vera = live_portal.person("Vera")
     sign_in(page, vera)
     add_virtual_authenticator(page)
@@ -91,16 +95,19 @@ def test_a_passkey_is_added_and_signs_in_alone(page: Page, live_portal: LivePort
     page.wait_for_url(lambda url: "/accounts/login" not in url)
     page.goto("/account/")
     expect(page.locator("#sessions")).to_contain_text("passkey “MacBook”")
-    remove_passkey(page, vera)
+    confirm_by_passkey(page, vera, live_portal)
 
 
-def remove_passkey(page: Page, person: DemoPerson) -> None:
-    """The password was not given at this sign-in, so it is asked for."""
+def confirm_by_passkey(page: Page, person: DemoPerson, live_portal: LivePortal) -> None:
+    """Remove the passkey, an hour after the sign-in: it is asked for, and the password too."""
+    make_sign_ins_old(live_portal, person)
     page.get_by_role("button", name="Actions for MacBook").click()
     page.get_by_role("button", name="Remove", exact=True).click()
     dialog = page.get_by_role("dialog", name="Remove MacBook?")
-    dialog.get_by_label("Your password").fill(person.password)
-    dialog.get_by_role("button", name="Remove passkey").click()
+    expect(dialog.get_by_label("Your password")).to_be_visible()
+    assert serious_violations(page) == []
+    ScreenshotAlbum.from_environment().take(page, "passkey-confirms")
+    dialog.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_text("The passkey was removed.")).to_be_visible()
 
 

@@ -1,8 +1,10 @@
-"""An owner sets single sign-on up, tests and requires it; a person of a group joins with it."""
+"""An owner sets single sign-on up, tests and requires it; a person of a group joins with it, and
+confirms with the provider what is dangerous."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -20,9 +22,14 @@ PICTURED_SIZES = {"wide": {"width": 1440, "height": 1000}, "phone": {"width": 39
 @pytest.fixture
 def provider() -> Iterator[OpenIDProvider]:
     with run_openid_provider() as running:
-        said = {"email": SAM, "email_verified": True, "name": "Sam Okafor", "groups": ["studio"]}
-        running.add_person("sam", **said)
+        add_sam(running, asked_at_s=time.time() - 3600)
         yield running
+
+
+def add_sam(provider: OpenIDProvider, asked_at_s: float) -> None:
+    """Sam of the studio, whom the provider asked to sign in at this time."""
+    said = {"email": SAM, "email_verified": True, "name": "Sam Okafor", "groups": ["studio"]}
+    provider.add_person("sam", **said, auth_time=int(asked_at_s))
 
 
 @pytest.fixture
@@ -97,6 +104,21 @@ def join(page: Page) -> None:
     expect_shown(page.get_by_role("heading", name="Overview", exact=True))
 
 
+def confirm_at_provider(page: Page, provider: OpenIDProvider, album: ScreenshotAlbum) -> None:
+    """Sam has no password, and wants to set up an app."""
+    page.goto("/account/")
+    page.get_by_role("link", name="Set up an app").click()
+    expect_shown(page.get_by_role("heading", name="Confirm that it is you"))
+    assert serious_violations(page) == []
+    take_pictures(album, page, "single-sign-on-confirms", "dialog")
+    page.get_by_role("button", name="Confirm with 127.0.0.1").click()
+    add_sam(provider, asked_at_s=time.time())
+    sign_in_at_provider(page, "sam")
+    page.wait_for_url("**/account/app/")
+    expect_shown(page.get_by_text("You confirmed with 127.0.0.1 that it is you."))
+    expect_shown(page.get_by_label("Enter the six digits it shows now."))
+
+
 def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(
     open_fresh_page: Callable[..., Page],
     chromium: Browser,
@@ -118,6 +140,7 @@ def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(
         with chromium.new_context(base_url=live_portal.portal) as context:
             sam = context.new_page()
             join(sam)
+            confirm_at_provider(sam, provider, album)
             vera = live_portal.person("Vera")
             other = chromium.new_context(base_url=live_portal.portal).new_page()
             other.goto("/accounts/login/")

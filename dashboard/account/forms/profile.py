@@ -1,4 +1,4 @@
-"""Name and e-mail address; the password before a dangerous step."""
+"""Name and e-mail address; the confirmation before a dangerous step."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.urls import reverse
 
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.openid.confirmation import CONFIRMED
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
+from dashboard.shared.safe_redirect import safe_return_path
 from dashboard.shared.team_security import check_new_address_allowed
 from dashboard.shared.text_validation import reject_invisible
 from proxyapi.refusals import Refusal
 
-PASSWORD_FOR_ADDRESS = "Enter your password to change the e-mail address."  # noqa: S105
 NO_MAIL = "This portal sends no e-mail, so the address cannot be confirmed. Ask its operator."
 
 
-class ProfileForm(RecentPasswordForm):
-    """The password is asked only for a new address."""
+class ProfileForm(RecentAuthenticationForm):
+    """Only a new address has to be confirmed."""
+
+    confirmation_purpose = "to change the e-mail address"
 
     name = forms.CharField(
         label="Name", max_length=100, widget=forms.TextInput(attrs={"autocomplete": "name"})
@@ -35,8 +39,6 @@ class ProfileForm(RecentPasswordForm):
         # Forms in dialogs of the page have a name and a password, too.
         super().__init__(request, data, initial=initial, auto_id="profile_%s")
         reject_invisible(self.fields["name"])
-        if password := self.fields.get("password"):
-            password.required = False
         if not settings.PASSWORD_RESET_BY_EMAIL:
             self.fields["email"].help_text = NO_MAIL
 
@@ -52,26 +54,22 @@ class ProfileForm(RecentPasswordForm):
                 raise forms.ValidationError(refusal.sentence) from None
         return address
 
-    def clean(self) -> dict[str, Any]:
-        if not self.has_new_email:
-            self.cleaned_data.pop("password", None)
-        elif "password" in self.fields and not self.cleaned_data.get("password"):
-            self.add_error("password", PASSWORD_FOR_ADDRESS)
-            self.cleaned_data.pop("password", None)
-        return super().clean()
+    def must_confirm(self) -> bool:
+        return self.has_new_email and super().must_confirm()
 
     @property
     def has_new_email(self) -> bool:
         address = self.cleaned_data.get("email")
         return bool(address) and address != self.request.user.email
 
-    @property
-    def shows_password(self) -> bool:
-        """Whether the field is shown: it was asked for."""
-        return self.is_bound and "password" in self.fields and "password" in self.errors
 
+class ConfirmationForm(RecentAuthenticationForm):
+    """The confirmation alone, before a page that needs it; then it goes on at `next`."""
 
-class ConfirmPasswordForm(RecentPasswordForm):
-    """The password alone, before a page that needs it; then it goes on at `next`."""
-
+    confirmed_text = CONFIRMED
     next = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    @property
+    def return_path(self) -> str:
+        path = self.data.get("next") or reverse("account")
+        return safe_return_path(self.request, self.request.build_absolute_uri(path))

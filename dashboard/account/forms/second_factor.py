@@ -25,6 +25,7 @@ from dashboard.account.sign_in_limits import consume_code_attempt
 from dashboard.account.totp_clock import CODE_USED, WRONG_CODE, explain_wrong_code
 from dashboard.models import SignInOutcome, User
 from dashboard.shared.forms import PortalForm
+from dashboard.shared.second_factor import MALFORMED_CREDENTIAL
 from dashboard.shared.text_validation import reject_invisible
 
 TOO_MANY_CODES = "Too many wrong codes. Wait 5 minutes, then enter a new one."
@@ -32,8 +33,6 @@ PASSKEY_REFUSED = "This passkey was not accepted. Try again, or sign in in anoth
 PASSKEY_NOT_ADDED = "The passkey was not accepted, nothing was added. Try again."
 MAX_PASSKEY_NAME_CHARS = 60
 CODE_LIFETIME_S = 30 * (2 * settings.MFA_TOTP_TOLERANCE + 1)  # for which a code is accepted
-# What allauth and fido2 raise for JSON that is no credential.
-MALFORMED_CREDENTIAL = (ValidationError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class SignInCodeForm(PortalForm, AuthenticateForm):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Views of the page of one's own account: name, e-mail address, and the password that it asks."""
+"""Views of the page of one's own account: name, e-mail address, the confirmation that it is you."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ from dashboard.account.actions.profile import (
     withdraw_email_change,
 )
 from dashboard.account.email_confirmations import find_confirming_user
-from dashboard.account.forms.profile import ConfirmPasswordForm, ProfileForm
+from dashboard.account.forms.profile import ConfirmationForm, ProfileForm
 from dashboard.account.queries.page import build_account_page
 from dashboard.account.sign_in_limits import remember_client
 from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.recent_password import is_password_recent
-from dashboard.shared.safe_redirect import safe_return_path
+from dashboard.shared.recent_authentication import is_authentication_recent
 from proxyapi.refusals import Refusal
 
-PASSWORD_TEMPLATE = "account/_password_dialog.html"  # noqa: S105  # a template
+DIALOG_TEMPLATE = "account/_confirmation.html"
 CONFIRMATION_TEMPLATE = "account/email_confirmation.html"
 EMAIL_RATE = {"email": "5/h/user"}
 TOO_MANY_ADDRESSES = "Nothing was sent: at most five addresses can be entered in an hour."
@@ -100,22 +99,21 @@ def confirm_email(request: HttpRequest, key: str) -> HttpResponse:
 
 @sensitive_post_parameters("password")
 @require_POST
-def confirm_password(request: TeamRequest) -> HttpResponse:
-    """Take the password that a page asked for, and go on there."""
-    form = ConfirmPasswordForm(request, request.POST)
+def confirm_person(request: TeamRequest) -> HttpResponse:
+    """Take the confirmation that a page asked for, and go on there."""
+    form = ConfirmationForm(request, request.POST)
     if form.is_valid():
-        path = request.build_absolute_uri(form.cleaned_data["next"] or "/account/")
-        return redirect(safe_return_path(request, path))
-    return render_account_page(request, status=422, dialog=PASSWORD_TEMPLATE, form=form)
+        return redirect(form.return_path)
+    return render_account_page(request, status=422, dialog=DIALOG_TEMPLATE, form=form)
 
 
-def require_recent_password(request: TeamRequest) -> HttpResponse | None:
-    """Return the dialog that asks for the password, and then shows this page; None if it was given
-    recently."""
-    if is_password_recent(request):
+def require_recent_authentication(request: TeamRequest) -> HttpResponse | None:
+    """Return the dialog in which the reader confirms that it is them, and which then shows this
+    page; None if they did so recently."""
+    if is_authentication_recent(request):
         return None
-    form = ConfirmPasswordForm(request, initial={"next": request.path})
-    return render_account_dialog(request, PASSWORD_TEMPLATE, {"form": form})
+    form = ConfirmationForm(request, initial={"next": request.path})
+    return render_account_dialog(request, DIALOG_TEMPLATE, {"form": form})
 
 
 def render_account_dialog(

@@ -1,16 +1,17 @@
-"""Views that add, rename and remove a passkey."""
+"""Views that add, rename and remove a passkey, and that let a form be confirmed with one."""
 
 from __future__ import annotations
 
 import json
 
 from allauth.mfa.models import Authenticator
-from allauth.mfa.webauthn.internal import flows
+from allauth.mfa.webauthn.internal import auth, flows
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_safe
 
 from dashboard.account.actions.second_factor import add_passkey, remove_passkey
 from dashboard.account.forms.second_factor import PasskeyForm, PasskeyNameForm
@@ -18,10 +19,10 @@ from dashboard.account.queries.devices import describe_device
 from dashboard.account.views.account import (
     render_account_dialog,
     render_account_page,
-    require_recent_password,
+    require_recent_authentication,
 )
 from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from proxyapi.refusals import Refusal
 
 NEW_PASSKEY_TEMPLATE = "account/_passkey_new.html"
@@ -34,7 +35,7 @@ NAME_TEMPLATE, REMOVAL_TEMPLATE = "account/_passkey_name.html", "account/_passke
 def create_passkey(request: TeamRequest) -> HttpResponse:
     """Store the passkey that the browser has made. The first second factor brings recovery codes,
     which only this response contains."""
-    if dialog := require_recent_password(request):
+    if dialog := require_recent_authentication(request):
         return dialog
     device = describe_device(request.headers.get("User-Agent", ""))
     data = request.POST if request.method == "POST" else None
@@ -48,6 +49,13 @@ def create_passkey(request: TeamRequest) -> HttpResponse:
     return render_account_dialog(
         request, NEW_PASSKEY_TEMPLATE, context, is_invalid=bool(form.errors)
     )
+
+
+@never_cache
+@require_safe
+def passkey_options(request: TeamRequest) -> HttpResponse:
+    """Return what the browser needs to confirm with a passkey of the reader; it counts once."""
+    return JsonResponse({"request_options": auth.begin_authentication(request.user)})
 
 
 @allow_get_or_post
@@ -66,7 +74,7 @@ def rename_passkey(request: TeamRequest, passkey_id: int) -> HttpResponse:
 @allow_get_or_post
 def delete_passkey(request: TeamRequest, passkey_id: int) -> HttpResponse:
     passkey = fetch_passkey(request, passkey_id)
-    form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
+    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             remove_passkey(request, passkey)

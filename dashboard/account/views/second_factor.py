@@ -16,10 +16,10 @@ from dashboard.account.queries.app_set_up import build_app_set_up
 from dashboard.account.views.account import (
     render_account_dialog,
     render_account_page,
-    require_recent_password,
+    require_recent_authentication,
 )
 from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 
 APP_REMOVAL_TEMPLATE = "account/_app_removal.html"
 CODES_RENEWAL_TEMPLATE = "account/_codes_renewal.html"
@@ -35,7 +35,7 @@ def set_up_app(request: TeamRequest) -> HttpResponse:
     if find_app(request) is not None:
         return redirect("account")
     is_started = request.method == "POST" and SECRET_SESSION_KEY in request.session
-    if not is_started and (dialog := require_recent_password(request)):
+    if not is_started and (dialog := require_recent_authentication(request)):
         return dialog
     form = AppSetUpForm(request.POST if request.method == "POST" else None, user=request.user)
     if request.method == "POST" and form.is_valid():
@@ -58,7 +58,7 @@ def turn_off_app(request: TeamRequest) -> HttpResponse:
     authenticator = get_object_or_404(
         Authenticator, user=request.user, type=Authenticator.Type.TOTP
     )
-    form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
+    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         remove_app(request, authenticator)
         return redirect("account")
@@ -74,7 +74,7 @@ def turn_off_app(request: TeamRequest) -> HttpResponse:
 def renew_codes(request: TeamRequest) -> HttpResponse:
     """Replace the recovery codes. Only this response contains the new ones."""
     get_object_or_404(Authenticator, user=request.user, type=Authenticator.Type.RECOVERY_CODES)
-    form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
+    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         codes = renew_recovery_codes(request)
         return render_account_page(request, new_codes=codes)

@@ -3,8 +3,6 @@ password."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
@@ -26,18 +24,6 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from dashboard.account.sign_in_limits import remember_client
-
-
-def allow_passkeys(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Let the browser use passkeys on a page; the policy of other pages denies it."""
-
-    @wraps(view)
-    def view_with_policy(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        response = view(request, *args, **kwargs)
-        response["Permissions-Policy"] = settings.PERMISSIONS_POLICY_WITH_PASSKEYS
-        return response
-
-    return view_with_policy
 
 
 class SecondFactorView(AuthenticateView):  # type: ignore[misc]
@@ -67,8 +53,8 @@ class PasskeySignInView(LoginWebAuthnView):  # type: ignore[misc]
         return redirect(f"{reverse('account_login')}{query}")
 
 
-sign_in = allow_passkeys(allauth.login)
-authenticate = sensitive_post_parameters("code")(allow_passkeys(SecondFactorView.as_view()))
+sign_in = allauth.login
+authenticate = sensitive_post_parameters("code")(SecondFactorView.as_view())
 sign_in_by_passkey = PasskeySignInView.as_view()
 
 

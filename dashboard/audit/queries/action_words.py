@@ -31,6 +31,7 @@ ACTION_TITLES: dict[str, str] = {
     A.CHARGE_WRITE_OFF: "Wrote off a charge",
     A.CHARGES_RESUME: "Allowed charges again",
     A.CHARGES_STOP: "Stopped all charges",
+    A.CONFIRMATION_REFUSE: "Confirmation refused",
     A.CREDIT_PACK_ADD: "Added a credit pack",
     A.CREDIT_PACK_REMOVE: "Removed a credit pack",
     A.DRAFT_DELETE: "Deleted a draft",
@@ -82,6 +83,7 @@ ACTION_TITLES: dict[str, str] = {
     A.SINGLE_SIGN_ON_REQUIRE: "Changed whether single sign-on is required",
     A.SINGLE_SIGN_ON_SECRET: "Changed the client secret",
     A.SINGLE_SIGN_ON_TEST: "Tested single sign-on",
+    A.SINGLE_SIGN_ON_UNLINK: "Removed the link of a member to the provider",
     A.TEAM_CREATE: "Created the team",
     A.TEAM_DOMAINS: "Changed the allowed e-mail domains",
     A.TEAM_RESTORE: "Ended the suspension of the team",
@@ -104,7 +106,7 @@ ACTION_TITLES: dict[str, str] = {
     A.WEBHOOK_REMOVE: "Removed the webhook",
     A.WEBHOOK_SET: "Set the webhook",
 }
-REFUSED_ACTIONS = frozenset({A.ACCESS_REFUSE, A.SIGN_IN_REFUSE})
+REFUSED_ACTIONS = frozenset({A.ACCESS_REFUSE, A.CONFIRMATION_REFUSE, A.SIGN_IN_REFUSE})
 GROUP_LABELS = {
     "": "any change",
     "sign-in": "Sign-in",
@@ -121,14 +123,22 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
         action
         for action in A
         if action.partition(".")[0]
-        in ("email", "password", "recovery_codes", "second_factor", "session", "sign_in")
+        in (
+            "confirmation",
+            "email",
+            "password",
+            "recovery_codes",
+            "second_factor",
+            "session",
+            "sign_in",
+        )
         or action == A.SINGLE_SIGN_ON_BYPASS
     ),
     "members": frozenset(
         action
         for action in A
         if action.partition(".")[0] in ("invitation", "member", "ownership")
-        or action == A.SINGLE_SIGN_ON_JOIN
+        or action in (A.SINGLE_SIGN_ON_JOIN, A.SINGLE_SIGN_ON_UNLINK)
     ),
     "money": frozenset(MONEY_AUDIT_ACTIONS),
     "tokens": frozenset(

@@ -25,6 +25,7 @@ NAMING_FIELDS = ("name", "title", "host", "member", "owner")
 SIGN_IN_PARTS: dict[str, tuple[str, ...]] = {
     AuditAction.SIGN_IN: ("method",),
     AuditAction.SIGN_IN_REFUSE: ("reason", "times"),
+    AuditAction.CONFIRMATION_REFUSE: ("reason",),
     AuditAction.PASSWORD_CHANGE: ("method",),
     AuditAction.PASSWORD_RESET: ("method",),
     AuditAction.ACCESS_REFUSE: ("request",),

@@ -9,10 +9,10 @@ from django import forms
 
 from dashboard.models import Membership
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 
 
-class OwnershipTransferForm(RecentPasswordForm):
+class OwnershipTransferForm(RecentAuthenticationForm):
     def __init__(
         self, request: TeamRequest, members: Sequence[Membership], data: Any = None
     ) -> None:

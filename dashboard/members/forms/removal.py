@@ -11,14 +11,14 @@ from dashboard.members.actions.removal import WorkSuccessors
 from dashboard.members.queries.removal import DRAFTS_FIELD, RENDERS_FIELD, LeftWork, WorkLine
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 
 
 def user_id_or_none(value: str) -> int | None:
     return int(value) if value else None
 
 
-class RemoveMemberForm(RecentPasswordForm):
+class RemoveMemberForm(RecentAuthenticationForm):
     """Who gets running renders and drafts. The first colleague is chosen; empty means nobody."""
 
     def __init__(self, request: TeamRequest, work: LeftWork, data: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""The form that asks for the password before a member gets a role that manages people or money."""
+"""The form that confirms a role that manages people or money, before a member gets it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from django import forms
 
 from dashboard.models import Role
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.roles import ROLE_DESCRIPTIONS
 
 
-class RolePasswordForm(RecentPasswordForm):
+class RoleConfirmationForm(RecentAuthenticationForm):
     role = forms.ChoiceField(choices=Role, widget=forms.HiddenInput)
 
     def __init__(self, request: TeamRequest, data: Any = None, *, role: Role) -> None:
@@ -24,6 +24,6 @@ class RolePasswordForm(RecentPasswordForm):
         """Return what the role can do."""
         return ROLE_DESCRIPTIONS[self.new_role]
 
-    def without_errors(self) -> RolePasswordForm:
-        """Return the form as it is first shown: the select was changed, no password was sent."""
-        return RolePasswordForm(self.request, role=self.new_role)
+    def without_errors(self) -> RoleConfirmationForm:
+        """Return the form as it is first shown: the select was changed, no answer was sent."""
+        return RoleConfirmationForm(self.request, role=self.new_role)

@@ -8,13 +8,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import ClassVar
 
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.members.queries.invitations import InvitationList, load_invitations
 from dashboard.members.queries.ownership import TeamOwnership, load_team_ownership
 from dashboard.members.queries.role_matrix import RoleMatrix, build_role_matrix
-from dashboard.models import Membership, Role
+from dashboard.models import Membership, Role, SingleSignOnLink
 from dashboard.shared.budget_usage import load_month_spend
 from dashboard.shared.filter_chips import FilterChip, build_filter_chip
 from dashboard.shared.query_params import (
@@ -90,6 +91,7 @@ class MemberRow:
     may_remove: bool
     may_request_token: bool
     may_reset_factor: bool
+    may_unlink: bool
     deactivated_at: datetime | None
     may_deactivate: bool
     may_reactivate: bool
@@ -179,7 +181,11 @@ def load_member_rows(reader: Membership) -> list[MemberRow]:
     """Return the rows of all members, the deactivated ones last; four queries."""
     tokens = load_token_statuses(reader)
     spent = load_month_spend(reader.team, timezone.now())
-    rows = Membership.with_deactivated.filter(team=reader.team).select_related("user")
+    links = SingleSignOnLink.objects.filter(
+        user=OuterRef("user_id"), single_sign_on__team=OuterRef("team_id")
+    )
+    rows = Membership.with_deactivated.filter(team=reader.team).annotate(is_linked=Exists(links))
+    rows = rows.select_related("user")
     members = sorted(rows, key=lambda row: row.deactivated_at is not None)
     owners = [row for row in members if row.role == Role.OWNER and row.deactivated_at is None]
     factors: dict[int, SecondFactor] = {}
@@ -193,6 +199,7 @@ def load_member_rows(reader: Membership) -> list[MemberRow]:
             factors.get(row.user_id),
             spent.get(row.user_id, NO_CREDITS),
             is_only_owner=owners == [row],
+            is_linked=row.is_linked,
         )
         for row in members
     ]
@@ -220,6 +227,7 @@ def build_member_row(
     spent: Decimal,
     *,
     is_only_owner: bool,
+    is_linked: bool,
 ) -> MemberRow:
     others = assignable_roles(reader.role, row.role)
     is_active = row.deactivated_at is None
@@ -252,6 +260,7 @@ def build_member_row(
         may_deactivate=may_manage and is_active and not is_only_owner and row.pk != reader.pk,
         may_reactivate=may_manage and not is_active,
         may_reset_factor=may_manage and second_factor != SecondFactor.OFF and row.pk != reader.pk,
+        may_unlink=is_linked and role_allows(reader.role, Permission.MANAGE_TEAM),
     )
 
 

@@ -15,7 +15,7 @@ from dashboard.members.views.dialogs import render_members_dialog
 from dashboard.shared.access import fetch_deactivated_membership, fetch_membership
 from dashboard.shared.forms import run_or_add_error
 from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 
 DEACTIVATION_TEMPLATE = "members/_deactivation.html"
 REACTIVATION_TEMPLATE = "members/_reactivation.html"
@@ -25,7 +25,7 @@ REACTIVATION_TEMPLATE = "members/_reactivation.html"
 @allow_get_or_post
 def deactivate(request: TeamRequest, membership_id: int) -> HttpResponse:
     member = fetch_membership(request, membership_id)
-    form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
+    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
     action = partial(deactivate_member, by=request.membership, member=member)
     if request.method == "POST" and form.is_valid() and run_or_add_error(form, action):
         messages.success(request, f"{member.user} is deactivated.")
@@ -40,7 +40,7 @@ def deactivate(request: TeamRequest, membership_id: int) -> HttpResponse:
 @allow_get_or_post
 def reactivate(request: TeamRequest, membership_id: int) -> HttpResponse:
     member = fetch_deactivated_membership(request, membership_id)
-    form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
+    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
     action = partial(reactivate_member, by=request.membership, member=member)
     if request.method == "POST" and form.is_valid() and run_or_add_error(form, action):
         messages.success(request, f"{member.user} can enter the team again.")

@@ -28,7 +28,7 @@ from dashboard.shared.access import (
 )
 from dashboard.shared.forms import run_or_add_error
 from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.roles import Permission
 
 TRANSFER_TEMPLATE = "members/_ownership_transfer.html"
@@ -57,7 +57,7 @@ def request_transfer(request: TeamRequest) -> HttpResponse:
 @allow_get_or_post
 def accept(request: TeamRequest, transfer_id: UUID) -> HttpResponse:
     transfer = fetch_received_transfer(request, transfer_id)
-    form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
+    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
     action = partial(accept_ownership, by=request.membership, transfer=transfer)
     if request.method == "POST" and form.is_valid() and run_or_add_error(form, action):
         messages.success(request, f"You own {request.team} now.")

@@ -15,7 +15,7 @@ from dashboard.members.actions.roles import (
     change_member_role,
     check_can_assign_role,
 )
-from dashboard.members.forms.roles import RolePasswordForm
+from dashboard.members.forms.roles import RoleConfirmationForm
 from dashboard.members.queries.members import load_member_rows
 from dashboard.members.views.members import render_members_page
 from dashboard.models import Membership, Role
@@ -24,7 +24,7 @@ from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import MANAGING_PERMISSIONS, role_allows
 from proxyapi.refusals import Refusal
 
-PASSWORD_TEMPLATE = "members/_role_password.html"  # noqa: S105  # a template
+CONFIRMATION_TEMPLATE = "members/_role_confirmation.html"
 
 
 @sensitive_post_parameters("password")
@@ -35,9 +35,9 @@ def update_role(request: TeamRequest, membership_id: int) -> HttpResponse:
     try:
         role = parse_role(request.POST.get("role", ""))
         check_can_assign_role(request.membership, member, role)
-        form = RolePasswordForm(request, request.POST, role=role)
+        form = RoleConfirmationForm(request, request.POST, role=role)
         if raises_permissions(member, role) and not form.is_valid():
-            return require_password(request, member, form)
+            return require_confirmation(request, member, form)
         before = Role(member.role)
         changed = change_member_role(by=request.membership, member=member, role=role)
     except Refusal as refusal:
@@ -59,9 +59,9 @@ def restore_role(request: TeamRequest, membership_id: int, role: str) -> HttpRes
         restored_role = parse_role(role)
         check_can_assign_role(request.membership, member, restored_role)
         if raises_permissions(member, restored_role):
-            form = RolePasswordForm(request, role=restored_role)
-            if "password" in form.fields:
-                return require_password(request, member, form)
+            form = RoleConfirmationForm(request, role=restored_role)
+            if form.asks_confirmation:
+                return require_confirmation(request, member, form)
         change_member_role(by=request.membership, member=member, role=restored_role)
     except Refusal as refusal:
         return show_role_refusal(request, member, refusal)
@@ -77,14 +77,14 @@ def raises_permissions(member: Membership, role: Role) -> bool:
     )
 
 
-def require_password(
-    request: TeamRequest, member: Membership, form: RolePasswordForm
+def require_confirmation(
+    request: TeamRequest, member: Membership, form: RoleConfirmationForm
 ) -> HttpResponse:
-    """Show the dialog with the password: alone for htmx, else on the page."""
-    context = {"form": form, "member": member, "dialog": PASSWORD_TEMPLATE}
+    """Show the dialog that asks for it: alone for htmx, else on the page."""
+    context = {"form": form, "member": member, "dialog": CONFIRMATION_TEMPLATE}
     if not request.htmx:
         return render_members_page(request, status=422 if form.errors else 200, **context)
-    response = render(request, PASSWORD_TEMPLATE, {**context, "form": form.without_errors()})
+    response = render(request, CONFIRMATION_TEMPLATE, {**context, "form": form.without_errors()})
     return reswap(retarget(response, "#dialogs"), "innerHTML")
 
 

@@ -11,7 +11,7 @@ from dashboard.members.actions.second_factor import reset_second_factor
 from dashboard.members.views.dialogs import render_members_dialog
 from dashboard.shared.access import check_permission, fetch_removable_membership
 from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
 
@@ -24,7 +24,7 @@ def reset(request: TeamRequest, membership_id: int) -> HttpResponse:
     """Warn that somebody else may ask in the member's name, then reset it."""
     member = fetch_removable_membership(request, membership_id)
     check_permission(request.membership, Permission.MANAGE_MEMBERS)
-    form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
+    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             reset_second_factor(by=request.membership, member=member)

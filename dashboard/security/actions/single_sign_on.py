@@ -51,7 +51,8 @@ def save_single_sign_on(*, by: Membership, new: SingleSignOnSettings) -> bool:
     """Save the settings; return False if nothing changed.
 
     Another provider ends the requirement, because nobody has passed a test with it: members who
-    are not owners would be locked out by a wrong client ID.
+    are not owners would be locked out by a wrong client ID. Another issuer does not know the
+    accounts that members were linked to.
     """
     check_permission(by, Permission.MANAGE_TEAM)
     row = SingleSignOn.objects.select_for_update().filter(team=by.team).first()
@@ -65,6 +66,7 @@ def save_single_sign_on(*, by: Membership, new: SingleSignOnSettings) -> bool:
     row.issuer, row.client_id, row.groups_claim = new.provider
     row.default_role = new.default_role
     row.save()
+    row.links.exclude(issuer=row.issuer).delete()
     row.role_groups.all().delete()
     SingleSignOnGroup.objects.bulk_create(
         SingleSignOnGroup(single_sign_on=row, position=position, group=group, role=role)

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from dashboard.models import MAX_SESSION_HOURS, MAX_SESSION_IDLE_MINUTES
 from dashboard.shared.email_domains import parse_domain
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.session_limits import SessionLimits
 from proxyapi.refusals import Refusal
 
@@ -21,11 +21,11 @@ SHORTEST_COUNTS = "Of a person with several teams, the shortest time counts."
 LONGER_IDLE = "Choose at most as long as “Sign in again after”."
 
 
-class TwoFactorSwitchForm(RecentPasswordForm):
+class TwoFactorSwitchForm(RecentAuthenticationForm):
     is_required = forms.BooleanField(required=False)
 
 
-class AddDomainForm(RecentPasswordForm):
+class AddDomainForm(RecentAuthenticationForm):
     domain = forms.CharField(
         label="Allowed e-mail domains",
         max_length=300,
@@ -41,11 +41,11 @@ class AddDomainForm(RecentPasswordForm):
             raise ValidationError(refusal.sentence) from None
 
 
-class RemoveDomainForm(RecentPasswordForm):
+class RemoveDomainForm(RecentAuthenticationForm):
     removed = forms.CharField(max_length=300)
 
 
-class SessionLimitsForm(RecentPasswordForm):
+class SessionLimitsForm(RecentAuthenticationForm):
     hours = forms.TypedChoiceField(
         label="Sign in again after", coerce=int, help_text=SHORTEST_COUNTS
     )

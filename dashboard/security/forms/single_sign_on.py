@@ -17,7 +17,7 @@ from dashboard.security.actions.single_sign_on import SingleSignOnSettings
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.openid.errors import ProviderFailed
 from dashboard.shared.openid.provider import load_provider_metadata
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.text_validation import reject_invisible
 from proxyapi.upstream.secret import Secret
 
@@ -40,7 +40,7 @@ class GroupRow:
         return [*self.group.errors, *self.role.errors]
 
 
-class SingleSignOnForm(RecentPasswordForm):
+class SingleSignOnForm(RecentAuthenticationForm):
     issuer = forms.CharField(
         label="Issuer",
         max_length=500,
@@ -134,7 +134,7 @@ class SingleSignOnForm(RecentPasswordForm):
         )
 
 
-class ClientSecretForm(RecentPasswordForm):
+class ClientSecretForm(RecentAuthenticationForm):
     client_secret = forms.CharField(
         label="New client secret",
         max_length=500,
@@ -152,7 +152,7 @@ class ClientSecretForm(RecentPasswordForm):
         return Secret(text)
 
 
-class RequirementForm(RecentPasswordForm):
+class RequirementForm(RecentAuthenticationForm):
     is_required = forms.BooleanField(required=False)
 
 

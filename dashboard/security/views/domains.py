@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from dashboard.security.actions.domains import add_allowed_domain, remove_allowed_domain
 from dashboard.security.forms.settings import AddDomainForm, RemoveDomainForm
-from dashboard.security.views.page import SecurityChange, save_with_password
+from dashboard.security.views.page import SecurityChange, save_if_confirmed
 from dashboard.shared.access import require_visible
 from dashboard.shared.email_domains import display_domain
 from dashboard.shared.http import TeamRequest
@@ -29,7 +29,7 @@ def add_domain(request: TeamRequest) -> HttpResponse:
         return f"{shown} is in the list already."
 
     change = SecurityChange("Allow this domain?", "Allow domain", act)
-    return save_with_password(request, form, change, "domain_form")
+    return save_if_confirmed(request, form, change, "domain_form")
 
 
 @sensitive_post_parameters("password")
@@ -45,4 +45,4 @@ def remove_domain(request: TeamRequest) -> HttpResponse:
         return ""
 
     change = SecurityChange("Remove this domain?", "Remove domain", act)
-    return save_with_password(request, form, change)
+    return save_if_confirmed(request, form, change)

@@ -1,4 +1,4 @@
-"""The security page of owners and admins, and the password that its forms ask for."""
+"""The security page of owners and admins, and the confirmation that its forms ask for."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from dashboard.security.forms.single_sign_on import SingleSignOnForm
 from dashboard.security.queries.page import build_security_page
 from dashboard.shared.access import require_visible
 from dashboard.shared.http import TeamRequest, redirect_to
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.roles import Permission
 from dashboard.shared.session_limits import team_session_limits
 from dashboard.shared.team_security import find_team_security
 from proxyapi.refusals import Refusal
 
-PASSWORD_TEMPLATE = "security/_password.html"  # noqa: S105  # a template
+CONFIRMATION_TEMPLATE = "security/_confirmation.html"
 # The parts that refetch themselves: the id of the element, and its template.
 PART_TEMPLATES = {
     "security-two-factor": "security/_two_factor.html",
@@ -38,7 +38,7 @@ PART_TEMPLATES = {
 @dataclass(frozen=True, slots=True)
 class SecurityChange:
     """A change that a form of the page asks for. `title` and `label` are those of the dialog that
-    asks for the password; `act` returns what is said when it is done, "" if nothing changed."""
+    asks for the confirmation; `act` returns what is said when it is done, "" if nothing changed."""
 
     title: str
     label: str
@@ -68,12 +68,12 @@ def render_security_page(
     return render(request, template, context, status=status)
 
 
-def save_with_password(
-    request: TeamRequest, form: RecentPasswordForm, change: SecurityChange, name: str = ""
+def save_if_confirmed(
+    request: TeamRequest, form: RecentAuthenticationForm, change: SecurityChange, name: str = ""
 ) -> HttpResponse:
     """Carry out the change and show the page again.
 
-    If only the password is missing or wrong, show the dialog that asks for it. Other errors are
+    If only the confirmation is missing or wrong, show the dialog that asks for it. Other errors are
     shown in the form, which is `name` in the page's context.
     """
     if form.is_valid():
@@ -83,28 +83,28 @@ def save_with_password(
         except Refusal as refusal:
             messages.error(request, refusal.sentence)
         return redirect_to(request, "security")
-    if set(form.errors) == {"password"}:
-        return render_password_dialog(request, form, change)
+    if form.lacks_confirmation:
+        return render_confirmation_dialog(request, form, change)
     if request.htmx:
         messages.error(request, form.first_error())
         return HttpResponseClientRedirect(redirect("security").url)
     return render_security_page(request, status=422, **({name: form} if name else {}))
 
 
-def render_password_dialog(
-    request: TeamRequest, form: RecentPasswordForm, change: SecurityChange
+def render_confirmation_dialog(
+    request: TeamRequest, form: RecentAuthenticationForm, change: SecurityChange
 ) -> HttpResponse:
     """Show the dialog with the values of the form: alone for htmx, else on the page."""
     names = [name for name in form.fields if name != "password" and name in request.POST]
     context = {
-        "dialog": PASSWORD_TEMPLATE,
+        "dialog": CONFIRMATION_TEMPLATE,
         "change": change,
         "action": request.path,
         "hidden": [(name, request.POST[name]) for name in names],
-        "password_form": form if "password" in request.POST else RecentPasswordForm(request),
+        "confirmation_form": form if form.was_asked else RecentAuthenticationForm(request),
     }
     if not request.htmx:
-        status = 422 if "password" in request.POST else 200
+        status = 422 if form.was_asked else 200
         return render_security_page(request, status=status, **context)
-    response = render(request, PASSWORD_TEMPLATE, context)
+    response = render(request, CONFIRMATION_TEMPLATE, context)
     return reswap(retarget(response, "#dialogs"), "innerHTML")

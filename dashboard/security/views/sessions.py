@@ -13,11 +13,11 @@ from dashboard.security.queries.page import load_open_sessions
 from dashboard.security.views.page import (
     SecurityChange,
     render_security_page,
-    save_with_password,
+    save_if_confirmed,
 )
 from dashboard.shared.access import require_visible
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.roles import Permission
 from dashboard.shared.session_limits import team_session_limits
 from dashboard.shared.team_security import find_team_security
@@ -38,14 +38,14 @@ def update_limits(request: TeamRequest) -> HttpResponse:
         return LIMITS_SAVED_TEXT if changed else ""
 
     change = SecurityChange("Change the length of sessions?", "Change sessions", act)
-    return save_with_password(request, form, change, "session_form")
+    return save_if_confirmed(request, form, change, "session_form")
 
 
 @sensitive_post_parameters("password")
 @allow_get_or_post
 def sign_out_everyone(request: TeamRequest) -> HttpResponse:
     require_visible(request.membership, Permission.MANAGE_SECURITY)
-    form = RecentPasswordForm(request, request.POST if request.method == "POST" else None)
+    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         sign_everyone_out(by=request.membership)
         request.session.flush()

@@ -24,13 +24,13 @@ from dashboard.security.forms.single_sign_on import (
 from dashboard.security.views.page import (
     SecurityChange,
     render_security_page,
-    save_with_password,
+    save_if_confirmed,
 )
 from dashboard.shared.access import check_permission
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.openid.authorization import start_authorization
 from dashboard.shared.openid.errors import ProviderFailed
-from dashboard.shared.recent_password import RecentPasswordForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
 
@@ -54,7 +54,7 @@ def update_settings(request: TeamRequest) -> HttpResponse:
         form = SingleSignOnForm(request, row, edited=edited)
         return render_security_page(request, sso_form=form)
     form = SingleSignOnForm(request, row, request.POST)
-    if not form.is_valid() and set(form.errors) != {"password"}:
+    if not form.is_valid() and not form.lacks_confirmation:
         return render_security_page(request, sso_form=form, status=200 if request.htmx else 422)
 
     def act() -> str:
@@ -62,7 +62,7 @@ def update_settings(request: TeamRequest) -> HttpResponse:
         return SAVED_TEXT if changed else ""
 
     change = SecurityChange("Save single sign-on?", "Save", act)
-    return save_with_password(request, form, change)
+    return save_if_confirmed(request, form, change)
 
 
 @sensitive_post_parameters("client_secret", "password")
@@ -118,7 +118,7 @@ def switch_requirement(request: TeamRequest) -> HttpResponse:
 
     title = "Require single sign-on?" if is_required else "Stop requiring single sign-on?"
     label = "Require single sign-on" if is_required else "Stop requiring it"
-    return save_with_password(request, form, SecurityChange(title, label, act))
+    return save_if_confirmed(request, form, SecurityChange(title, label, act))
 
 
 @sensitive_post_parameters("password")
@@ -131,4 +131,4 @@ def remove(request: TeamRequest) -> HttpResponse:
         return REMOVED_TEXT
 
     change = SecurityChange("Remove single sign-on?", "Remove single sign-on", act)
-    return save_with_password(request, RecentPasswordForm(request, request.POST), change)
+    return save_if_confirmed(request, RecentAuthenticationForm(request, request.POST), change)

@@ -14,7 +14,7 @@ from dashboard.security.actions.two_factor import (
     set_two_factor_requirement,
 )
 from dashboard.security.forms.settings import TwoFactorSwitchForm
-from dashboard.security.views.page import SecurityChange, save_with_password
+from dashboard.security.views.page import SecurityChange, save_if_confirmed
 from dashboard.shared.access import fetch_team_member, require_visible
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.middleware import load_own_memberships
@@ -41,7 +41,7 @@ def switch_requirement(request: TeamRequest) -> HttpResponse:
 
     title = "Require two-factor?" if is_required else "Stop requiring two-factor?"
     label = "Require two-factor" if is_required else "Stop requiring it"
-    return save_with_password(request, form, SecurityChange(title, label, act))
+    return save_if_confirmed(request, form, SecurityChange(title, label, act))
 
 
 @require_POST

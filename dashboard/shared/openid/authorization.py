@@ -30,7 +30,7 @@ SCOPES = ("openid", "email", "profile")
 NO_SECRET = "The client secret is not set. An owner of the team enters it."  # noqa: S105
 GROUPS_SCOPE = "groups"  # asked for where the provider offers it
 
-Purpose = Literal["sign_in", "test"]
+Purpose = Literal["sign_in", "test", "confirmation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,8 @@ def start_authorization(
         "code_challenge": s256_challenge(pending.verifier),
         "code_challenge_method": "S256",
     }
+    if purpose == "confirmation":  # the provider asks, whatever session it has
+        query |= {"prompt": "login", "max_age": "0"}
     separator = "&" if "?" in metadata.authorization_endpoint else "?"
     return f"{metadata.authorization_endpoint}{separator}{urlencode(query)}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -13,11 +13,11 @@ from django.core.validators import validate_email
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
-from dashboard.models import SingleSignOn, SingleSignOnSecret
+from dashboard.models import MAX_SUBJECT_CHARS, SingleSignOn, SingleSignOnSecret
 from dashboard.shared.openid.authorization import PendingAuthorization, redirect_uri
 from dashboard.shared.openid.client_secret import decrypt_client_secret
 from dashboard.shared.openid.errors import ProviderFailed
-from dashboard.shared.openid.id_token import ExpectedToken, verify_id_token
+from dashboard.shared.openid.id_token import ExpectedToken, asked_at_s, verify_id_token
 from dashboard.shared.openid.provider import (
     AWAY,
     HTTP_OK,
@@ -48,6 +48,7 @@ NO_CODE = "The provider sent no code. Start the sign-in again."
 OTHER_ERROR = "The provider ended the sign-in."
 NO_TOKEN = "The provider’s answer has no ID token. Nothing was changed."  # noqa: S105
 NO_USERINFO = "The provider did not give the person’s e-mail address. Nothing was changed."
+BAD_SUBJECT = "The provider’s name for this person (“sub”) cannot be read. Nothing was changed."
 NO_ADDRESS = "The provider gives no e-mail address. Let it send “email” to this client."
 NOT_VERIFIED = (
     "The provider has not verified {address}. Reelroom signs in verified addresses only; verify "
@@ -58,11 +59,15 @@ SECRET_UNREADABLE = "The client secret cannot be decrypted. An owner enters it a
 
 @dataclass(frozen=True, slots=True)
 class ProviderIdentity:
-    """A person as the provider describes them. `address` is verified and in lower case."""
+    """A person as the provider describes them. `subject` is its name for their account for good;
+    `address` is verified and in lower case; `asked_at_s` is when the provider asked them to sign
+    in, since 1970, 0 if it does not say."""
 
+    subject: str
     address: str
     name: str
     groups: tuple[str, ...]
+    asked_at_s: float = 0
 
 
 def identify_person(
@@ -97,6 +102,7 @@ def fetch_identity(
         client_id=single_sign_on.client_id,
         nonce=pending.nonce,
         started_at=pending.started_at,
+        asks_person=pending.purpose == "confirmation",
     )
     claims = verify_id_token(
         id_token,
@@ -104,10 +110,11 @@ def fetch_identity(
         expected,
         timezone.now(),
     )
+    asked_at = asked_at_s(claims)  # as it is signed
     wanted = {"email", "email_verified", single_sign_on.groups_claim}
     if metadata.userinfo_endpoint and not wanted <= claims.keys():
         claims = fetch_userinfo(metadata, tokens.get("access_token"), claims) | claims
-    return parse_identity(claims, single_sign_on.groups_claim)
+    return replace(parse_identity(claims, single_sign_on.groups_claim), asked_at_s=asked_at)
 
 
 @sensitive_variables()
@@ -175,7 +182,9 @@ def fetch_userinfo(
 
 
 def parse_identity(claims: Mapping[str, Any], groups_claim: str) -> ProviderIdentity:
-    address = claims.get("email")
+    subject, address = claims["sub"], claims.get("email")
+    if len(subject) > MAX_SUBJECT_CHARS or not subject.isprintable():
+        raise ProviderFailed(BAD_SUBJECT)
     if not isinstance(address, str) or not is_email(address):
         raise ProviderFailed(NO_ADDRESS)
     # Some providers send the word.
@@ -186,6 +195,7 @@ def parse_identity(claims: Mapping[str, Any], groups_claim: str) -> ProviderIden
     if isinstance(groups, str):
         groups = [groups]
     return ProviderIdentity(
+        subject=subject,
         address=address.lower(),
         name="".join(filter(str.isprintable, name))[:100].strip() if isinstance(name, str) else "",
         groups=tuple(group for group in groups if isinstance(group, str))[:MAX_GROUPS]

@@ -38,6 +38,10 @@ CLOCK_BEHIND = (
     "correct the clock of the provider or of this server."
 )
 EXPIRED = "The provider’s answer expired before it arrived. Start the sign-in again."
+NOT_ASKED = (
+    "The provider does not say that it asked you to sign in just now, so nothing was confirmed or "
+    "changed."
+)
 INCOMPLETE = "The provider’s answer lacks “{claim}”. Nothing was changed."
 
 LoadKeys = Callable[[bool], KeySet]  # True reads them again
@@ -46,12 +50,13 @@ LoadKeys = Callable[[bool], KeySet]  # True reads them again
 @dataclass(frozen=True, slots=True)
 class ExpectedToken:
     """What the token must say. It is issued between `started_at`, when the browser was sent to the
-    provider, and now."""
+    provider, and now; with `asks_person`, the provider also asked the person since then."""
 
     issuer: str
     client_id: str
     nonce: str
     started_at: datetime
+    asks_person: bool = False
 
 
 def verify_id_token(
@@ -68,6 +73,11 @@ def verify_id_token(
     ):
         raise ProviderFailed(OTHER_NONCE)
     check_times(claims, expected.started_at.timestamp(), now.timestamp())
+    if (
+        expected.asks_person
+        and asked_at_s(claims) < expected.started_at.timestamp() - CLOCK_LEEWAY_S
+    ):
+        raise ProviderFailed(NOT_ASKED)
     if not isinstance(claims.get("sub"), str) or not claims["sub"]:
         raise ProviderFailed(INCOMPLETE.format(claim="sub"))
     return claims
@@ -112,6 +122,13 @@ def check_times(claims: dict[str, Any], started_at: float, now: float) -> None:
         raise ProviderFailed(EXPIRED)
     if number_claim({"nbf": now, **claims}, "nbf") > now + CLOCK_LEEWAY_S:
         raise ProviderFailed(CLOCK_AHEAD.format(minutes=minutes_text(claims["nbf"] - now)))
+
+
+def asked_at_s(claims: dict[str, Any]) -> float:
+    """Return when the provider asked the person to sign in (`auth_time`); 0 if it does not say."""
+    value = claims.get("auth_time")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number else 0  # type: ignore[arg-type]  # a number
 
 
 def number_claim(claims: dict[str, Any], name: str) -> float:

@@ -35,6 +35,13 @@ def single_sign_on_team_id(session: Mapping[str, Any], user_id: int) -> UUID | N
     return UUID(team_id) if team_id and marked_user_id == str(user_id) else None
 
 
+def find_session_provider(session: Mapping[str, Any], user_id: int) -> SingleSignOn | None:
+    """Return the single sign-on that the session of this user began with, if it is still there."""
+    team_id = single_sign_on_team_id(session, user_id)
+    rows = SingleSignOn.objects.filter(team_id=team_id, secrets__is_current=True)
+    return rows.select_related("team").first() if team_id else None
+
+
 def open_memberships(session: Mapping[str, Any], user_id: int) -> QuerySet[Membership]:
     """Return the memberships of the user that the session opens."""
     memberships = Membership.objects.filter(user_id=user_id)

@@ -11,10 +11,10 @@
 
   function open(dialog) {
     if (!dialog || (dialog.open && dialog.matches(":modal"))) return;
-    const active = document.activeElement;
-    if (!active.matches("body, dialog *")) opener = active;
+    if (!document.activeElement.matches("body, dialog *")) opener = document.activeElement;
     dialog.removeAttribute("open");
     dialog.showModal();
+    if (dialog.hasAttribute("data-page")) dialog.querySelector(".dialog__body")?.prepend(...document.querySelectorAll("#toasts [data-toast]"));
     (dialog.querySelector("[autofocus]") ?? dialog.querySelector("[data-cancel]"))?.focus();
     dialog.addEventListener("close", () => closed(dialog), { once: true });
   }

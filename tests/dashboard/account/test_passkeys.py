@@ -18,6 +18,7 @@ from tests.dashboard.account.second_factor_steps import (
     read_options,
     sign_in_by_passkey,
 )
+from tests.dashboard.members.conftest import record_proof
 from tests.passkeys import HOST, SoftwarePasskey, store_passkey, store_second_factors
 
 pytestmark = pytest.mark.usefixtures("mira_signs_in")
@@ -159,6 +160,7 @@ def test_the_last_way_in_cannot_be_removed(browser, mira) -> None:
     mira.user.save()
     browser = client_at()
     browser.force_login(mira.user)
+    record_proof(browser, mira)
     browser.post(reverse("passkey-removals", args=[first.pk]))
     page = browser.post(reverse("passkey-removals", args=[second.pk]), follow=True)
     assert "is your only way to sign in" in page.content.decode()

@@ -76,12 +76,12 @@ def test_the_app_counts_only_after_its_first_code(browser) -> None:
 def test_the_set_up_asks_for_the_password_if_it_was_not_given_lately(mira, client_of) -> None:
     browser = client_of(mira)  # signed in without one
     page = browser.get(reverse("account-app")).content.decode()
-    assert "Enter your password" in page
+    assert "Confirm that it is you" in page
     assert "qr__ink" not in page
     form = {"next": reverse("account-app"), "password": "wrong"}
-    refused = browser.post(reverse("password-confirmations"), form)
+    refused = browser.post(reverse("confirmations"), form)
     assert (refused.status_code, b"This is not your password" in refused.content) == (422, True)
-    asked = browser.post(reverse("password-confirmations"), {**form, "password": PASSWORD})
+    asked = browser.post(reverse("confirmations"), {**form, "password": PASSWORD})
     assert asked["Location"] == reverse("account-app")
     assert "qr__ink" in browser.get(reverse("account-app")).content.decode()
 
@@ -92,12 +92,12 @@ def test_a_set_up_that_takes_long_is_not_lost(browser) -> None:
         page = browser.post(reverse("account-app"), {"code": totp_code(key)})
         assert len(read_codes(page.content.decode())) == 10
         other = browser.get(reverse("passkeys")).content.decode()
-        assert "Enter your password" in other, "what is new needs it"
+        assert "Confirm that it is you" in other, "what is new needs it"
 
 
 @pytest.mark.parametrize("next_page", ["https://elsewhere.example/", "//elsewhere.example"])
 def test_the_password_leads_to_no_other_site(next_page, browser) -> None:
-    response = browser.post(reverse("password-confirmations"), {"next": next_page})
+    response = browser.post(reverse("confirmations"), {"next": next_page})
     assert response["Location"].startswith("/")
     assert "elsewhere" not in response["Location"].partition("/account/")[0]
 

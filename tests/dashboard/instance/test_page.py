@@ -29,7 +29,9 @@ NEW = {"team": "Daybreak", "time_zone": "Europe/Paris", "address": "Ana@Daybreak
 
 @pytest.fixture
 def browser(operator, client_of, monkeypatch):
-    monkeypatch.setattr("dashboard.shared.recent_password.is_password_recent", lambda _: True)
+    monkeypatch.setattr(
+        "dashboard.shared.recent_authentication.is_authentication_recent", lambda _: True
+    )
     return client_of(operator)
 
 

@@ -1,4 +1,4 @@
-"""Browsers whose person gave the password a moment ago, as after a sign-in."""
+"""Browsers whose person confirmed a moment ago who they are, as after a sign-in."""
 
 from __future__ import annotations
 
@@ -22,14 +22,19 @@ def confirmed_client_of(client_of: Callable[[Membership], Client]) -> Callable[.
 
     def signed_in(membership: Membership, age_s: float = 0) -> Client:
         browser = client_of(membership)
-        session = browser.session
-        given = {"method": "password", "at": time.time() - age_s}
-        session[login.AUTHENTICATION_METHODS_SESSION_KEY] = [given]
-        session[login._AUTHENTICATION_METHODS_USER_SESSION_KEY] = user_id_to_str(membership.user)
-        session.save()
+        record_proof(browser, membership, age_s)
         return browser
 
     return signed_in
+
+
+def record_proof(browser: Client, membership: Membership, age_s: float = 0) -> None:
+    """As if the person had given the password in this session, some seconds ago."""
+    session = browser.session
+    given = {"method": "password", "at": time.time() - age_s}
+    session[login.AUTHENTICATION_METHODS_SESSION_KEY] = [given]
+    session[login._AUTHENTICATION_METHODS_USER_SESSION_KEY] = user_id_to_str(membership.user)
+    session.save()
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def test_after_five_wrong_passwords_the_right_one_waits(
     for _ in range(5):
         give(browser, priya, "admin", password="wrong")
     page = give(browser, priya, "admin", password=PASSWORD).content.decode()
-    assert "Too many wrong passwords. Nothing was changed. Wait 5 minutes." in page
+    assert "Too many attempts failed. Nothing was changed. Wait 5 minutes." in page
     assert role_of(priya) == Role.PRODUCER
 
 

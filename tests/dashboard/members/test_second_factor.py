@@ -29,11 +29,9 @@ def reset(browser, member, **form):
 
 
 @pytest.fixture
-def browser(jonas, client_of):
-    """Jonas's, an admin who has no password to ask for."""
-    jonas.user.set_unusable_password()
-    jonas.user.save()
-    return client_of(jonas)
+def browser(jonas, confirmed_client_of):
+    """Jonas's, an admin, who has just signed in."""
+    return confirmed_client_of(jonas)
 
 
 def test_an_owner_and_an_admin_see_who_has_a_second_factor(

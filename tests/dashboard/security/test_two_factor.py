@@ -85,7 +85,7 @@ def test_both_ways_ask_for_a_password_that_was_not_given_recently(
         require_two_factor(mira.team)
     browser = client_of(mira)
     page = switch(browser, on=on)
-    assert "Enter your password to confirm that it is you." in page.content.decode()
+    assert "Confirm that it is you." in page.content.decode()
     assert is_required(mira) is not on
     wrong = switch(browser, on=on, password="not the lantern")
     assert wrong.status_code == 422

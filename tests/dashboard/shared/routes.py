@@ -36,7 +36,8 @@ ROUTES = {
     "account": Route(EVERYBODY),
     "account-profile": Route(None, EVERYBODY),
     "email-withdrawals": Route(None, EVERYBODY),
-    "password-confirmations": Route(None, EVERYBODY),
+    "confirmations": Route(None, EVERYBODY),
+    "passkey-options": Route(EVERYBODY, None),
     "account-app": Route(EVERYBODY, EVERYBODY),
     "account-app-cancellations": Route(None, EVERYBODY),
     # Of the producer: what somebody else has does not exist.
@@ -243,6 +244,7 @@ ROUTES = {
     "member-token-requests": Route(None, MANAGERS, of="membership"),
     "member-sign-outs": Route(None, MANAGERS, of="membership"),
     "member-second-factor-resets": Route(MANAGERS, MANAGERS, of="membership"),
+    "member-provider-link-removals": Route(OWNERS, OWNERS, of="membership"),
     "team-time-zone": Route(None, frozenset({Role.OWNER})),
     "tokens": Route(EVERYBODY, KEEPERS),
     "token-removals": Route(MAKERS, MAKERS, of="token"),

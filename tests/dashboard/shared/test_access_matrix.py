@@ -40,8 +40,9 @@ NOTHING = {
 # to another team.
 OPEN_ROUTES = {
     *("two-factor-required", "team", "theme", "session", "account", "account-profile"),
-    *("email-withdrawals", "password-confirmations", "account-app", "account-app-cancellations"),
+    *("email-withdrawals", "confirmations", "account-app", "account-app-cancellations"),
     *("account-app-removals", "recovery-codes", "passkeys", "passkey-names", "passkey-removals"),
+    "passkey-options",
     *("session-ends", "other-session-ends", "account-notifications"),
 }
 job, team = access.job, access.team  # the fixtures

@@ -78,8 +78,9 @@ def sign_in_at_provider(
 
     def sign_in(browser: Client, address: str, **claims: object) -> Any:
         said = {"email": address, "email_verified": True, "name": "Sam Okafor", **claims}
-        provider.add_person(address, **said)
-        location = provider.approve(start(browser, single_sign_on), address)
+        subject = address.lower()
+        provider.add_person(subject, **said)
+        location = provider.approve(start(browser, single_sign_on), subject)
         return come_back(browser, location, follow=True)
 
     return sign_in

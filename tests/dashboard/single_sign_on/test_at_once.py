@@ -15,7 +15,7 @@ from dashboard.single_sign_on.actions import admit_person
 from tests.dashboard.single_sign_on.conftest import create_single_sign_on
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SAM = ProviderIdentity("sam@northlight.example", "Sam Okafor", ("studio",))
+SAM = ProviderIdentity("sam", "sam@northlight.example", "Sam Okafor", ("studio",))
 
 
 @pytest.fixture

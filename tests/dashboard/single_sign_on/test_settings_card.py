@@ -19,6 +19,7 @@ from dashboard.shared.openid.client_secret import decrypt_client_secret
 from proxyapi.credentials import encryption
 from proxyapi.refusals import Refusal
 from proxyapi.upstream.secret import Secret
+from tests.dashboard.members.conftest import record_proof
 from tests.dashboard.single_sign_on.conftest import (
     CLIENT_SECRET,
     come_back,
@@ -41,16 +42,16 @@ FORM = {
 
 @pytest.fixture
 def owner(mira, client_of) -> Client:
-    """Mira's browser; she has no password, so none is asked for."""
-    mira.user.set_unusable_password()
-    mira.user.save()
-    return client_of(mira)
+    """Mira's browser, in which she has just signed in."""
+    browser: Client = client_of(mira)
+    record_proof(browser, mira)
+    return browser
 
 
 def test_the_password_is_asked_for_and_the_form_is_kept_meanwhile(mira, client_of, provider):
     answer = client_of(mira).post(reverse("sso-settings"), {**FORM, "issuer": provider.issuer})
     html = answer.content.decode()
-    assert "Enter your password to confirm that it is you." in html
+    assert "Confirm that it is you." in html
     assert '<input type="hidden" name="group_3" value="studio">' in html
     assert not SingleSignOn.objects.exists()
 
