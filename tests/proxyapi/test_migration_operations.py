@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from django.db import connection, models
@@ -46,7 +47,7 @@ def undo(migration: Migration, state: ProjectState) -> None:
 
 def described_tables() -> dict[str, list[str]]:
     """Columns and constraints of each of the tables that is there."""
-    introspection, found = connection.introspection, {}
+    introspection, found = connection.introspection, dict[str, list[str]]()
     with connection.cursor() as cursor:
         for name in TABLES & set(introspection.table_names(cursor)):
             columns = introspection.get_table_description(cursor, name)
@@ -73,7 +74,7 @@ def test_it_renders_each_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
     rendered: list[str] = []
     render = ModelState.render
 
-    def note(model: ModelState, apps: object) -> object:
+    def note(model: ModelState, apps: Any) -> Any:
         rendered.append(model.name)
         return render(model, apps)
 
