@@ -12,6 +12,7 @@ from dashboard.startup_checks import run_startup_checks_in_thread
 from proxyapi import redis_client
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+gc.disable()  # until all is loaded: there is nothing to collect before
 django_application = get_asgi_application()
 
 from dashboard.shared.live.stream_app import StreamApp  # noqa: E402 - models come after the set-up
@@ -25,3 +26,4 @@ redis_client.use_page_timeout()
 get_resolver().url_patterns  # noqa: B018 - loads every view
 gc.collect()
 gc.freeze()
+gc.enable()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import ssl
+from datetime import UTC, datetime
 from typing import Any
 
 from celery import Celery
@@ -23,6 +24,8 @@ from dashboard.startup_checks import run_startup_checks
 VISIBILITY_TIMEOUT_S = 600
 TLS_OPTIONS = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
 SLOW_QUEUE, POST_QUEUE = {"queue": "slow"}, {"queue": "post"}
+# Of an entry that runs as soon as beat starts, not an interval later. Readiness waits for the tick.
+DUE_AT_ONCE = {"last_run_at": datetime(2026, 1, 1, tzinfo=UTC)}
 
 # `celery -A dashboard` starts here, without the default that manage.py sets.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
@@ -99,7 +102,7 @@ app.conf.update(
     redbeat_lock_timeout=25,
     redbeat_redis_options={"socket_connect_timeout": 5, "health_check_interval": 10},
     beat_schedule={
-        "tick": beat_entry(1.0, "proxyapi.tasks.tick", expires=5),
+        "tick": beat_entry(1.0, "proxyapi.tasks.tick", expires=5) | DUE_AT_ONCE,
         "slow": beat_entry(10.0, "proxyapi.tasks.answer_slow_ping"),
         "refresh": beat_entry(60.0, "proxyapi.tasks.refresh_due_accounts"),
         "service-quarters": beat_entry(60.0, "proxyapi.tasks.count_service_quarters"),

@@ -253,6 +253,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "dashboard.static_files.bundles.BundlingStorage"},
 }
 SERVESTATIC_ALLOW_ALL_ORIGINS = False  # only pages of this site use the files
+SERVESTATIC_KEEP_ONLY_HASHED_FILES = True  # pages link no others
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],

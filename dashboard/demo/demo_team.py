@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
+from django.contrib.auth.hashers import make_password
 from django.db import transaction
 
 from dashboard import private_file
@@ -66,60 +68,90 @@ TRIAL_ACCOUNT = {
 }
 
 
-def create_demo(portal: str, sandbox: SandboxAdmin, *, with_past: bool) -> Path:
-    """Create the demo in one transaction and return the path of the file with the sign-ins.
+class DemoPassword(NamedTuple):
+    plain: str
+    hashed: str
 
-    Without a past the team has an unused account. What the sandbox made for a start that was killed
-    stays there unused. Raises `Refusal` if the sandbox rejects a token, `OSError` if it does not
-    answer, and what `store_past` raises.
+
+@dataclass(frozen=True, slots=True)
+class DemoParts:
+    """What the demo consists of besides rows of the database."""
+
+    passwords: list[DemoPassword]  # of `DEMO_PEOPLE`, in their order
+    past: history.PastReplay | None
+    accounts: list[dict[str, Any]]  # the shared one, then the spare ones; each with its token
+    tokens: list[str]  # of the shared account, in the order of `TOKEN_OWNERS`
+
+
+def make_demo_parts(sandbox: SandboxAdmin, *, with_past: bool) -> DemoParts:
+    """Hash the passwords, wait for the sandbox, and make the accounts there.
+
+    It needs no database, so `manage.py prepare` does it while one is migrated. Without a past the
+    team has an unused account. What the sandbox made for a start that was killed stays there
+    unused. Raises `OSError` if the sandbox does not answer.
     """
+    passwords = [make_demo_password() for _ in DEMO_PEOPLE]
+    sandbox.wait_until_ready()
     past = None
     if with_past:
         zone = ZoneInfo(settings.TIME_ZONE)
         past = history.replay_past(sandbox, SHARED_ACCOUNT, TOKEN_OWNERS, zone)
     shared = past.account.account if past else sandbox.create_account(SHARED_ACCOUNT)
-    spare, trial = (sandbox.create_account(account) for account in (SPARE_ACCOUNT, TRIAL_ACCOUNT))
-    with transaction.atomic():
-        team = Team.objects.create(
-            name=DEMO_TEAM_NAME, tenant=Tenant.objects.create(time_zone=settings.TIME_ZONE)
-        )
-        default_rules.create_default_rules(team)
-        people = [add_demo_member(team, person) for person in DEMO_PEOPLE]
-        issued = (
-            past.account.tokens if past else [sandbox.create_token(shared) for _ in TOKEN_OWNERS]
-        )
-        owners = [
-            membership
-            for membership, person in zip(team.memberships.all(), DEMO_PEOPLE, strict=True)
-            if person.has_token
-        ]
-        stored = [
-            add_member_token(by=membership, pasted=Secret(token))
-            for membership, token in zip(owners, issued, strict=True)
-        ]
-        if past:
-            history.store_past(team, past, stored)
-        demo_data = {
-            "portal": portal,
-            "sandbox": sandbox.address,
-            "people": people,
-            "accounts": [
-                {"email": account["email"], "token": account["token"]}
-                for account in (shared, spare, trial)
-            ],
-        }
-        return write_demo_file(settings.VAR / "demo.json", demo_data)
+    tokens = past.account.tokens if past else [sandbox.create_token(shared) for _ in TOKEN_OWNERS]
+    spare_accounts = [sandbox.create_account(fields) for fields in (SPARE_ACCOUNT, TRIAL_ACCOUNT)]
+    return DemoParts(passwords, past, [shared, *spare_accounts], tokens)
 
 
-def add_demo_member(team: Team, person: DemoPerson) -> dict[str, str]:
-    password = secrets.token_urlsafe(12)
+def make_demo_password() -> DemoPassword:
+    plain = secrets.token_urlsafe(12)
+    return DemoPassword(plain, make_password(plain))
+
+
+@transaction.atomic
+def store_demo(portal: str, sandbox: SandboxAdmin, parts: DemoParts) -> Path:
+    """Create the demo in one transaction and return the path of the file with the sign-ins.
+
+    Raises `Refusal` if the sandbox rejects a token, `OSError` if it does not answer, and what
+    `store_past` raises.
+    """
+    team = Team.objects.create(
+        name=DEMO_TEAM_NAME, tenant=Tenant.objects.create(time_zone=settings.TIME_ZONE)
+    )
+    default_rules.create_default_rules(team)
+    people = [
+        add_demo_member(team, person, password)
+        for person, password in zip(DEMO_PEOPLE, parts.passwords, strict=True)
+    ]
+    owners = [
+        membership
+        for membership, person in zip(team.memberships.all(), DEMO_PEOPLE, strict=True)
+        if person.has_token
+    ]
+    stored = [
+        add_member_token(by=membership, pasted=Secret(token))
+        for membership, token in zip(owners, parts.tokens, strict=True)
+    ]
+    if parts.past:
+        history.store_past(team, parts.past, stored)
+    demo_data = {
+        "portal": portal,
+        "sandbox": sandbox.address,
+        "people": people,
+        "accounts": [
+            {"email": account["email"], "token": account["token"]} for account in parts.accounts
+        ],
+    }
+    return write_demo_file(settings.VAR / "demo.json", demo_data)
+
+
+def add_demo_member(team: Team, person: DemoPerson, password: DemoPassword) -> dict[str, str]:
     # As at /setup/, the first owner operates the installation.
     is_operator = person.role is Role.OWNER
-    user = User.objects.create_user(
-        person.email, password, name=person.name, is_superuser=is_operator
+    user = User.objects.create(
+        email=person.email, password=password.hashed, name=person.name, is_superuser=is_operator
     )
     Membership.objects.create(team=team, user=user, role=person.role)
-    sign_in = {"name": person.name, "email": person.email, "password": password}
+    sign_in = {"name": person.name, "email": person.email, "password": password.plain}
     return {**sign_in, "role": person.role.value}
 
 

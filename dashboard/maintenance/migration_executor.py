@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import psycopg.errors
 from django.db import OperationalError, connection
 from django.db.migrations import Migration
 from django.db.migrations.executor import MigrationExecutor
@@ -20,6 +19,7 @@ from django.db.migrations.state import ProjectState
 OUR_APPS = ("dashboard", "proxyapi")
 ADVISORY_LOCK = 0x5245454C  # any number, the same in every release
 TABLE_LOCK_TIMEOUT = "2s"  # other queries on the table wait that long too
+LOCK_NOT_AVAILABLE = "55P03"  # SQLSTATE of PostgreSQL; psycopg is imported only where it is used
 MIGRATION_RETRY_S = 3.0  # pause in which other queries catch up
 MIGRATION_TIMEOUT_S = 600.0  # then the start fails, so that an operator notices
 
@@ -58,6 +58,10 @@ class AtomicMigrationExecutor(MigrationExecutor):
         return state
 
 
+def is_database_empty() -> bool:
+    return not connection.introspection.table_names()
+
+
 def is_migrated() -> bool:
     """True if every migration of this release is applied; a later release may have more."""
     executor = MigrationExecutor(connection)
@@ -83,9 +87,13 @@ def check_released_schema() -> None:
 
 
 def apply_migrations() -> None:
-    executor = AtomicMigrationExecutor(connection)
-    executor.loader.check_consistent_history(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
+    """Those of other apps come first: while our models are in Django's state, each change of a
+    table that refers to users renders all of them again."""
+    for is_ours in (False, True):
+        executor = AtomicMigrationExecutor(connection)
+        executor.loader.check_consistent_history(connection)
+        leaf_nodes = executor.loader.graph.leaf_nodes()
+        executor.migrate([node for node in leaf_nodes if (node[0] in OUR_APPS) is is_ours])
 
 
 def migrate_with_retries(timeout_s: float = MIGRATION_TIMEOUT_S) -> None:
@@ -102,7 +110,7 @@ def migrate_with_retries(timeout_s: float = MIGRATION_TIMEOUT_S) -> None:
             try:
                 apply_migrations()
             except OperationalError as error:
-                if not isinstance(error.__cause__, psycopg.errors.LockNotAvailable):
+                if getattr(error.__cause__, "sqlstate", None) != LOCK_NOT_AVAILABLE:
                     raise
                 if time.monotonic() + MIGRATION_RETRY_S > deadline:
                     raise MigrationBlockedError from error

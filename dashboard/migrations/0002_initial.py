@@ -5,6 +5,8 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
+from proxyapi.migration_operations import CreateModels
+
 
 class Migration(migrations.Migration):
 
@@ -15,7 +17,7 @@ class Migration(migrations.Migration):
         ('proxyapi', '0001_initial'),
     ]
 
-    operations = [
+    operations = [CreateModels([
         migrations.CreateModel(
             name='AuditChainCheck',
             fields=[
@@ -247,6 +249,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='labels', to='dashboard.team')),
+                ('jobs', models.ManyToManyField(related_name='labels', through='dashboard.VideoLabel', to='proxyapi.job')),
             ],
             options={
                 'ordering': ('key',),
@@ -565,9 +568,4 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('single_sign_on', 'is_current'), name='single_sign_on_secret_once')],
             },
         ),
-        migrations.AddField(
-            model_name='label',
-            name='jobs',
-            field=models.ManyToManyField(related_name='labels', through='dashboard.VideoLabel', to='proxyapi.job'),
-        ),
-    ]
+    ])]

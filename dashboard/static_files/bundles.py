@@ -55,19 +55,23 @@ STORYBOARD_STYLE_BUNDLE = StaticBundle("css/storyboards.css", "css/storyboards/"
 SCRIPT_BUNDLE = StaticBundle("js/reelroom.js", "js/shell/")
 
 
-BUNDLES = (
+STYLE_BUNDLES = (
     STYLE_BUNDLE,
     STUDIO_STYLE_BUNDLE,
     ASSET_STYLE_BUNDLE,
     CLIPS_STYLE_BUNDLE,
     CONSOLE_STYLE_BUNDLE,
     STORYBOARD_STYLE_BUNDLE,
-    SCRIPT_BUNDLE,
 )
+BUNDLES = (*STYLE_BUNDLES, SCRIPT_BUNDLE)
 
 
 class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """ServeStatic's storage of hashed and compressed files, with the bundles added."""
+    """ServeStatic's storage of hashed and compressed files, with the bundles added.
+
+    The parts of style sheets are left out: no page links them then, and to compress files is most
+    of the work. A script of the shell may also be linked by itself.
+    """
 
     def post_process(
         self, paths: dict[str, Any], dry_run: bool = False, **options: Any
@@ -79,8 +83,11 @@ class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[mis
             for bundle in BUNDLES:
                 parts = (self.read_text(part) for part in bundle.parts(paths))
                 self.replace_text(bundle.name, "\n".join(parts))
+            style_parts = {part for bundle in STYLE_BUNDLES for part in bundle.parts(paths)}
+            for name in style_parts:
+                self.delete(name)
             paths = {
-                **paths,
+                **{name: found for name, found in paths.items() if name not in style_parts},
                 **{added.name: (self, added.name) for added in BUNDLES},
             }
         yield from super().post_process(paths, dry_run, **options)

@@ -6,6 +6,8 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import migrations, models
 
+from proxyapi.migration_operations import CreateModels
+
 
 class Migration(migrations.Migration):
 
@@ -15,7 +17,7 @@ class Migration(migrations.Migration):
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
-    operations = [
+    operations = [CreateModels([
         migrations.CreateModel(
             name='DatabaseEpoch',
             fields=[
@@ -754,4 +756,4 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['storyboard', 'position'], name='scene_in_order')],
             },
         ),
-    ]
+    ])]

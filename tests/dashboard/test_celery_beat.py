@@ -12,6 +12,7 @@ from celery.beat import Service
 from django.conf import settings
 from redbeat.schedulers import RedBeatSchedulerEntry, ensure_conf, get_redis
 
+from dashboard.celery import app as site_app
 from dashboard.celery_beat import REDIS_RETRY_S, ResilientScheduler
 
 
@@ -106,6 +107,17 @@ def test_a_clock_that_was_put_back_holds_nothing_up(how, beat, monkeypatch):
     assert entry.last_run_at <= now - behind
     due_at = get_redis(beat.app).zscore(ensure_conf(beat.app).schedule_key, entry.key)
     assert due_at <= (now - behind + timedelta(hours=1)).timestamp() + 1
+
+
+@pytest.mark.parametrize(("name", "is_due"), [("tick", True), ("alerts", False)])
+def test_the_first_tick_is_due_as_soon_as_a_beat_starts(name, is_due, beat):
+    """A start is ready once a worker has run it."""
+    beat.app.conf.beat_schedule = {name: site_app.conf.beat_schedule[name]}
+    beat.setup_schedule()
+    key = RedBeatSchedulerEntry.generate_key(beat.app, name)
+    assert RedBeatSchedulerEntry.from_key(key, app=beat.app).is_due()[0] is is_due
+    due_at = get_redis(beat.app).zscore(ensure_conf(beat.app).schedule_key, key)
+    assert (due_at <= beat.app.now().timestamp()) is is_due
 
 
 def test_a_queue_that_nobody_empties_does_not_grow_for_ever(beat, monkeypatch):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from allauth.mfa.adapter import get_adapter
-from qrcode.main import QRCode
 
 from dashboard.models import User
 
@@ -23,6 +22,8 @@ class AppSetUp:
 
 
 def build_app_set_up(user: User, secret: str) -> AppSetUp:
+    from qrcode.main import QRCode  # imports all of Pillow where that is installed
+
     url = get_adapter().build_totp_url(user, secret)
     code = QRCode(border=0)
     code.add_data(url)

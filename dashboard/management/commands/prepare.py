@@ -6,6 +6,7 @@ Each step does nothing if nothing is to do, so it runs before every start.
 
 from __future__ import annotations
 
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from io import StringIO
 from typing import Any
 
@@ -14,7 +15,9 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError, connection
 
+from dashboard.demo.demo_team import DemoParts
 from dashboard.maintenance import migration_executor
+from dashboard.management.commands import seed_demo
 from dashboard.models import User
 from dashboard.monitoring import readiness
 from dashboard.static_files import releases
@@ -26,17 +29,31 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *_: Any, **__: Any) -> None:
-        self.migrate()
-        # A missing encryption key stops the start here instead of failing for each token later.
-        call_command("check", databases=["default"], stdout=StringIO())
-        self.collect()
-        if readiness.check_redis():
-            raise CommandError("Redis does not answer. Check REDIS_URL.")
-        self.recover()
-        if settings.VIDEO_API_IS_SANDBOX and settings.DEMO != "none":
-            call_command("seed_demo", stdout=self.stdout)
-        elif not User.objects.exists():
-            call_command("create_setup_code", stdout=self.stdout)
+        with ThreadPoolExecutor(max_workers=1) as executor:
+            demo_parts = self.make_first_demo_parts(executor)
+            self.migrate()
+            # A missing encryption key stops the start here instead of failing for each token later.
+            call_command("check", databases=["default"], stdout=StringIO())
+            self.collect()
+            if readiness.check_redis():
+                raise CommandError("Redis does not answer. Check REDIS_URL.")
+            self.recover()
+            if self.wants_demo():
+                call_command("seed_demo", parts=demo_parts, stdout=self.stdout)
+            elif not User.objects.exists():
+                call_command("create_setup_code", stdout=self.stdout)
+
+    def wants_demo(self) -> bool:
+        return bool(settings.VIDEO_API_IS_SANDBOX) and settings.DEMO != "none"
+
+    def make_first_demo_parts(self, executor: Executor) -> Future[DemoParts] | None:
+        """What the demo needs of the sandbox, made while a new database is migrated: nearly all of
+        the work is that of the sandbox's process."""
+        try:
+            is_first_start = self.wants_demo() and migration_executor.is_database_empty()
+        except OperationalError:  # `migrate` reports it
+            return None
+        return executor.submit(seed_demo.make_parts) if is_first_start else None
 
     def migrate(self) -> None:
         try:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import Future
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.demo import demo_team
+from dashboard.demo.demo_team import DemoParts
 from dashboard.demo.sandbox_admin import SandboxAdmin
 from dashboard.models import Team
 from proxyapi.rate_limiter import RateLimitExhausted
@@ -19,8 +21,9 @@ from proxyapi.upstream.errors import UpstreamError
 class Command(BaseCommand):
     help = "Creates the demo team Northlight once. Works only with the sandbox."
     requires_system_checks: list[str] = []
+    stealth_options = ("parts",)  # for `call_command`: made before the database was migrated
 
-    def handle(self, *_: Any, **__: Any) -> None:
+    def handle(self, *_: Any, parts: Future[DemoParts] | None = None, **__: Any) -> None:
         if not settings.VIDEO_API_IS_SANDBOX:
             raise CommandError(
                 "The demo team needs the sandbox, but VIDEO_API_BASE_URL is another service."
@@ -30,10 +33,8 @@ class Command(BaseCommand):
             demo_team.update_demo_addresses(portal_address(), sandbox.address)
             return
         try:
-            sandbox.wait_until_ready()
-            demo_file = demo_team.create_demo(
-                portal_address(), sandbox, with_past=settings.DEMO == "full"
-            )
+            made = parts.result() if parts else make_parts()
+            demo_file = demo_team.store_demo(portal_address(), sandbox, made)
         except OSError as error:
             raise CommandError(
                 f"The sandbox at {sandbox.address} does not answer: {error}"
@@ -48,6 +49,11 @@ class Command(BaseCommand):
                 f"The sandbox's token was not accepted: {refusal.sentence}"
             ) from None
         self.stdout.write(f"Created the demo team. {demo_file} has the sign-ins.")
+
+
+def make_parts() -> DemoParts:
+    sandbox = SandboxAdmin(settings.VIDEO_API_BASE_URL)
+    return demo_team.make_demo_parts(sandbox, with_past=settings.DEMO == "full")
 
 
 def portal_address() -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from django.apps import apps
+from django.contrib.auth.hashers import check_password
 from django.core.management import CommandError, call_command
 from django.db.models import Sum
 from django.utils import timezone
@@ -22,6 +23,7 @@ from dashboard.demo.history import build
 from dashboard.demo.history.account import OPENING_CREDITS, OUTSIDE_SPENDS
 from dashboard.demo.history.plan import PAST_DAYS, OptionPool, plan_videos
 from dashboard.demo.sandbox_admin import SandboxAdmin
+from dashboard.management.commands import seed_demo
 from dashboard.models import (
     AlertEvent,
     AlertKind,
@@ -214,6 +216,18 @@ def test_a_second_start_changes_nothing(sandbox):
 
     assert row_counts() == rows
     assert {**sandbox.world.snapshot(), "note": []} == {**world, "note": []}
+
+
+@pytest.mark.parametrize("demo", ["full", "empty"])
+def test_what_is_made_while_the_database_is_migrated_asks_no_database(sandbox, settings, demo):
+    """Without the mark `django_db` a query fails."""
+    settings.DEMO = demo
+    parts = seed_demo.make_parts()
+
+    assert len(parts.tokens) == len(set(parts.tokens)) == 3
+    assert len({account["token"] for account in parts.accounts}) == 3
+    assert all(check_password(*password) for password in parts.passwords)
+    assert (parts.past is not None) == (demo == "full")
 
 
 @pytest.mark.django_db

@@ -77,7 +77,9 @@ def test_what_was_put_off_to_the_end_is_done(migration: Migration) -> None:
     assert [it["foreign_key"] for it in on_team if it["foreign_key"]] == [("dashboard_team", "id")]
 
 
-def test_only_what_is_missing_is_applied(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def applied(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """The migrations that would be applied, of which none is."""
     applied: list[tuple[str, str]] = []
 
     def note(
@@ -90,6 +92,10 @@ def test_only_what_is_missing_is_applied(monkeypatch: pytest.MonkeyPatch) -> Non
         return state
 
     monkeypatch.setattr(migration_executor.AtomicMigrationExecutor, "apply_migration", note)
+    return applied
+
+
+def test_only_what_is_missing_is_applied(applied: list[tuple[str, str]]) -> None:
     migration_executor.apply_migrations()
     assert applied == []
     missing = "sessions", "0001_initial"
@@ -100,3 +106,14 @@ def test_only_what_is_missing_is_applied(monkeypatch: pytest.MonkeyPatch) -> Non
     finally:
         recorder.record_applied(*missing)
     assert applied == [missing]
+
+
+def test_other_apps_are_migrated_before_there_are_models_of_ours_to_render(
+    applied: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MigrationRecorder, "applied_migrations", lambda _: {})
+    migration_executor.apply_migrations()
+    of_others = {key for key in applied if key[0] not in migration_executor.OUR_APPS}
+    assert {"account", "mfa", "sessions", "usersessions"} <= {app for app, _ in of_others}
+    before = set(applied[: applied.index(("proxyapi", "0001_initial"))])
+    assert before == of_others | {("dashboard", "0001_initial")}

@@ -15,6 +15,8 @@ from dashboard.static_files.bundles import (
     SCRIPT_BUNDLE,
     STUDIO_STYLE_BUNDLE,
     STYLE_BUNDLE,
+    STYLE_BUNDLES,
+    BundlingStorage,
     StaticBundle,
     files_to_link,
 )
@@ -34,8 +36,8 @@ def test_every_component_is_linked_once(bundle: StaticBundle) -> None:
 
 
 @pytest.fixture
-def collected_static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder where our files were collected."""
+def collected_static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BundlingStorage:
+    """Where our files were collected."""
     storage = bundles.BundlingStorage(location=tmp_path, base_url="/static/")
     monkeypatch.setattr(bundles, "staticfiles_storage", storage)
     found = {}
@@ -46,32 +48,45 @@ def collected_static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                 with source.open(name) as file:
                     storage.save(name, file)
     list(storage.post_process(found))
-    return tmp_path
+    return storage
 
 
-def test_collecting_lays_the_sheets_behind_each_other(collected_static: Path) -> None:
-    one = (collected_static / STYLE_BUNDLE.name).read_text()
+def collected_text(storage: BundlingStorage, name: str) -> str:
+    return Path(storage.path(storage.stored_name(name))).read_text()
+
+
+def test_collecting_lays_the_sheets_behind_each_other(collected_static: BundlingStorage) -> None:
+    one = collected_text(collected_static, STYLE_BUNDLE.name)
     assert one.index("--paper:") < one.index(".btn") < one.index(".card")
     assert "/*" not in one
     assert "\n  " not in one
     assert ".table :is(th,td){" in one
     assert files_to_link(STYLE_BUNDLE) == [STYLE_BUNDLE.name]
-    studio = (collected_static / STUDIO_STYLE_BUNDLE.name).read_text()
+    studio = collected_text(collected_static, STUDIO_STYLE_BUNDLE.name)
     assert ".steps" in studio and ".steps" not in one
 
 
-def test_collecting_lays_the_scripts_of_every_page_behind_each_other(
-    collected_static: Path,
+def test_the_parts_of_sheets_and_unhashed_names_are_not_collected(
+    collected_static: BundlingStorage,
 ) -> None:
-    one = (collected_static / SCRIPT_BUNDLE.name).read_text()
+    sheets = {path.name for path in Path(collected_static.location).rglob("*.css")}
+    hashed = collected_static.hashed_files
+    assert sheets == {Path(hashed[bundle.name]).name for bundle in STYLE_BUNDLES}
+    assert not (Path(collected_static.location) / SCRIPT_BUNDLE.name).exists()
+
+
+def test_collecting_lays_the_scripts_of_every_page_behind_each_other(
+    collected_static: BundlingStorage,
+) -> None:
+    one = collected_text(collected_static, SCRIPT_BUNDLE.name)
     for path in (STATIC / SCRIPT_BUNDLE.folder).iterdir():
         assert jsmin(path.read_text()) in one
     assert files_to_link(SCRIPT_BUNDLE) == [SCRIPT_BUNDLE.name]
 
 
-def test_collecting_minifies_the_script_of_one_page(collected_static: Path) -> None:
+def test_collecting_minifies_the_script_of_one_page(collected_static: BundlingStorage) -> None:
     script = STATIC / "js" / "countdown.js"
     assert script.read_text().startswith("//")
-    collected = (collected_static / "js" / script.name).read_text()
+    collected = collected_text(collected_static, f"js/{script.name}")
     assert "//" not in collected
     assert len(collected) < len(script.read_text())
