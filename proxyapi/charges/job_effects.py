@@ -58,11 +58,7 @@ def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> No
     """
     now = timezone.now()
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
-    if (
-        job
-        and charge.operation in CHARGED_CREATE_OPERATIONS
-        and not evidence.created_resource_id(charge, record)
-    ):
+    if job and is_resource_unidentified(job, charge, record):
         mark_unidentified_resource(charge, now)
         return
     result = build_kept_result(charge, record, data)
@@ -80,8 +76,16 @@ def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> No
         publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 
+def is_resource_unidentified(job: Job, charge: Charge, record: UpstreamRecord) -> bool:
+    """Whether the id of the resource is neither in the record nor stored: its answer was lost, or
+    the database was restored to a time before the resource was created."""
+    is_created = charge.operation in CHARGED_CREATE_OPERATIONS
+    is_needed = is_created or (charge.operation in RENDER_OPERATIONS and not job.remote_id)
+    return is_needed and not evidence.created_resource_id(charge, record)
+
+
 def mark_unidentified_resource(charge: Charge, now: datetime) -> None:
-    """Mark a paid resource whose id was only in the lost answer, so that it cannot be polled.
+    """Mark a paid resource whose id is unknown, so that it cannot be polled.
 
     The job stays a draft, which a person may pay for again knowingly; nothing is sent
     automatically.
@@ -137,6 +141,7 @@ def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime)
         job.remote_id = evidence.created_resource_id(charge, record)
         start_job(job, charge, now, evidence.reported_status(charge, record)[:60])
     elif charge.operation in RENDER_OPERATIONS and job.state != JobState.RUNNING:
+        job.remote_id = job.remote_id or evidence.created_resource_id(charge, record)
         start_job(job, charge, now)
     elif draft and charge.operation in SCRIPT_OPERATIONS and (script := script_text(record)):
         ScriptVersion.objects.keep_current_script(draft)

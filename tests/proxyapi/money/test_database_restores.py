@@ -57,6 +57,16 @@ def test_a_charge_that_is_not_in_the_backup_is_restored_from_the_log(in_process,
     assert (found.wrong, found.settled) == ([], 1)
 
 
+@pytest.mark.parametrize("put_back_at", ["answered", "done"])
+def test_a_film_that_was_created_after_the_backup_is_identified_or_shown_to_people(
+    in_process, put_back_at
+):
+    found = RestoreTally()
+    way = "restored without the charge log"
+    order_with_restore(in_process, "text_to_scene.render", "pressed", put_back_at, way, found)
+    assert found.wrong == []
+
+
 def test_the_commands_restore_a_backup_and_nothing_is_sent_again(in_process, tmp_path, monkeypatch):
     use_postgres_tools(monkeypatch)
     file = str(tmp_path / "monday.zip")
