@@ -134,7 +134,7 @@ class RecentAuthenticationForm(PortalForm):
     @property
     def was_asked(self) -> bool:
         """Whether the form was sent with the question in it."""
-        return CREDENTIAL_FIELD in self.data
+        return CREDENTIAL_FIELD in self.data or "password" in self.data
 
     def must_confirm(self) -> bool:
         return self.asks_confirmation

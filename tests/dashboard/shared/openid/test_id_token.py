@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -41,10 +42,12 @@ def token(key: Any = KEY, alg: str = "RS256", **changes: Any) -> str:
     return jwt.encode(header, claims(**changes), key, algorithms=[alg])
 
 
-def verify(text: str, *key_sets: KeySet, now: datetime = NOW) -> Changes:
+def verify(
+    text: str, *key_sets: KeySet, now: datetime = NOW, expected: ExpectedToken = EXPECTED
+) -> Changes:
     """Each time the keys are read, the next set is there."""
     sets = iter(key_sets or (KeySet([KEY]), KeySet([KEY])))
-    return verify_id_token(text, lambda _: next(sets), EXPECTED, now)
+    return verify_id_token(text, lambda _: next(sets), expected, now)
 
 
 def sentence_of(call: Callable[[], object]) -> str:
@@ -94,6 +97,24 @@ def test_two_audiences_are_fine_if_we_asked_for_it() -> None:
 def test_a_minute_of_clock_skew_is_taken(shift_s: int) -> None:
     at = int(NOON.timestamp())
     assert verify(token(iat=at + shift_s, exp=at + 300), now=NOON)
+
+
+@pytest.mark.parametrize(
+    ("asked", "counts"),
+    [
+        *((seconds, True) for seconds in (-60, 0, 80)),
+        *((said, False) for said in (-61, 81, None, "0", True, float("nan"), float("inf"))),
+    ],
+)
+def test_the_person_was_asked_since_the_browser_went_there(asked: Any, counts: bool) -> None:
+    said = int(NOON.timestamp()) + asked if asked.__class__ is int else asked
+    expected = replace(EXPECTED, asks_person=True)
+    if counts:
+        assert verify(token(auth_time=said), expected=expected)
+    else:
+        sentence = sentence_of(lambda: verify(token(auth_time=said), expected=expected))
+        assert "does not say that it asked you" in sentence
+    assert verify(token(auth_time=said)), "a sign-in does not need it"
 
 
 def test_a_signature_of_another_key_is_refused() -> None:

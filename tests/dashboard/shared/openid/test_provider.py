@@ -131,13 +131,15 @@ def test_an_error_of_the_provider_is_said_in_its_words(error: object, sentence: 
     ],
 )
 def test_an_identity_needs_a_verified_address(claims: dict[str, Any], sentence: str) -> None:
-    assert sentence in sentence_of(lambda: code_exchange.parse_identity(claims, "groups"))
+    assert sentence in sentence_of(
+        lambda: code_exchange.parse_identity({"sub": "1", **claims}, "groups")
+    )
 
 
 def test_groups_of_an_odd_shape_are_none(answers: Answers) -> None:
     said = {"email": "A@b.example", "email_verified": "true", "name": "Sam\x1b Okafor\n"}
     for groups in (None, 7, {"studio": True}, [7, None]):
-        identity = code_exchange.parse_identity({**said, "groups": groups}, "groups")
+        identity = code_exchange.parse_identity({"sub": "1", **said, "groups": groups}, "groups")
         assert (identity.address, identity.name, identity.groups) == (
             "a@b.example",
             "Sam Okafor",
