@@ -58,10 +58,6 @@ class AtomicMigrationExecutor(MigrationExecutor):
         return state
 
 
-def is_database_empty() -> bool:
-    return not connection.introspection.table_names()
-
-
 def is_migrated() -> bool:
     """True if every migration of this release is applied; a later release may have more."""
     executor = MigrationExecutor(connection)

@@ -16,7 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import OperationalError, connection
 
 from dashboard.demo.demo_team import DemoParts
-from dashboard.maintenance import migration_executor
+from dashboard.maintenance import backups, migration_executor
 from dashboard.management.commands import seed_demo
 from dashboard.models import User
 from dashboard.monitoring import readiness
@@ -30,7 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **__: Any) -> None:
         with ThreadPoolExecutor(max_workers=1) as executor:
-            demo_parts = self.make_first_demo_parts(executor)
+            demo_parts = self.make_missing_demo_parts(executor)
             self.migrate()
             # A missing encryption key stops the start here instead of failing for each token later.
             call_command("check", databases=["default"], stdout=StringIO())
@@ -46,14 +46,14 @@ class Command(BaseCommand):
     def wants_demo(self) -> bool:
         return bool(settings.VIDEO_API_IS_SANDBOX) and settings.DEMO != "none"
 
-    def make_first_demo_parts(self, executor: Executor) -> Future[DemoParts] | None:
+    def make_missing_demo_parts(self, executor: Executor) -> Future[DemoParts] | None:
         """What the demo needs of the sandbox, made while a new database is migrated: nearly all of
         the work is that of the sandbox's process."""
         try:
-            is_first_start = self.wants_demo() and migration_executor.is_database_empty()
+            is_missing = self.wants_demo() and backups.is_database_empty()
         except OperationalError:  # `migrate` reports it
             return None
-        return executor.submit(seed_demo.make_parts) if is_first_start else None
+        return executor.submit(seed_demo.make_parts) if is_missing else None
 
     def migrate(self) -> None:
         try:

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.db import OperationalError
 
-from dashboard.maintenance import migration_executor
+from dashboard.maintenance import backups
 from dashboard.management.commands import prepare, seed_demo
 from dashboard.monitoring import readiness
 
@@ -56,7 +56,7 @@ def steps(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[StartSteps
 def test_a_new_database_is_migrated_while_the_sandbox_works(
     steps: StartSteps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migration_executor, "is_database_empty", lambda: True)
+    monkeypatch.setattr(backups, "is_database_empty", lambda: True)
 
     def migrate(_: prepare.Command) -> None:
         assert steps.is_sandbox_busy.wait(WAIT_S)
@@ -78,7 +78,7 @@ def refuse_connection() -> bool:
 def test_any_other_start_asks_nothing_of_the_sandbox_before(
     steps: StartSteps, monkeypatch: pytest.MonkeyPatch, is_empty: Any
 ) -> None:
-    monkeypatch.setattr(migration_executor, "is_database_empty", is_empty)
+    monkeypatch.setattr(backups, "is_database_empty", is_empty)
 
     call_command("prepare")
 
@@ -92,7 +92,7 @@ def test_a_start_without_the_demo_asks_nothing_of_the_sandbox(
     steps: StartSteps, settings: Any, monkeypatch: pytest.MonkeyPatch, is_sandbox: bool, demo: str
 ) -> None:
     settings.VIDEO_API_IS_SANDBOX, settings.DEMO = is_sandbox, demo
-    monkeypatch.setattr(migration_executor, "is_database_empty", lambda: True)
+    monkeypatch.setattr(backups, "is_database_empty", lambda: True)
 
     call_command("prepare")
 
