@@ -12,6 +12,8 @@ from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import wait_until
 from tests.browser.screenshots import ScreenshotAlbum
+from tests.browser.test_account import turn_off_app
+from tests.browser.test_security import set_up_app
 
 OpenPage = Callable[..., Page]
 PASSWORD = "a lantern over the ice"
@@ -101,3 +103,37 @@ def test_mira_invites_somebody_who_joins_in_another_browser(
         remove(mira, row, album)
         noor.goto("/members/")
         expect_shown(noor.get_by_role("heading", name="Sign in"))
+
+
+def hand_ownership_over(giver: Page, receiver: Page, to: str, album: ScreenshotAlbum) -> None:
+    giver.goto("/members/")
+    giver.get_by_role("button", name="Transfer ownership").click()
+    dialog = giver.get_by_role("dialog", name="Transfer ownership")
+    dialog.get_by_text(to).click()
+    assert serious_violations(giver) == []
+    album.take(giver, "members-transfer")
+    dialog.get_by_role("button", name="Ask the new owner").click()
+    expect_shown(giver.get_by_text("Nothing changes before the answer."))
+    receiver.goto("/members/")
+    receiver.get_by_role("button", name="Accept").click()
+    dialog = receiver.get_by_role("dialog", name="Become owner of Northlight?")
+    assert serious_violations(receiver) == []
+    album.take(receiver, "members-acceptance")
+    dialog.get_by_role("button", name="Become owner").click()
+    expect_shown(receiver.get_by_text("You own Northlight now."))
+
+
+def test_ownership_goes_to_who_accepts_in_another_browser_and_back(
+    open_fresh_page: OpenPage, album: ScreenshotAlbum
+) -> None:
+    mira, jonas = open_fresh_page("Mira"), open_fresh_page("Jonas")
+    for page in (mira, jonas):  # only who has two-factor sign-in becomes owner
+        page.goto("/account/")
+        set_up_app(page)
+    hand_ownership_over(mira, jonas, "Jonas", album)
+    mira.goto("/members/")
+    expect(mira.get_by_role("button", name="Transfer ownership")).to_have_count(0)
+    hand_ownership_over(jonas, mira, "Mira", album)
+    for page in (mira, jonas):
+        page.goto("/account/")
+        turn_off_app(page)
