@@ -1,8 +1,8 @@
 """`make drill`: every drill in full, a line a figure, an hour and a half on two cores at most.
 
-Those that measure the times of whole processes or of a query run first, one after the other, for on
-two cores the others would be what they measure. Then four at a time, since much of a drill is waiting, the longest first, so
-that none is alone at the end.
+Those that measure the times of whole processes or of a query run first, one after the other, for
+on two cores the others would be what they measure. Then four at a time, since much of a drill is
+waiting, the longest first, so that none is alone at the end.
 
 Arguments: files or folders, else all of them. What asks the portal's database is drilled on SQLite
 and again on PostgreSQL. The exit status is 1 when a figure falls short or a drill breaks.
