@@ -147,7 +147,7 @@ class LiveHub:
         self._news: defaultdict[UUID, set[ChangeEvent]] = defaultdict(set)
         self._latest: dict[UUID, float] = {}
         self._asked: dict[UUID, float] = {}  # time of the last SERVICE event, by tenant
-        self._has_instance_news = False  # a team changed since operators' pages were told
+        self._is_instance_touched = False  # a team changed since operators' pages were told
 
     async def wait_until_ready(self) -> None:
         """Subscribe to the change events. Raises `HubUnavailable` if Redis does not confirm."""
@@ -216,7 +216,7 @@ class LiveHub:
                 await run_until_first_ends(
                     self._receive(pubsub),
                     self._push_pending(),
-                    self._push_instance_news(),
+                    self._notify_instance_pages(),
                     self._send_heartbeats(),
                     self._end_expired_streams(),
                 )
@@ -245,7 +245,7 @@ class LiveHub:
             latest = self._asked if change.event_type is EventType.SERVICE else self._latest
             latest[change.tenant_id] = time.time()
             self._news[change.tenant_id].add(change)
-            self._has_instance_news |= change.event_type is not EventType.SERVICE
+            self._is_instance_touched |= change.event_type is not EventType.SERVICE
             self._woken.set()
 
     async def _push_pending(self) -> None:
@@ -277,13 +277,13 @@ class LiveHub:
             message = format_event("refetch", "unrendered", at)
         await offer_to_all(listeners, message, expired)
 
-    async def _push_instance_news(self) -> None:
+    async def _notify_instance_pages(self) -> None:
         """Tell operators' pages that a team changed. Without an id: of changes of their own team
         nothing is said."""
         while True:
             await asyncio.sleep(INSTANCE_PUSH_INTERVAL_S)
-            if self._has_instance_news:
-                self._has_instance_news = False
+            if self._is_instance_touched:
+                self._is_instance_touched = False
                 pages = [page for page in self.listeners if page.watches_instance]
                 await offer_to_all(pages, format_event("touched", INSTANCE_TOPIC))
 

@@ -158,8 +158,8 @@ def test_a_form_that_was_open_when_the_role_was_lowered_changes_nothing(
     assert browser.get(reverse("invitations"), headers=HTMX).status_code == 200
     change_member_role(by=mira, member=jonas, role=Role.PRODUCER)
     form = {"addresses": "sam@northlight.example", "role": "producer", "message": ""}
-    forms = (("invitations", [], form), ("member-removals", [priya.pk], {}))
-    for name, args, typed in forms:
-        assert browser.post(reverse(name, args=args), typed).status_code == 403
+    removal = reverse("member-removals", args=[priya.pk])
+    assert browser.post(reverse("invitations"), form).status_code == 403
+    assert browser.post(removal).status_code == 403
     assert give(browser, priya, "viewer").status_code == 403
     assert (Invitation.objects.count(), role_of(priya)) == (0, Role.PRODUCER)
