@@ -83,7 +83,7 @@ def proof_time_s(record: Mapping[str, Any]) -> float:
     asked them, which may be days before it sent them here."""
     at = float(record["at"])
     if record.get("method") == SINGLE_SIGN_ON_METHOD and not record.get("reauthenticated"):
-        return min(at, record.get("asked_at_s", 0))
+        return min(at, float(record.get("asked_at_s", 0)))
     return at
 
 
