@@ -38,8 +38,10 @@ def single_sign_on_team_id(session: Mapping[str, Any], user_id: int) -> UUID | N
 def find_session_provider(session: Mapping[str, Any], user_id: int) -> SingleSignOn | None:
     """Return the single sign-on that the session of this user began with, if it is still there."""
     team_id = single_sign_on_team_id(session, user_id)
+    if team_id is None:
+        return None
     rows = SingleSignOn.objects.filter(team_id=team_id, secrets__is_current=True)
-    return rows.select_related("team").first() if team_id else None
+    return rows.select_related("team").first()
 
 
 def open_memberships(session: Mapping[str, Any], user_id: int) -> QuerySet[Membership]:
