@@ -78,8 +78,8 @@ def link_person(single_sign_on: SingleSignOn, identity: ProviderIdentity, user: 
     try:
         link, _ = single_sign_on.links.get_or_create(**key, defaults={"user": user})
     except IntegrityError:  # another account was linked in this moment
-        link = None
-    if link is None or link.user_id != user.pk:
+        raise refuse_other_subject(single_sign_on, identity) from None
+    if link.user_id != user.pk:
         raise refuse_other_subject(single_sign_on, identity)
 
 

@@ -43,23 +43,23 @@ def enter(provider: Any, single_sign_on: SingleSignOn) -> Callable[..., Any]:
     return sign_in
 
 
-def linked() -> list[tuple[str, str]]:
+def links() -> list[tuple[str, str]]:
     rows = SingleSignOnLink.objects.order_by("subject")
     return [(row.subject, row.user.email) for row in rows.select_related("user")]
 
 
 def test_the_first_sign_in_keeps_the_subject_and_later_ones_find_the_person(enter) -> None:
     enter("sam-1", SAM)
-    assert linked() == [("sam-1", SAM)]
+    assert links() == [("sam-1", SAM)]
     enter("sam-1", SAM)
-    assert linked() == [("sam-1", SAM)]
+    assert links() == [("sam-1", SAM)]
     assert User.objects.filter(name="Sam").count() == 1
 
 
 def test_a_member_of_before_is_linked_by_the_verified_address(enter, priya, mira) -> None:
     enter("priya-1", priya.user.email)
     enter("mira-1", mira.user.email)
-    assert linked() == [("mira-1", mira.user.email), ("priya-1", priya.user.email)]
+    assert links() == [("mira-1", mira.user.email), ("priya-1", priya.user.email)]
 
 
 def test_a_changed_address_at_the_provider_still_finds_the_person(enter, northlight) -> None:
@@ -79,7 +79,7 @@ def test_a_mailbox_that_was_given_to_somebody_else_opens_no_account(enter) -> No
     html = page.content.decode()
     assert (page.status_code, "_auth_user_id" in browser.session) == (422, False)
     assert "who signs in with another account at the provider" in html
-    assert linked() == [("sam-1", SAM)]
+    assert links() == [("sam-1", SAM)]
     entry = AuditEvent.objects.get(action="sign_in.refuse")
     assert entry.actor_name == SAM
     assert entry.details["reason"] == "another account at the provider"
@@ -95,13 +95,13 @@ def test_an_address_of_another_member_does_not_change_who_it_is(enter, priya) ->
 def test_who_is_refused_is_not_linked(enter, priya, otto) -> None:
     enter("priya-1", priya.user.email, groups=["nothing"])
     enter("otto-1", otto.user.email)
-    assert linked() == []
+    assert links() == []
 
 
 def test_a_subject_that_cannot_be_kept_is_refused(enter) -> None:
     page = enter("s" * 256, SAM)
     assert "“sub”) cannot be read" in page.content.decode()
-    assert linked() == []
+    assert links() == []
 
 
 def test_two_accounts_at_once_do_not_both_get_the_person(single_sign_on, priya) -> None:
@@ -110,7 +110,7 @@ def test_two_accounts_at_once_do_not_both_get_the_person(single_sign_on, priya) 
     admit_person(single_sign_on, ProviderIdentity("priya-1", priya.user.email, "", ("studio",)))
     with pytest.raises(SignInRefused):
         link_person(single_sign_on, late, priya.user)
-    assert linked() == [("priya-1", priya.user.email)]
+    assert links() == [("priya-1", priya.user.email)]
 
 
 def test_another_issuer_forgets_the_links_and_other_settings_do_not(
@@ -119,18 +119,18 @@ def test_another_issuer_forgets_the_links_and_other_settings_do_not(
     enter("sam-1", SAM)
     settings = current_settings(single_sign_on)
     save_single_sign_on(by=mira, new=replace(settings, client_id="other"))
-    assert linked() == [("sam-1", SAM)]
+    assert links() == [("sam-1", SAM)]
     save_single_sign_on(by=mira, new=replace(settings, issuer="https://other.example"))
-    assert linked() == []
+    assert links() == []
 
 
 def test_the_links_go_with_the_single_sign_on_and_with_the_person(enter, mira) -> None:
     enter("sam-1", SAM)
     User.objects.get(email=SAM).delete()
-    assert linked() == []
+    assert links() == []
     enter("sam-1", SAM)
     remove_single_sign_on(by=mira)
-    assert linked() == []
+    assert links() == []
 
 
 def test_the_same_subject_at_another_team_is_somebody_else(single_sign_on, otto, priya) -> None:
@@ -138,7 +138,7 @@ def test_the_same_subject_at_another_team_is_somebody_else(single_sign_on, otto,
     same = ProviderIdentity("1", priya.user.email, "Priya", ("studio",))
     admit_person(single_sign_on, same)
     admit_person(other, ProviderIdentity("1", otto.user.email, "Otto", ()))
-    assert linked() == [("1", priya.user.email), ("1", otto.user.email)]
+    assert links() == [("1", priya.user.email), ("1", otto.user.email)]
 
 
 @pytest.mark.parametrize("field", ["subject", "user", "empty"])
@@ -174,7 +174,7 @@ def test_an_owner_removes_the_link_and_the_new_account_signs_in(
     assert (entry.actor_name, entry.target) == ("Mira Sandvik", str(sam.user_id))
     assert entry.before == {"sub": "sam-1"}
     enter("sam-2", SAM)
-    assert linked() == [("sam-2", SAM)]
+    assert links() == [("sam-2", SAM)]
 
 
 def test_an_admin_and_who_has_no_link_find_no_such_button(enter, mira, jonas, client_of) -> None:
