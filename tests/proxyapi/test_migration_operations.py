@@ -34,8 +34,8 @@ def table_operations() -> list[CreateModel]:
 
 def run(operations: Sequence[Operation], state: ProjectState) -> tuple[Migration, ProjectState]:
     """The migration, applied, and the state after it."""
-    kind = type("Migration", (Migration,), {"operations": list(operations)})
-    migration = kind("9999_papers", "proxyapi")
+    kind = type("PapersMigration", (Migration,), {"operations": list(operations)})
+    migration: Migration = kind("9999_papers", "proxyapi")
     with connection.schema_editor(atomic=True) as editor:
         return migration, migration.apply(state, editor)
 
