@@ -253,7 +253,7 @@ def build_comparison(reader: Membership, presets: Sequence[Preset]) -> Compariso
         total=len(presets),
         compared=comparison_clock(compared_at),
         next_one=f"{'today' if is_today else 'tomorrow'} at {timezone.localtime(next_at):%H:%M}",
-        overdue=compared_at < due_at and now > due_at + COMPARISON_GRACE,
+        overdue=compared_at < last_comparison_time(tenant, now - COMPARISON_GRACE),
     )
 
 
