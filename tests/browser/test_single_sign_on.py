@@ -119,19 +119,6 @@ def confirm_at_provider(page: Page, provider: OpenIDProvider, album: ScreenshotA
     expect_shown(page.get_by_label("Enter the six digits it shows now."))
 
 
-def remove_link(page: Page, album: ScreenshotAlbum) -> None:
-    """Sam's account at the provider is made anew."""
-    page.goto("/members/")
-    page.get_by_role("button", name="Actions for Sam Okafor").click()
-    page.get_by_role("button", name="Remove provider link").click()
-    dialog = page.get_by_role("dialog", name="Remove the link of Sam Okafor to the provider?")
-    expect_shown(dialog)
-    assert serious_violations(page) == []
-    take_pictures(album, page, "single-sign-on-link", "dialog")
-    dialog.get_by_role("button", name="Remove link").click()
-    expect_shown(page.get_by_text("Sam is linked anew at the next sign-in"))
-
-
 def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(
     open_fresh_page: Callable[..., Page],
     chromium: Browser,
@@ -154,7 +141,6 @@ def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(
             sam = context.new_page()
             join(sam)
             confirm_at_provider(sam, provider, album)
-            remove_link(mira, album)
             vera = live_portal.person("Vera")
             other = chromium.new_context(base_url=live_portal.portal).new_page()
             other.goto("/accounts/login/")
