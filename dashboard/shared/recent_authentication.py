@@ -132,6 +132,11 @@ class RecentAuthenticationForm(PortalForm):
         return safe_return_path(self.request, self.request.build_absolute_uri(self.request.path))
 
     @property
+    def has_submit_button(self) -> bool:
+        """Whether the action's own button can confirm; a passkey and a provider have their own."""
+        return not self.asks_confirmation or self.means.has_password
+
+    @property
     def was_asked(self) -> bool:
         """Whether the form was sent with the question in it."""
         return CREDENTIAL_FIELD in self.data or "password" in self.data

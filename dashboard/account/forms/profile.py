@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.openid.confirmation import CONFIRMED
+from dashboard.shared.openid.session_teams import account_change_obstacle
 from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.safe_redirect import safe_return_path
 from dashboard.shared.team_security import check_new_address_allowed
@@ -48,6 +49,9 @@ class ProfileForm(RecentAuthenticationForm):
         if address != self.request.user.email and not settings.PASSWORD_RESET_BY_EMAIL:
             raise forms.ValidationError(NO_MAIL)
         if address != self.request.user.email:
+            session, user_id = self.request.session, self.request.user.pk
+            if obstacle := account_change_obstacle(session, user_id):
+                raise forms.ValidationError(obstacle)
             try:
                 check_new_address_allowed(self.request.user, address)
             except Refusal as refusal:

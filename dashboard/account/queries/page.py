@@ -18,6 +18,7 @@ from dashboard.account.queries.sessions import SessionRow, load_session_rows
 from dashboard.models import Membership, SignInOutcome, User
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.member_token import load_own_token
+from dashboard.shared.openid.session_teams import account_change_obstacle
 from dashboard.shared.roles import Permission, role_allows
 from dashboard.shared.token_status import TokenStatus, build_token_status
 
@@ -65,7 +66,7 @@ class OwnToken:
 
 @dataclass(frozen=True, slots=True)
 class AccountPage:
-    """`passkey_obstacle`: why the browser cannot make passkeys at this address of the portal."""
+    """`passkey_obstacle`: why no passkey can be added here and now."""
 
     note: str
     pending_email: str
@@ -152,7 +153,9 @@ def build_passkey_rows(rows: Iterable[Authenticator]) -> tuple[PasskeyRow, ...]:
 
 def find_passkey_obstacle(request: TeamRequest) -> str:
     """Passkeys belong to a host name: browsers make none for an IP address, or without TLS but on
-    this machine."""
+    this machine. A session of a single sign-on adds none."""
+    if obstacle := account_change_obstacle(request.session, request.user.pk):
+        return obstacle
     host = urlsplit(f"//{request.get_host()}").hostname or ""
     try:
         ip_address(host)

@@ -17,6 +17,11 @@ from django.http import HttpRequest
 
 from dashboard.models import Membership, Role, SingleSignOn, User
 
+OUTLIVES_SESSION = (
+    "You signed in with your team’s single sign-on, which opens that team alone. To change how you "
+    "sign in everywhere, sign in with your password; “Forgot password?” on the sign-in page sets "
+    "one."
+)
 SINGLE_SIGN_ON_METHOD = "socialaccount"  # in allauth's records of an authentication
 SINGLE_SIGN_ON_SESSION_KEY = "single_sign_on"  # the team's id and the user's, as text
 
@@ -33,6 +38,15 @@ def single_sign_on_team_id(session: Mapping[str, Any], user_id: int) -> UUID | N
     """Return the team whose single sign-on this user passed in the session."""
     team_id, marked_user_id = session.get(SINGLE_SIGN_ON_SESSION_KEY) or ("", "")
     return UUID(team_id) if team_id and marked_user_id == str(user_id) else None
+
+
+def account_change_obstacle(session: Mapping[str, Any], user_id: int) -> str:
+    """Return why no passkey and no other address may be added in this session, else "".
+
+    Both open the account everywhere and outlive the session, which may be that of whoever controls
+    the provider.
+    """
+    return OUTLIVES_SESSION if single_sign_on_team_id(session, user_id) else ""
 
 
 def find_session_provider(session: Mapping[str, Any], user_id: int) -> SingleSignOn | None:

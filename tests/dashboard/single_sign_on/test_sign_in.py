@@ -9,6 +9,7 @@ from django.urls import reverse
 from dashboard.account.sign_in_history import append_sign_ins_to_audit
 from dashboard.models import AlertEvent, AuditEvent, SignInEvent, User
 from dashboard.monitoring.log_format import redact_text
+from dashboard.shared.openid.session_teams import OUTLIVES_SESSION
 from tests.dashboard.single_sign_on.conftest import come_back, provider_url, start
 
 SAM = "sam.okafor@northlight.example"
@@ -126,3 +127,18 @@ def test_the_provider_gets_a_challenge_and_never_the_verifier(single_sign_on, cl
 def test_the_log_does_not_show_the_code_of_the_provider():
     line = "GET /accounts/oidc/callback/?code=d8ab8Uo6vdSxo2gx&state=x 200"
     assert redact_text(line) == "GET /accounts/oidc/callback/?[redacted] 200"
+
+
+def test_whoever_controls_the_provider_adds_no_other_way_into_the_account(
+    sign_in_at_provider, client, northlight
+):
+    """A passkey or another address would open the person's other teams too."""
+    sign_in_at_provider(client, SAM, groups=["studio"])
+    answer = client.get(reverse("passkeys"), follow=True)
+    assert answer.redirect_chain == [(reverse("account"), 302)]
+    assert OUTLIVES_SESSION in answer.content.decode()
+    typed = {"name": "Sam Okafor", "email": "else@northlight.example"}
+    page = client.post(reverse("account-profile"), typed)
+    assert page.status_code == 422
+    assert OUTLIVES_SESSION in page.content.decode()
+    assert User.objects.get(email=SAM).pending_email == ""
