@@ -8,12 +8,14 @@ from collections.abc import Callable
 import httpx
 from playwright.sync_api import Page, expect
 
+from tests.browser.held_responses import hold_response
 from tests.browser.member_page import MemberPage
 from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest, wait_until
 
 CLONE = "Marlene Voss"
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt " + bytes(40)
+REFRESHED = "document.body.dispatchEvent(new CustomEvent('reelroom:preset'))"
 CLONE_SECONDS = 15.0  # the sandbox's default
 
 
@@ -58,6 +60,14 @@ def test_a_name_is_changed_by_keyboard_and_a_preset_deleted(
     page.goto("/studio/presets/")
     open_menu(page, "Rivers", "Rename")
     name = page.get_by_label("Name of the preset")
+    expect(name).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(name).to_have_count(0)
+    page.evaluate("window.list = document.querySelector('#presets')")
+    with hold_response(page, re.compile("renaming=")):
+        open_menu(page, "Rivers", "Rename")
+        page.evaluate(REFRESHED)  # as if somebody else had saved a preset
+        wait_until(lambda: page.evaluate("window.list !== document.querySelector('#presets')"))
     expect(name).to_be_focused()
     page.keyboard.type("never saved")
     page.keyboard.press("Escape")
