@@ -44,7 +44,7 @@ def enter(provider: Any, single_sign_on: SingleSignOn) -> Callable[..., Any]:
 
 
 def links() -> list[tuple[str, str]]:
-    rows = SingleSignOnLink.objects.order_by("subject")
+    rows = SingleSignOnLink.objects.order_by("subject", "pk")
     return [(row.subject, row.user.email) for row in rows.select_related("user")]
 
 
