@@ -26,6 +26,7 @@ from dashboard.studio.queries.script import (
     ScriptLength,
     ScriptRequestStatus,
     build_script_question,
+    draft_charges,
     last_script_request,
     script_length,
     script_request_status,
@@ -81,10 +82,18 @@ class StudioPage:
 
 def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage:
     """Three queries besides the job with its account and token: charges, holds, past prices; in
-    the step of the script a fourth, earlier scripts, and for a web page two more."""
+    the step of the script two more, the draft and earlier scripts, and for a web page another two.
+
+    In that step the draft is read after what says that its script or its images arrived: with an
+    older draft the page would show neither, and would not refetch itself, as nothing is awaited.
+    """
+    flow_step = flow_of(job).steps_by_slug[step]
+    source = load_page_source(job) if step == StepSlug.SOURCE else PageSource()
+    if flow_step.has_script:
+        draft_charges(job)
+        job.draft.refresh_from_db()
     options = account_options(job.account)
     draft, price = job.draft, build_draft_price(job)
-    source = load_page_source(job) if step == StepSlug.SOURCE else PageSource()
     may_edit, need = has_permission(reader, Permission.RENDER), token_requirement(job)
     return StudioPage(
         job_id=job.pk,
@@ -93,7 +102,7 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
         may_edit=may_edit,
         options=options,
         has_paid_plan=job.account.plan == AccountPlan.PAID,
-        flow_step=flow_of(job).steps_by_slug[step],
+        flow_step=flow_step,
         step_progress=build_step_progress(job, options, step),
         price=price,
         render_button=build_render_button(price, reader),
@@ -104,6 +113,6 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
         writing=script_request_status(job),
         last_script_request=last_script_request(job),
         script_question=build_script_question(job, source.read_url, need.label if need else ""),
-        script_versions=load_earlier_scripts(job) if step == flow_of(job).script_slug else (),
+        script_versions=load_earlier_scripts(job) if flow_step.has_script else (),
         source=source,
     )

@@ -73,12 +73,12 @@ class PageSource:
 
 
 def load_page_source(job: Job) -> PageSource:
-    """Two queries."""
-    row = PageRead.objects.filter(job=job).first()
+    """Two queries; the draft is read with the row that says that its images arrived."""
+    row = PageRead.objects.filter(job=job).select_related("job__draft").first()
     if row is None:
         return PageSource()
     parts = {part.remote_id: part for part in JobPart.objects.filter(job=job, list_name=ASSETS)}
-    chosen = list(job.draft.settings.get(ASSETS) or [])
+    chosen = list(row.job.draft.settings.get(ASSETS) or [])
     used = [str(id) for id in chosen if str(id) in parts]
     unused = [str(id) for id in row.image_ids if str(id) in parts and str(id) not in used]
     at_first = [id for id in row.image_ids if str(id) in parts and not reason_of(parts[str(id)])]

@@ -11,6 +11,8 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership
+from dashboard.studio.flows import StepSlug
+from dashboard.studio.queries import load_studio_page
 from dashboard.studio.queries.script import script_length
 from proxyapi.models import Charge, ChargeState, Draft, Job, Token
 from tests.dashboard.studio.conftest import SCRIPT, Browser, get_page, job_url, step_url
@@ -130,6 +132,16 @@ def test_when_it_arrives_the_part_holds_the_words(
     assert "ice ice" in html
     assert "every 2s" not in html
     assert "60 s, 151 words" in html
+
+
+def test_a_script_that_arrives_while_the_page_is_made_is_on_it(
+    priya: Membership, draft: Job
+) -> None:
+    """The job was read before, and the charge says afterwards that nothing is awaited."""
+    seen = Job.objects.select_related("draft").get(pk=draft.pk)
+    Draft.objects.update(settings={**draft.draft.settings, "script": SCRIPT})
+    page = load_studio_page(seen, priya, StepSlug.SCRIPT)
+    assert (page.script, page.length) == (SCRIPT, script_length(SCRIPT))
 
 
 def test_what_was_asked_for_stands_in_the_form_for_the_next_one(

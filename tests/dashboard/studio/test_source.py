@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.studio import actions
+from dashboard.studio.flows import StepSlug
+from dashboard.studio.queries import load_studio_page
 from dashboard.studio.views.pages import move_image
 from proxyapi.kinds import page_reading
 from proxyapi.models import (
@@ -45,15 +47,19 @@ def page_draft(token: Token) -> Job:
 @pytest.fixture
 def read_draft(page_draft: Job) -> Job:
     """Its page has three images and a logo; the service takes an order."""
-    assets = [
-        {"id": id, "text": text, "url": f"https://media.example/{id}.jpg", "used": True}
-        for id, text in ((11, "Night"), (12, "Pass"), (13, "Logo"), (14, "Coffee"))
-    ]
+    assets = images_of_night_trains()
     Job.objects.filter(pk=page_draft.pk).update(remote_id="7")
     row = page_reading.request_page_read(page_draft, PAGE)
     page_draft.refresh_from_db()
     page_reading.store_page_images(page_draft, row, {"assets": assets}, timezone.now())
     return Job.objects.select_related("draft").get(pk=page_draft.pk)
+
+
+def images_of_night_trains() -> list[dict[str, Any]]:
+    return [
+        {"id": id, "text": text, "url": f"https://media.example/{id}.jpg", "used": True}
+        for id, text in ((11, "Night"), (12, "Pass"), (13, "Logo"), (14, "Coffee"))
+    ]
 
 
 def order_of(job: Job) -> list[int]:
@@ -93,6 +99,20 @@ def test_a_page_is_requested_in_the_background(
     assert "Available when the page was read." in get_page(
         client_of(priya), step_url(page_draft, "source")
     )
+
+
+def test_images_that_arrive_while_the_page_is_made_are_on_it(
+    priya: Membership, page_draft: Job
+) -> None:
+    """The job was read before, and the reading is done afterwards."""
+    seen = Job.objects.select_related("draft").get(pk=page_draft.pk)
+    row = page_reading.request_page_read(page_draft, PAGE)
+    page_reading.store_page_images(
+        page_draft, row, {"assets": images_of_night_trains()}, timezone.now()
+    )
+    page = load_studio_page(seen, priya, StepSlug.SOURCE)
+    assert [image.name for image in page.source.used] == ["Night", "Pass", "Coffee"]
+    assert page.step_progress.current.note == "3 images, no script yet"
 
 
 @pytest.mark.parametrize(
