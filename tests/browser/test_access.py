@@ -60,7 +60,9 @@ def paths(
     """Where each page is, with a draft and a video in each state made for them."""
     with (
         SandboxControl(live_portal.sandbox, canaries) as stage,
-        chromium.new_context(base_url=live_portal.portal, storage_state=states["Luca"]) as context,
+        chromium.new_context(
+            base_url=live_portal.portal, storage_state=states["Luca"], reduced_motion="reduce"
+        ) as context,
     ):
         jobs = create_videos_in_every_state(MemberPage(context.new_page()), stage)
         draft, clips, page = (jobs.pop(name) for name in ("draft", "clips", "page"))
@@ -136,6 +138,7 @@ def create_videos_in_every_state(luca: MemberPage, stage: SandboxControl) -> dic
     jobs["clips"] = luca.create_draft("Moving water")
     assert luca.post_form(f"/studio/{jobs['clips']}/type/", title="Moving water", **AI_CLIPS).ok
     begun = luca.post_form("/studio/drafts/", start=WEB_PAGE, read_as="link", type="url-based")
+    assert begun.url.endswith("/source/"), begun.text()
     jobs["page"] = begun.url.split("/")[-3]
     luca.page.goto(f"/studio/{jobs['page']}/source/")
     expect(luca.page.locator("#tiles-used > .tile")).to_have_count(5, timeout=RENDERED_TIMEOUT_MS)
