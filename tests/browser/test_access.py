@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -155,22 +156,14 @@ def create_videos_in_every_state(luca: MemberPage, stage: SandboxControl) -> dic
 def audited_pages(
     chromium: Browser, live_portal: LivePortal, states: dict[str, Any], paths: dict[str, str]
 ) -> Callable[[str], PageAudit]:
-    """Load each page once for all tests; a page that is too large is loaded again, because an
-    update may have arrived during the load."""
-    visits: dict[str, PageAudit] = {}
+    """Audit each page once for all tests."""
 
-    def seen(name: str) -> PageAudit:
+    @cache
+    def audited(name: str) -> PageAudit:
         who = "Thea" if name in OF_THEA else WHO.get(name, "Luca")
         return audit_page(chromium, live_portal.portal, paths[name], states[who])
 
-    def once(name: str) -> PageAudit:
-        if name not in visits:
-            visits[name] = seen(name)
-            if visits[name].weight > MAX_PAGE_BYTES:
-                visits[name].weight = seen(name).weight
-        return visits[name]
-
-    return once
+    return audited
 
 
 @pytest.mark.parametrize("name", PAGES)
