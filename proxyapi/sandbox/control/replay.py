@@ -74,13 +74,14 @@ async def replay_calls(request: Request, studio: JobRunnerDep, wanted: Replay) -
 
     For accounts that the calls make: a ledger is in the order of its making. Films are promised,
     not made: each is made when somebody asks for it. Afterwards the clock is as before. 422, and
-    nothing changed, for calls out of order or after the present, or a reference to no answer.
+    nothing changed, for calls out of order, before 1970 or after the present, or a reference to no
+    answer.
     """
     calls, clock = wanted.calls, studio.world.clock
     require_unicode(wanted.model_dump(mode="json"))
     instants = [call.at.timestamp() for call in calls]
-    if instants != sorted(instants) or (instants and not 0 <= instants[-1] <= clock.now()):
-        raise HTTPException(422, "The calls are in order of time, and none after the present.")
+    if instants != sorted(instants) or not all(0 <= at <= clock.now() for at in instants):
+        raise HTTPException(422, "The calls are in order of time, from 1970 to the present.")
     before, present = studio.world.snapshot(), clock.state
     named: dict[str, Any] = {}
     answers: list[dict[str, Any]] = []
