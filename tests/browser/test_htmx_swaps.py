@@ -22,13 +22,6 @@ NEWS = """document.dispatchEvent(
 TOUCHED = """document.getElementById("live").dispatchEvent(
     new CustomEvent("live:touched", { bubbles: true, detail: "budget" })
 )"""
-# The same, when the next answer is swapped in and htmx has not processed it yet. Counts requests.
-TOUCHED_AT_SWAP = f"""() => {{
-    window.requests = 0;
-    document.addEventListener("htmx:beforeSend", () => (window.requests += 1));
-    document.addEventListener("htmx:afterSwap", () => {TOUCHED}, {{ once: true }});
-    {TOUCH};
-}}"""
 # A place that nothing else is pushed to.
 PLACE = """document.body.insertAdjacentHTML("beforeend", '<p id="pushed"></p>')"""
 # What the stream says first: "fresh", or "stale" to a page that fetches its parts by itself then.
@@ -105,13 +98,6 @@ def test_what_is_touched_during_a_press_is_asked_of_what_the_press_held_back(pag
     page.mouse.move(5, 5)
     with page.expect_response(lambda answer: answer.url.endswith("/budgets/")):
         page.mouse.up()
-
-
-def test_what_is_touched_when_a_part_was_swapped_a_moment_ago_is_asked_for_again(
-    page: Page,
-) -> None:
-    page.evaluate(TOUCHED_AT_SWAP)
-    wait_until(lambda: page.evaluate("window.requests") == 2)
 
 
 def test_a_selection_that_ends_beside_a_dialog_closes_it_not(page: Page) -> None:

@@ -1,4 +1,4 @@
-"""`make drill`: every drill in full, a line a figure, an hour and a half on two cores at most.
+"""`make drill`: every drill in full, a line a figure, at most 105 minutes on two cores.
 
 Those that measure the times of whole processes or of a query run first, one after the other, for
 on two cores the others would be what they measure. Then four at a time, since much of a drill is

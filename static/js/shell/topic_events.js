@@ -13,10 +13,8 @@
       resting.set(topic, true);
       return;
     }
-    // What a part has asked for already may be older than this, and takes its place, with it what it waits for. A part
-    // that was swapped in a moment ago does not hear yet.
-    const deaf = `:is(.htmx-request, .htmx-added, .htmx-added *)[hx-trigger*="reelroom:${topic}"]`;
-    resting.set(topic, Boolean(document.querySelector(deaf)));
+    // What a part has asked for already may be older than this, and takes its place, with it what it waits for.
+    resting.set(topic, Boolean(document.querySelector(`.htmx-request[hx-trigger*="reelroom:${topic}"]`)));
     setTimeout(() => rested(topic), EVERY);
     document.body.dispatchEvent(new CustomEvent(`reelroom:${topic}`));
   }
