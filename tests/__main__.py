@@ -5,7 +5,7 @@ whole takes minutes; what is asked for by name or place is run as it is asked fo
 
 Two processes share two cores, so a test of real processes may wait in vain for what another one
 delays. What failed in a few files is run once more, alone, and is named; what fails then has
-failed.
+failed. A test that hangs ends its process, which says where each thread was, and the others go on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from pathlib import Path
 
 import pytest
 
-PYTEST = (sys.executable, "-m", "pytest", "--quiet")
+TEST_TIMEOUT_S = 420  # three times the slowest test with its set-up
+TIME_LIMIT = (f"--timeout={TEST_TIMEOUT_S}", "--timeout-method=thread")
+PYTEST = (sys.executable, "-m", "pytest", "--quiet", *TIME_LIMIT)
 TWO_PROCESSES = ("-n", "2", "--dist", "loadfile")  # the files with most tests first
 AS_SORTED = "--no-loadscope-reorder"  # as tests/conftest.py does
 EXCEPT_BROWSER_AND_DRILLS = "not browser and not drill"

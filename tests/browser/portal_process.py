@@ -11,6 +11,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -82,7 +83,15 @@ def running_portal(
             yield LivePortal(**demo, people=people, var=var, pid=process.pid, lines=lines)
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(STOP_TIMEOUT_S)
+            try:
+                process.wait(STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()  # else leaving the context waits without a limit
+                raise
+
+
+# Stops the portal also when its body fails, while the traceback still holds the generator.
+portal_context = contextmanager(running_portal)
 
 
 def read_demo_file(var: Path, port: str, sandbox_port: str) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.media import expect_playing
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl
-from tests.browser.test_b_roll import PLAYS, continue_to, job_of
+from tests.browser.test_b_roll import continue_to, job_of
 
 
 def test_ai_clips_from_a_draft_to_the_film(
@@ -34,7 +35,7 @@ def test_ai_clips_from_a_draft_to_the_film(
     expect(dialog).to_contain_text("AI clips, 16:9")
     luca.confirm_dialog(dialog)
     expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS)
-    assert luca.film_player.evaluate(PLAYS)
+    expect_playing(luca.film_player)
     luca.wait_until_price_is_final(job_of(page))
 
 

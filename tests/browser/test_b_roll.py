@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.media import expect_playing
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl
 
@@ -31,7 +32,7 @@ def test_b_roll_from_a_topic_to_the_film(
     expect(page.locator("#needs")).not_to_contain_text("Genre")
     render(luca)
     expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS)
-    assert luca.film_player.evaluate(PLAYS)
+    expect_playing(luca.film_player)
     luca.wait_until_price_is_final(job_of(page))
 
 
@@ -50,16 +51,3 @@ def render(luca: MemberPage) -> None:
 
 def job_of(page: Page) -> str:
     return page.url.split("/")[-2]
-
-
-# Whether the film goes on for a second.
-PLAYS = """async (film) => {
-    film.muted = true;
-    await film.play();
-    return new Promise((done) => {
-        const stop = setTimeout(() => done(false), 10000);
-        film.addEventListener("timeupdate", () => {
-            if (film.currentTime > 1) { clearTimeout(stop); done(true); }
-        });
-    });
-}"""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
+from tests.browser.media import expect_loaded
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import serious_violations
 from tests.browser.sandbox_control import SandboxControl
@@ -83,7 +84,7 @@ def test_a_character_from_a_photo_to_the_studio(
     page = luca.page
     start_character(page)
     request_preview(page, "Picture Book", 1)
-    assert page.locator("#round-1 img").first.evaluate(LOADS)
+    expect_loaded(page.locator("#round-1 img").first)
     page.get_by_role("link", name="Other genre").click()
     assert serious_violations(page) == []
     request_preview(page, "Film Noir", 2)
@@ -131,10 +132,3 @@ def test_a_wrong_photo_is_told_and_a_failed_training_is_offered_again(
     expect(state).to_contain_text("Rafael is ready", timeout=RENDERED_TIMEOUT_MS)
     assert sandbox_control.count_requests(guest, "POST", "/train") == 2
     assert sandbox_control.spent_credits(guest) == 20
-
-
-# Whether the picture has points, once it is there.
-LOADS = """(image) => new Promise((done) => {
-    const said = () => done(image.naturalWidth > 0);
-    image.complete ? said() : image.addEventListener("load", said);
-})"""

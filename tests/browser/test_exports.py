@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from playwright.sync_api import Locator, expect
 
+from tests.browser.media import expect_playing
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import serious_violations
 from tests.browser.sandbox_control import SandboxControl
-from tests.browser.test_b_roll import PLAYS
 
 
 def open_export_dialog(luca: MemberPage) -> Locator:
@@ -38,7 +38,7 @@ def test_an_export_is_made_watched_and_played(
     expect(play).to_be_visible(timeout=RENDERED_TIMEOUT_MS)
     expect(page.locator("[id$='-lineage']")).to_contain_text("Export “Karaoke")
     play.click()
-    assert page.locator("dialog[open] video").evaluate(PLAYS)
+    expect_playing(page.locator("dialog[open] video"))
     assert serious_violations(page) == []
     page.keyboard.press("Escape")
     with page.expect_download() as download:

@@ -12,10 +12,11 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from proxyapi.credentials.encryption import generate_encryption_key
+from tests.browser.media import expect_playing
 from tests.browser.page_audit import serious_violations
-from tests.browser.portal_process import LivePortal, free_ports, running_portal
+from tests.browser.portal_process import LivePortal, free_ports, portal_context
 from tests.browser.screenshots import ScreenshotAlbum
-from tests.browser.test_first_video import create_video, wait_for_video
+from tests.browser.test_first_video import create_video
 
 CODE = re.compile(r"set-up code ([2-9A-Z]{4}-[2-9A-Z]{4})")
 OLD_KEY, NEW_KEY = f"k1:{generate_encryption_key()}", f"k2:{generate_encryption_key()}"
@@ -94,7 +95,7 @@ def test_an_installation_is_set_up_from_nothing_to_the_first_film_and_a_new_key(
     tmp_path: Path, chromium: Browser, album: ScreenshotAlbum
 ) -> None:
     ports = free_ports()
-    for portal in running_portal(tmp_path, ports, DEMO="none", ENCRYPTION_KEYS=OLD_KEY):
+    with portal_context(tmp_path, ports, DEMO="none", ENCRYPTION_KEYS=OLD_KEY) as portal:
         (code,) = printed_codes(portal)
         come_without_javascript(chromium, portal, "This is not the newest set-up code")
         with chromium.new_context(base_url=portal.portal, viewport=WIDE) as context:
@@ -102,13 +103,13 @@ def test_an_installation_is_set_up_from_nothing_to_the_first_film_and_a_new_key(
             set_up(page, code, album)
             create_video(page)
             expect(page.locator(".player video")).to_be_attached(timeout=FILM_WITHIN)
-            wait_for_video(page)
+            expect_playing(page.locator(".player video"))
             page.goto("/")
             expect(page.locator("#overview-getting_started")).to_contain_text("2 of 3 done")
             state = context.storage_state()
         assert sum(code in line for line in portal.lines) == 1
     both = f"{NEW_KEY},{OLD_KEY}"
-    for portal in running_portal(tmp_path, ports, DEMO="none", ENCRYPTION_KEYS=both):
+    with portal_context(tmp_path, ports, DEMO="none", ENCRYPTION_KEYS=both) as portal:
         assert printed_codes(portal) == []
         with chromium.new_context(
             base_url=portal.portal, viewport=WIDE, storage_state=state

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.media import expect_playing
 from tests.browser.member_page import RENDERED_TIMEOUT_MS
 from tests.browser.portal_process import LivePortal
 
@@ -36,7 +36,7 @@ def test_a_newcomer_makes_and_plays_a_video(
     card = vera.locator("article.video", has_text="How to read a glacier")
     expect(card.locator(".pill")).to_contain_text(re.compile("Rendering|syncing"))
     expect(card).to_have_attribute("data-state", "completed", timeout=RENDERED_TIMEOUT_MS)
-    wait_for_video(jonas)
+    expect_playing(jonas.locator(".player video"))  # the page changed by itself
     assert (navigation_type(jonas), navigation_type(vera)) == ("navigate", "navigate")
     assert complaints == []
 
@@ -86,28 +86,6 @@ def step(page: Page, name: str) -> None:
 def pick(page: Page, name: str) -> None:
     choice: Locator = page.get_by_role("radio", name=name)
     choice.first.check(force=True)
-
-
-def wait_for_video(page: Page) -> None:
-    """The page changed by itself; the film plays past its first second."""
-    film = page.locator(".player video")
-    expect(film).to_be_attached()
-    film.evaluate("film => { film.muted = true; return film.play() }")
-    expect(film).to_have_js_property("paused", False)
-    assert played(film) > 1
-
-
-def played(film: Locator) -> float:
-    """Seconds played once it is past its first second, or after ten seconds of trying."""
-    seconds: Any = film.evaluate(
-        """film => new Promise(done => {
-            const stop = setTimeout(() => done(film.currentTime), 10000);
-            film.addEventListener("timeupdate", () => {
-                if (film.currentTime > 1) { clearTimeout(stop); done(film.currentTime); }
-            });
-        })"""
-    )
-    return float(seconds)
 
 
 def navigation_type(page: Page) -> str:

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.media import expect_playing
 from tests.browser.member_page import sign_in
 from tests.browser.page_audit import HEIGHT, MAX_PAGE_BYTES, NARROW, WIDE, audit_page
 from tests.browser.portal_process import LivePortal, running_portal
 from tests.browser.sandbox_control import wait_until
 from tests.browser.screenshots import ScreenshotAlbum
-from tests.browser.test_b_roll import PLAYS
 
 FILM_MS = 90_000
 AUDITED_PAGES = ("/", "/library/", "/ideas/", "/voices/", "/characters/", "/ledger/", "/alerts/")
@@ -185,8 +185,7 @@ def test_a_film_of_the_past_plays(
     address = str(title.get_attribute("href"))
     wait_until(lambda: page.request.get(f"{address}media/", timeout=FILM_MS).ok, seconds=180)
     page.goto(address)
-    film = page.locator("video.player__film")
-    assert film.evaluate(PLAYS)
+    expect_playing(page.locator("video.player__film"))
     album.take(page, "video")
 
 

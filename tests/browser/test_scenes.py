@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import FilePayload, Locator, Page, Route, expect
 
+from tests.browser.media import expect_loaded
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import serious_violations
 from tests.browser.sandbox_control import SandboxControl, wait_until
@@ -57,7 +58,7 @@ def test_a_scene_gets_a_new_image_and_the_video_is_rendered_again(
     first.get_by_role("button", name="New image").click()
     expect(picture).not_to_have_attribute("src", before or "")
     expect(page.locator("main")).to_contain_text("Changed since the last render")
-    assert picture.evaluate(LOADS)
+    expect_loaded(picture)
     assert sandbox_control.count_requests(guest, "POST", "/regenerate") == 1
     page.get_by_role("link", name="Render again").click()
     dialog = page.locator("dialog[open]")
@@ -174,10 +175,3 @@ def test_a_file_that_arrived_before_the_page_was_closed_is_added_without_a_warni
 def open_own_media(page: Page) -> Locator:
     page.get_by_role("link", name="Use my own").click()
     return page.locator("dialog[open]")
-
-
-# Whether the picture has points, once it is there.
-LOADS = """(image) => new Promise((done) => {
-    const said = () => done(image.naturalWidth > 0);
-    image.complete ? said() : image.addEventListener("load", said);
-})"""

@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.media import expect_playing
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.sandbox_control import SandboxControl, SandboxGuest
-from tests.browser.test_b_roll import PLAYS, continue_to
+from tests.browser.test_b_roll import continue_to
 
 PAGE = "https://travel.example.com/2026/night-trains-return"
 NAMES = [
@@ -48,7 +49,7 @@ def test_a_web_page_from_a_new_draft_to_the_film(
     job = draft_of(page)
     luca.render_video(job)
     expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS)
-    assert luca.film_player.evaluate(PLAYS)
+    expect_playing(luca.film_player)
     luca.wait_until_price_is_final(job)
     assert sandbox_control.count_requests(guest, "POST", "/scrape-images") == 1
 

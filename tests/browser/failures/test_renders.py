@@ -6,18 +6,16 @@ import os
 import signal
 import socket
 from collections.abc import Callable
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, expect
 
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage, sign_in
-from tests.browser.portal_process import running_portal
+from tests.browser.portal_process import portal_context
 from tests.browser.sandbox_control import FAST_SETTINGS, SandboxControl, wait_until
 from tests.leaks import Canaries
 
-started = contextmanager(running_portal)
 REASON = "Image for scene 7 could not be made."
 
 
@@ -61,7 +59,7 @@ def test_a_portal_killed_while_a_video_renders_resumes_it(
 ) -> None:
     """Not one process ends as it should; the page stays open and shows the film by itself."""
     var: Path = tmp_path_factory.mktemp("killed")
-    with started(var) as site, chromium.new_context(base_url=site.portal) as context:
+    with portal_context(var) as site, chromium.new_context(base_url=site.portal) as context:
         ports = str(urlsplit(site.portal).port), str(urlsplit(site.sandbox).port)
         luca, stage = MemberPage(context.new_page()), SandboxControl(site.sandbox, Canaries())
         sign_in(luca.page, site.person("Luca"))
@@ -73,7 +71,7 @@ def test_a_portal_killed_while_a_video_renders_resumes_it(
         os.kill(site.pid, signal.SIGKILL)
         expect(luca.page.get_by_text("Live updates are interrupted.")).to_be_visible()
         wait_until(lambda: all(is_free(port) for port in ports))
-        with started(var, ports):
+        with portal_context(var, ports):
             expect(luca.film_player, "without a reload").to_be_attached(timeout=RENDERED_TIMEOUT_MS)
             expect(luca.page.get_by_text("Live updates are interrupted.")).to_be_hidden()
             assert stage.count_requests(guest, "POST", "/render") == 1
