@@ -8,6 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.held_responses import hold_response
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import serious_violations
 from tests.browser.sandbox_control import SandboxControl, wait_until
@@ -157,8 +158,13 @@ def test_a_slot_is_bought_knowingly_and_a_lost_answer_is_never_sent_again(
         fill_voice(page, "Bought")
         buy = page.get_by_role("checkbox", name="Buy another slot")
         expect(page.locator("#needs")).to_contain_text("No slot is free")
-        buy.check(force=True)
+        # Slots that are read meanwhile do not undo what is not saved yet.
+        with hold_response(page, re.compile(r"/voices/[\da-f-]+/$")):
+            buy.check(force=True)
+            with page.expect_response("**/voices/*/?part=price"):
+                page.evaluate("document.body.dispatchEvent(new CustomEvent('reelroom:account'))")
         expect(page.locator("#price .btn__price")).to_have_text("50 cr")
+        expect(buy).to_be_checked()
         fault = {"when": "after", "times": 1}
         sandbox_control.set_fault(guest, "html", "POST", "*/voice-clones", **fault)
         create_voice(page)
