@@ -18,7 +18,7 @@ run: packages  ## start everything on this machine; Ctrl-C stops it
 check: packages-dev  ## style, types, names, imports, templates, code lengths, locks, licences, secrets
 	@$(IN) -m tests.checks
 
-test: packages-dev  ## all on SQLite, a random eighth on PostgreSQL and in a browser (CI=true: all)
+test: packages-dev  ## all on SQLite, a random eighth on PostgreSQL and in a browser (CI=true: every test)
 	@$(IN) -m tests
 
 bench: packages-dev  ## measure polling, the sandbox, startup, pages and live streams

@@ -1,7 +1,9 @@
 """`make test`: on SQLite, then on PostgreSQL whatever asks the database, then in a browser.
 
-CI runs all of them. Elsewhere the two slow parts are a draw, another one each time, so that the
-whole takes minutes; what is asked for by name or place is run as it is asked for.
+Elsewhere than in CI the two slow parts are a draw, another one each time, so that the whole takes
+minutes; what is asked for by name or place is run as it is asked for. CI runs every test: what asks
+the database on PostgreSQL, as production does, and a draw of that on SQLite too, on which every
+run elsewhere has it whole.
 
 Two processes share two cores, so a test of real processes may wait in vain for what another one
 delays. What failed in a few files is run once more, alone, and is named; what fails then has
@@ -17,6 +19,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -25,43 +28,52 @@ TIME_LIMIT = (f"--timeout={TEST_TIMEOUT_S}", "--timeout-method=thread")
 PYTEST = (sys.executable, "-m", "pytest", "--quiet", *TIME_LIMIT)
 TWO_PROCESSES = ("-n", "2", "--dist", "loadfile")  # the files with most tests first
 AS_SORTED = "--no-loadscope-reorder"  # as tests/conftest.py does
-EXCEPT_BROWSER_AND_DRILLS = "not browser and not drill"
+EXCEPT_BROWSER_AND_DRILLS = (*TWO_PROCESSES, AS_SORTED, "-m", "not browser and not drill")
+ONLY_DATABASE = (*EXCEPT_BROWSER_AND_DRILLS, "--only-database")
+BROWSER = (*TWO_PROCESSES, "-m", "browser", "-p", "no:randomly", "tests/browser")
+POSTGRESQL = {"TEST_DATABASE": "postgresql"}
 DRAW_ONE_IN = 8  # one in so many tests
 LAST_FAILED_FILE = Path(".pytest_cache/v/cache/lastfailed")
 MAX_FILES_RUN_AGAIN = 3  # failures in more files have a cause that is not the load
-PARTS: list[tuple[str, tuple[str, ...], dict[str, str], bool]] = [
-    ("on SQLite", (*TWO_PROCESSES, AS_SORTED, "-m", EXCEPT_BROWSER_AND_DRILLS), {}, False),
-    (
-        "on PostgreSQL",
-        (*TWO_PROCESSES, AS_SORTED, "-m", EXCEPT_BROWSER_AND_DRILLS, "--only-database"),
-        {"TEST_DATABASE": "postgresql"},
-        True,
-    ),
-    (
-        "in a browser",
-        (*TWO_PROCESSES, "-m", "browser", "-p", "no:randomly", "tests/browser"),
-        {},
-        True,
-    ),
+
+
+class Part(NamedTuple):
+    name: str
+    options: tuple[str, ...]
+    environ: dict[str, str] = {}
+    is_drawn: bool = False
+
+
+PARTS = [
+    Part("on SQLite", EXCEPT_BROWSER_AND_DRILLS),
+    Part("on PostgreSQL", ONLY_DATABASE, POSTGRESQL, is_drawn=True),
+    Part("in a browser", BROWSER, is_drawn=True),
+]
+CI_PARTS = [
+    Part("without a database", (*EXCEPT_BROWSER_AND_DRILLS, "--without-database")),
+    Part("on PostgreSQL", ONLY_DATABASE, POSTGRESQL),
+    Part("on SQLite", ONLY_DATABASE, is_drawn=True),
+    Part("in a browser", BROWSER),
 ]
 
 
 def main() -> int:
     seed = os.environ.get("TEST_DRAW") or str(secrets.randbelow(10**6))
-    for name, options, environment, slow in PARTS:
+    asked_for = sys.argv[1:]
+    for part in CI_PARTS if os.environ.get("CI") == "true" and not asked_for else PARTS:
         started = time.monotonic()
-        is_drawn = slow and not (sys.argv[1:] or os.environ.get("CI") == "true")
-        print(f"Tests {name}{describe_draw(seed) if is_drawn else ''}", flush=True)
+        is_drawn = part.is_drawn and not asked_for
+        print(f"Tests {part.name}{describe_draw(seed) if is_drawn else ''}", flush=True)
         draw = ("--draw", f"{DRAW_ONE_IN}:{seed}") if is_drawn else ()
-        environ = {**os.environ, **environment}
-        command = [*PYTEST, *options, *draw, *sys.argv[1:]]
+        environ = {**os.environ, **part.environ}
+        command = [*PYTEST, *part.options, *draw, *asked_for]
         status = subprocess.run(command, env=environ, check=False).returncode
         if status == pytest.ExitCode.TESTS_FAILED:
             status = run_failed_again(command, environ)
         if status:
-            print(f"Tests {name}: failed", file=sys.stderr)
+            print(f"Tests {part.name}: failed", file=sys.stderr)
             return status
-        print(f"Tests {name}: passed in {time.monotonic() - started:.0f} s\n", flush=True)
+        print(f"Tests {part.name}: passed in {time.monotonic() - started:.0f} s\n", flush=True)
     return 0
 
 
@@ -77,7 +89,7 @@ def run_failed_again(command: list[str], environ: dict[str, str]) -> int:
 
 
 def describe_draw(seed: str) -> str:
-    return f": one in {DRAW_ONE_IN}, the draw is TEST_DRAW={seed}; CI=true runs all"
+    return f": one in {DRAW_ONE_IN}, the draw is TEST_DRAW={seed}"
 
 
 if __name__ == "__main__":

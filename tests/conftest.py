@@ -35,6 +35,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--only-database", action="store_true", help="Leave out what never asks the database."
     )
     parser.addoption(
+        "--without-database", action="store_true", help="Leave out what asks the database."
+    )
+    parser.addoption(
         "--draw", default="1:0", help="n:seed runs one in n tests, chosen by the seed."
     )
 
@@ -66,6 +69,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if config.getoption("--only-database"):
         keep_items(config, items, asks_database)
+    if config.getoption("--without-database"):
+        keep_items(config, items, lambda item: not asks_database(item))
     share, seed = config.getoption("--draw").split(":")
     keep_items(config, items, lambda item: is_drawn(item, int(share), seed))
 
