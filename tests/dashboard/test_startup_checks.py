@@ -32,7 +32,7 @@ def ends_of(keys: str) -> dict[str, tuple[int | None, str]]:
     """How each ends and what it says, with these keys; None for one that goes on."""
     until = time.monotonic() + PATIENCE
     begun = {
-        name: portal_commands.start_program(*command[1:], ENCRYPTION_KEYS=keys)
+        name: portal_commands.start_program(*command[1:], ENCRYPTION_KEYS=keys, DEMO="none")
         for name, command in programs().items()
     }
     return {name: end_of(process, until) for name, process in begun.items()}

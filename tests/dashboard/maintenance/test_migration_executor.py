@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -97,7 +98,9 @@ def test_prepare_says_what_holds_it_up(
     migration: LockingMigration,
     other_connection: BaseDatabaseWrapper,
     monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
 ) -> None:
+    settings.DEMO = "none"  # else it waits for a sandbox
     monkeypatch.setattr(
         migration_executor, "MIGRATION_RETRY_S", migration_executor.MIGRATION_TIMEOUT_S
     )
