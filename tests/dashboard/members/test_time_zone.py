@@ -58,6 +58,7 @@ def test_what_is_no_time_zone_is_said_in_words(
     assert mira.team.tenant.time_zone == "UTC"
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("who", ["jonas", "thea", "priya", "vera"])
 def test_nobody_else_sets_it(who: str, request: pytest.FixtureRequest, client_of: ClientOf) -> None:
     member = request.getfixturevalue(who)

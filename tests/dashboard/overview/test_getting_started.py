@@ -83,6 +83,7 @@ def test_a_removed_token_is_to_be_added_again(priya, token, shown):
     assert "2 of 3 done" in shown(priya)
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("role", ["thea", "vera"])
 def test_who_renders_nothing_has_no_first_steps(role, request, shown):
     reader = request.getfixturevalue(role)

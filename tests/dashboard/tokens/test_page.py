@@ -120,6 +120,7 @@ def test_the_same_token_twice_is_one_token(
     assert Token.objects.count() == 1
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("who", ["mira", "jonas", "thea", "priya"])
 def test_whoever_keeps_a_token_may_add_one(
     who: str, request: pytest.FixtureRequest, client_of: ClientOf, accepting_service: None
