@@ -28,9 +28,11 @@ from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
 from tests.leaks import Canaries
 from tests.proxyapi.money import in_process_sandbox
-from tests.settings import TEST_DIR
+from tests.settings import TEST_DIR, WORKER
 
-LOGS = TEST_DIR / "logs"  # what processes beside a test say, a file for each of them
+# What processes beside a test say, a file for each of them. A search empties them, so no other
+# process of the run shares them.
+LOGS = TEST_DIR / f"logs-{WORKER}"
 PRODUCT_PATHS = ("/proxyapi/", "/dashboard/")
 EXCLUDED_PATHS = ("/tests/", "/proxyapi/sandbox/")
 READ = {
