@@ -17,6 +17,9 @@ OPENING_CREDITS = 900
 TOP_UP_UNITS = 5  # of 100 credits
 RENEWAL_DAYS = (PAST_DAYS - 34, PAST_DAYS - 4)
 TOP_UP_FAILURE_DAY = PAST_DAYS - 20  # the first top-up from this day on fails
+# Of the plan from that day to the next renewal. A top-up is due below a tenth of it, and none is
+# tried for a day after one that failed: what is left then must pay for that day.
+MONTHLY_CREDITS_AT_FAILURE = 4_000
 MAX_CLIP_RATE = 2.1  # credits per second of the clip engines that the team uses
 TOP_UP_PATH = "/v2/account/auto-topup"
 
@@ -111,7 +114,8 @@ def unbounded_account_calls(account: PastAccount) -> Iterator[Call]:
     yield build_call(at, "PUT", TOP_UP_PATH, name="top-up on", body=wanted, **member)
     for day in RENEWAL_DAYS:
         at = opened_at + timedelta(days=day)
-        yield build_call(at, "PATCH", path, body={"subscription": "paid"})
+        plan = {"subscription": "paid", "monthly_credits": MONTHLY_CREDITS}
+        yield build_call(at, "PATCH", path, body=plan)
         grant = {"credits": -MONTHLY_CREDITS, "label": "Monthly credits", "content_type": "plan"}
         yield build_call(at, "POST", f"{path}/spend", body=grant)
     for spend in OUTSIDE_SPENDS:
@@ -123,6 +127,7 @@ def unbounded_account_calls(account: PastAccount) -> Iterator[Call]:
         }
         yield build_call(at, "POST", f"{path}/spend", body=body)
     at = opened_at + timedelta(days=TOP_UP_FAILURE_DAY)
+    yield build_call(at, "PATCH", path, body={"monthly_credits": MONTHLY_CREDITS_AT_FAILURE})
     yield build_call(at, "PUT", "/_sandbox/settings", body={"top_up_charge": "fails_once"})
     for day in range(TOP_UP_FAILURE_DAY, PAST_DAYS):
         at = opened_at + timedelta(days=day, hours=12)

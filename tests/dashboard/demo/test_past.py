@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
@@ -19,8 +20,13 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from dashboard.alerts.evaluate import evaluate_team
+from dashboard.demo.demo_team import SHARED_ACCOUNT, TOKEN_OWNERS
 from dashboard.demo.history import build
-from dashboard.demo.history.account import OPENING_CREDITS, OUTSIDE_SPENDS
+from dashboard.demo.history.account import (
+    OPENING_CREDITS,
+    OUTSIDE_SPENDS,
+    top_up_failure_time,
+)
 from dashboard.demo.history.plan import PAST_DAYS, OptionPool, plan_videos
 from dashboard.demo.sandbox_admin import SandboxAdmin
 from dashboard.management.commands import seed_demo
@@ -253,6 +259,19 @@ def test_after_a_start_that_failed_half_way_the_next_one_is_whole(sandbox, monke
 
     assert Job.objects.exists()
     assert balance_difference(Account.objects.select_related("ledger").get().ledger) == 0
+
+
+@pytest.mark.parametrize(
+    "now", ["2026-11-26 15:05", "2026-12-19 01:49", "2027-03-13 14:00", "2027-05-01 08:30"]
+)
+def test_the_credits_last_whenever_it_is_made(sandbox, monkeypatch, now):
+    """Also in the day after a failed top-up, in which none is tried."""
+    at = datetime.fromisoformat(now).replace(tzinfo=UTC)
+    sandbox.clock.set_mode("real", now=at.timestamp())
+    monkeypatch.setattr(timezone, "now", lambda: at)
+    admin = SandboxAdmin(f"{ADDRESS}/v2")
+    past = build.replay_past(admin, SHARED_ACCOUNT, TOKEN_OWNERS, ZoneInfo("Europe/Stockholm"))
+    assert top_up_failure_time(past.answers)
 
 
 def refuse_connection(*_: Any) -> None:
