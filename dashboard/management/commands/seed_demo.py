@@ -37,7 +37,8 @@ class Command(BaseCommand):
             demo_file = demo_team.store_demo(portal_address(), sandbox, made)
         except OSError as error:
             raise CommandError(
-                f"The sandbox at {sandbox.address} does not answer: {error}"
+                f"The demo could not be made at the sandbox {sandbox.address}: {error}. Start "
+                "again, or start with DEMO=empty."
             ) from None
         except (UpstreamError, RateLimitExhausted) as trouble:
             raise CommandError(
