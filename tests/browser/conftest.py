@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests.browser import chromium as finder
 from tests.browser.canaries import PAGES, scan_browser_context, watch_portal
+from tests.browser.console_messages import ConsoleMessages, expected_messages
 from tests.browser.member_page import DEFAULT_TIMEOUT_MS, MemberPage, sign_in
 from tests.browser.operation_journal import SEEN_FILE_VARIABLE, OperationJournal
 from tests.browser.portal_process import LivePortal, running_portal
@@ -58,9 +59,19 @@ def chromium(in_ci: bool) -> Iterator[Browser]:
         if path is None:
             _skipped = True
             pytest.skip(NO_BROWSER)
+        # Its event loop runs in this thread from now on, where Django would refuse the database.
+        os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
         browser = playwright.chromium.launch(executable_path=path, args=finder.CHROMIUM_OPTIONS)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def console_messages(request: pytest.FixtureRequest) -> Iterator[ConsoleMessages]:
+    """Fails the test for each message of a watched context that its marker does not expect."""
+    messages = ConsoleMessages(expected_messages(request.node))
+    yield messages
+    messages.check()
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ READY_LINE = "Press Ctrl-C to stop."
 # What would lead the portal to somebody else's servers, or to the secrets of the tests.
 OUTSIDE_VARIABLES = (
     *("DATABASE_URL", "REDIS_URL", "VIDEO_API_BASE_URL", "SECRET_KEY", "ENCRYPTION_KEYS"),
-    *("DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "BEHIND_TLS"),
+    *("DJANGO_SETTINGS_MODULE", "LOG_LEVEL", "BEHIND_TLS", "DJANGO_ALLOW_ASYNC_UNSAFE"),
 )
 
 # The log at its longest is searched for tokens; and an unknown charge settles within seconds.

@@ -132,15 +132,6 @@ def test_a_link_that_is_a_button_is_pressed_by_space(page: Page) -> None:
     expect(page.locator("dialog[open]")).to_have_count(0)
 
 
-def test_enter_in_a_limit_saves_it(page: Page) -> None:
-    link(page).click()
-    field = page.locator("dialog[open]").get_by_label("Limit")
-    field.fill("9000")
-    field.press("Enter")
-    expect(page.locator("dialog[open]")).to_have_count(0)
-    expect(page.locator("#budgets")).to_contain_text("9,000")
-
-
 def test_the_buttons_of_a_video_stay_while_they_are_fetched_again(
     open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
 ) -> None:
@@ -156,15 +147,6 @@ def test_the_buttons_of_a_video_stay_while_they_are_fetched_again(
         assert luca.page.evaluate(LOOKED_AT, job) == words
     wait_until(lambda: not luca.page.locator(f"#job-{job}-head-acts[hx-trigger]").count())
     expect(button).to_be_focused()
-
-
-def test_the_focus_stays_on_the_link_that_was_swapped(page: Page) -> None:
-    link(page).focus()
-    refetch_part(page)
-    wait_until(lambda: page.evaluate(REPLACED))
-    expect(link(page)).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.locator("dialog[open]")).to_be_visible()
 
 
 # What a push brings for the head of a video's page; answers what the last button says right after.

@@ -1,0 +1,52 @@
+"""What a page must not say: errors and warnings of the console, exceptions, failed requests."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import BrowserContext, ConsoleMessage, Request, WebError
+
+
+class ConsoleMessages:
+    """Collects them from contexts. `@pytest.mark.console("status of 503")` names, as regular
+    expressions, those that a test causes on purpose; each must come."""
+
+    def __init__(self, expected: tuple[str, ...]) -> None:
+        self.expected = expected
+        self.found: list[str] = []
+
+    def watch(self, context: BrowserContext) -> None:
+        context.on("console", self.add_message)
+        context.on("weberror", self.add_exception)
+        context.on("requestfailed", self.add_failed_request)
+
+    def add_message(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.found.append(f"{message.type}: {message.text} ({message.location['url']})")
+
+    def add_exception(self, error: WebError) -> None:
+        self.found.append(f"exception: {error.error}")
+
+    def add_failed_request(self, request: Request) -> None:
+        """One that the page gives up, such as by leaving, is no failure."""
+        if request.failure != "net::ERR_ABORTED":
+            self.found.append(f"failed: {request.method} {request.url}: {request.failure}")
+
+    def check(self) -> None:
+        unexpected = [
+            message
+            for message in self.found
+            if not any(re.search(pattern, message) for pattern in self.expected)
+        ]
+        missing = [
+            pattern
+            for pattern in self.expected
+            if not any(re.search(pattern, message) for message in self.found)
+        ]
+        assert not unexpected, "\n".join(["The page said:", *unexpected])
+        assert not missing, f"The page did not say: {missing}"
+
+
+def expected_messages(node: pytest.Item) -> tuple[str, ...]:
+    return tuple(pattern for mark in node.iter_markers("console") for pattern in mark.args)
