@@ -18,7 +18,7 @@ run: packages  ## start everything on this machine; Ctrl-C stops it
 check: packages-dev  ## style, types, names, imports, templates, code lengths, locks, licences, secrets
 	@$(IN) -m tests.checks
 
-test: packages-dev  ## all on SQLite, a random eighth on PostgreSQL and in a browser (CI=true: every test)
+test: packages-dev  ## every test on SQLite, then in a browser (CI=true: on PostgreSQL, too)
 	@$(IN) -m tests
 
 bench: packages-dev  ## measure polling, the sandbox, startup, pages and live streams

@@ -6,7 +6,6 @@ import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from hashlib import sha256
 
 import hypothesis
 import pytest
@@ -24,22 +23,12 @@ hypothesis.settings.register_profile(
     "untimed", deadline=None, suppress_health_check=SLOW_HEALTH_CHECKS
 )
 hypothesis.settings.load_profile("untimed")
-# Exit status when a check after a test failed, such as that no token leaked: it is not run again.
-CHECK_AFTER_TEST_FAILED = 10
-Chosen = Callable[[pytest.Item], bool]
+PAGE_FIXTURES = {"client", "client_of", "async_client"}
 STOP_CALLBACKS = pytest.StashKey[list[Callable[[], None]]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--only-database", action="store_true", help="Leave out what never asks the database."
-    )
-    parser.addoption(
-        "--without-database", action="store_true", help="Leave out what asks the database."
-    )
-    parser.addoption(
-        "--draw", default="1:0", help="n:seed runs one in n tests, chosen by the seed."
-    )
+    parser.addoption("--postgresql", action="store_true", help="Only what PostgreSQL can change.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -63,41 +52,43 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         stops.pop()()
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A file whose tests share a fixture is run by one process, which makes it once."""
+    info = getattr(item, "_fixtureinfo", None)
+    fixtures = info.name2fixturedefs.values() if info else ()
+    if any(one.scope in ("module", "package") for named in fixtures for one in named):
+        item.add_marker(pytest.mark.xdist_group(str(item.path)))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The slow ones first: at the end, one would leave the other processes with nothing to do."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
-    if config.getoption("--only-database"):
-        keep_items(config, items, asks_database)
-    if config.getoption("--without-database"):
-        keep_items(config, items, lambda item: not asks_database(item))
-    share, seed = config.getoption("--draw").split(":")
-    keep_items(config, items, lambda item: is_drawn(item, int(share), seed))
+    if config.getoption("--postgresql"):
+        config.hook.pytest_deselected(items=[item for item in items if not is_for_postgres(item)])
+        items[:] = [item for item in items if is_for_postgres(item)]
 
 
-def keep_items(config: pytest.Config, items: list[pytest.Item], chosen: Chosen) -> None:
-    config.hook.pytest_deselected(items=[item for item in items if not chosen(item)])
-    items[:] = [item for item in items if chosen(item)]
+def is_for_postgres(item: pytest.Item) -> bool:
+    """True if it asks the database itself, not through a page: locks, constraints, aggregates, SQL.
+
+    A page whose queries it could change is marked, as the matrix of routes and roles is.
+    """
+    is_view_test = bool(PAGE_FIXTURES & set(getattr(item, "fixturenames", ())))
+    is_marked = item.get_closest_marker("postgresql") is not None
+    return asks_database(item) and (is_marked or not is_view_test or is_transactional(item))
 
 
-def is_drawn(item: pytest.Item, share: int, seed: str) -> bool:
-    """One in `share` tests, with all its cases; in each process the same ones."""
-    name = item.nodeid.partition("[")[0]
-    return sha256(f"{seed} {name}".encode()).digest()[0] % share == 0
+def is_transactional(item: pytest.Item) -> bool:
+    django_db = item.get_closest_marker("django_db")
+    uses_fixture = "transactional_db" in getattr(item, "fixturenames", ())
+    return uses_fixture or bool(django_db and django_db.kwargs.get("transaction"))
 
 
 def pytest_collection_finish() -> None:
     """What thousands of tests have imported stays: no collection of garbage looks it through."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    errors = reporter.stats.get("error", []) if reporter else []
-    if any(getattr(error, "when", "") == "teardown" for error in errors):
-        session.exitstatus = CHECK_AFTER_TEST_FAILED
 
 
 def asks_database(item: pytest.Item) -> bool:
