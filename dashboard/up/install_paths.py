@@ -72,6 +72,7 @@ class Installation:
         deadline = time.monotonic() + reaper.KILL_GRACE_S + 1
         while not try_lock(lock):
             if time.monotonic() > deadline:
+                lock.close()
                 raise SetupError(f"Reelroom is already running in {self.var}.")
             time.sleep(0.1)
         return lock

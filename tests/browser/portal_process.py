@@ -11,12 +11,13 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-READY_TIMEOUT_S, STOP_TIMEOUT_S = 120, 30
+STOP_TIMEOUT_S = 30
 READY_LINE = "Press Ctrl-C to stop."
 # What would lead the portal to somebody else's servers, or to the secrets of the tests.
 OUTSIDE_VARIABLES = (
@@ -74,9 +75,11 @@ def running_portal(
     ) as process:
         assert process.stdout is not None
         lines: deque[str] = deque(maxlen=500_000)
-        ready = collect_output(process.stdout, lines)
+        is_ready = collect_output(process.stdout, lines)
         try:
-            if not ready.wait(READY_TIMEOUT_S) or process.poll() is not None:
+            if (
+                not is_ready.result()
+            ):  # the supervisor has its own limits, and ends when one is over
                 raise AssertionError("the portal did not start:\n" + "\n".join(lines))
             demo = read_demo_file(var, port, sandbox_port)
             people = [DemoPerson(**one) for one in demo.pop("people")]
@@ -104,19 +107,20 @@ def read_demo_file(var: Path, port: str, sandbox_port: str) -> dict[str, Any]:
     return {**found, "people": [], "accounts": []}
 
 
-def collect_output(output: IO[str], lines: deque[str]) -> threading.Event:
-    """Keep what it says; the event is set when it is ready, or when it has nothing more to say."""
-    ready = threading.Event()
+def collect_output(output: IO[str], lines: deque[str]) -> Future[bool]:
+    """Keep what it says; answers True once it is ready, False if its output ends before."""
+    is_ready: Future[bool] = Future()
 
     def hear() -> None:
         for line in output:
             lines.append(line.rstrip())
             if READY_LINE in line:
-                ready.set()
-        ready.set()
+                is_ready.set_result(True)
+        if not is_ready.done():
+            is_ready.set_result(False)
 
     threading.Thread(target=hear, daemon=True).start()
-    return ready
+    return is_ready
 
 
 def free_ports() -> tuple[str, str]:

@@ -89,6 +89,7 @@ def test_a_command_typed_beside_make_run_uses_its_address(
         ("HOLD_MARGIN", "nan", "HOLD_MARGIN must be a number from 1 to 3."),
         ("REDIS_URL", "mira:canary-word@redis:6379", "REDIS_URL must be redis://"),
         ("VIDEO_API_METHODS", "canary-word", "VIDEO_API_METHODS cannot be parsed."),
+        ("ENCRYPTION_KEYS", "", "ENCRYPTION_KEYS is not set."),
         (
             "ENCRYPTION_KEYS_FILE",
             "/nowhere/keys",

@@ -1,4 +1,4 @@
-"""The real processes of `make run`, without a browser."""
+"""The real processes of `make run`, without a browser, started once for all tests."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.portal_process import LivePortal, running_portal
+from tests.browser.portal_process import LivePortal, portal_context
+from tests.up.supervisors import await_end_of, group_of, running_in
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def live_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal]:
-    yield from running_portal(tmp_path_factory.mktemp("portal"))
+    """A portal with its demo team; at the end it is stopped by Ctrl-C and leaves no process."""
+    with portal_context(tmp_path_factory.mktemp("portal")) as portal:
+        group = group_of(portal.pid)
+        assert len(running_in(group)) >= 7, "reaper, valkey, sandbox, web, worker, slow, beat"
+        yield portal
+    await_end_of(group)

@@ -15,6 +15,8 @@ import psutil
 import pytest
 import redis
 import yaml
+from redis.backoff import ConstantBackoff, NoBackoff
+from redis.retry import Retry
 
 from dashboard.up import valkey
 from dashboard.up.install import ROOT
@@ -24,6 +26,8 @@ SERVICES = COMPOSE["services"]
 BACKGROUND = ("worker", "slow", "beat")
 OURS = ("web", *BACKGROUND, "sandbox")
 SECRETS = ("SECRET_KEY", "ENCRYPTION_KEYS", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
+
+PATIENT, ONCE = Retry(ConstantBackoff(0.05), 10_000), Retry(NoBackoff(), 0)
 
 
 def test_the_image_holds_only_what_runs() -> None:
@@ -107,11 +111,10 @@ def test_redis_wants_its_password_and_shows_it_to_nobody(tmp_path: Path) -> None
     command = [shell_of(word) for word in SERVICES["redis"]["command"]]
     with subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL) as server:
         try:
-            wait_for(socket)
-            with pytest.raises(redis.AuthenticationError):
-                redis.Redis(unix_socket_path=str(socket)).ping()
-            known = redis.Redis(unix_socket_path=str(socket), password=password)
+            known = redis.Redis(unix_socket_path=str(socket), password=password, retry=PATIENT)
             assert known.ping()
+            with pytest.raises(redis.AuthenticationError):
+                redis.Redis(unix_socket_path=str(socket), retry=ONCE).ping()
             assert known.config_get("maxmemory*")["maxmemory-policy"] == "noeviction"
             assert password not in " ".join(psutil.Process(server.pid).cmdline())
         finally:
@@ -122,10 +125,3 @@ def test_redis_wants_its_password_and_shows_it_to_nobody(tmp_path: Path) -> None
 def shell_of(text: str) -> str:
     """As Compose hands it on: two dollars are one."""
     return text.replace("$$", "$")
-
-
-def wait_for(path: Path) -> None:
-    until = time.monotonic() + 10
-    while not path.exists():
-        assert time.monotonic() < until, f"{path} does not come"
-        time.sleep(0.05)

@@ -1,107 +1,76 @@
-"""However the portal ends, nothing of it stays behind."""
+"""However the portal ends, nothing of it stays behind.
+
+The programs are stubs; the fixture `live_portal` stops the real ones.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
-import psutil
 import pytest
 
-from dashboard.up.install_paths import Installation
+from dashboard.up.__main__ import main
+from dashboard.up.install_paths import Installation, try_lock
 from dashboard.up.processes import ProcessGroup
-from tests.browser.portal_process import OUTSIDE_VARIABLES, READY_LINE, free_ports
+from tests.browser.portal_process import READY_LINE
+from tests.up.supervisors import (
+    await_end_of,
+    group_of,
+    running_in,
+    start_stub_supervisor,
+    stub_environ,
+)
 
-pytestmark = pytest.mark.slow  # starts the whole portal
-
-
-COMMAND = [sys.executable, "-m", "dashboard.up"]
-
-
-@pytest.fixture(scope="module")
-def environ(tmp_path_factory):
-    """One folder for all, so that only the first start is a first one."""
-    var = str(tmp_path_factory.mktemp("portal"))
-    ours = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
-    return {**ours, "REELROOM_VAR": var}
-
-
-def ports():
-    """Anew for each start: meanwhile somebody else may have got the last ones."""
-    return dict(zip(("PORT", "SANDBOX_PORT"), free_ports(), strict=True))
+PROGRAMS = {"valkey", "sandbox", "web", "worker", "beat", "slow_worker"}
 
 
 @pytest.fixture
-def start_supervisor(environ):
+def supervisor(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A supervisor that has said its last words; its output is left to the test."""
-    with subprocess.Popen(
-        COMMAND,
-        env=environ | ports(),
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        # Whoever runs the tests by `nohup` has the portal outlive its terminal, too.
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
-    ) as process:
+    with start_stub_supervisor(tmp_path) as process:
         assert process.stdout is not None
-        said = []
+        lines = []
         for line in process.stdout:
-            said.append(line)
+            lines.append(line)
             if READY_LINE in line:
                 break
         else:
-            pytest.fail("the portal did not start:\n" + "".join(said))
+            pytest.fail("the portal did not start:\n" + "".join(lines))
         yield process
         process.kill()
 
 
-def group_of(supervisor: int) -> int:
-    """The process group that the reaper leads."""
-    children = psutil.Process(supervisor).children()
-    return int(next(one.pid for one in children if one.cmdline()[-1].endswith("reaper.py")))
-
-
-def left_in(group: int) -> list[psutil.Process]:
-    found = []
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error, ProcessLookupError):
-            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-    return found
-
-
-def is_gone(group: int) -> bool:
-    """A killed process is on its way out for a moment."""
-    _, alive = psutil.wait_procs(left_in(group), timeout=10)
-    return not alive
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_asked_to_stop_it_leaves_no_process_and_is_content(start_supervisor, number):
-    group = group_of(start_supervisor.pid)
-    assert len(left_in(group)) >= 6, "reaper, valkey, sandbox, web, worker, beat"
-
-    start_supervisor.send_signal(number)
-    start_supervisor.communicate()
-
-    assert start_supervisor.returncode == 0
-    assert is_gone(group)
-
-
-def test_a_terminal_that_is_closed_stops_it_though_nobody_hears_what_it_says(start_supervisor):
-    group = group_of(start_supervisor.pid)
-    start_supervisor.stdout.close()
-
-    start_supervisor.send_signal(signal.SIGHUP)
-
-    assert start_supervisor.wait(timeout=30) == 0
-    assert is_gone(group)
+def test_asked_to_stop_it_leaves_no_process_and_is_content(
+    supervisor: subprocess.Popen[str], number: signal.Signals
+) -> None:
+    group = group_of(supervisor.pid)
+    names = [process.cmdline()[-1] for process in running_in(group)]
+    assert set(names) >= PROGRAMS
+    assert names.count("3600") == len(PROGRAMS), "each program has a child"
+    supervisor.send_signal(number)
+    output, _ = supervisor.communicate()
+    assert (output, supervisor.returncode) == ("\n\nreelroom: Stopping.\n", 0)
+    await_end_of(group)
 
 
-def test_what_nobody_hears_holds_up_nobody():
+def test_a_terminal_that_is_closed_stops_it_though_nobody_hears_what_it_says(
+    supervisor: subprocess.Popen[str],
+) -> None:
+    group = group_of(supervisor.pid)
+    assert supervisor.stdout is not None
+    supervisor.stdout.close()
+    supervisor.send_signal(signal.SIGHUP)
+    assert supervisor.wait() == 0
+    await_end_of(group)
+
+
+def test_what_nobody_hears_holds_up_nobody() -> None:
     talkative = (
         "from dashboard.up.processes import print_line\n"
         "for _ in range(1000): print_line('x' * 1000)"
@@ -109,45 +78,48 @@ def test_what_nobody_hears_holds_up_nobody():
     with subprocess.Popen([sys.executable, "-c", talkative], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.close()
-
-        assert process.wait(timeout=30) == 0
-
-
-def test_when_one_program_dies_the_others_go_and_one_sentence_says_which(start_supervisor):
-    group = group_of(start_supervisor.pid)
-    next(one for one in left_in(group) if "beat" in one.cmdline()).kill()
-    said, _ = start_supervisor.communicate()
-
-    assert start_supervisor.returncode == 1
-    assert "reelroom: The program beat exited (signal SIGKILL)" in said
-    assert "Traceback" not in said
-    assert is_gone(group)
+        assert process.wait() == 0
 
 
-def test_a_supervisor_killed_outright_takes_everything_with_it(start_supervisor):
-    group = group_of(start_supervisor.pid)
+def test_when_one_program_dies_the_others_go_and_one_sentence_says_which(
+    supervisor: subprocess.Popen[str],
+) -> None:
+    group = group_of(supervisor.pid)
+    next(one for one in running_in(group) if one.cmdline()[-1] == "beat").kill()
+    output, _ = supervisor.communicate()
+    assert supervisor.returncode == 1
+    assert "reelroom: The program beat exited (signal SIGKILL)" in output
+    assert "Traceback" not in output
+    await_end_of(group)
 
-    start_supervisor.kill()
-    start_supervisor.communicate()  # ends when the last holder of its output, the reaper, ends
 
-    assert is_gone(group)
+def test_a_supervisor_killed_outright_takes_everything_with_it(
+    supervisor: subprocess.Popen[str],
+) -> None:
+    group = group_of(supervisor.pid)
+    supervisor.kill()
+    supervisor.communicate()  # ends when the last holder of its output, the reaper, ends
+    await_end_of(group)
 
 
-def test_the_next_supervisor_waits_for_the_programs_of_a_killed_one(tmp_path):
+def test_the_next_supervisor_waits_for_the_programs_of_a_killed_one(tmp_path: Path) -> None:
     place = Installation.from_environ({"REELROOM_VAR": str(tmp_path)})
     with place.acquire_lock() as lock:
         reaper = ProcessGroup(lock).reaper
-    assert reaper.stdin is not None
-    reaper.stdin.close()  # what the end of the supervisor does
+    with reaper, (tmp_path / "lock").open() as next_lock:
+        assert not try_lock(next_lock), "the reaper holds it"
+        reaper.kill()
+        reaper.wait()
+        assert try_lock(next_lock)
 
-    with place.acquire_lock():
-        assert reaper.wait(timeout=1) == -signal.SIGKILL
 
-
-def test_a_second_supervisor_in_the_same_folder_is_refused(start_supervisor, environ):
-    elsewhere = environ | ports()
-
-    second = subprocess.run(COMMAND, env=elsewhere, capture_output=True, text=True, check=False)
-
-    assert second.returncode == 1
-    assert second.stderr.startswith("reelroom: Reelroom is already running in ")
+def test_a_second_supervisor_in_the_same_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in stub_environ(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("dashboard.up.reaper.KILL_GRACE_S", -2)  # it waits for nobody
+    with Installation.from_environ(os.environ).acquire_lock():
+        assert main() == 1
+    refusal = f"reelroom: Reelroom is already running in {tmp_path}.\n"
+    assert capsys.readouterr().err == refusal
