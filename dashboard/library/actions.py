@@ -23,7 +23,6 @@ from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import (
     PRICE_MISSING,
-    require_job_state,
     require_shown_price,
     require_voice_consent,
     submit_charge,
@@ -37,6 +36,7 @@ from proxyapi.operations import retry_operation_of
 from proxyapi.refusals import NotReady, Refusal, StaleData
 
 NOT_RETRYABLE = "The service has no retry for this kind of video. Nothing was sent."
+NOT_FAILED = "Only a failed render can be retried. This one did not fail."
 FAILURE_NOT_LATEST = (
     "Not sent. This video has failed again since you opened the dialog. Nothing was charged. The "
     "latest failure is shown above."
@@ -66,10 +66,10 @@ def retry_video(
     failed_at: str,
     words: str | None = None,
 ) -> Charge:
-    """Run a failed render again. It is charged again, at about the cost of the last run.
+    """Run a render again that failed, or no longer moves. It is charged again, at about the cost of
+    the last run.
 
-    `failed_at` is the time of the failure that was shown, ISO 8601; for another failure nothing is
-    sent.
+    `failed_at` is `Job.last_run_at` as it was shown, ISO 8601; for another run nothing is sent.
     """
     check_permission(by, Permission.RENDER)
     operation = retry_operation_of(job.kind)
@@ -81,9 +81,8 @@ def retry_video(
 
 def quote_retry(job: Job, seen: Decimal, failed_at: str) -> Decimal:
     """Return the price in credits; raise `Refusal` if nothing can be sent."""
-    require_job_state(
-        job, JobState.FAILED, "Only a failed render can be retried. This one did not fail."
-    )
+    if job.state != JobState.FAILED and not job.is_stalled:
+        raise NotReady(NOT_FAILED)
     require_latest_failure(failed_at, job)
     require_voice_consent(job)
     price = pricing.estimate_retry_price(job)
@@ -266,5 +265,5 @@ def publish_label_events(by: Membership, job_ids: Iterable[UUID]) -> None:
 def require_latest_failure(shown: str, job: Job) -> None:
     """Raise `StaleData` if the job has failed again since the shown failure, so that nobody pays
     for a failure they did not see. Only its time identifies a failure."""
-    if shown != (job.finished_at.isoformat() if job.finished_at else ""):
+    if shown != (job.last_run_at.isoformat() if job.last_run_at else ""):
         raise StaleData(FAILURE_NOT_LATEST)

@@ -29,6 +29,7 @@ class AlertKind(models.TextChoices):
     TOP_UP_OFF = "top_up_off", "top-up switched off"
     UNKNOWN_CHARGE = "unknown_charge", "unknown charges"
     REFUND_OWED = "refund_owed", "refunds owed"
+    STALLED_JOB = "stalled_job", "jobs that no longer move"
     RECONCILIATION = "reconciliation", "the ledger"
 
 

@@ -88,16 +88,17 @@ def already_started(charge: Charge, record: UpstreamRecord) -> StatusReading | N
     if job is None or not row.starts_rendering or not KINDS[job.kind].shows_start:
         return None
     spec, was_started = KINDS[job.kind], was_started_since_hold(job, charge)
-    start_state, started_statuses = JobState.DRAFT, spec.started_statuses
-    if row.restarts_failed:
-        start_state = JobState.FAILED
-        # A retry starts from a failure, which counts as started only if another charge started it.
-        started_statuses = (
-            started_statuses if was_started else started_statuses - spec.failed_statuses
-        )
     reading = spec.read_status(record)
+    start_state, is_started = JobState.DRAFT, spec.is_started_status(reading.raw_status)
+    if row.restarts_failed and not was_started:
+        start_state = JobState.FAILED
+        # A retry starts from a failure, or from the word that a run no longer moves from.
+        is_start = reading.state == JobState.FAILED or (
+            job.is_stalled and reading.raw_status == job.raw_status
+        )
+        is_started = is_started and not is_start
     is_to_start = job.state in (start_state, JobState.RUNNING) or was_started
-    return reading if is_to_start and reading.raw_status in started_statuses else None
+    return reading if is_to_start and is_started else None
 
 
 def was_started_since_hold(job: Job, charge: Charge) -> bool:

@@ -140,7 +140,7 @@ def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime)
             draft.save(update_fields=["sent_settings"])
         job.remote_id = evidence.created_resource_id(charge, record)
         start_job(job, charge, now, evidence.reported_status(charge, record)[:60])
-    elif charge.operation in RENDER_OPERATIONS and job.state != JobState.RUNNING:
+    elif charge.operation in RENDER_OPERATIONS and is_new_run(job, charge):
         job.remote_id = job.remote_id or evidence.created_resource_id(charge, record)
         start_job(job, charge, now)
     elif draft and charge.operation in SCRIPT_OPERATIONS and (script := script_text(record)):
@@ -152,6 +152,11 @@ def advance_job(job: Job, charge: Charge, record: UpstreamRecord, now: datetime)
         if not KINDS[job.kind].preconditions(draft.settings):
             draft.quote_due_at = now  # the next tick requests the new price
         draft.save()
+
+
+def is_new_run(job: Job, charge: Charge) -> bool:
+    is_retry_of_stalled = job.is_stalled and get_operation(charge.operation).restarts_failed
+    return job.state != JobState.RUNNING or is_retry_of_stalled
 
 
 def start_job(job: Job, charge: Charge, now: datetime, status: str = "rendering") -> None:
@@ -206,7 +211,9 @@ def begin_job_polling(charge: Charge, reading: StatusReading) -> str:
     back (pitfall 83).
     """
     job = Job.objects.select_for_update(of=("self",)).filter(charges=charge.pk).first()
-    if job is None or charge.operation not in RENDER_OPERATIONS or job.state == JobState.RUNNING:
+    if job is None or charge.operation not in RENDER_OPERATIONS:
+        return ""
+    if job.state in (JobState.RUNNING, JobState.COMPLETED):  # what is finished keeps its file
         return ""
     start_job(job, charge, timezone.now(), reading.raw_status)
     if (

@@ -4,8 +4,7 @@ A character is made upstream just before its first preview. That is free, so a l
 delays it: it is made again, as often and as late as `draft_creation` allows, and the first one is
 left behind. The photo is deleted as soon as the service has answered with an id.
 
-The spec does not document where a training starts, nor a word for its failure; `failed` is the one
-that the service uses for videos and clips.
+The spec does not document where a training starts, nor a word for its failure.
 """
 
 from __future__ import annotations
@@ -121,7 +120,6 @@ CHARACTER = CharacterKind(
     JobKind.CHARACTER,
     "",
     frozenset({"ready"}),
-    frozenset({"failed"}),
     media_url_key="",
     shows_start=False,
     prepare=create_from_photo,

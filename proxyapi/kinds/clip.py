@@ -175,7 +175,6 @@ CLIP = KindSpec(
     JobKind.CLIP,
     "asset",
     frozenset({"success"}),
-    frozenset({"failed"}),
     prepare=confirm_clip_price,
     quote=quote_clip,
     preconditions=missing_clip_fields,

@@ -14,6 +14,7 @@ from proxyapi.models import Charge, Job, JobState
 from proxyapi.operations import ExecutionEvidence, JobKind, Operation, get_operation, status_read_of
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import response_parsing
+from proxyapi.upstream.status_words import says_failure, status_word
 
 UpstreamRecord = dict[str, Any]
 
@@ -36,13 +37,12 @@ class StatusReading:
 
 @dataclass(frozen=True)
 class KindSpec:
-    """Where a kind has its status, and which statuses are final. Every other status is "in
-    progress"."""
+    """Where a kind has its status, and which statuses complete it. A word that says failure in
+    plain English ends it as well, as the list of words is open; every other is "in progress"."""
 
     kind: JobKind
     status_key: str  # the object in `data` that carries the status, or "" for `data` itself
     completed_statuses: frozenset[str]
-    failed_statuses: frozenset[str] = frozenset()  # empty if the spec documents none
     media_url_key: str = "url"  # "" if it has no file
     media_type: str = "video/mp4"  # used if the media host names no known type
     may_hide_media_url: bool = False  # it may be completed without a file in the answer
@@ -60,22 +60,18 @@ class KindSpec:
         """The read that a job of this kind is polled with."""
         return status_read_of(self.kind)
 
-    @cached_property
-    def final_statuses(self) -> frozenset[str]:
-        return self.completed_statuses | self.failed_statuses
+    def is_final_status(self, word: str) -> bool:
+        return word in self.completed_statuses or says_failure(word)
 
-    @cached_property
-    def started_statuses(self) -> frozenset[str]:
-        """The statuses that only a started job has."""
-        return IN_PROGRESS_STATUSES | self.final_statuses
+    def is_started_status(self, word: str) -> bool:
+        """Whether only a started job has this status."""
+        return word in IN_PROGRESS_STATUSES or self.is_final_status(word)
 
     def read_status(self, data: Any) -> StatusReading:
         """Read a resource's answer. Never raises: an unreadable status is unknown (rule 6)."""
         holder = find_status_object(data, self.status_key)
-        raw = holder.get("status")
-        if not isinstance(raw, str) or not raw:
+        if not (raw := status_word(holder.get("status"))):
             return StatusReading(None)
-        raw = raw[:60]
         url = holder.get(self.media_url_key)
         media_url = url if isinstance(url, str) else ""
         if raw in self.completed_statuses:
@@ -85,7 +81,7 @@ class KindSpec:
             state = JobState.COMPLETED if is_complete else JobState.RUNNING
             poster_url = job_parts.first_text(holder, POSTER_URL_KEYS) or self.picture_url_in(data)
             return StatusReading(state, raw, media_url, poster_url=poster_url)
-        if raw in self.failed_statuses:
+        if says_failure(raw):
             return StatusReading(JobState.FAILED, raw, "", *parse_failure(holder.get("failure")))
         return StatusReading(JobState.RUNNING, raw)
 
@@ -179,14 +175,14 @@ class KindSpec:
     ) -> bool:
         status = self.reported_status(operation, record)
         if not before.get("status"):  # the status before the send is unknown
-            return status in self.started_statuses
+            return self.is_started_status(status)
         return bool(status) and status != before["status"]
 
     def is_debit_enough(self, operation: Operation, before: UpstreamRecord) -> bool:
         """Whether a debit alone proves it, because the resource may have the same status before and
         after."""
         is_by_ledger = operation.evidence is ExecutionEvidence.LEDGER or bool(operation.part_list)
-        return is_by_ledger or before.get("status") in self.final_statuses
+        return is_by_ledger or self.is_final_status(before.get("status") or "")
 
 
 def part_ids(operation: Operation, record: UpstreamRecord) -> list[str] | None:

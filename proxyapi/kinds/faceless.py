@@ -10,6 +10,7 @@ from proxyapi.kinds.faceless_draft import script_digest
 from proxyapi.kinds.job_parts import parse_part_list
 from proxyapi.models.job_part import ASSETS
 from proxyapi.operations import JobKind, Operation
+from proxyapi.upstream.status_words import says_failure
 
 
 class FacelessKind(KindSpec):
@@ -32,19 +33,21 @@ class FacelessKind(KindSpec):
             return bool(script) and script_digest(script) != before.get("script")
         if operation.restarts_failed:
             # It starts from `failed`, so the same status again proves nothing.
-            is_failed = self.reported_status(operation, record) in self.failed_statuses
+            is_failed = says_failure(self.reported_status(operation, record))
             return not is_failed and self.has_status_changed(operation, before, record)
         return super().proves(operation, before, record)
 
     def is_debit_enough(self, operation: Operation, before: UpstreamRecord) -> bool:
-        return not operation.writes_script and super().is_debit_enough(operation, before)
+        # A run that no longer moves is retried from "rendering", which the retry then shows again.
+        is_retry = operation.restarts_failed and bool(before.get("status"))
+        is_enough = is_retry or super().is_debit_enough(operation, before)
+        return not operation.writes_script and is_enough
 
 
 FACELESS = FacelessKind(
     JobKind.FACELESS,
     "video",
     frozenset({"completed"}),
-    frozenset({"failed"}),
     prepare=faceless_draft.sync_draft,
     quote=faceless_draft.quote_draft,
     preconditions=faceless_draft.missing_render_fields,

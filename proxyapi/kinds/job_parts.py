@@ -83,6 +83,8 @@ def replace_parts(
     ]
     for part in parts:
         known_part = before.get((part.list_name, part.remote_id))
+        # A record that goes back from completed to rendering does not take the file away.
+        part.media_url = part.media_url or (known_part.media_url if known_part else "")
         was_finished = known_part is not None and known_part.state == part.state
         ended_at = known_part.finished_at if known_part and was_finished else read_at
         part.finished_at = None if part.state == PartState.RUNNING else ended_at

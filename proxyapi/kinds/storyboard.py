@@ -1,8 +1,8 @@
 """Storyboards, from text to scene. What a team edits is in the portal; a job of this kind is a copy
 of it at the service (`storyboard_copy`), sent by `storyboard_sync`.
 
-The spec documents no failed status and no video URL: `failed` is taken as failed, as for all other
-videos, and an empty URL means that the video is not ready yet.
+The spec documents no failed status and no video URL: an empty URL means that the video is not ready
+yet.
 """
 
 from __future__ import annotations
@@ -252,7 +252,6 @@ STORYBOARD = StoryboardKind(
     JobKind.STORYBOARD,
     "video",
     frozenset({"completed"}),
-    frozenset({"failed"}),
     may_hide_media_url=True,
     prepare=sync_storyboard,
     quote=quote_storyboard,

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from proxyapi.kinds.job_parts import first_text
-from proxyapi.models.job_part import COMPLETED_WORDS, FAILED_WORDS
+from proxyapi.models.job_part import COMPLETED_WORDS
 from proxyapi.upstream import response_parsing
+from proxyapi.upstream.status_words import says_failure
 
 PROMPT_KEYS = ("raw_video_prompt", "video_prompt", "prompt", "text")
 CLIP_URL_KEYS = ("clip_url", "video_url")
@@ -101,7 +102,7 @@ def clip_rows(record: Mapping[str, Any]) -> dict[str, Any]:
 def clip_status(clip: Mapping[str, Any]) -> str:
     """`completed`, `failed` or `running`; a clip of which nothing is known is running."""
     status = str(clip.get("status") or "")
-    if status in FAILED_WORDS or clip.get("failure"):
+    if says_failure(status) or clip.get("failure"):
         return "failed"
     return (
         "completed" if status in COMPLETED_WORDS or (not status and clip.get("url")) else "running"

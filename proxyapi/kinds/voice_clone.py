@@ -93,9 +93,6 @@ VOICE_CLONE = VoiceCloneKind(
     JobKind.CLONE,
     "",
     frozenset({"completed"}),
-    # The spec names no failed status of a clone. It is the word of all other resources, and a clone
-    # that were polled after it would seem to be in progress for a month.
-    frozenset({"failed"}),
     media_url_key="preview_url",
     media_type="audio/mpeg",
     file_field="samples[]",

@@ -150,6 +150,8 @@ class Migration(migrations.Migration):
                 ('remote_id', models.CharField(blank=True, help_text='Upstream id, once known.', max_length=64, null=True)),
                 ('state', models.CharField(choices=[('draft', 'Draft'), ('running', 'Running'), ('completed', 'Completed'), ('failed', 'Failed')], default='draft', max_length=9)),
                 ('raw_status', models.CharField(blank=True, help_text='Upstream status, as last read.', max_length=60)),
+                ('status_since', models.DateTimeField(blank=True, help_text='When this word was first read in this run.', null=True)),
+                ('stalled_at', models.DateTimeField(blank=True, help_text='When a running job was found to be no longer moving.', null=True)),
                 ('title', models.CharField(max_length=200)),
                 ('media_url', models.TextField(blank=True)),
                 ('poster_url', models.TextField(blank=True, help_text='A picture of the video; empty if the service shows none.')),

@@ -64,6 +64,10 @@ class JobQuerySet(models.QuerySet["Job"]):
         )
         return self.filter(stopped, state=JobState.RUNNING)
 
+    def stalled(self) -> Self:
+        """As `Job.is_stalled`."""
+        return self.filter(state=JobState.RUNNING, stalled_at__isnull=False)
+
     def due_part_reads(self, now: datetime) -> Self:
         """Jobs whose parts are to be read, on working tokens of the upstream in use."""
         return self.filter(
@@ -99,6 +103,12 @@ class Job(models.Model):
     state = models.CharField(max_length=9, choices=JobState, default=JobState.DRAFT)
     raw_status = models.CharField(
         max_length=60, blank=True, help_text="Upstream status, as last read."
+    )
+    status_since = models.DateTimeField(
+        null=True, blank=True, help_text="When this word was first read in this run."
+    )
+    stalled_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a running job was found to be no longer moving."
     )
     title = models.CharField(max_length=200)
     media_url = models.TextField(blank=True)
@@ -178,6 +188,7 @@ class Job(models.Model):
         self.raw_status = status
         self.subtype, self.length = duration_class
         self.started_at, self.finished_at = now, None
+        self.status_since, self.stalled_at = now, None
         self.failure_code = self.failure_message = self.media_url = self.poster_url = ""
         self.poll_error, self.poll_failing_since = "", None
         self.polled_at, self.next_poll_at, self.failures = now, now + first_poll_delay, 0
@@ -199,6 +210,17 @@ class Job(models.Model):
         """The chosen settings by upstream field name; empty for a job without a draft."""
         draft = self.draft_or_none
         return draft.settings if draft else {}
+
+    @property
+    def last_run_at(self) -> datetime | None:
+        """When its last run ended, or began if it has not: what identifies the run."""
+        return self.finished_at or self.started_at
+
+    @property
+    def is_stalled(self) -> bool:
+        """Whether it runs much longer than others did, or its status did not change for long; it is
+        polled rarely, and may still end."""
+        return self.state == JobState.RUNNING and self.stalled_at is not None
 
     @property
     def is_polling_stopped(self) -> bool:

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from proxyapi.models.charge import Charge
 from proxyapi.models.job import Job
+from proxyapi.upstream.status_words import says_failure
 
 ASSETS, EXPORTS = "assets", "exports"  # lists of a faceless record, as `Operation.part_list`
 PREVIEWS = "previews"  # of a character's record
@@ -24,7 +25,6 @@ EARLIER_CLIPS = "earlier clips"  # kept here: what a storyboard's record does no
 FILM_LISTS = (EXPORTS, SCENE_CLIPS, EARLIER_CLIPS)
 MEDIA_VERSION_LENGTH = 10  # characters
 COMPLETED_WORDS = frozenset({"completed", "success", "ready"})
-FAILED_WORDS = frozenset({"failed", "error"})
 
 
 class PartSource(models.TextChoices):
@@ -87,7 +87,7 @@ class JobPart(models.Model):
     def state(self) -> PartState:
         """An unknown word is in progress, and so is a finished part without its file (rule 6).
         Without a status, the file decides."""
-        if self.status in FAILED_WORDS or self.failure_message:
+        if says_failure(self.status) or self.failure_message:
             return PartState.FAILED
         is_complete = self.media_url and (not self.status or self.status in COMPLETED_WORDS)
         return PartState.COMPLETED if is_complete else PartState.RUNNING

@@ -60,7 +60,9 @@ MAX_POLL_DELAY = timedelta(hours=2)  # longer than the longest interval between 
 LEASE_BATCH_SIZE = 50
 REFUND_LOOKBACK = timedelta(days=60)  # older failures are not searched for missing refunds
 POLLING_TOKEN_COLUMNS = ("token__fingerprint", "account__environment")
-JOB_COLUMNS = ("pk", "tenant_id", "next_poll_at", "started_at", "polled_at")
+JOB_COLUMNS = ("pk", "tenant_id", "next_poll_at", "started_at", "polled_at", "stalled_at")
+# Of the worth of a poll: stalled jobs take what the others leave, and only a very long wait more.
+STALLED_WEIGHT = 0.0001
 
 
 class PollingToken(NamedTuple):
@@ -203,14 +205,22 @@ def select_jobs_to_poll(
     by_token: defaultdict[PollingToken, list[PollCandidate[UUID]]] = defaultdict(list)
     due_times: dict[UUID, datetime] = {}
     for row, weight in zip(rows, weights, strict=True):
-        bucket, environment, id, _, due_times[id], started_at, polled_at, *class_key = row
+        bucket, environment, id, _, due_times[id], started_at, polled_at, stalled_at, *class_key = (
+            row
+        )
         started_at = started_at or polled_at or now
         last_seen_age, age = (
             (at - started_at).total_seconds() for at in (polled_at or started_at, now)
         )
         durations = history.model_for(DurationKey(environment, *class_key))
         by_token[PollingToken(bucket, environment)].append(
-            PollCandidate(id, max(0.0, last_seen_age), age, durations, weight)
+            PollCandidate(
+                id,
+                max(0.0, last_seen_age),
+                age,
+                durations,
+                weight * STALLED_WEIGHT if stalled_at else weight,
+            )
         )
     chosen: list[UUID] = []
     for token, candidates in by_token.items():

@@ -27,8 +27,11 @@ from statistics import median
 
 MIN_POLL_INTERVAL_S = 5.0  # seconds between two polls of one resource; spec, Limits: every 5 to 10
 MAX_POLL_INTERVAL_S = 15.0  # seconds; a job may end sooner than any did before
-STUCK_AFTER_FACTOR = 4.0  # times the longest duration: such a job is stuck, and is polled seldom
-STUCK_POLL_INTERVAL_S = 3600.0  # seconds
+# A job is stalled at this multiple of the longest duration, not sooner than the minimum; without
+# a recorded duration at the given age. The second row is for a word that says nothing to us.
+STALL_LIMITS = {True: (4.0, 300.0, 3600.0), False: (2.0, 180.0, 600.0)}
+MIN_STALLED_INTERVAL_S = 30.0  # seconds, for each stalled job of a token: two a minute for all
+MAX_STALLED_INTERVAL_S = 3600.0  # seconds
 PRIOR_MEDIAN_S = 180.0  # seconds; the prior's median while no duration is recorded
 PRIOR_WEIGHT = 1.0  # the prior counts as much as this many recorded durations
 # Each multiple of a recorded duration is as likely as the duration itself.
@@ -48,11 +51,16 @@ class DurationModel:
         self._sums = [0.0, *accumulate(self._likely)]
         self.middle = max(1.0, median(self._learned) if self._learned else middle)
 
-    @property
-    def longest_duration_s(self) -> float:
-        """The longest recorded duration in seconds; without any, one that the prior rarely
-        exceeds."""
-        return max(self._learned, default=20 * self.middle)
+    def is_stalled(self, age: float, word_age: float, *, is_known_word: bool) -> bool:
+        """Whether a running job no longer moves: it is much older than any other became, or its
+        status says nothing known and did not change for `word_age` seconds."""
+        return age > self._stall_limit_s(True) or (
+            not is_known_word and word_age > self._stall_limit_s(False)
+        )
+
+    def _stall_limit_s(self, is_known_word: bool) -> float:
+        factor, minimum, unlearned = STALL_LIMITS[is_known_word]
+        return max(minimum, factor * self._learned[-1]) if self._learned else unlearned
 
     def expected_staleness(self, seen: float, age: float) -> float:
         """Expected staleness in seconds of a job read as running at the age `seen` and now `age`
@@ -92,8 +100,6 @@ class DurationModel:
 
     def next_poll_delay(self, seen: float) -> float:
         """Seconds from a poll at the age `seen` until another one may be worth its request."""
-        if seen > STUCK_AFTER_FACTOR * self.longest_duration_s:
-            return min(max(MIN_POLL_INTERVAL_S, seen / 20), STUCK_POLL_INTERVAL_S)
         wait = MIN_POLL_INTERVAL_S
         while (
             wait < MAX_POLL_INTERVAL_S
@@ -107,3 +113,10 @@ def midpoint_duration(seen: float, age: float) -> float | None:
     """The midpoint in seconds of the ages `seen` and `age`, if they are close enough that it is
     wrong by a third at most; otherwise None."""
     return (seen + age) / 2 if age - seen <= max(MAX_ESTIMATE_GAP_S, age / 2) else None
+
+
+def stalled_poll_delay(age: float, stalled_count: int) -> float:
+    """Seconds to the next poll of a stalled job of this age: ten minutes or more after an hour.
+    `stalled_count` jobs of its token are stalled; together they are polled twice a minute."""
+    delay = max(MIN_STALLED_INTERVAL_S * max(1, stalled_count), age / 6)
+    return min(delay, MAX_STALLED_INTERVAL_S)

@@ -26,8 +26,10 @@ from proxyapi.upstream import errors
 
 PART_READ_TIMEOUT = timedelta(seconds=35)  # as of a poll; then its worker counts as dead
 MIN_READ_INTERVAL = timedelta(seconds=5)
-READ_INTERVAL_FRACTION = 0.15  # of the age of the newest unfinished part
-MAX_READ_INTERVAL = timedelta(minutes=1)
+# Of the age of the newest unfinished part: from three minutes on two reads a minute at most, after
+# an hour six an hour, whatever its status says.
+READ_INTERVAL_FRACTION = 1 / 6
+MAX_READ_INTERVAL = timedelta(hours=1)
 MAX_READING_AGE = timedelta(days=1)  # an older part is read again only when a person requests it
 FAILED_READ_BACKOFF = Backoff(timedelta(seconds=10), timedelta(minutes=15))
 

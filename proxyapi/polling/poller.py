@@ -19,11 +19,16 @@ from proxyapi.kinds import KINDS, StatusReading
 from proxyapi.models import Account, Charge, Job, JobState, RenderDurations
 from proxyapi.polling import circuit_breaker
 from proxyapi.polling.duration_history import DurationHistory, DurationKey
-from proxyapi.polling.duration_model import MIN_POLL_INTERVAL_S, DurationModel
+from proxyapi.polling.duration_model import (
+    MIN_POLL_INTERVAL_S,
+    DurationModel,
+    stalled_poll_delay,
+)
 from proxyapi.polling.job_quarantine import quarantine_failing_job
 from proxyapi.polling.poll_failure import MAX_POLLING_AGE, STOPPED_POLL_DELAY, record_poll_failure
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
+from proxyapi.upstream.status_words import says_in_progress
 
 # A poll takes at most this long; after that its worker counts as dead.
 POLL_TIMEOUT = timedelta(seconds=35)
@@ -134,7 +139,9 @@ def changes_for(
     """The column values of the job's row that follow from a status reading."""
     if is_stale_failure(job, reading, requested_at):
         return next_poll(job, reading, requested_at, durations)
-    status: dict[str, object] = {"raw_status": reading.raw_status} if reading.raw_status else {}
+    status: dict[str, object] = {}
+    if reading.raw_status and (reading.raw_status != job.raw_status or not job.status_since):
+        status = {"raw_status": reading.raw_status, "status_since": requested_at}
     if reading.state in (JobState.COMPLETED, JobState.FAILED):
         return status | final_changes(reading)
     return {**status, "polled_at": requested_at, **next_poll(job, reading, requested_at, durations)}
@@ -194,7 +201,27 @@ def next_poll(
             "poll_error": text,
             "poll_failing_since": requested_at,
         }
-    return {"next_poll_at": requested_at + timedelta(seconds=durations.next_poll_delay(age))}
+    is_stalled = durations.is_stalled(
+        age,
+        word_age_s(job, reading, requested_at),
+        is_known_word=says_in_progress(reading.raw_status),
+    )
+    if is_stalled:
+        same_token = Job.objects.stalled().filter(token__fingerprint=job.token.fingerprint)
+        delay = stalled_poll_delay(age, 1 + same_token.exclude(pk=job.pk).count())
+    else:
+        delay = durations.next_poll_delay(age)
+    return {
+        "next_poll_at": requested_at + timedelta(seconds=delay),
+        "stalled_at": (job.stalled_at or requested_at) if is_stalled else None,
+    }
+
+
+def word_age_s(job: Job, reading: StatusReading, at: datetime) -> float:
+    """Seconds since the job's status changed; an answer without a readable one changes nothing."""
+    if reading.raw_status not in ("", job.raw_status):
+        return 0.0
+    return max(0.0, (at - (job.status_since or job.started_at or at)).total_seconds())
 
 
 def record_run_duration(job: Job, requested_at: datetime, durations: DurationModel) -> None:
@@ -209,18 +236,19 @@ def record_run_duration(job: Job, requested_at: datetime, durations: DurationMod
 
 
 def run_age_s(job: Job, at: datetime) -> float:
-    return max(0.0, (at - (job.started_at or at)).total_seconds())
+    return max(0.0, (at - (job.started_at or job.status_since or at)).total_seconds())
 
 
 def poll_soon(job: Job) -> bool:
-    """Poll the job within 5 s, whatever stopped or slowed its polling. A repeated call does not
-    delay it.
+    """Poll the job within 5 s, whatever stopped or slowed its polling; a stalled one counts as
+    moving until it is read. A repeated call does not delay it.
 
     False if it is no longer running.
     """
     updated = current_run(job).update(
         next_poll_at=Least("next_poll_at", timezone.now() + MIN_POLL_INTERVAL),
         failures=0,
+        stalled_at=None,
         poll_error="",
         poll_failing_since=None,
     )

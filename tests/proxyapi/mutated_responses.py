@@ -20,6 +20,15 @@ EXAMPLES = int(os.environ.get("REELROOM_EXAMPLES", "100"))
 POLL_EXAMPLES, DISPATCH_EXAMPLES = 25, 110
 HTML = "<!doctype html><title>Back soon</title><h1>502</h1>"
 WORDS = ["", "syncing", "<b>failed</b>", "FAILED", "done", "completed ", "x" * 5000, "\0", "NaN"]
+WORDS += [
+    "sync-failed",
+    "timed_out",
+    "model-training-failed",
+    "modified",
+    "fehlgeschlagen",
+    "échoué",
+]
+NO_WORDS = [None, 7, ["failed"], {"status": "failed"}, True]
 # Of the words that end something, those of another kind: each may stand where it means nothing.
 ENDS = ["completed", "success", "ready", "failed"]
 TOO_DEEP = b"[" * 50  # what stands in a body with the deepest of these, and in no other
@@ -53,7 +62,7 @@ def change_statuses(draw: some.DrawFn, value: Any) -> Any:
         return value
     other = {name: change_statuses(draw, one) for name, one in value.items()}
     if isinstance(value.get("status"), str):
-        other["status"] = draw(some.sampled_from(ENDS + WORDS))
+        other["status"] = draw(some.sampled_from(ENDS + WORDS + NO_WORDS))
     return other
 
 

@@ -7,6 +7,11 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import httpx
+import pytest
+
+from proxyapi import calls
+from proxyapi.operations import OPERATIONS
+from proxyapi.upstream.client import UpstreamClient
 
 BASE = "http://127.0.0.1:8001/v2"
 RATE_LIMIT_HEADERS = {"X-RateLimit-Limit": "30", "X-RateLimit-Remaining": "29"}
@@ -71,3 +76,11 @@ class ScriptedUpstream:
             for request in self.requests
             if (request.method, request.url.path) == (method, f"/v2{path}")
         ]
+
+
+def replace_upstream(monkeypatch: pytest.MonkeyPatch) -> ScriptedUpstream:
+    """Every call of the portal ends here until the test is over; a test says what is answered."""
+    script = ScriptedUpstream()
+    client = UpstreamClient(BASE, OPERATIONS, transport=httpx.MockTransport(script.handle))
+    monkeypatch.setattr(calls, "upstream_client", lambda: client)
+    return script

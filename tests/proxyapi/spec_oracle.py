@@ -22,9 +22,24 @@ def has_text(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
 
+# Not in the specification, which lists few words: those that an English reader calls a failure.
+FAILURES = (
+    "failed",
+    "FAILED",
+    "<b>failed</b>",
+    "sync-failed",
+    "timed_out",
+    "model-training-failed",
+)
+
+
+def has_failed(value: Any) -> bool:
+    return value_at(value, "status") in FAILURES
+
+
 def faceless(data: Any) -> str:
     """video.status completed: video.url holds the file; failed: video.failure says why."""
-    if value_at(data, "video", "status") == "failed":
+    if has_failed(value_at(data, "video")):
         return "failed"
     is_done = value_at(data, "video", "status") == "completed" and has_text(
         value_at(data, "video", "url")
@@ -34,7 +49,7 @@ def faceless(data: Any) -> str:
 
 def is_clip_final(data: Any) -> str:
     """The exact strings for asset.status are draft, processing, success, failed."""
-    if value_at(data, "asset", "status") == "failed":
+    if has_failed(value_at(data, "asset")):
         return "failed"
     is_done = value_at(data, "asset", "status") == "success" and has_text(
         value_at(data, "asset", "url")
@@ -46,7 +61,7 @@ def storyboard(data: Any) -> str:
     """video.status completed is the state to poll for; failed is the word of the other kinds. No
     address is named; a shown one is told."""
     video = value_at(data, "video")
-    if value_at(video, "status") == "failed":
+    if has_failed(video):
         return "failed"
     is_whole = isinstance(video, dict) and ("url" not in video or has_text(video["url"]))
     is_done = is_whole and value_at(video, "status") == "completed"
@@ -56,7 +71,7 @@ def storyboard(data: Any) -> str:
 def clone(data: Any) -> str:
     """status completed is the state to poll for; preview_url is set when completed; failed is the
     word of the other kinds."""
-    if value_at(data, "status") == "failed":
+    if has_failed(data):
         return "failed"
     is_done = value_at(data, "status") == "completed" and has_text(value_at(data, "preview_url"))
     return "completed" if is_done else "running"
@@ -64,8 +79,9 @@ def clone(data: Any) -> str:
 
 def character(data: Any) -> str:
     """status ready is the state to poll for; failed is the word of the other kinds."""
-    words = {"ready": "completed", "failed": "failed"}
-    return words.get(str(value_at(data, "status")), "running")
+    if has_failed(data):
+        return "failed"
+    return "completed" if value_at(data, "status") == "ready" else "running"
 
 
 STATE_READERS: Mapping[str, Callable[[Any], str]] = {

@@ -19,7 +19,7 @@ from dashboard.shared.videos.progress import (
     build_progress_bar,
     render_elapsed_s,
 )
-from dashboard.shared.videos.status_text import failure_reason
+from dashboard.shared.videos.status_text import failure_reason, stalled_job_text
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from proxyapi.operations import TRAINING_OPERATION
 from proxyapi.polling.duration_history import DurationHistory
@@ -63,7 +63,7 @@ def build_status(job: Job, durations: DurationHistory, now: datetime) -> Charact
         summary, detail = texts.summary, texts.detail
     else:
         state = replace(state, label=state_label(job, state))
-        summary = detail = status_text(job, state, last)
+        summary = detail = status_text(job, state, last, now)
     return CharacterStatus(
         state,
         summary,
@@ -75,12 +75,14 @@ def build_status(job: Job, durations: DurationHistory, now: datetime) -> Charact
 
 
 def state_label(job: Job, state: DisplayState) -> str:
+    if job.is_stalled and state.name == "late":
+        return state.label
     if state.name in ("running", "late") and job.raw_status in TRAINING_WORDS:
         return "Training"
     return STATE_LABELS.get(JobState(job.state), state.label)
 
 
-def status_text(job: Job, state: DisplayState, last: Charge | None) -> str:
+def status_text(job: Job, state: DisplayState, last: Charge | None, now: datetime) -> str:
     match state.name:
         case "failed":
             paid = last is not None and last.is_charged
@@ -89,7 +91,8 @@ def status_text(job: Job, state: DisplayState, last: Charge | None) -> str:
         case "paused":
             return job.account.pause_reason or UNCHECKED_TEXT
         case "late":
-            return job.poll_error or LATE_TEXT
+            text = stalled_job_text(job, now) if job.is_stalled else LATE_TEXT
+            return job.poll_error or text
         case "running":
             return job.poll_error or settled_text(last)
     return last.reason if last is not None and last.state == ChargeState.REFUSED else ""

@@ -22,12 +22,12 @@ from dashboard.shared.action_buttons import (
     use_frame_button,
 )
 from dashboard.shared.roles import Permission
+from dashboard.shared.videos.cards import is_retryable
 from dashboard.shared.videos.charge_status import is_long_unknown
 from dashboard.shared.videos.labels import is_made_in_studio
 from dashboard.shared.videos.parts import EXPORT, listed_price
 from proxyapi import pricing
 from proxyapi.models import Charge, ChargeState, Job, JobKind, TokenState
-from proxyapi.operations import retry_operation_of
 
 UNUSABLE_TOKEN_STATES = (TokenState.REVOKED, TokenState.REMOVED)
 NO_EXPORT_PRICE_TEXT = "The service’s price list has no price for an export."
@@ -45,7 +45,7 @@ def video_card_actions(
         return (ActionButton("Show again", url, "eye", post=True),)
     if job.kind == JobKind.CLIP:
         return clip_card_buttons(job, state, reader)
-    if state == "failed" and retry_operation_of(job.kind):
+    if is_retryable(job, state):
         return (retry_button(job),)
     return (edit_button(job),) if state == "draft" and is_made_in_studio(job) else ()
 
@@ -64,7 +64,7 @@ def video_page_actions(
         url = reverse("video-checks", args=[job.pk])
         buttons.append(ActionButton("Check again", url, "eye", post=True))
     if has_permission(reader, Permission.RENDER):
-        if state == "failed" and retry_operation_of(job.kind):
+        if is_retryable(job, state):
             buttons.append(retry_button(job, kind="primary"))
         elif state == "draft" and is_made_in_studio(job):
             buttons.append(edit_button(job, kind="primary"))

@@ -189,11 +189,17 @@ def version_link(job: Job) -> CardLink | None:
 
 def is_actionable(job: Job, state: DisplayState) -> bool:
     """True if the card has an action for some role."""
-    can_retry = state.name == "failed" and retry_operation_of(job.kind) is not None
+    can_retry = is_retryable(job, state.name)
     can_edit = state.name == "draft" and is_made_in_studio(job)
     is_settled_clip = job.kind == JobKind.CLIP and state.name in SETTLED_CLIP_STATES
     has_clip_button = is_settled_clip and job.draft_or_none is not None
     return can_retry or can_edit or has_clip_button or job.hidden_at is not None
+
+
+def is_retryable(job: Job, state: str) -> bool:
+    """Whether the service has a retry for a job that is shown as failed, or no longer moves."""
+    is_over = state == "failed" or (state == "late" and job.is_stalled)
+    return is_over and retry_operation_of(job.kind) is not None
 
 
 def still_url(job: Job, state: DisplayState) -> str:

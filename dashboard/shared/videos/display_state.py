@@ -25,7 +25,7 @@ JOB_STATE_DISPLAY: dict[str, tuple[str, str]] = {
     JobState.COMPLETED: ("completed", "Completed"),
     JobState.FAILED: ("failed", "Failed"),
 }
-LOST_LABEL = "Lost"
+LOST_LABEL, STALLED_LABEL = "Lost", "No longer moving"
 ACTIVE_STATES = frozenset({"running", "late", "waiting", "unknown", "paused"})
 
 
@@ -50,6 +50,8 @@ def display_state(job: Job, charge: Charge | None, token: Token, *, late: bool) 
         return DisplayState(*JOB_STATE_DISPLAY[job.state])
     if token.state in UNPOLLABLE_TOKEN_STATES or not job.account.is_of_current_upstream:
         return DisplayState("paused", "Paused")
+    if job.is_stalled:
+        return DisplayState("late", STALLED_LABEL)
     return DisplayState("late" if late else "running", upstream_status_label(job.raw_status))
 
 

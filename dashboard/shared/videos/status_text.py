@@ -24,6 +24,15 @@ from proxyapi.operations import JOB_STARTING_OPERATIONS, SIDE_OPERATIONS
 NO_TRIALS_TEXT = "The service allows its API on paid plans only, not on trials."
 STILL_READABLE_TEXT = "The balance and the ledger can still be read."
 NO_REASON_TEXT = "The service gave no reason."
+STALLED_SUMMARY = "Still “{word}” after {elapsed}."
+STALLED_TEXT = (
+    "The service has said “{word}” since {since}, and this runs for {elapsed} now. It has not "
+    "failed and may still finish, but it no longer seems to move, so it is checked rarely: next at "
+    "{next}. “Check again” checks it now."
+)
+STALLED_RETRY_TEXT = (
+    " A retry costs about {price} cr; the service may still finish this run and charge for both."
+)
 NOT_RENDERED_TEXT = "Not rendered yet. You see the price before anything is charged."
 
 LOST_SUMMARY = (
@@ -99,6 +108,8 @@ def video_status_texts(context: VideoContext) -> StatusTexts:
             return StatusTexts(summary, failure_text(context))
         case "paused":
             return StatusTexts(pause_text(context), f"{pause_text(context)} {resume_text(context)}")
+        case "late" if context.job.is_stalled:
+            return stalled_job_texts(context)
         case "late":
             return StatusTexts(context.last_reason, late_render_text(context))
         case "running":
@@ -118,6 +129,32 @@ def failure_text(context: VideoContext) -> str:
     if context.retry_price is not None:
         sentences.append(f"A retry costs about {credits(context.retry_price)} cr.")
     return " ".join(sentences)
+
+
+def stalled_job_texts(context: VideoContext) -> StatusTexts:
+    job = context.job
+    if job.is_polling_stopped:
+        return StatusTexts(context.last_reason, job.poll_error)
+    detail = stalled_job_text(job, context.now)
+    if context.retry_price is not None:
+        detail += STALLED_RETRY_TEXT.format(price=credits(context.retry_price))
+    summary = stalled_summary(job, context.now)
+    return StatusTexts(context.last_reason or summary, context.last_reason or detail)
+
+
+def stalled_summary(job: Job, now: datetime) -> str:
+    elapsed = duration(render_elapsed_s(job, now))
+    return STALLED_SUMMARY.format(word=job.raw_status or "in progress", elapsed=elapsed)
+
+
+def stalled_job_text(job: Job, now: datetime) -> str:
+    """Why a job counts as no longer moving, and what happens next."""
+    return STALLED_TEXT.format(
+        word=job.raw_status or "in progress",
+        since=clock(job.status_since or job.started_at),
+        elapsed=duration(render_elapsed_s(job, now)),
+        next=clock(job.next_poll_at),
+    )
 
 
 def late_render_text(context: VideoContext) -> str:

@@ -7,9 +7,10 @@ from datetime import datetime
 
 from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.videos.charge_status import SETTLEMENT_DEADLINE, open_charge_texts
+from dashboard.shared.videos.display_state import STALLED_LABEL
 from dashboard.shared.videos.labels import quote_text
 from dashboard.shared.videos.progress import render_elapsed_s
-from dashboard.shared.videos.status_text import VideoContext
+from dashboard.shared.videos.status_text import VideoContext, stalled_job_text
 from dashboard.voices.clone_settings import is_made_without_id
 from proxyapi.models import Charge, ChargeState, Job, JobState
 
@@ -75,6 +76,9 @@ def build_voice_status(context: VideoContext, voice_id: str, *, withdrawn: bool)
         case JobState.RUNNING:
             glyph = context.state.name if context.state.name in ("late", "paused") else "running"
             text = job.poll_error or RUNNING_TEXT
+            if job.is_stalled and glyph == "late":
+                text = job.poll_error or stalled_job_text(job, context.now)
+                return VoiceStatus(glyph, STALLED_LABEL, STALLED_LABEL, text)
             return VoiceStatus(glyph, running_label(job), "Making the voice", text)
         case JobState.COMPLETED:
             text = READY_TEXT if voice_id else not_listed_text(job)

@@ -15,6 +15,7 @@ from dashboard.models import Membership, Team
 from dashboard.shared.live.stream_sessions import StreamSession
 from proxyapi.models import Account, Charge, Job, Token
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, replace_upstream
 
 SCRIPT = "Ice moves like a slow river, and it keeps a diary."
 SETTINGS = {"type": "ai-visuals", "aspect_ratio": "16:9", "script": SCRIPT, "voice_id": 11}
@@ -26,6 +27,11 @@ MakeVideoJob = Callable[..., Job]
 
 def ago(seconds: float) -> Any:
     return timezone.now() - timedelta(seconds=seconds)
+
+
+@pytest.fixture
+def upstream(monkeypatch: pytest.MonkeyPatch) -> ScriptedUpstream:
+    return replace_upstream(monkeypatch)
 
 
 @pytest.fixture

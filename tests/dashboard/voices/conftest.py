@@ -7,19 +7,15 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-import httpx
 import pytest
 from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.shared.uploads.recordings import read_recording
 from dashboard.voices import actions
-from proxyapi import calls
 from proxyapi.models import Account, Charge, Job, JobKind, Token, VoiceSlots
-from proxyapi.operations import OPERATIONS
-from proxyapi.upstream.client import UpstreamClient
 from tests.factories import AccountFactory, JobFactory, TokenFactory
-from tests.proxyapi.scripted_upstream import BASE, ScriptedUpstream, make_response
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response, replace_upstream
 from tests.recordings import make_wav
 
 Browser = Callable[[Membership], Any]
@@ -50,9 +46,7 @@ def slots_response(available: object = 1, cost: object = 50, can_buy: object = T
 
 @pytest.fixture
 def upstream(monkeypatch: pytest.MonkeyPatch) -> ScriptedUpstream:
-    script = ScriptedUpstream()
-    client = UpstreamClient(BASE, OPERATIONS, transport=httpx.MockTransport(script.handle))
-    monkeypatch.setattr(calls, "upstream_client", lambda: client)
+    script = replace_upstream(monkeypatch)
     script.respond("GET", "/voice-clones/slots", slots_response())
     return script
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from proxyapi.charges import dispatch_charge
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState, RenderDurations
-from proxyapi.polling.poller import poll_job
+from proxyapi.polling.poller import poll_job, refresh_media_url
 from tests.factories import ChargeFactory
 from tests.proxyapi.charges.conftest import video_response
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response, make_response
@@ -175,4 +175,19 @@ def test_a_draft_that_began_to_run_meanwhile_is_not_rendered_again_when_it_is_do
     upstream.respond(*RENDER, charged_response({"id": 7}, 92))
     assert (sent(charge).state, upstream.request_bodies(*RENDER)) == (ChargeState.REFUSED, [])
     job.refresh_from_db()
-    assert state != JobState.RUNNING or job.started_at == began
+    assert state == JobState.FAILED or (job.state, job.started_at) == (state, began)
+
+
+def test_a_record_that_goes_back_to_rendering_does_not_take_the_finished_file(
+    job: Job, make_held_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    charge, began = make_held_charge(), timezone.now()
+    Job.objects.update(
+        state=JobState.COMPLETED, started_at=began, finished_at=began, media_url=FILM
+    )
+    upstream.respond(*GET, shown("rendering"))
+    assert sent(charge).state == ChargeState.REFUSED
+    job.refresh_from_db()
+    assert (job.state, job.media_url) == (JobState.COMPLETED, FILM)
+    assert not refresh_media_url(job)
+    assert Job.objects.get().media_url == FILM

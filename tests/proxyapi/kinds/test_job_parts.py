@@ -47,6 +47,13 @@ def stored(job: Job, name: str = "assets") -> list[tuple[str, int, str]]:
     return [(part.remote_id, part.position, part.text) for part in parts]
 
 
+def test_a_part_that_goes_back_to_rendering_keeps_its_file(job: Job) -> None:
+    for status, url in (("completed", f"{HOST}/9.mp4"), ("rendering", None), ("odd", "")):
+        store_parts(job, {"exports": [{"id": 9, "status": status, "url": url}]}, LISTS)
+    export = job.parts.get()
+    assert (export.state, export.media_url) == ("running", f"{HOST}/9.mp4")
+
+
 def test_each_item_of_each_list_becomes_a_part(job: Job) -> None:
     store_parts(job, RECORD, LISTS)
     assert stored(job) == [("61", 1, "Ice."), ("62", 2, "Snow.")]

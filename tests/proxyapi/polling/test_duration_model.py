@@ -15,6 +15,7 @@ from proxyapi.polling.duration_model import (
     PRIOR_WEIGHT,
     SPREAD_FACTORS,
     DurationModel,
+    stalled_poll_delay,
 )
 
 seconds = st.floats(0, 1e5, allow_nan=False)
@@ -70,17 +71,16 @@ def test_the_lag_of_a_job_that_is_passed_over_grows_past_any_other(samples, seen
 @example(samples=[1.0], seen=5.0)
 def test_the_next_poll_is_at_least_five_seconds_off_and_never_too_far(samples, seen):
     durations = DurationModel(samples)
-    rest = durations.next_poll_delay(seen)
-    assert rest >= MIN_POLL_INTERVAL_S
-    assert rest <= (3600 if seen > 4 * durations.longest_duration_s else MAX_POLL_INTERVAL_S)
+    assert MIN_POLL_INTERVAL_S <= durations.next_poll_delay(seen) <= MAX_POLL_INTERVAL_S
+    assert 30 <= stalled_poll_delay(seen, 1) <= 3600
 
 
 def test_pitfall_18_a_stuck_job_is_polled_ever_more_seldom():
     durations = DurationModel([60.0] * 20)
-    rests = [durations.next_poll_delay(age) for age in (60, 400, 4000, 40_000, 400_000)]
-    assert rests == sorted(rests)
-    assert rests[0] == MIN_POLL_INTERVAL_S
-    assert rests[-1] == 3600
+    ages = (60, 240, 301, 4000, 40_000)
+    stalled = [durations.is_stalled(age, age, is_known_word=True) for age in ages]
+    assert stalled == [False, False, True, True, True]
+    assert [stalled_poll_delay(age, 1) for age in (90, 600, 3600, 40_000)] == [30, 100, 600, 3600]
 
 
 def test_a_poll_is_worth_most_when_the_end_is_near():
