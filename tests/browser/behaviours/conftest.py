@@ -4,7 +4,7 @@
 real scripts and style sheets. It shows rows made by factories, as in the tests of views; its forms
 and parts are answered by the real views. To answer otherwise, use `page.route` or `hold_response`;
 `page_server.push("touched", "budget")` is an event of the live stream. A message in the console
-fails the test, unless `@pytest.mark.console("status of 503")` expects it. There is no worker: what
+fails the test, unless `@pytest.mark.console("503")` expects it. There is no worker: what
 a task would do, such as the price of a draft, is a row of the test.
 """
 
@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, Page, expect
 from dashboard.models import Membership
 from tests.browser.console_messages import ConsoleMessages
 from tests.browser.page_server import PageServer, running_page_server
+from tests.dashboard.studio.conftest import account, ready, token  # noqa: F401  # fixtures
 
 OpenPage = Callable[..., Page]
 

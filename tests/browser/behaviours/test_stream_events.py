@@ -1,16 +1,18 @@
-"""What the stream says was touched becomes an event of the page, one a topic and second."""
+"""What the stream says becomes an event of the page, for each topic at most one a second."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from dashboard.models import Membership
+from proxyapi.models import Account
+from tests.browser.behaviours.conftest import OpenPage
 from tests.browser.held_responses import hold_response
-from tests.browser.member_page import MemberPage
-from tests.browser.sandbox_control import SandboxControl, wait_until
+from tests.browser.page_server import PageServer
+from tests.browser.sandbox_control import wait_until
 
 # Keeps when each topic was announced to the body, in milliseconds since 1970.
 LISTEN = """topics => {
@@ -41,16 +43,19 @@ def heard_events(page: Page) -> dict[str, list[int]]:
     return times
 
 
-def test_a_page_hears_what_a_colleague_touched(
-    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
+@pytest.fixture
+def library(vera: Membership, open_page: OpenPage) -> Page:
+    return open_page(vera, "/library/")
+
+
+def test_a_page_hears_what_was_touched_and_what_is_new(
+    library: Page, page_server: PageServer
 ) -> None:
-    luca, vera = open_member_page("Luca"), open_member_page("Vera")
-    luca.use_token_of(sandbox_control.create_account())
-    vera.page.goto("/library/")
-    vera.page.wait_for_selector("#live[data-state=open]", state="attached")
-    vera.page.evaluate(LISTEN, ["charge", "job"])
-    luca.make_video("Heard next door")
-    wait_until(lambda: all(heard_events(vera.page).values()))
+    library.evaluate(LISTEN, ["charge", "job"])
+    page_server.push("touched", "charge job")
+    wait_until(lambda: all(heard_events(library).values()))
+    page_server.push("news", '<section id="library"><p>Fresh</p></section>')
+    expect(library.locator("#library")).to_have_text("Fresh")
 
 
 @pytest.mark.parametrize(
@@ -58,10 +63,9 @@ def test_a_page_hears_what_a_colleague_touched(
     [("/ledger/", "direction", "in"), ("/ledger/charts/", "period", "90d")],
 )
 def test_a_page_hears_on_after_a_choice_and_the_way_back(
-    open_member_page: Callable[..., MemberPage], path: str, chip: str, choice: str
+    vera: Membership, account: Account, open_page: OpenPage, path: str, chip: str, choice: str
 ) -> None:
-    page = open_member_page("Vera").page
-    page.goto(path)
+    page = open_page(vera, path)
     assert receives_stream_events(page, "first")
     page.locator(f"#chip-{chip}").select_option(choice)
     page.wait_for_url(f"**{path}?{chip}={choice}*")
@@ -80,12 +84,9 @@ def receives_stream_events(page: Page, topic: str) -> bool:
     return told == [1] and page.evaluate(ATTACHED) is True
 
 
-def test_a_topic_is_dispatched_at_once_and_then_once_a_second(
-    open_member_page: Callable[..., MemberPage],
-) -> None:
+def test_a_topic_is_dispatched_at_once_and_then_once_a_second(library: Page) -> None:
     """Topics of its own, because the portal publishes all others."""
-    page = open_member_page("Vera").page
-    page.goto("/library/")
+    page = library
     page.evaluate(LISTEN, ["one", "other"])
     assert page.evaluate(TOUCH, ["one other", "one", "one", "one"]) == [1, 1]
     wait_until(lambda: len(heard_events(page)["one"]) > 1)
@@ -95,11 +96,10 @@ def test_a_topic_is_dispatched_at_once_and_then_once_a_second(
 
 
 def test_a_topic_that_changes_during_a_request_is_dispatched_again_after_its_answer(
-    open_member_page: Callable[..., MemberPage],
+    library: Page,
 ) -> None:
     """Its answer may be older than that, and the part that replaces it had not heard it."""
-    page = open_member_page("Vera").page
-    page.goto("/library/")
+    page = library
     page.evaluate(PART)
     page.evaluate(LISTEN, ["own"])
     with hold_response(page, re.compile(r"/service/\?own")):
@@ -108,13 +108,25 @@ def test_a_topic_that_changes_during_a_request_is_dispatched_again_after_its_ans
     wait_until(lambda: len(heard_events(page)["own"]) > 2)
 
 
-def test_when_something_was_missed_every_topic_is_dispatched(
-    open_member_page: Callable[..., MemberPage],
-) -> None:
-    page = open_member_page("Vera").page
-    page.goto("/library/")
+def test_when_something_was_missed_every_topic_is_dispatched(library: Page) -> None:
+    page = library
     topics = ["job", "charge", "account", "token", "ledger", "top_up", "budget", "alert"]
     page.evaluate(LISTEN, topics)
     page.evaluate("document.body.dispatchEvent(new CustomEvent('poll'))")
     # What the portal published within this second is dispatched again at its end.
     wait_until(lambda: all(heard_events(page).values()))
+
+
+# A video in this state is pushed; answers how often the list was fetched again by then.
+PUSH_ELSEWHERE = """(state) => new Promise((done) => {
+    const detail = `<article id="job-elsewhere" data-card data-state="${state}"></article>`;
+    document.dispatchEvent(new CustomEvent("live:news", { detail }));
+    setTimeout(() => done(looks));
+})"""
+
+
+def test_a_list_refetches_once_per_state_for_a_video_it_does_not_show(library: Page) -> None:
+    library.evaluate("Math.random = () => 0")  # no delay
+    library.evaluate("window.looks = 0; document.addEventListener('refresh', () => looks++)")
+    states = ("running", "running", "running", "completed", "completed")
+    assert [library.evaluate(PUSH_ELSEWHERE, state) for state in states] == [1, 1, 1, 2, 2]
