@@ -16,12 +16,17 @@ import httpx
 
 from tests.leaks import Canaries
 
-# Renders are plain clips, done before the first look at them.
+# Films are plain clips; whatever is made is done before the first look at it.
 FAST_SETTINGS = {
     "films": "plain",
     "render_seconds": 1,
     "render_seconds_per_minute": 0,
+    "clip_seconds": 1,
+    "clip_seconds_per_second": 0,
     "clone_seconds": 1,
+    "training_seconds": 1,
+    "discovery_seconds": 0,
+    "preview_seconds": 0,
 }
 
 
@@ -42,7 +47,7 @@ class SandboxControl:
         self.http = httpx.Client(base_url=f"{sandbox}/_sandbox", trust_env=False, timeout=30)
 
     def __enter__(self) -> Self:
-        self.usual = {name: self.control_request("GET", "settings")[name] for name in FAST_SETTINGS}
+        self.usual = self.control_request("GET", "settings")
         self.change_settings(**FAST_SETTINGS)
         return self
 

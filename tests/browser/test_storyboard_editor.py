@@ -1,18 +1,14 @@
-"""The storyboard editor, over the real processes: scenes by hand, by keyboard and pointer, and two
+"""The storyboard editor, over the real processes: by keyboard, by pointer, on a phone, and two
 people in one storyboard."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
-import pytest
-from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.member_page import MemberPage
-from tests.browser.page_audit import serious_violations
-from tests.browser.sandbox_control import SandboxControl, SandboxGuest
+from tests.browser.sandbox_control import SandboxControl
 
 PROMPTS = (
     "Wide, locked: the night train crosses a still fjord under a crescent moon",
@@ -24,16 +20,26 @@ PROMPTS = (
 ENGINE = "Kestrel"  # it takes a first and a last frame
 
 
-@pytest.fixture
-def guest(sandbox_control: SandboxControl) -> SandboxGuest:
-    return sandbox_control.create_account()
-
-
-@pytest.fixture
-def luca(open_member_page: Callable[..., MemberPage], guest: SandboxGuest) -> MemberPage:
-    member = open_member_page("Luca")
-    member.use_token_of(guest)
-    return member
+def test_scenes_are_arranged_by_keyboard_and_pointer_and_by_two_people(
+    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
+) -> None:
+    luca = open_member_page("Luca", has_touch=True)
+    luca.use_token_of(sandbox_control.create_account())
+    page = luca.page
+    address = start_storyboard(page, "Night train north")
+    for prompt in PROMPTS[:4]:
+        write_scene(page, prompt)
+    chain(page, 3)
+    arrange_by_keyboard(page)
+    drag_to_the_front(page, 3)
+    move_down_on_a_phone(page)
+    pick(page, 1)
+    theirs = open_member_page("Priya").page
+    theirs.goto(address)
+    expect(theirs.locator("#editor-note")).to_contain_text("Luca is editing scene 1.")
+    write_against_each_other(page, theirs)
+    page.goto(address)
+    expect(page.get_by_label("Video prompt")).to_have_value("Luca's first words and Priya's")
 
 
 def start_storyboard(page: Page, title: str) -> str:
@@ -85,35 +91,8 @@ def chain(page: Page, number: int) -> None:
     wait_until_saved(page)
 
 
-def test_five_scenes_by_hand_two_chained_and_one_with_a_frame(
-    luca: MemberPage, tmp_path: Path
-) -> None:
-    page, picture = luca.page, tmp_path / "dawn.png"
-    Image.new("RGB", (320, 180), (40, 90, 120)).save(picture)
-    address = start_storyboard(page, "Night train north")
-    for prompt in PROMPTS:
-        write_scene(page, prompt)
-    chain(page, 2)
-    chain(page, 4)
-    expect(page.locator("#slot-first_frame")).to_contain_text("Last frame of scene 3")
-    pick(page, 5)
-    page.locator("#slot-last_frame input[type=file]").set_input_files(picture)
-    expect(page.locator("#slot-last_frame img")).to_be_visible()
-    page.locator("#id_duration label").last.click()
-    wait_until_saved(page)
-    page.goto(address)
-    assert words_of(page) == [prompt[:12] for prompt in PROMPTS]
-    expect(page.locator(".scene--chained")).to_have_count(2)
-    expect(page.locator("#editor-note")).to_contain_text("5 scenes, 0 ready.")
-    assert serious_violations(page) == []
-
-
-def test_by_keyboard_scenes_are_picked_and_moved_with_the_focus_on_them(luca: MemberPage) -> None:
-    page = luca.page
-    start_storyboard(page, "By keyboard")
-    for prompt in PROMPTS[:4]:
-        write_scene(page, prompt)
-    chain(page, 3)
+def arrange_by_keyboard(page: Page) -> None:
+    """Scene 4 is moved with its focus, which parts a chain; that is undone, and scene 4 deleted."""
     tiles(page).first.focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator("#panel-title")).to_have_text("Scene 2")
@@ -134,12 +113,8 @@ def test_by_keyboard_scenes_are_picked_and_moved_with_the_focus_on_them(luca: Me
     expect(tiles(page)).to_have_count(3)
 
 
-def test_a_scene_is_dragged_by_its_grip(luca: MemberPage) -> None:
-    page = luca.page
-    start_storyboard(page, "By pointer")
-    for prompt in PROMPTS[:3]:
-        write_scene(page, prompt)
-    page.locator(".grip").nth(2).hover()
+def drag_to_the_front(page: Page, number: int) -> None:
+    page.locator(".grip").nth(number - 1).hover()
     page.mouse.down()
     first = tiles(page).first.bounding_box()
     assert first
@@ -150,21 +125,27 @@ def test_a_scene_is_dragged_by_its_grip(luca: MemberPage) -> None:
     assert words_of(page)[0] == PROMPTS[2][:12]
 
 
-def test_two_people_see_each_other_and_never_overwrite(
-    luca: MemberPage, open_member_page: Callable[..., MemberPage]
-) -> None:
-    page = luca.page
-    address = start_storyboard(page, "Together")
-    for prompt in PROMPTS[:2]:
-        write_scene(page, prompt)
-    pick(page, 1)
-    theirs = open_member_page("Priya").page
-    theirs.goto(address)
-    expect(theirs.locator("#editor-note")).to_contain_text("Luca is editing scene 1.")
+def move_down_on_a_phone(page: Page) -> None:
+    """The strip is a list there, and a tap shows the panel."""
+    wide = page.viewport_size
+    assert wide
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.scrollingElement.scrollWidth") == 390
+    tiles(page).first.tap()
+    expect(page.locator("#panel-title")).to_have_text("Scene 1")
+    expect(page.locator("#panel-title")).to_be_in_viewport()
+    page.locator(".grip").first.tap()
+    page.get_by_role("button", name="Move down").tap()
+    expect(page.locator("#board-said")).to_contain_text("Scene 1 is now scene 2 of 3.")
+    page.set_viewport_size(wide)
+
+
+def write_against_each_other(page: Page, theirs: Page) -> None:
+    """What Luca saves arrives while Priya only reads; while she writes nothing is overwritten."""
+    area = theirs.get_by_label("Video prompt")
     page.get_by_label("Video prompt").fill("Luca's first words")
     wait_until_saved(page)
-    expect(theirs.get_by_label("Video prompt")).to_have_value("Luca's first words")
-    area = theirs.get_by_label("Video prompt")
+    expect(area).to_have_value("Luca's first words")
     area.press("Control+End")
     page.get_by_label("Video prompt").fill("Luca's second words")
     wait_until_saved(page)
@@ -174,23 +155,3 @@ def test_two_people_see_each_other_and_never_overwrite(
     expect(area).to_have_value("Luca's first words and Priya's")
     refusal.get_by_role("button", name="Keep mine").click()
     expect(refusal).to_be_hidden()
-    page.goto(address)
-    expect(page.get_by_label("Video prompt")).to_have_value("Luca's first words and Priya's")
-
-
-def test_on_a_phone_the_strip_is_a_list_and_a_tap_shows_the_panel(
-    open_member_page: Callable[..., MemberPage], guest: SandboxGuest
-) -> None:
-    luca = open_member_page("Luca", viewport={"width": 390, "height": 844}, has_touch=True)
-    luca.use_token_of(guest)
-    page = luca.page
-    start_storyboard(page, "On a phone")
-    for prompt in PROMPTS[:3]:
-        write_scene(page, prompt)
-    assert page.evaluate("document.scrollingElement.scrollWidth") == 390
-    tiles(page).first.tap()
-    expect(page.locator("#panel-title")).to_have_text("Scene 1")
-    expect(page.locator("#panel-title")).to_be_in_viewport()
-    page.locator(".grip").first.tap()
-    page.get_by_role("button", name="Move down").click()
-    expect(page.locator("#board-said")).to_contain_text("Scene 1 is now scene 2 of 3.")

@@ -252,6 +252,7 @@ def test_each_draft_says_what_it_needs_and_its_price(
     assert "Nothing, ready to render" in html
     assert 'data-is="about" value="96"' in html
     assert "AI visuals, 16:9" in html
+    assert "reelroom:draft from:body" in html  # those of others appear by themselves
 
 
 def test_a_draft_that_waits_says_for_what_and_whom(

@@ -96,6 +96,9 @@ def test_a_comparison_finds_what_is_gone(
     assert preset.missing.keys() == {"voice_id"}
     assert preset.missing["voice_id"]["name"] == "Theo"
     page = one_line(client_of(priya).get(LIST))
+    assert f'hx-post="{reverse("preset-comparisons")}"' in page
+    assert f'hx-post="{reverse("preset-replacements", args=[preset.pk])}"' in page
+    assert 'name="option" value="voice_id/theo"' in page
     assert "1 of 1 preset uses something that the service no longer offers." in page
     assert '<span class="gone">Maren</span>' in page
     assert "Replace with Theo" in page

@@ -1,0 +1,27 @@
+"""Ideas that are selected: a range with Shift, and none with Escape."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from dashboard.models import Membership
+from proxyapi.models import Token
+from tests.browser.behaviours.conftest import OpenPage
+from tests.dashboard.ideas import conftest as ideas
+
+account, token = ideas.account, ideas.token
+
+
+def test_a_range_of_ideas_is_selected_with_shift_and_let_go_with_escape(
+    priya: Membership, token: Token, open_page: OpenPage
+) -> None:
+    ideas.make_ideas(token.account, "Deep lakes", "Salt lakes", "Blue lakes", "Dry lakes")
+    page = open_page(priya, "/ideas/")
+    boxes, bar = page.locator("#idea-rows input[type=checkbox]"), page.locator("#picked")
+    boxes.nth(0).check()
+    boxes.nth(2).click(modifiers=["Shift"])
+    expect(bar).to_contain_text("3 ideas selected")
+    expect(bar.get_by_role("button", name="Make 3 drafts")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(bar).to_be_hidden()
+    expect(boxes.nth(1)).not_to_be_checked()
