@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
+from typing import Any
 
 from django import template
 from django.http import HttpRequest
 from django.template import Context
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from heroicons.templatetags import heroicons
 
 from dashboard.shared.filter_chips import ChipOption, FilterChip
 from dashboard.shared.formatting import (
@@ -102,6 +105,17 @@ def glyph(state: str, class_: str = "", *, bare: bool = False) -> SafeString:
     )
 
 
+@register.simple_tag
+def heroicon_outline(name: str, *, size: int = 24, **attrs: str) -> str:
+    """Render an icon of heroicons, whose own tag copies and prints its XML each time."""
+    return render_icon(name, size, tuple(attrs.items()))
+
+
+@lru_cache(maxsize=512)
+def render_icon(name: str, size: int, attrs: tuple[tuple[str, str], ...]) -> str:
+    return heroicons.heroicon_outline(name, size=size, **dict(attrs))
+
+
 # Amounts -----------------------------------------------------------------------------------------
 
 
@@ -151,21 +165,30 @@ def amount(
 
 # Choices -----------------------------------------------------------------------------------------
 @register.simple_tag
+def widget_options(groups: Iterable[tuple[str | None, list[dict[str, Any]], int]]) -> SafeString:
+    """Render the `optgroups` of a form's select. Django's own include two templates for each
+    option, and time zones are 500."""
+    options = (option for _, group, _ in groups for option in group)
+    return render_options((one["value"], one["selected"], one["label"]) for one in options)
+
+
+@register.simple_tag
 def options(chip: FilterChip) -> SafeString:
     """Render the options of a filter's select."""
-    return render_select_options(chip.options)
+    return render_chip_options(chip.options)
 
 
 @lru_cache(maxsize=64)
-def render_select_options(options: tuple[ChipOption, ...]) -> SafeString:
+def render_chip_options(options: tuple[ChipOption, ...]) -> SafeString:
     """Cached: a large team has hundreds of options, twice on a page and on each following page."""
+    return render_options((one.value, one.chosen, one.label) for one in options)
+
+
+def render_options(rows: Iterable[tuple[object, bool, object]]) -> SafeString:
     return format_html_join(
         "",
         '<option value="{}"{}>{}</option>',
-        (
-            (option.value, SELECTED_ATTR if option.chosen else "", option.label)
-            for option in options
-        ),
+        ((value, SELECTED_ATTR if chosen else "", label) for value, chosen, label in rows),
     )
 
 
