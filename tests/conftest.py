@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 import hypothesis
 import pytest
 from django.conf import settings
+from django.template import Template
+from django.test.utils import instrumented_test_render  # type: ignore[attr-defined]
 
 from dashboard.shared.setup_required import SetupRequiredMiddleware
 from tests import servers
@@ -24,6 +26,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("untimed")
 PAGE_FIXTURES = {"client", "client_of", "async_client"}
+# As it is before pytest-django replaces it.
+RENDER_TEMPLATE = Template._render  # type: ignore[attr-defined]
 STOP_CALLBACKS = pytest.StashKey[list[Callable[[], None]]]()
 
 
@@ -94,6 +98,18 @@ def pytest_collection_finish() -> None:
 def asks_database(item: pytest.Item) -> bool:
     fixtures = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
     return bool(fixtures) or item.get_closest_marker("django_db") is not None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _plain_templates(django_test_environment: None) -> None:
+    """Else each answer keeps a copy of the context of every template that it includes."""
+    Template._render = RENDER_TEMPLATE  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def template_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers have `context`. Slow: rather look at what the page shows."""
+    monkeypatch.setattr(Template, "_render", instrumented_test_render)
 
 
 @pytest.fixture(autouse=True)

@@ -30,6 +30,7 @@ from tests.storyboards import (
     reload_account,
 )
 
+pytestmark = pytest.mark.usefixtures("template_contexts")
 RENDER = "text_to_scene.render"
 
 

@@ -21,6 +21,8 @@ from tests.storyboards import (
     reload_account,
 )
 
+pytestmark = pytest.mark.usefixtures("template_contexts")
+
 
 @pytest.fixture
 def token(priya: Membership) -> Token:

@@ -17,6 +17,7 @@ from tests.dashboard.voices.conftest import CHOSEN, WAV, Browser, create
 from tests.factories import JobFactory
 from tests.recordings import make_wav
 
+pytestmark = pytest.mark.usefixtures("template_contexts")
 HTMX = {"headers": {"HX-Request": "true"}}
 
 

@@ -28,6 +28,7 @@ from tests.dashboard.studio.presets.conftest import (
 )
 from tests.factories import AccountFactory, TokenFactory
 
+pytestmark = pytest.mark.usefixtures("template_contexts")
 LIST = reverse("presets")
 
 

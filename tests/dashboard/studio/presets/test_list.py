@@ -18,6 +18,7 @@ from tests.dashboard.studio.conftest import Browser
 from tests.dashboard.studio.presets.conftest import one_line
 from tests.factories import PresetFactory
 
+pytestmark = pytest.mark.usefixtures("template_contexts")
 LIST = reverse("presets")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.urls import reverse
 
 from dashboard.models import AuditEvent, Membership, Preset
@@ -16,6 +17,7 @@ from tests.dashboard.studio.conftest import Browser
 from tests.dashboard.studio.presets.conftest import store_options, without_option
 from tests.factories import PresetFactory
 
+pytestmark = pytest.mark.usefixtures("template_contexts")
 LIST = reverse("presets")
 
 
