@@ -119,6 +119,11 @@ class Invitation(models.Model):
         """Whether its link can be accepted."""
         return self.state == InvitationState.PENDING and not self.is_expired
 
+    def end(self, state: InvitationState) -> None:
+        """Save how it ended; its mail is not sent any more. The caller has locked the row."""
+        self.state, self.ended_at, self.mail_due_at = state, timezone.now(), None
+        self.save(update_fields=["state", "ended_at", "mail_due_at", "accepted_by"])
+
 
 def hash_invitation_key(key: str) -> str:
     """Return the stored form of a key. The key is random, so one round of SHA-256 is enough."""

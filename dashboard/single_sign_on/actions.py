@@ -26,6 +26,7 @@ from dashboard.shared.notices import notify_users
 from dashboard.shared.openid.code_exchange import ProviderIdentity
 from dashboard.shared.openid.errors import SignInRefused
 from dashboard.shared.openid.group_roles import role_for_groups
+from dashboard.shared.pending_rights import end_what_role_allowed
 from dashboard.shared.roles import MANAGING_PERMISSIONS, role_allows
 from dashboard.shared.team_security import check_address_allowed
 from proxyapi.events import EventType, publish_event
@@ -173,6 +174,7 @@ def change_role(member: Membership, role: Role) -> None:
         after={"role": role},
         person=str(member.user),
     )
+    end_what_role_allowed(member, actor)
     notify_owners(member, f"{member.user} became {role.label.lower()} in {team}")
     publish_event(team.tenant_id, EventType.MEMBER, team.pk)
 

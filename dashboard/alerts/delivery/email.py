@@ -11,16 +11,21 @@ from django.utils import timezone
 
 from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
 from dashboard.models import Delivery
+from dashboard.shared.notices import alert_recipients
 from dashboard.shared.notifications import undeliverable_reason
 
 SMTP_PERMANENT_CODES = range(500, 600)  # replies of SMTP
+ADDRESS_LEFT = "Nobody who may see this alert has this address any more."
 
 
 def send_alert_email(delivery: Delivery) -> None:
     """Send the alert to the mail server. Raises `DeliveryFailed`, `Undeliverable` if its person may
     not see it any more."""
     event = delivery.event
-    if reason := undeliverable_reason(event):
+    reason = undeliverable_reason(event)
+    if not reason and delivery.address not in {user.email for user in alert_recipients(event)}:
+        reason = ADDRESS_LEFT
+    if reason:
         raise Undeliverable(reason)
     context = {"event": event, "team": event.team.name, "portal": settings.PORTAL_URL}
     with timezone.override(event.team.tenant.zone):

@@ -7,7 +7,6 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.members.actions.removal import cancel_unsent_charges, withdraw_member_requests
 from dashboard.members.actions.roles import (
     LAST_OWNER,
     MEMBER_LEFT,
@@ -18,6 +17,11 @@ from dashboard.models import AuditAction, Membership, Role
 from dashboard.shared.access import check_can_change_role, check_permission
 from dashboard.shared.audit_log import append_audit_rows_last, person_actor, record_audit_event
 from dashboard.shared.notices import notify_users
+from dashboard.shared.pending_rights import (
+    cancel_unsent_charges,
+    end_offers,
+    withdraw_member_requests,
+)
 from dashboard.shared.roles import Permission
 from dashboard.shared.user_sessions import delete_sessions
 from proxyapi.events import EventType, publish_event
@@ -33,9 +37,10 @@ DEACTIVATED_BEFORE_SENDING = "{name} was deactivated before it was sent. Nothing
 def deactivate_member(*, by: Membership, member: Membership) -> None:
     """Keep a member out of the team until they are reactivated.
 
-    Their approval requests are withdrawn and their unsent charges cancelled. Token, drafts, budgets
-    and running renders stay. Without another team they are signed out everywhere. Raises `Refusal`
-    for the last owner and for oneself, and PermissionDenied.
+    Their approval requests are withdrawn, their unsent charges cancelled and the invitations that
+    they sent revoked. Token, drafts, budgets and running renders stay. Without another team they
+    are signed out everywhere. Raises `Refusal` for the last owner and for oneself, and
+    PermissionDenied.
     """
     # All members are locked: two owners who deactivate each other at once must not both succeed.
     members = lock_active_members(by.team)
@@ -52,6 +57,7 @@ def deactivate_member(*, by: Membership, member: Membership) -> None:
     current.save(update_fields=["deactivated_at"])
     withdraw_member_requests(current, person_actor(by), REQUESTER_DEACTIVATED)
     cancel_unsent_charges(current, DEACTIVATED_BEFORE_SENDING)
+    end_offers(current, person_actor(by), role=None)
     if not Membership.objects.filter(user=current.user_id).exists():
         delete_sessions(current.user)
     record_audit_event(

@@ -19,6 +19,7 @@ from dashboard.models import (
 from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import AuditActor, append_audit_rows_last, record_audit_event
+from dashboard.shared.pending_rights import end_invitation
 from dashboard.shared.roles import Permission, invitable_roles
 from dashboard.shared.team_security import check_address_allowed
 from proxyapi.events import EventType, publish_event
@@ -72,13 +73,15 @@ def write_invitations(
 @transaction.atomic
 @append_audit_rows_last()
 def resend_invitation(*, by: Membership, invitation: Invitation) -> None:
-    """Mail a new link, valid for the whole lifetime again; the link before ends at once."""
+    """Mail a new link, valid for the whole lifetime again; the link before ends at once. Who mails
+    it again is its inviter from then on."""
     row = lock_pending_invitation(by, invitation)
     check_can_invite(by, Role(row.role))
     check_address_allowed(by.team, row.address)
     if Membership.with_deactivated.filter(team=by.team, user__email=row.address).exists():
         raise StaleData(JOINED_MEANWHILE.format(address=row.address))
     renew_invitation(row)
+    row.invited_by = by.user
     row.save()
     record_audit_event(
         by, AuditAction.INVITATION_RESEND, row.pk, after={"address": row.address, "role": row.role}
@@ -101,24 +104,18 @@ def revoke_member_invitations(member: Membership, actor: AuditActor) -> None:
         end_invitation(row, actor)
 
 
-def end_invitation(row: Invitation, by: Membership | AuditActor) -> None:
-    row.state, row.ended_at, row.mail_due_at = InvitationState.REVOKED, timezone.now(), None
-    row.save(update_fields=["state", "ended_at", "mail_due_at"])
-    before = {"address": row.address, "role": row.role}
-    record_audit_event(by, AuditAction.INVITATION_REVOKE, row.pk, before=before)
-
-
 @transaction.atomic
 @append_audit_rows_last()
 def restore_invitation(*, by: Membership, invitation: Invitation) -> None:
-    """Undo a revocation: the mailed link works again, or the mail is sent if it was not."""
+    """Undo a revocation: the mailed link works again, or the mail is sent if it was not. Who takes
+    it back is its inviter from then on."""
     row = Invitation.objects.select_for_update().get(pk=invitation.pk)
     check_can_invite(by, Role(row.role))
     others = by.team.invitations.pending().filter(address=row.address)
     if row.state != InvitationState.REVOKED or others.exists():
         raise StaleData(ALREADY_ENDED)
-    row.state, row.ended_at = InvitationState.PENDING, None
-    row.save(update_fields=["state", "ended_at"])
+    row.state, row.ended_at, row.invited_by = InvitationState.PENDING, None, by.user
+    row.save(update_fields=["state", "ended_at", "invited_by"])
     if not row.mail_sent_at:
         request_invitation_mail(row)
         row.save(update_fields=["mail_due_at"])

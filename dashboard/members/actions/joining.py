@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -19,6 +21,7 @@ from dashboard.models import (
 )
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
 from dashboard.shared.notices import notify_users
+from dashboard.shared.pending_rights import inviter_may_invite
 from dashboard.shared.roles import MANAGING_PERMISSIONS, role_allows
 from proxyapi.events import EventType, publish_event
 from proxyapi.refusals import StaleData
@@ -44,17 +47,23 @@ def find_invitation_by_hash(key_hash: str) -> Invitation | None:
     return invitations.filter(key_hash=key_hash).first()
 
 
+def can_be_accepted(invitation: Invitation | None) -> TypeGuard[Invitation]:
+    return invitation is not None and invitation.is_open and inviter_may_invite(invitation)
+
+
 @transaction.atomic
 @append_audit_rows_last()
 def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
     """Make the user a member with the invitation's role; a member already keeps theirs.
 
-    Raises `StaleData` if the invitation ended, was sent again, or is for another address, and if
-    the user is deactivated in the team: an invitation does not reactivate.
+    Raises `StaleData` if the invitation ended, was sent again, or is for another address, if its
+    inviter could not send it any more, and if the user is deactivated in the team: an invitation
+    does not reactivate.
     """
-    rows = Invitation.objects.select_for_update(of=("self",)).select_related("team__tenant")
+    rows = Invitation.objects.select_for_update(of=("self",))
+    rows = rows.select_related("team__tenant", "invited_by")
     row = rows.get(pk=invitation.pk)
-    if not row.is_open or row.key_hash != invitation.key_hash:
+    if not can_be_accepted(row) or row.key_hash != invitation.key_hash:
         raise StaleData(INVITATION_ENDED)
     if user.email.lower() != row.address:
         raise StaleData(ANOTHER_ADDRESS)
@@ -67,9 +76,8 @@ def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
     membership, is_new = Membership.objects.get_or_create(
         team=row.team, user=user, defaults={"role": row.role}
     )
-    row.state, row.accepted_by, row.ended_at = InvitationState.ACCEPTED, user, timezone.now()
-    row.mail_due_at = None
-    row.save(update_fields=["state", "accepted_by", "ended_at", "mail_due_at"])
+    row.accepted_by = user
+    row.end(InvitationState.ACCEPTED)
     after = {"address": row.address, "role": membership.role}
     record_audit_event(membership, AuditAction.INVITATION_ACCEPT, row.pk, after=after)
     if is_new:

@@ -15,9 +15,10 @@ from dashboard.models import (
     TransferState,
 )
 from dashboard.shared.access import check_permission
-from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
+from dashboard.shared.audit_log import append_audit_rows_last, person_actor, record_audit_event
 from dashboard.shared.formatting import clock
 from dashboard.shared.notices import notify_users
+from dashboard.shared.pending_rights import end_what_role_allowed
 from dashboard.shared.roles import Permission
 from dashboard.shared.second_factor import has_second_factor
 from proxyapi.events import EventType, publish_event
@@ -81,6 +82,7 @@ def accept_ownership(*, by: Membership, transfer: OwnershipTransfer) -> None:
     for member in (receiver, giver):
         member.save(update_fields=["role"])
     row.end(TransferState.ACCEPTED)
+    end_what_role_allowed(giver, person_actor(by))
     after = {str(row.from_user): giver.role, str(row.to_user): receiver.role}
     record_audit_event(by, AuditAction.OWNERSHIP_ACCEPT, row.pk, before=before, after=after)
     notify_both(

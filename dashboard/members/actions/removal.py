@@ -1,4 +1,4 @@
-"""Remove a member: their tokens, approval requests and unsent charges end; what they made stays.
+"""Remove a member: tokens, requests, unsent charges, invitations end; what they made stays.
 
 Approval requests are locked before accounts.
 """
@@ -12,8 +12,6 @@ from django.db import transaction
 from dashboard.members.actions.invitations import revoke_member_invitations
 from dashboard.members.actions.roles import find_actor, lock_active_members
 from dashboard.models import (
-    ApprovalDecision,
-    ApprovalRequest,
     AuditAction,
     Budget,
     Membership,
@@ -21,7 +19,6 @@ from dashboard.models import (
     User,
 )
 from dashboard.shared.access import check_can_change_role, check_permission
-from dashboard.shared.approvals import close_request, lock_pending_request
 from dashboard.shared.audit_log import (
     AuditActor,
     append_audit_rows_last,
@@ -30,12 +27,16 @@ from dashboard.shared.audit_log import (
     system_actor,
 )
 from dashboard.shared.member_token import token_owner_ids
+from dashboard.shared.pending_rights import (
+    cancel_unsent_charges,
+    end_offers,
+    withdraw_member_requests,
+)
 from dashboard.shared.roles import Permission
 from dashboard.shared.user_sessions import delete_sessions
 from proxyapi import token_failover, tokens
-from proxyapi.charges import cancel_held_charge
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Charge, ChargeState, Job, JobState, Token
+from proxyapi.models import Charge, Job, JobState, Token
 from proxyapi.models.charge import UNDECIDED_STATES
 from proxyapi.refusals import Refusal
 
@@ -90,6 +91,7 @@ def remove_member(
         check_can_remove_member(find_actor(members, by), member)
     actor = person_actor(by) if by else system_actor(member.team, "manage.py remove_member")
     removal = end_member_work(member, actor, successors or WorkSuccessors())
+    end_offers(member, actor, role=None)
     revoke_member_invitations(member, actor)
     if not removal.has_other_team:
         disable_user(member.user)
@@ -163,31 +165,6 @@ def check_can_remove_member(by: Membership, member: Membership) -> None:
         return
     check_permission(by, Permission.MANAGE_MEMBERS)
     check_can_change_role(by, member.role)
-
-
-def withdraw_member_requests(member: Membership, actor: AuditActor, reason: str) -> int:
-    """`reason` has a place for the member's name."""
-    requests = list(ApprovalRequest.objects.pending().filter(team=member.team, member=member.user))
-    for request in requests:
-        close_request(
-            member,
-            lock_pending_request(request),
-            ApprovalDecision.WITHDRAWN,
-            reason.format(name=member.user),
-            recorded_as=actor,
-        )
-    return len(requests)
-
-
-def cancel_unsent_charges(member: Membership, reason: str) -> int:
-    """Cancel held charges and return how many; those that a worker has claimed are settled by their
-    answer. `reason` has a place for the member's name."""
-    charges = Charge.objects.filter(tenant=member.team.tenant_id, member=member.user)
-    charges = charges.filter(state=ChargeState.HELD).order_by("account_id", "pk")
-    sentence = reason.format(name=member.user)
-    return sum(
-        cancel_held_charge(charge, sentence) for charge in charges.select_related("account", "job")
-    )
 
 
 def running_video_titles(member: Membership) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ from django.urls import reverse
 
 from dashboard.models import AuditAction, Membership, Role, Team
 from dashboard.shared.access import check_can_change_role
-from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
+from dashboard.shared.audit_log import append_audit_rows_last, person_actor, record_audit_event
 from dashboard.shared.notices import notify_users
+from dashboard.shared.pending_rights import end_what_role_allowed
 from dashboard.shared.roles import (
     ROLE_DESCRIPTIONS,
     Permission,
@@ -64,6 +65,7 @@ def change_member_role(*, by: Membership, member: Membership, role: Role) -> boo
         after={"role": role},
     )
     current.save(update_fields=["role"])
+    end_what_role_allowed(current, person_actor(by))
     publish_event(by.team.tenant_id, EventType.MEMBER, by.team_id)
     if current.user_id != by.user_id:
         notify_users(

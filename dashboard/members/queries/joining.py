@@ -63,6 +63,11 @@ def build_ended_invitation(invitation: Invitation) -> EndedInvitation:
             "This invitation was revoked",
             f"Ask {inviter} or another admin of {team} whether you should get a new one.",
         )
+    if not invitation.is_expired:
+        return EndedInvitation(
+            "This invitation does not count any more",
+            f"{inviter} may not invite people to {team} with this role now. Ask another admin.",
+        )
     return EndedInvitation(
         f"This invitation expired {day(invitation.expires_at)}",
         f"A link works for 7 days. Ask {inviter} or another admin of {team} for a new one.",

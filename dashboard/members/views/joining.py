@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.members.actions.joining import (
     accept_invitation,
+    can_be_accepted,
     create_invited_user,
     find_invitation_by_hash,
     find_opened_invitation,
@@ -60,7 +61,7 @@ def open_invitation(request: HttpRequest, key: str) -> HttpResponse:
 def join(request: HttpRequest) -> HttpResponse:
     """Show the invitation of the session. POST joins with a new account."""
     invitation = find_session_invitation(request)
-    if invitation is None or not invitation.is_open:
+    if not can_be_accepted(invitation):
         return show_ended_invitation(request, invitation)
     form = JoinTeamForm(invitation.address, request.POST if request.method == "POST" else None)
     if request.method == "POST" and not request.user.is_authenticated:
@@ -84,7 +85,7 @@ def join(request: HttpRequest) -> HttpResponse:
 def accept(request: HttpRequest) -> HttpResponse:
     """Join with the account that is signed in."""
     invitation = find_session_invitation(request)
-    if invitation is None or not invitation.is_open:
+    if not can_be_accepted(invitation):
         return show_ended_invitation(request, invitation)
     if not request.user.is_authenticated:
         return redirect("join")

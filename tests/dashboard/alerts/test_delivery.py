@@ -365,3 +365,13 @@ def test_a_line_break_in_a_name_breaks_no_mail(event, mira, northlight):
     attempt_delivery(sent.pk)
     assert again(sent).state == "delivered"
     assert mail.outbox[0].subject.startswith("North light: ")
+
+
+def test_who_lost_the_role_that_an_alert_is_for_gets_no_mail_that_was_due(event, mira, thea):
+    rows = schedule_deliveries(event())
+    thea.role = "producer"
+    thea.save()
+    for row in rows:
+        attempt_delivery(row.pk)
+    assert [sent.to for sent in mail.outbox] == [["mira@northlight.example"]]
+    assert sorted(again(row).state for row in rows) == ["delivered", "failed"]

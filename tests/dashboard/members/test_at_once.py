@@ -124,7 +124,7 @@ def test_an_ownership_that_is_accepted_while_its_giver_leaves_has_an_owner(
 
 
 def test_a_link_that_is_used_twice_at_once_joins_one_time(mira: Membership) -> None:
-    invitation = InvitationFactory.create(team=mira.team, address=SAM)
+    invitation = InvitationFactory.create(team=mira.team, address=SAM, invited_by=mira.user)
     user = UserFactory.create(email=SAM)
     run_at_once([partial(accept_invitation, invitation=invitation, user=user)] * 2)
     assert Membership.objects.filter(team=mira.team, user=user).count() == 1

@@ -134,7 +134,7 @@ def test_the_page_is_the_same_whether_the_address_has_an_account(
     pages = []
     for address in (SAM, "sum.okafor@northlight.example"):
         browser = Client()
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             page = open_link(browser, address)
         text = page.content.decode().replace("sum.okafor", "sam.okafor")
         pages.append(text.replace(browser.cookies["csrftoken"].value, ""))
