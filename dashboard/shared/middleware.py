@@ -14,6 +14,7 @@ from typing import cast
 
 from allauth.account.adapter import get_adapter
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -26,7 +27,14 @@ from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefre
 
 from dashboard.models import Membership, User
 from dashboard.shared.audit_log import client_ip_of_request
-from dashboard.shared.openid.session_teams import find_required_single_sign_on, open_memberships
+from dashboard.shared.openid.session_teams import (
+    ACCOUNT_PATHS,
+    OUTLIVES_SESSION,
+    find_required_single_sign_on,
+    may_change_account,
+    open_memberships,
+    single_sign_on_team_id,
+)
 from dashboard.shared.safe_redirect import safe_return_path
 from dashboard.shared.session_limits import (
     default_session_limits,
@@ -39,7 +47,6 @@ from dashboard.shared.team_security import find_team_security, is_second_factor_
 TEAM_SESSION_KEY = "team"
 # What a member may use whose team requires a second factor that they lack: their own account, where
 # it is set up, and the way to another team.
-SECOND_FACTOR_SETUP_PATHS = ("/accounts/", "/account/")
 SECOND_FACTOR_EXEMPT_VIEW_NAMES = frozenset({"two-factor-required", "team", "theme", "session"})
 OPEN_TO_SUSPENDED = ("/accounts/", "/preferences/team/")
 AUTOMATIC_VIEW_NAMES = frozenset({"live", "video-media"})
@@ -94,15 +101,23 @@ class TeamMiddleware:
     ) -> HttpResponse | None:
         if not getattr(view, "login_required", True) or not request.user.is_authenticated:
             return None
-        if not set_request_team(request) and not request.path.startswith("/accounts/"):
+        has_team = set_request_team(request)
+        if not may_change_account(request):
+            messages.error(request, OUTLIVES_SESSION)
+            return send_to_page(request, "account")
+        if not has_team and not request.path.startswith("/accounts/"):
             return explain_no_team(request)
         if is_closed_by_suspension(request):
             return show_suspension(request)
         if must_set_up_second_factor(request):
-            required = resolve_url("two-factor-required")
-            is_htmx = "HX-Request" in request.headers
-            return HttpResponseClientRedirect(required) if is_htmx else redirect(required)
+            return send_to_page(request, "two-factor-required")
         return HttpResponseClientRefresh() if is_for_another_team(request) else None
+
+
+def send_to_page(request: HttpRequest, name: str) -> HttpResponse:
+    """Redirect the whole window."""
+    is_htmx = "HX-Request" in request.headers  # HtmxMiddleware runs later
+    return HttpResponseClientRedirect(resolve_url(name)) if is_htmx else redirect(name)
 
 
 class AuditOriginMiddleware:
@@ -155,7 +170,7 @@ def must_set_up_second_factor(request: HttpRequest) -> bool:
     match = request.resolver_match
     return (
         getattr(request, "lacks_second_factor", False)
-        and not request.path.startswith(SECOND_FACTOR_SETUP_PATHS)
+        and not request.path.startswith(ACCOUNT_PATHS)
         and (match is None or match.url_name not in SECOND_FACTOR_EXEMPT_VIEW_NAMES)
     )
 
@@ -222,7 +237,11 @@ def set_request_team(request: HttpRequest) -> bool:
     request.session_limits = shortest_session_limits(  # type: ignore[attr-defined]
         team_session_limits(find_team_security(row.team)) for row in memberships
     )
-    request.lacks_second_factor = is_second_factor_missing(membership)  # type: ignore[attr-defined]
+    # The provider answers for the second factor of whom it signs in: they can set up none here.
+    by_provider = single_sign_on_team_id(request.session, membership.user_id) is not None
+    request.lacks_second_factor = (  # type: ignore[attr-defined]
+        not by_provider and is_second_factor_missing(membership)
+    )
     timezone.activate(membership.team.tenant.zone)
     return True
 

@@ -42,6 +42,9 @@ class ProfileForm(RecentAuthenticationForm):
         reject_invisible(self.fields["name"])
         if not settings.PASSWORD_RESET_BY_EMAIL:
             self.fields["email"].help_text = NO_MAIL
+        if account_change_obstacle(request.session, request.user.pk):
+            for name in ("name", "email"):
+                self.fields[name].disabled = True
 
     def clean_email(self) -> str:
         """Return the address in lower case, as addresses are stored."""
@@ -49,9 +52,6 @@ class ProfileForm(RecentAuthenticationForm):
         if address != self.request.user.email and not settings.PASSWORD_RESET_BY_EMAIL:
             raise forms.ValidationError(NO_MAIL)
         if address != self.request.user.email:
-            session, user_id = self.request.session, self.request.user.pk
-            if obstacle := account_change_obstacle(session, user_id):
-                raise forms.ValidationError(obstacle)
             try:
                 check_new_address_allowed(self.request.user, address)
             except Refusal as refusal:

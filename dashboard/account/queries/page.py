@@ -66,9 +66,11 @@ class OwnToken:
 
 @dataclass(frozen=True, slots=True)
 class AccountPage:
-    """`passkey_obstacle`: why no passkey can be added here and now."""
+    """`obstacle`: why this session changes nothing of the person; `passkey_obstacle`: why this
+    browser makes no passkey."""
 
     note: str
+    obstacle: str
     pending_email: str
     app: AppState | None
     codes: RecoveryCodesState | None
@@ -99,6 +101,7 @@ def build_account_page(request: TeamRequest) -> AccountPage:
     changes = user.sign_in_events.filter(outcome__in=PASSWORD_OUTCOMES).order_by("-happened_at")
     return AccountPage(
         note=f"{user.email}, {membership.get_role_display().lower()} of {membership.team.name}.",
+        obstacle=account_change_obstacle(request.session, user.pk),
         pending_email=user.pending_email if is_email_change_pending(user) else "",
         app=build_app_state(rows),
         codes=build_codes_state(rows),
@@ -153,9 +156,7 @@ def build_passkey_rows(rows: Iterable[Authenticator]) -> tuple[PasskeyRow, ...]:
 
 def find_passkey_obstacle(request: TeamRequest) -> str:
     """Passkeys belong to a host name: browsers make none for an IP address, or without TLS but on
-    this machine. A session of a single sign-on adds none."""
-    if obstacle := account_change_obstacle(request.session, request.user.pk):
-        return obstacle
+    this machine."""
     host = urlsplit(f"//{request.get_host()}").hostname or ""
     try:
         ip_address(host)

@@ -21,8 +21,7 @@ from dashboard.account.views.account import (
     render_account_page,
     require_recent_authentication,
 )
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.openid.session_teams import account_change_obstacle
+from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from proxyapi.refusals import Refusal
 
@@ -36,9 +35,6 @@ NAME_TEMPLATE, REMOVAL_TEMPLATE = "account/_passkey_name.html", "account/_passke
 def create_passkey(request: TeamRequest) -> HttpResponse:
     """Store the passkey that the browser has made. The first second factor brings recovery codes,
     which only this response contains."""
-    if obstacle := account_change_obstacle(request.session, request.user.pk):
-        messages.error(request, obstacle)
-        return redirect_to(request, "account")
     if dialog := require_recent_authentication(request):
         return dialog
     device = describe_device(request.headers.get("User-Agent", ""))

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from dashboard.models import Membership
-from dashboard.shared.openid.session_teams import is_open_membership
+from dashboard.shared.openid.session_teams import is_open_membership, single_sign_on_team_id
 from dashboard.shared.second_factor import SecondFactor, load_second_factors
 from dashboard.shared.team_security import find_team_security
 
@@ -54,21 +54,22 @@ def expired_sessions(
     )
     contents = {row.session_key: row.get_decoded() for row in sessions}
     locked = locked_memberships(memberships)
-    members = {
-        (member.team_id, member.user_id): member
-        for member in memberships
-        if member.pk not in locked
-    }
+    members = {(member.team_id, member.user_id): member for member in memberships}
     return frozenset(
         candidate
         for candidate in candidates
         if (member := members.get((candidate.team_id, candidate.user_id))) is None
-        or not is_valid_session(contents.get(candidate.session_key, {}), member)
+        or not is_valid_session(
+            contents.get(candidate.session_key, {}), member, is_locked=member.pk in locked
+        )
     )
 
 
-def is_valid_session(session: dict[str, Any], member: Membership) -> bool:
-    """The hash changes with the password, which ends the user's other sessions."""
+def is_valid_session(session: dict[str, Any], member: Membership, *, is_locked: bool) -> bool:
+    """The hash changes with the password, which ends the user's other sessions. `is_locked`: the
+    member lacks a second factor, for which only a provider can answer."""
+    if is_locked and single_sign_on_team_id(session, member.user_id) is None:
+        return False
     auth_hash = session.get(HASH_SESSION_KEY, "")
     is_same_password = constant_time_compare(auth_hash, member.user.get_session_auth_hash())
     return is_same_password and is_open_membership(session, member)

@@ -18,10 +18,21 @@ from django.http import HttpRequest
 from dashboard.models import Membership, Role, SingleSignOn, User
 
 OUTLIVES_SESSION = (
-    "You signed in with your team’s single sign-on, which opens that team alone. To change how you "
-    "sign in everywhere, sign in with your password; “Forgot password?” on the sign-in page sets "
-    "one."
+    "You signed in with your team’s single sign-on, which opens that team alone. To change your "
+    "name or how you sign in everywhere, sign in with your password; “Forgot password?” on the "
+    "sign-in page sets one."
 )
+# What such a session may still do of the routes of one's own account.
+OPEN_ACCOUNT_VIEW_NAMES = frozenset(
+    {
+        "account",  # shows it
+        "account-notifications",  # which mails come; those about the account itself always do
+        "account_logout",
+        "confirmations",  # that it is them, for an action of the team
+        "passkey-options",
+    }
+)
+ACCOUNT_PATHS = ("/accounts/", "/account/")
 SINGLE_SIGN_ON_METHOD = "socialaccount"  # in allauth's records of an authentication
 SINGLE_SIGN_ON_SESSION_KEY = "single_sign_on"  # the team's id and the user's, as text
 
@@ -41,12 +52,24 @@ def single_sign_on_team_id(session: Mapping[str, Any], user_id: int) -> UUID | N
 
 
 def account_change_obstacle(session: Mapping[str, Any], user_id: int) -> str:
-    """Return why no passkey and no other address may be added in this session, else "".
+    """Return why nothing of the person may be changed in this session, else "".
 
-    Both open the account everywhere and outlive the session, which may be that of whoever controls
-    the provider.
+    App, passkeys, address, password, name and sessions are the person's in all their teams and
+    outlive the session, which may be that of whoever controls the provider: with an app of theirs
+    they would lock the person out everywhere.
     """
     return OUTLIVES_SESSION if single_sign_on_team_id(session, user_id) else ""
+
+
+def may_change_account(request: HttpRequest) -> bool:
+    """The gate before every route of one's own account that needs a sign-in: a new one is closed to
+    sessions of a single sign-on until it is named in `OPEN_ACCOUNT_VIEW_NAMES`."""
+    match = request.resolver_match
+    return (
+        not request.path.startswith(ACCOUNT_PATHS)
+        or (match is not None and match.url_name in OPEN_ACCOUNT_VIEW_NAMES)
+        or not account_change_obstacle(request.session, request.user.pk or 0)
+    )
 
 
 def find_session_provider(session: Mapping[str, Any], user_id: int) -> SingleSignOn | None:
