@@ -25,7 +25,7 @@ ALLAUTH_URLS = [
     path("logout/", allauth.logout, name="account_logout"),
     path("inactive/", allauth.account_inactive, name="account_inactive"),
     path("signup/", allauth.signup, name="account_signup"),
-    path("password/change/", allauth.password_change, name="account_change_password"),
+    path("password/change/", sign_in.password_change, name="account_change_password"),
     path("password/reset/", sign_in.password_reset, name="account_reset_password"),
     path("password/reset/done/", allauth.password_reset_done, name="account_reset_password_done"),
     re_path(

@@ -3,7 +3,7 @@ password."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from allauth.account import views as allauth
@@ -24,6 +24,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from dashboard.account.sign_in_limits import remember_client
+from dashboard.models import User
+
+
+NO_PASSWORD = "You have no password. “Forgot password?” on the sign-in page sets one."  # noqa: S105
 
 
 class SecondFactorView(AuthenticateView):  # type: ignore[misc]
@@ -64,6 +68,16 @@ def cancel_sign_in(request: HttpRequest) -> HttpResponse:
     """Forget the password that was given, and start again."""
     clear_login(request)
     return redirect("account_login")
+
+
+def password_change(request: HttpRequest) -> HttpResponse:
+    """Send a person without a password back to their account: allauth would send them to its page
+    that sets one, which does not exist here, because the mailbox proves more than the session."""
+    if not cast(User, request.user).has_usable_password():
+        messages.info(request, NO_PASSWORD)
+        return redirect("account")
+    response: HttpResponse = allauth.password_change(request)
+    return response
 
 
 @login_not_required

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
 from allauth.mfa.models import Authenticator
 from django.contrib.sessions.models import Session
 from django.test import Client
@@ -19,6 +20,7 @@ from dashboard.shared.openid.session_teams import (
 )
 from tests.dashboard.security.people import give_second_factor, require_two_factor
 from tests.factories import MembershipFactory
+from tests.passkeys import store_passkey
 
 ClientOf = Callable[[Membership], Client]
 WORDS = {"uidb36": "1", "key": "a-b"}
@@ -90,3 +92,41 @@ def test_the_provider_answers_for_the_second_factor_that_a_team_requires(
     assert browser.get(reverse("library")).headers["Location"] == "/two-factor-required/"
     enter_by_provider(browser, priya)
     assert browser.get(reverse("library")).status_code == 200
+
+
+def has_password(_: Membership, browser: Client) -> None:
+    pass
+
+
+def signs_in_at_provider(member: Membership, browser: Client) -> None:
+    enter_by_provider(browser, member)
+
+
+def has_passkey_alone(member: Membership, browser: Client) -> None:
+    store_passkey(member.user)
+
+
+def has_no_team(member: Membership, browser: Client) -> None:
+    member.delete()
+
+
+def has_two_teams(member: Membership, browser: Client) -> None:
+    MembershipFactory.create(user=member.user)
+
+
+@pytest.mark.parametrize(
+    "prepare", [has_password, signs_in_at_provider, has_passkey_alone, has_no_team, has_two_teams]
+)
+def test_every_route_of_the_account_answers_every_kind_of_person(
+    prepare: Callable[[Membership, Client], None], priya: Membership
+) -> None:
+    """Without a 5xx and without an exception, which the client raises."""
+    if prepare is not has_password:
+        priya.user.set_unusable_password()
+    priya.user.save()
+    for method in ("get", "post"):
+        for _, url, _ in walk_routes():
+            browser = Client()
+            browser.force_login(priya.user)
+            prepare(priya, browser) if priya.pk else None
+            assert getattr(browser, method)(url, FORM).status_code < 500, (method, url)
