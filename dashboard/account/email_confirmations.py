@@ -39,4 +39,4 @@ def hash_email_change(user: User) -> str:
 
 
 def is_address_taken(address: str, user: User) -> bool:
-    return User.objects.filter(email__iexact=address).exclude(pk=user.pk).exists()
+    return User.objects.filter(email=address).exclude(pk=user.pk).exists()

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import User
+from dashboard.models.email_address import address_key
 from dashboard.shared.mails import send_rendered_mail
 
 
@@ -19,7 +20,7 @@ def send_reset_link(address: str) -> None:
 
     The link is created here: in a task's arguments it would be stored in Redis.
     """
-    user = User.objects.filter(email=address.lower(), is_active=True).first()
+    user = User.objects.filter(email=address_key(address), is_active=True).first()
     if user is None or not settings.PASSWORD_RESET_BY_EMAIL:
         return
     route = {"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)}

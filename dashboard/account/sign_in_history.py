@@ -22,6 +22,7 @@ from dashboard.models import (
     SignInOutcome,
     User,
 )
+from dashboard.models.email_address import address_key
 from dashboard.shared.audit_log import AuditActor, append_audit_rows_last, record_audit_event
 from dashboard.shared.openid.session_teams import bypassed_memberships
 
@@ -57,7 +58,7 @@ def record_sign_in(
     method: str = "",
 ) -> None:
     """Add a row. The user is queried for every refusal, so that its time reveals nothing."""
-    address = address.lower()[:254]
+    address = address_key(address)
     SignInEvent.objects.create(
         user=user or User.objects.filter(email=address).first(),
         address=address,

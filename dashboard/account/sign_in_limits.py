@@ -19,6 +19,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from dashboard.models import User
+from dashboard.models.email_address import address_key
 
 KNOWN_CLIENT_COOKIE = "known-client"
 KNOWN_CLIENT_AGE_S = 180 * 24 * 3600
@@ -35,7 +36,7 @@ def remember_client(response: HttpResponse, address: str) -> None:
     response.set_signed_cookie(
         KNOWN_CLIENT_COOKIE,
         secrets.token_urlsafe(12),
-        salt=address.lower(),
+        salt=address_key(address),
         max_age=KNOWN_CLIENT_AGE_S,
         path="/accounts/",
         secure=settings.BEHIND_TLS,
@@ -47,7 +48,7 @@ def remember_client(response: HttpResponse, address: str) -> None:
 def known_client_id(request: HttpRequest, address: str) -> str:
     """Return the id of a browser in which this user signed in before, else ""."""
     id = request.get_signed_cookie(
-        KNOWN_CLIENT_COOKIE, default="", salt=address.lower(), max_age=KNOWN_CLIENT_AGE_S
+        KNOWN_CLIENT_COOKIE, default="", salt=address_key(address), max_age=KNOWN_CLIENT_AGE_S
     )
     return id or ""
 
@@ -57,7 +58,7 @@ def consume_sign_in_attempt(request: HttpRequest, address: str) -> ratelimit.Rat
 
     A right password returns it: `rollback()`.
     """
-    address = address.lower()
+    address = address_key(address)
     known_client = known_client_id(request, address)
     client = known_client or ratelimit.get_ip(request)
     limits: list[tuple[str, str | None]] = [(RATE_PER_CLIENT, f"{client} {address}")]

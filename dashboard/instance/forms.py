@@ -10,6 +10,7 @@ from django.conf import settings
 from dashboard.instance.actions import MAX_REASON_CHARS
 from dashboard.instance.teams import MAX_TEAM_NAME_CHARS
 from dashboard.members.forms.team import time_zone_choices
+from dashboard.shared.forms import AddressField
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.text_validation import reject_invisible
@@ -18,7 +19,7 @@ from dashboard.shared.text_validation import reject_invisible
 class NewTeamForm(RecentAuthenticationForm):
     team = forms.CharField(label="Team", max_length=MAX_TEAM_NAME_CHARS)
     time_zone = forms.ChoiceField(label="Time zone", choices=time_zone_choices)
-    address = forms.EmailField(
+    address = AddressField(
         label="E-mail of the first owner",
         help_text="They get a link that works once, for 7 days.",
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
@@ -28,9 +29,6 @@ class NewTeamForm(RecentAuthenticationForm):
     def __init__(self, request: TeamRequest, data: Any = None) -> None:
         super().__init__(request, data, initial={"time_zone": settings.TIME_ZONE})
         reject_invisible(self.fields["team"])
-
-    def clean_address(self) -> str:
-        return str(self.cleaned_data["address"]).lower()
 
 
 class SuspensionForm(RecentAuthenticationForm):

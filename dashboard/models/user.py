@@ -9,10 +9,12 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
+from dashboard.models.email_address import address_key
+
 
 class UserManager(BaseUserManager["User"]):
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
-        user = self.model(email=self.normalize_email(email).lower(), **fields)
+        user = self.model(email=address_key(email), **fields)
         user.set_password(password)
         user.save()
         return user

@@ -13,7 +13,7 @@ from dashboard.members.forms.invitations import MAX_NAME_CHARS
 from dashboard.members.forms.team import time_zone_choices
 from dashboard.models import User
 from dashboard.setup.actions import FirstOwner
-from dashboard.shared.forms import PortalForm
+from dashboard.shared.forms import AddressField, PortalForm
 from dashboard.shared.text_validation import reject_invisible
 from dashboard.tokens.forms import TokenForm
 
@@ -39,7 +39,7 @@ class FirstOwnerForm(PortalForm):
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
         error_messages={"required": "Enter your name."},
     )
-    email = forms.EmailField(
+    email = AddressField(
         label="E-mail", widget=forms.EmailInput(attrs={"autocomplete": "username"})
     )
     password = forms.CharField(

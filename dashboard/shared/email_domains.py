@@ -12,6 +12,7 @@ from collections.abc import Collection
 
 import idna
 
+from dashboard.models.email_address import ascii_domain
 from proxyapi.refusals import Refusal
 
 MAX_DOMAIN_CHARS = 253
@@ -46,14 +47,6 @@ def is_ip_address(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def ascii_domain(text: str) -> str:
-    """Return a domain in ASCII and lower case; "" for one that cannot be written so."""
-    try:
-        return idna.encode(text, uts46=True).decode().lower()
-    except (idna.IDNAError, UnicodeError):
-        return ""
 
 
 def display_domain(domain: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.forms.utils import pretty_name
 
+from dashboard.models.email_address import parse_address
 from dashboard.shared.text_validation import INVISIBLE_CHARACTER
 from proxyapi.refusals import Refusal
 
@@ -38,6 +39,20 @@ INVALID_MESSAGES: Mapping[type[forms.Field], str] = {
     forms.URLField: "Enter an address that starts with https://.",
     forms.EmailField: "Enter an e-mail address, such as name@example.com.",
 }
+
+
+class AddressField(forms.EmailField):
+    """An e-mail address; its cleaned value is the stored form."""
+
+    def to_python(self, value: Any) -> str:
+        text = str(super().to_python(value))
+        return parse_address(text) or text
+
+    def clean(self, value: Any) -> str:
+        address = str(super().clean(value))
+        if address and not parse_address(address):
+            raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
+        return address
 
 
 class PortalForm(forms.Form):

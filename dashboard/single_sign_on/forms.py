@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django import forms
 
-from dashboard.shared.forms import PortalForm
+from dashboard.shared.forms import AddressField, PortalForm
 
 
 class SignInAddressForm(PortalForm):
-    address = forms.EmailField(
+    address = AddressField(
         label="E-mail",
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "username"}),

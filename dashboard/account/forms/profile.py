@@ -8,6 +8,7 @@ from django import forms
 from django.conf import settings
 from django.urls import reverse
 
+from dashboard.shared.forms import AddressField
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.openid.confirmation import CONFIRMED
 from dashboard.shared.openid.session_teams import account_change_obstacle
@@ -28,7 +29,7 @@ class ProfileForm(RecentAuthenticationForm):
     name = forms.CharField(
         label="Name", max_length=100, widget=forms.TextInput(attrs={"autocomplete": "name"})
     )
-    email = forms.EmailField(
+    email = AddressField(
         label="E-mail",
         max_length=254,
         help_text="A new address counts once it is confirmed from there.",
@@ -47,8 +48,7 @@ class ProfileForm(RecentAuthenticationForm):
                 self.fields[name].disabled = True
 
     def clean_email(self) -> str:
-        """Return the address in lower case, as addresses are stored."""
-        address = str(self.cleaned_data["email"]).lower()
+        address: str = self.cleaned_data["email"]
         if address != self.request.user.email and not settings.PASSWORD_RESET_BY_EMAIL:
             raise forms.ValidationError(NO_MAIL)
         if address != self.request.user.email:

@@ -6,6 +6,7 @@ from allauth.account import forms as account
 from django.forms import Field
 from django.http import HttpRequest
 
+from dashboard.models.email_address import address_key
 from dashboard.shared.enqueue import RESET_MAIL_TASK, enqueue_now
 from dashboard.shared.forms import PortalForm
 
@@ -30,7 +31,10 @@ class AccountForm(PortalForm):
 
 
 class LoginForm(AccountForm, account.LoginForm):  # type: ignore[misc]
-    pass
+    def clean_login(self) -> str:
+        """Return the stored form: allauth compares without case, in which other letters are equal
+        to ASCII ones on some databases, and each spelling would be limited alone."""
+        return address_key(super().clean_login())
 
 
 class ChangePasswordForm(AccountForm, account.ChangePasswordForm):  # type: ignore[misc]

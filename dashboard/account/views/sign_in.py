@@ -26,7 +26,6 @@ from django.views.decorators.http import require_POST
 from dashboard.account.sign_in_limits import remember_client
 from dashboard.models import User
 
-
 NO_PASSWORD = "You have no password. “Forgot password?” on the sign-in page sets one."  # noqa: S105
 
 

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from dashboard.models import Membership, Role, Team, User
+from dashboard.models.email_address import address_key
 from dashboard.shared.text_validation import validate_line
 
 
@@ -29,7 +30,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, team: str, email: str, name: str, role: str, **__: Any) -> None:
         joined_team, existing_user = (
             find_team_by_name(team),
-            User.objects.filter(email__iexact=email).first(),
+            User.objects.filter(email=address_key(email)).first(),
         )
         memberships = Membership.with_deactivated.filter(team=joined_team, user=existing_user)
         if existing_user and (existing := memberships.first()):
@@ -61,7 +62,7 @@ def create_person(email: str, password: str, name: str) -> User:
     if not name.strip():
         raise CommandError(f"{email} needs a name.")
     try:
-        User(email=email, name=name).clean_fields(exclude=["password"])
+        User(email=address_key(email), name=name).clean_fields(exclude=["password"])
         validate_line(name)
     except ValidationError as error:
         reason = " ".join(error.messages)

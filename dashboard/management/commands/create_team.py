@@ -16,6 +16,7 @@ from django.db import transaction
 from dashboard.instance.teams import create_team
 from dashboard.management.commands.add_member import create_person
 from dashboard.models import Membership, Role, User
+from dashboard.models.email_address import address_key
 from proxyapi.refusals import Refusal
 
 
@@ -33,7 +34,7 @@ class Command(BaseCommand):
             new_team = create_team(team, settings.TIME_ZONE)
         except Refusal as refusal:
             raise CommandError(f"{team!a}: {refusal.sentence}") from None
-        if User.objects.filter(email__iexact=email).exists():
+        if User.objects.filter(email=address_key(email)).exists():
             raise CommandError(f"{email} already has a user account.")
         password, is_first = secrets.token_urlsafe(15), not User.objects.exists()
         owner = create_person(email, password, name)

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.models import User
+from dashboard.models.email_address import address_key
 
 
 class Command(BaseCommand):
@@ -18,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("--revoke", action="store_true", help="take it back")
 
     def handle(self, *_: Any, email: str, revoke: bool, **__: Any) -> None:
-        users = User.objects.filter(email__iexact=email)
+        users = User.objects.filter(email=address_key(email))
         if not users.update(is_superuser=not revoke):
             raise CommandError(f"Nobody has the address {email}.")
         verb = "is no longer an operator" if revoke else "is an operator"

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from dashboard.models import SignInEvent
+from dashboard.models.email_address import address_key
 
 MAX_EVENTS_SHOWN = 200
 
@@ -21,7 +22,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, address: str | None, **__: Any) -> None:
         events = SignInEvent.objects.order_by("-happened_at", "-pk")
         if address:
-            events = events.filter(address=address.lower())
+            events = events.filter(address=address_key(address))
         for event in reversed(events[:MAX_EVENTS_SHOWN]):
             moment = event.happened_at.isoformat(" ", "seconds")
             outcome = event.get_outcome_display()

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.management.commands.add_member import find_team_by_name
 from dashboard.members.actions.removal import MemberRemoval, remove_member
+from dashboard.models.email_address import address_key
 from proxyapi.charges.recovery import recover_if_restored
 from proxyapi.rate_limiter import RateLimiterUnavailable
 from proxyapi.refusals import Refusal
@@ -25,7 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, team: str, email: str, **__: Any) -> None:
         memberships = find_team_by_name(team).memberships.select_related("user", "team")
-        member = memberships.filter(user__email__iexact=email).first()
+        member = memberships.filter(user__email=address_key(email)).first()
         if member is None:
             self.stdout.write(f"{email} is not a member of {team}. Nothing was changed.")
             return

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.members.actions.second_factor import reset_second_factor_by_command
 from dashboard.models import User
+from dashboard.models.email_address import address_key
 from proxyapi.refusals import Refusal
 
 
@@ -22,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("email", help="e-mail address of the person")
 
     def handle(self, *_: Any, email: str, **__: Any) -> None:
-        user = User.objects.filter(email__iexact=email).first()
+        user = User.objects.filter(email=address_key(email)).first()
         if user is None:
             raise CommandError(f"Nobody has the address {email}. Nothing was changed.")
         try:

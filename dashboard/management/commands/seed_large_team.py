@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.demo.large_team.build import ARCHIVE_TEAM_NAME, SeedSize, seed_team
 from dashboard.models import User
+from dashboard.models.email_address import address_key
 
 
 class Command(BaseCommand):
@@ -44,7 +45,7 @@ class Command(BaseCommand):
 
     def find_or_create_owner(self, email: str) -> User:
         if email:
-            existing_user = User.objects.filter(email__iexact=email).first()
+            existing_user = User.objects.filter(email=address_key(email)).first()
             if existing_user is None:
                 raise CommandError(f"There is no person with the e-mail address {email}.")
             return existing_user

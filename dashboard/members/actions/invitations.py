@@ -99,7 +99,7 @@ def revoke_invitation(*, by: Membership, invitation: Invitation) -> None:
 def revoke_member_invitations(member: Membership, actor: AuditActor) -> None:
     """Revoke what waits for the address of a member who is removed: a link from before they joined
     in another way would bring them back."""
-    pending = member.team.invitations.pending().filter(address=member.user.email.lower())
+    pending = member.team.invitations.pending().filter(address=member.user.email)
     for row in pending.select_for_update():
         end_invitation(row, actor)
 

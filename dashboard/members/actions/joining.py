@@ -65,7 +65,7 @@ def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
     row = rows.get(pk=invitation.pk)
     if not can_be_accepted(row) or row.key_hash != invitation.key_hash:
         raise StaleData(INVITATION_ENDED)
-    if user.email.lower() != row.address:
+    if user.email != row.address:
         raise StaleData(ANOTHER_ADDRESS)
     if (
         Membership.with_deactivated.filter(team=row.team, user=user)

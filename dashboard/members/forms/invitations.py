@@ -8,10 +8,10 @@ from typing import Any
 from allauth.account.adapter import get_adapter
 from django import forms
 from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.utils import timezone
 
 from dashboard.models import MAX_INVITATION_MESSAGE_CHARS, Membership, Role, Team, User
+from dashboard.models.email_address import address_key, parse_address
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.roles import ROLE_DESCRIPTIONS, invitable_roles
 from dashboard.shared.team_security import check_address_allowed
@@ -25,7 +25,7 @@ MAX_NAME_CHARS = User._meta.get_field("name").max_length or 0
 
 class InvitePeopleForm(PortalForm):
     """Addresses are separated by commas, spaces or lines; `cleaned_data["addresses"]` is a list of
-    them in lower case, each once. A wrong one is named, and nothing is sent."""
+    them in their stored form, each once. A wrong one is named, and nothing is sent."""
 
     addresses = forms.CharField(
         label="E-mail addresses",
@@ -59,8 +59,8 @@ class InvitePeopleForm(PortalForm):
         return str(self["role"].value())
 
     def clean_addresses(self) -> list[str]:
-        words = re.split(r"[\s,;]+", self.cleaned_data["addresses"].lower())
-        addresses = list(dict.fromkeys(filter(None, words)))
+        words = re.split(r"[\s,;]+", self.cleaned_data["addresses"])
+        addresses = list(dict.fromkeys(address_key(word) for word in words if word))
         if not addresses:
             raise ValidationError("Enter at least one e-mail address.")
         if len(addresses) > MAX_ADDRESSES:
@@ -80,7 +80,7 @@ class InvitePeopleForm(PortalForm):
         invited = set(pending.filter(address__in=addresses).values_list("address", flat=True))
         problems = []
         for address in addresses:
-            if not is_email_address(address):
+            if not parse_address(address):
                 problems.append(f"{address[:80]} is not an e-mail address.")
             elif members.get(address):
                 problems.append(f"{address} is deactivated. Reactivate that member instead.")
@@ -135,14 +135,6 @@ class JoinTeamForm(PortalForm):
         if first and second and first != second:
             self.add_error("password2", "The two passwords differ.")
         return cleaned
-
-
-def is_email_address(text: str) -> bool:
-    try:
-        validate_email(text)
-    except ValidationError:
-        return False
-    return len(text) <= 254
 
 
 def domain_problem(team: Team, address: str) -> str:

@@ -46,7 +46,7 @@ def build_join_page(invitation: Invitation, reader: User | AnonymousUser) -> Joi
         address=invitation.address,
         message=invitation.message,
         expires=f"{local_expiry.day} {local_expiry:%b, %H:%M %Z}",
-        signed_in_as=reader.email.lower() if reader.is_authenticated else "",
+        signed_in_as=reader.email if reader.is_authenticated else "",
     )
 
 

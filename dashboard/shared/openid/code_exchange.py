@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
 from dashboard.models import MAX_SUBJECT_CHARS, SingleSignOn, SingleSignOnSecret
+from dashboard.models.email_address import parse_address
 from dashboard.shared.openid.authorization import PendingAuthorization, redirect_uri
 from dashboard.shared.openid.client_secret import decrypt_client_secret
 from dashboard.shared.openid.errors import ProviderFailed
@@ -185,10 +184,11 @@ def parse_identity(claims: Mapping[str, Any], groups_claim: str) -> ProviderIden
     subject, address = claims["sub"], claims.get("email")
     if len(subject) > MAX_SUBJECT_CHARS or not subject.isprintable():
         raise ProviderFailed(BAD_SUBJECT)
-    if not isinstance(address, str) or not is_email(address):
+    if not isinstance(address, str) or not (address := parse_address(address)):
         raise ProviderFailed(NO_ADDRESS)
-    # Some providers send the word.
-    if claims.get("email_verified") not in (True, "true"):
+    # Some providers send the word. A number is neither: 1 == True.
+    verified = claims.get("email_verified")
+    if verified is not True and verified != "true":
         raise ProviderFailed(NOT_VERIFIED.format(address=address))
     name = claims.get("name")
     groups = claims.get(groups_claim)
@@ -196,17 +196,9 @@ def parse_identity(claims: Mapping[str, Any], groups_claim: str) -> ProviderIden
         groups = [groups]
     return ProviderIdentity(
         subject=subject,
-        address=address.lower(),
+        address=address,
         name="".join(filter(str.isprintable, name))[:100].strip() if isinstance(name, str) else "",
         groups=tuple(group for group in groups if isinstance(group, str))[:MAX_GROUPS]
         if isinstance(groups, list)
         else (),
     )
-
-
-def is_email(text: str) -> bool:
-    try:
-        validate_email(text)
-    except ValidationError:
-        return False
-    return len(text) <= 254
