@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from django.http import StreamingHttpResponse
 
 UTF8_BOM = "\ufeff"  # without it Excel reads UTF-8 as the machine's legacy code page
-FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
+# Where a spreadsheet begins a formula: at the start of a cell, also behind blanks and as a
+# full-width sign, and behind what separates cells where the comma is the decimal point.
+FORMULA_START_RE = re.compile(
+    "(^|[;\t\r\n])(?=[\\s\u200b-\u200f\u2060\ufeff]*[=+@\uff1d\uff0b\uff0d\uff20\u2212\ufe63-]|\t|\r)"
+)
+
+
+class PlainNumber(str):
+    """The text of a number, which stays as it is."""
+
+    __slots__ = ()
 
 
 def render_csv(rows: Iterable[Iterable[Any]]) -> str:
+    """Return the rows as text; no cell of them is a formula."""
     buffer = io.StringIO()
-    csv.writer(buffer).writerows(rows)
+    csv.writer(buffer).writerows(map(csv_cell, row) for row in rows)
     return buffer.getvalue()
 
 
-def escape_formula(text: str | None) -> str:
-    """Prefix a cell that a spreadsheet would read as a formula with an apostrophe."""
-    return f"'{text}" if text and text.startswith(FORMULA_PREFIXES) else text or ""
+def csv_cell(value: Any) -> Any:
+    """Return the value as it is written: of a text, each place where a spreadsheet would begin a
+    formula has an apostrophe before it."""
+    if not isinstance(value, str) or isinstance(value, PlainNumber):
+        return value
+    return FORMULA_START_RE.sub(r"\1'", value)
 
 
 def stream_file(

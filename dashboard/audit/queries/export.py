@@ -22,7 +22,7 @@ from dashboard.audit.queries.things import load_thing_names, thing_text
 from dashboard.models import AuditEvent, Membership
 from dashboard.models.audit_event import HASHED_FIELDS
 from dashboard.shared.access import audit_entries
-from dashboard.shared.file_export import UTF8_BOM, escape_formula, render_csv
+from dashboard.shared.file_export import UTF8_BOM, render_csv
 from dashboard.shared.people import TeamPerson, load_team_people
 from proxyapi.models import Tenant
 
@@ -85,7 +85,7 @@ def csv_cells(event: AuditEvent, thing: str) -> tuple[object, ...]:
         *(before, after, source_text(event), event.client_ip, event.row_hash),
     )
     at = event.happened_at.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "seconds")
-    return event.position, at, *(escape_formula(text) for text in texts)
+    return event.position, at, *texts
 
 
 def entry_json(event: AuditEvent) -> str:

@@ -22,7 +22,7 @@ from dashboard.ledger.queries.search import apply_ledger_search
 from dashboard.ledger.queries.totals import LedgerTotals, load_ledger_totals
 from dashboard.models import Team
 from dashboard.shared.feature_labels import feature_label
-from dashboard.shared.file_export import UTF8_BOM, escape_formula, render_csv
+from dashboard.shared.file_export import UTF8_BOM, PlainNumber, render_csv
 from dashboard.shared.people import load_team_people
 
 EXPORT_CHUNK_ROWS = 4_000  # rows per query
@@ -53,9 +53,7 @@ def build_export_source(team: Team, filters: LedgerFilters) -> ExportSource:
     scope = load_ledger_scope(team, filters)
     if filters.search:
         scope = apply_ledger_search(scope, load_team_people(team))
-    names = {
-        account.pk: escape_formula(account.name or account.email) for account in scope.accounts
-    }
+    names = {account.pk: account.name or account.email for account in scope.accounts}
     return ExportSource(scope, load_ledger_totals(scope), names)
 
 
@@ -77,14 +75,13 @@ def export_csv_chunk(
 
 
 def build_csv_cells(row: tuple[Any, ...], names: Mapping[UUID, str]) -> tuple[Any, ...]:
-    text = escape_formula
     (account, position, booked, at, label, kind, transaction, spend, via_api, operation) = row[:10]
     (name, email, title, job, charge, confidence, reason) = row[10:]
     return (
-        names[account], position, text(booked), format_utc(at), text(label), text(kind),
-        text(transaction), spend if SIGNED_NUMBER_RE.fullmatch(spend) else text(spend),
-        VIA_API_CELLS[via_api], operation_cell(operation), text(name), text(email), text(title),
-        job, charge, confidence, text(reason),
+        names[account], position, booked, format_utc(at), label, kind,
+        transaction, PlainNumber(spend) if SIGNED_NUMBER_RE.fullmatch(spend) else spend,
+        VIA_API_CELLS[via_api], operation_cell(operation), name, email, title,
+        job, charge, confidence, reason,
     )  # fmt: skip
 
 

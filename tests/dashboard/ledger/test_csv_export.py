@@ -21,7 +21,7 @@ from dashboard.ledger.queries.csv_export import (
 )
 from dashboard.ledger.queries.filters import parse_ledger_filters
 from dashboard.ledger.views import export_filename
-from dashboard.shared.file_export import escape_formula
+from dashboard.shared.file_export import csv_cell, render_csv
 from proxyapi.models import LedgerEntry
 from tests.dashboard.ledger.conftest import days_ago
 from tests.factories import EntryFactory
@@ -83,12 +83,28 @@ def test_the_amount_is_a_plain_number_or_it_is_text(text, cell, add_entry, accou
 
 
 def test_what_is_safe_already_stays_as_it_is():
-    assert [escape_formula(text) for text in ("Render", "a=b", "", None)] == [
+    assert [csv_cell(text) for text in ("Render", "a=b", "1; 2", "", None)] == [
         "Render",
         "a=b",
+        "1; 2",
         "",
-        "",
+        None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("\uff1d1+2", "'\uff1d1+2"),
+        ("  =1+2", "'  =1+2"),
+        ("\u200b=1", "'\u200b=1"),
+        ("a;=1+2", "a;'=1+2"),
+        ("=1;\uff0b2", "'=1;'\uff0b2"),
+        ("a\n@b", "a\n'@b"),
+    ],
+)
+def test_no_spreadsheet_finds_a_formula_in_any_cell(text, cell):
+    assert next(csv.reader(io.StringIO(render_csv([[text]]), newline=""))) == [cell]
 
 
 def test_the_file_has_the_rows_of_the_filters_in_their_order(add_entry, thea, luca):
