@@ -2,7 +2,7 @@
 name, and without the place where they were taken.
 
 A camera stores the location, and more about its owner, beside the picture. Those parts of the file
-are removed; the picture itself is not encoded again. Of a JPEG's only the rotation is kept.
+are removed, because only what a picture or film is shown with stays; it is not encoded again.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dashboard.shared.uploads.pictures import PNG_SIGNATURE, clean_jpeg, clean_p
 MAX_MEDIA_FILE_MB = 20
 MAX_MEDIA_FILE_BYTES = MAX_MEDIA_FILE_MB * 1024**2
 ACCEPTED_FORMATS = "PNG, JPG, WebP, GIF or MP4"
+GIF_CONTROL = b"!\xf9"
 GIF_REPEATS = frozenset({b"NETSCAPE2.0", b"ANIMEXTS1.0"})
 FILM_BRANDS = frozenset(
     b"isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 mp41 mp42 avc1 M4VH M4VP dash mmp4".split()
@@ -89,7 +90,7 @@ def media_file_type(content: bytes) -> tuple[str, str]:
 
 
 def clean_gif(content: bytes) -> bytes:
-    """Drop comments and what applications added, except how often the film repeats."""
+    """Keep pictures, how long each is shown, and how often the film repeats."""
     at = 13 + gif_palette_length(content[10])
     kept, has_picture = [content[:at]], False
     while content[at : at + 1] in (b"!", b","):  # an extension or a picture
@@ -99,8 +100,8 @@ def clean_gif(content: bytes) -> bytes:
             at += 1 + content[at]
         at += 1
         kind, application = content[start : start + 2], content[start + 3 : start + 14]
-        is_added = kind == b"!\xff" and application not in GIF_REPEATS
-        if kind != b"!\xfe" and not is_added:
+        is_repeat = kind == b"!\xff" and application in GIF_REPEATS
+        if is_picture or is_repeat or kind == GIF_CONTROL:
             kept.append(content[start:at])
         has_picture = has_picture or is_picture
     if not has_picture:

@@ -1,9 +1,9 @@
 """Pictures that members upload: their format and size by their content, without their metadata.
 
 A picture is never decoded here: no library that parses pixels runs in a process that holds secrets,
-and a picture of huge size costs nothing. So it is not encoded again either: what is no part of the
-picture is dropped, and its size is read from its own headers. Of a JPEG's metadata only the
-rotation is kept.
+and a picture of huge size costs nothing. So it is not encoded again either: only the parts of the
+file that are listed here stay, those that a picture is drawn with, and its size is read from its
+own headers. Of a JPEG's metadata only the rotation is kept. A colour profile stays whole.
 """
 
 from __future__ import annotations
@@ -18,12 +18,18 @@ MAX_PHOTO_MB = 10
 MAX_PHOTO_BYTES = MAX_PHOTO_MB * 1024**2
 MAX_PHOTO_MEGAPIXELS = 40
 PHOTO_FORMATS = "JPG, PNG or WebP"
-PNG_METADATA = frozenset({b"eXIf", b"tEXt", b"zTXt", b"iTXt", b"tIME"})
-WEBP_METADATA = frozenset({b"EXIF", b"XMP "})
+PNG_CHUNKS = frozenset(
+    {b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"cICP"}
+    | {b"sBIT", b"bKGD", b"pHYs", b"acTL", b"fcTL", b"fdAT"}
+)
+PNG_HEADER_BYTES = 13
+WEBP_CHUNKS = frozenset({b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF", b"ICCP"})
 WEBP_METADATA_FLAGS = 0x0C  # of the VP8X header: it announces Exif and XMP
 JPEG_STANDALONE = frozenset({0x01, *range(0xD0, 0xD8)})
-JPEG_METADATA = frozenset({0xE1, 0xED, 0xFE})  # Exif and XMP, IPTC, comments
-JPEG_PREVIEWS = b"MPF\0"  # the index of the pictures behind the first, which are dropped
+# Tables, scans, restarts, the end; and of applications the colours.
+JPEG_TABLES = frozenset({0xC4, 0xCC, 0xDA, 0xDB, 0xDC, 0xDD, 0xD9}) | JPEG_STANDALONE
+JPEG_APPLICATIONS = {0xE2: b"ICC_PROFILE\0", 0xEE: b"Adobe"}
+JFIF, JFIF_BYTES = b"JFIF\0", 18  # without the small picture that may follow
 JPEG_SCAN_END = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 ORIENTATION_TAG = 0x0112
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -149,18 +155,25 @@ def uint24(data: bytes, at: int) -> int:
 
 
 def clean_jpeg(content: bytes) -> bytes:
-    """Drop the segments with metadata, and what follows the picture; keep the rotation."""
+    """Keep what the picture is drawn with, and the rotation; drop what follows the picture."""
     kept, orientation = [b"\xff\xd8"], 0
     for marker, segment in jpeg_segments(content):
         if marker == 0xE1 and segment[4:10] == b"Exif\0\0":
             orientation = orientation or exif_orientation(segment[10:])
-        is_index = marker == 0xE2 and segment[4:8] == JPEG_PREVIEWS
-        if marker not in JPEG_METADATA and not is_index:
+        if marker == 0xE0 and segment[4:9] == JFIF and len(kept) == 1:
+            kept.append(b"\xff\xe0\0\x10" + segment[4 : JFIF_BYTES - 2] + b"\0\0")
+        elif is_drawn_with(marker, segment[4:]):
             kept.append(segment)
     # Behind the JFIF header, which has to be the first.
     place = 2 if kept[1][:2] == b"\xff\xe0" else 1
     kept.insert(place, orientation_segment(orientation))
     return b"".join(kept)
+
+
+def is_drawn_with(marker: int, data: bytes) -> bool:
+    application = JPEG_APPLICATIONS.get(marker)
+    is_colour = application is not None and data.startswith(application)
+    return is_colour or marker in JPEG_FRAMES or marker in JPEG_TABLES
 
 
 def jpeg_segments(content: bytes) -> Iterator[tuple[int, bytes]]:
@@ -218,14 +231,21 @@ def orientation_segment(orientation: int) -> bytes:
 
 
 def clean_png(content: bytes) -> bytes:
+    """The header is the first chunk and there is one: with two, a decoder may take the size from
+    the other one."""
     kept, at = [PNG_SIGNATURE], len(PNG_SIGNATURE)
     while True:
         length, name = struct.unpack_from(">I4s", content, at)
         chunk = content[at : at + 12 + length]
         if len(chunk) < 12 + length:
             raise ValueError("a chunk is cut off")
-        if name not in PNG_METADATA:
+        is_first = at == len(PNG_SIGNATURE)
+        if (name == b"IHDR") != is_first or (is_first and length != PNG_HEADER_BYTES):
+            raise ValueError("no header, or several")
+        if name in PNG_CHUNKS:
             kept.append(chunk)
+        elif name[:1].isupper():
+            raise ValueError("it cannot be drawn without a chunk that nobody knows")
         at += 12 + length
         if name == b"IEND":
             return b"".join(kept)
@@ -242,7 +262,7 @@ def clean_webp(content: bytes) -> bytes:
             raise ValueError("a chunk is cut off")
         if name == b"VP8X":
             chunk = chunk[:8] + bytes([chunk[8] & ~WEBP_METADATA_FLAGS]) + chunk[9:]
-        if name not in WEBP_METADATA:
+        if name in WEBP_CHUNKS:
             kept.append(chunk)
         at = end
     if not kept:

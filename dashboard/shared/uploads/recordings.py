@@ -1,7 +1,8 @@
 """Recordings that members upload to have a voice cloned: what they are by their content, not by
 their name, and how long they are where the file says so.
 
-A phone stores the location beside an M4A recording; that part is removed. Nothing is encoded again.
+What is beside the sound (place, names, comments, covers) is removed from MP3, WAV, FLAC and M4A.
+Nothing is encoded again, and OGG and WebM are sent as they are.
 The limits are ours: the service states none but the number of samples (spec, Limits).
 """
 
@@ -28,6 +29,8 @@ TOO_SHORT = f"It is shorter than {MIN_RECORDING_S} seconds. A voice needs 30 sec
 TOO_LONG = "It is longer than 3 minutes. Cut it and choose it again."
 
 EBML_HEADER, FLAC_HEADER = b"\x1a\x45\xdf\xa3", b"fLaC"
+WAV_CHUNKS = frozenset({b"fmt ", b"fact", b"data"})
+FLAC_BLOCKS = frozenset({0, 3})  # STREAMINFO, SEEKTABLE
 WEBM_FILM_CODECS = (b"V_VP8", b"V_VP9", b"V_AV1", b"V_MPEG")
 WEBM_HEAD_BYTES = 65_536  # where tracks and duration are
 OGG_FILM_CODECS = (b"\x80theora", b"BBCD\0", b"\x01video")
@@ -63,7 +66,7 @@ def read_recording(content: bytes) -> Recording:
     content_type = recording_type(content)
     try:
         seconds = LENGTH_READERS[content_type](content)
-        cleaned = clean_mp4(content) if content_type == "audio/mp4" else content
+        cleaned = CLEANERS.get(content_type, bytes)(content)
     except (struct.error, IndexError, ValueError, ZeroDivisionError, RecursionError) as error:
         if isinstance(error, RecordingRefused):
             raise
@@ -102,6 +105,35 @@ def wav_seconds(content: bytes) -> float:
             return float(min(length, len(content) - at - 8) / bytes_per_second)
         at += 8 + length + length % 2
     raise ValueError("no sound")
+
+
+def clean_wav(content: bytes) -> bytes:
+    """Keep the format and the sound."""
+    kept, at = list[bytes](), 12
+    while at + 8 <= len(content):
+        name, length = struct.unpack_from("<4sI", content, at)
+        data = content[at + 8 : at + 8 + length]
+        if name in WAV_CHUNKS:
+            kept.append(struct.pack("<4sI", name, len(data)) + data + bytes(len(data) % 2))
+        at += 8 + length + length % 2
+    body = b"WAVE" + b"".join(kept)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def clean_flac(content: bytes) -> bytes:
+    """Keep the blocks that describe the sound and where parts of it are."""
+    kept, at, is_last = list[tuple[int, bytes]](), len(FLAC_HEADER), False
+    while not is_last:
+        (header,) = struct.unpack_from(">I", content, at)
+        is_last, kind, length = bool(header >> 31), header >> 24 & 0x7F, header & 0xFFFFFF
+        if kind in FLAC_BLOCKS:
+            kept.append((kind, content[at + 4 : at + 4 + length]))
+        at += 4 + length
+    blocks = [
+        struct.pack(">I", (place == len(kept)) << 31 | kind << 24 | len(data)) + data
+        for place, (kind, data) in enumerate(kept, 1)
+    ]
+    return FLAC_HEADER + b"".join(blocks) + content[at:]
 
 
 def flac_seconds(content: bytes) -> float | None:
@@ -162,11 +194,16 @@ def is_mp3(content: bytes) -> bool:
 
 
 def mp3_seconds(content: bytes) -> float:
-    return sum(mp3_frames(content))
+    return sum(seconds for seconds, _, _ in mp3_frames(content))
 
 
-def mp3_frames(content: bytes) -> Iterator[float]:
-    """The seconds of each frame, up to what is not one."""
+def clean_mp3(content: bytes) -> bytes:
+    """Keep the frames: names, comments and covers are before and behind them."""
+    return b"".join(content[at:end] for _, at, end in mp3_frames(content))
+
+
+def mp3_frames(content: bytes) -> Iterator[tuple[float, int, int]]:
+    """Seconds, start and end of each frame, up to what is not one."""
     at = 0
     if content[:3] == b"ID3" and len(content) > 10:
         size = [byte & 0x7F for byte in content[6:10]]
@@ -181,8 +218,9 @@ def mp3_frames(content: bytes) -> Iterator[float]:
         rate_hz = MP3_RATES_HZ[rate] // MP3_RATE_DIVISORS[version]
         samples = 1152 if version == 3 else 576
         kbits = MP3_BITRATES[0 if version == 3 else 1][bitrate]
-        yield samples / rate_hz
-        at += samples // 8 * kbits * 1000 // rate_hz + (header >> 9 & 1)
+        end = at + samples // 8 * kbits * 1000 // rate_hz + (header >> 9 & 1)
+        yield samples / rate_hz, at, end
+        at = end
 
 
 LENGTH_READERS: Mapping[str, Callable[[bytes], float | None]] = {
@@ -192,4 +230,10 @@ LENGTH_READERS: Mapping[str, Callable[[bytes], float | None]] = {
     "audio/webm": webm_seconds,
     "audio/mp4": mp4_seconds,
     "audio/mpeg": mp3_seconds,
+}
+CLEANERS: Mapping[str, Callable[[bytes], bytes]] = {
+    "audio/wav": clean_wav,
+    "audio/flac": clean_flac,
+    "audio/mp4": clean_mp4,
+    "audio/mpeg": clean_mp3,
 }

@@ -194,3 +194,15 @@ def test_no_damaged_file_raises_anything_else(content: bytes, kind: str) -> None
 def test_no_exif_data_raises(data: bytes) -> None:
     for order in (b"II*\0", b"MM\0*", b""):
         assert 0 <= exif_orientation(order + data) <= 8
+
+
+def test_only_listed_boxes_of_a_film_stay() -> None:
+    head, place = bytes(12), b"\0" + PLACE
+    film = box(b"trak", box(b"mdia", box(b"hdlr", head[:8] + b"vide" + head + place)))
+    places = box(b"trak", box(b"mdia", box(b"hdlr", head[:8] + b"meta" + head) + box(b"x", PLACE)))
+    unknown = box(b"free", PLACE) + box(b"Xtra", PLACE) + box(b"skip", PLACE)
+    before = box(b"ftyp", b"isom\0\0\2\0") + unknown + box(b"moov", film + places + unknown)
+    after = read_media_file(before + box(b"mdat", b"film")).content
+    assert PLACE not in after
+    assert (after.count(b"trak"), b"vide" in after, b"meta" in after) == (1, True, False)
+    assert len(after) == len(before) + 12

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from dashboard.shared.uploads import pictures
+from dashboard.shared.uploads.media_files import MediaFileRefused, read_media_file
 from dashboard.shared.uploads.pictures import PhotoRefused, read_photo
 
 Image = pytest.importorskip("PIL.Image")
 GPS, ORIENTATION, MAKER = 0x8825, 0x0112, 0x010F
+SECRET = b"59.9139N 10.7522E Secret"
 
 
 def picture(name: str, size: tuple[int, int] = (300, 400), **options: object) -> bytes:
@@ -93,3 +95,31 @@ def test_a_small_file_with_huge_pixels_is_refused_without_being_decoded() -> Non
 def test_what_follows_the_picture_is_dropped() -> None:
     photo = read_photo(picture("JPEG") + b"PK\x03\x04 an archive")
     assert b"archive" not in photo.content
+
+
+def test_a_png_has_one_header_and_it_comes_first() -> None:
+    """A decoder may take the size from another header than the limit does."""
+    second = struct.pack(">IIBBBBB", 10, 10, 8, 2, 0, 0, 0)
+    content = png(30_000, 30_000, (b"IHDR", second))
+    assert content.count(b"IHDR") == 2
+    with pytest.raises(PhotoRefused, match="damaged"):
+        read_photo(content)
+    with pytest.raises(MediaFileRefused, match="damaged"):
+        read_media_file(content)
+
+
+def test_only_listed_parts_of_a_picture_stay() -> None:
+    parts = [(name, SECRET) for name in (b"prIv", b"iTXt", b"vpAg", b"dSIG")]
+    kept = read_photo(png(30, 40, (b"gAMA", bytes(4)), *parts)).content
+    assert kept == png(30, 40, (b"gAMA", bytes(4)))
+    before = picture("JPEG", icc_profile=b"profile " * 40)
+    added = b"".join(
+        b"\xff" + bytes([marker]) + struct.pack(">H", len(data) + 2) + data
+        for marker, data in (
+            *((marker, SECRET) for marker in range(0xE0, 0xF0)),
+            *((0xE0, b"JFXX\0" + SECRET), (0xF5, SECRET), (0xFE, SECRET)),
+        )
+    )
+    assert read_photo(before[:20] + added + before[20:]).content == before
+    small = before[:2] + b"\xff\xe0\0\x1fJFIF\0" + bytes(9) + SECRET[:15] + before[20:]
+    assert SECRET[:15] not in read_photo(small).content

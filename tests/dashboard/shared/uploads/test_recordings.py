@@ -143,3 +143,30 @@ def test_a_damaged_recording_is_refused_or_read_but_never_breaks(
 
 
 SMALL = {name: encode(name, codec, 5.5) for name, (codec, _) in FORMATS.items()}
+
+
+def with_notes(format_: str) -> bytes:
+    """A recording with a place before and behind its sound, as its format keeps notes."""
+    if format_ == "wav":
+        note = struct.pack("<4sI", b"LIST", len(PLACE) + 1) + PLACE + b"\0"
+        sound = make_wav(6)
+        return sound[:12] + note + sound[12:] + note
+    content = encode(format_, FORMATS[format_][0])
+    if format_ == "mp3":
+        tag = b"ID3\4\0\0\0\0\0" + bytes([len(PLACE)]) + PLACE
+        return tag + content[10 + content[9] :] + b"TAG" + PLACE.ljust(125, b"\0")
+    note = struct.pack(">I", 4 << 24 | len(PLACE)) + PLACE
+    end = 8 + int.from_bytes(content[5:8])
+    return content[:end] + note + content[end:]
+
+
+@pytest.mark.parametrize("format_", ["wav", "mp3", "flac"])
+def test_a_recording_loses_its_notes_and_plays_on(format_: str) -> None:
+    before = with_notes(format_)
+    after = read_recording(before)
+    assert PLACE in before
+    assert PLACE not in after.content
+    assert read_recording(after.content) == after
+    with av.open(io.BytesIO(after.content)) as played:
+        samples = sum(frame.samples / frame.sample_rate for frame in played.decode(audio=0))
+    assert samples == pytest.approx(6, abs=0.2)
