@@ -2,33 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
-import pytest
-
-from tests.drills.figures import Figures
-
-ROOT = Path(__file__).parents[3]
-COPIED = ("proxyapi", "dashboard", "tests", "templates", "static", "manage.py", "pyproject.toml")
-CHARGES = "tests/proxyapi/charges/"
-KILLED_AT_LEAST = 0.95
-GREEN, RED, BROKEN = "green", "red", "broken"
-
-
-class Mutant(NamedTuple):
-    """In this file, `old` becomes `new`; then one of these tests turns red."""
-
-    file: str
-    old: str
-    new: str
-    tests: str  # files of CHARGES
-
+from tests.drills.mutation import Mutant, copy_sources, report_mutants
 
 MUTANTS: Mapping[str, Mutant] = {
     "no intent row is kept": Mutant(
@@ -191,59 +168,5 @@ MUTANTS: Mapping[str, Mutant] = {
 }
 
 
-@pytest.fixture
-def source_copy(tmp_path: Path) -> Path:
-    folder = tmp_path / "reelroom"
-    for name in COPIED:
-        if (ROOT / name).is_dir():
-            leave = shutil.ignore_patterns("__pycache__", "node_modules")
-            shutil.copytree(ROOT / name, folder / name, ignore=leave)
-        else:
-            shutil.copy(ROOT / name, folder / name)
-    return folder
-
-
-def test_what_holds_the_money_together_is_missed_when_it_is_gone(source_copy: Path) -> None:
-    figures = Figures("mutants of the charging code")
-    named = sorted({test for mutant in MUTANTS.values() for test in mutant.tests.split()})
-    figures.report("without a mutation", "green", holds=run_tests(source_copy, named) == GREEN)
-    survivors = [name for name, mutant in MUTANTS.items() if survives_mutant(source_copy, mutant)]
-    print(*(f"  survived: {name}" for name in survivors), sep="\n")
-    killed = len(MUTANTS) - len(survivors)
-    figures.report(
-        f"{killed} of {len(MUTANTS)} mutants turned tests red",
-        f"at least {KILLED_AT_LEAST:.0%}",
-        holds=killed >= KILLED_AT_LEAST * len(MUTANTS),
-    )
-    figures.close()
-
-
-def survives_mutant(copy: Path, mutant: Mutant) -> bool:
-    path = copy / mutant.file
-    whole = path.read_text()
-    assert whole.count(mutant.old) == 1, mutant
-    path.write_text(whole.replace(mutant.old, mutant.new))
-    try:
-        return run_tests(copy, mutant.tests.split()) != RED
-    finally:
-        path.write_text(whole)
-
-
-def run_tests(copy: Path, tests: list[str]) -> str:
-    """How these tests end in the copy. Its tables come from the models, not the migrations.
-
-    Only a test that fails is red: code that does not even start, or tables that cannot be made,
-    would be missed by nobody.
-    """
-    ours = ("REELROOM_TEST_DIR", "DATABASE_URL", "REDIS_URL", "REELROOM_VAR")
-    environment = {name: value for name, value in os.environ.items() if name not in ours}
-    paths = [CHARGES + name for name in tests]
-    command = [sys.executable, "-m", "pytest", *paths, "-x", "-q", "-p", "no:randomly"]
-    command += ["--no-migrations", "-p", "no:cacheprovider"]
-    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, check=False)
-    summary = done.stdout.decode().strip().rpartition("\n")[2]
-    is_red = done.returncode == 1 and " failed" in summary and " error" not in summary
-    found = GREEN if done.returncode == 0 else RED if is_red else BROKEN
-    if found == BROKEN or (len(tests) > 3 and found == RED):  # then nothing was mutated
-        print(done.stdout.decode()[-2000:])
-    return found
+def test_what_holds_the_money_together_is_missed_when_it_is_gone(tmp_path: Path) -> None:
+    report_mutants("mutants of the charging code", MUTANTS, copy_sources(tmp_path / "reelroom"))
