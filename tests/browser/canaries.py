@@ -32,7 +32,11 @@ def watch_portal(site: LivePortal) -> Iterator[Canaries]:
     canaries = Canaries()
     canaries.plant(*(account["token"] for account in site.accounts))
     socket = site.var / "valkey.sock"
-    with redis.Redis(unix_socket_path=str(socket)) as client, client.monitor() as monitor:
+    with (
+        # None: a busy machine may send no command for longer than the client's five seconds.
+        redis.Redis(unix_socket_path=str(socket), socket_timeout=None) as client,
+        client.monitor() as monitor,
+    ):
         stop = threading.Event()
         thread = threading.Thread(target=scan_redis, args=(monitor, canaries, stop), daemon=True)
         thread.start()

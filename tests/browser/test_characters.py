@@ -103,32 +103,3 @@ def test_a_character_from_a_photo_to_the_studio(
     assert sandbox_control.count_requests(guest, "POST", "/preview") == 2
     assert sandbox_control.count_requests(guest, "POST", "/train") == 1
     assert sandbox_control.spent_credits(guest) == 10
-
-
-def test_a_wrong_photo_is_told_and_a_failed_training_is_offered_again(
-    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
-) -> None:
-    luca, guest = open_member_page("Luca"), sandbox_control.create_account()
-    luca.use_token_of(guest)
-    sandbox_control.change_settings(training_seconds=1)
-    page = luca.page
-    page.goto("/characters/new/")
-    program: FilePayload = {"name": "a.jpg", "mimeType": "image/jpeg", "buffer": b"MZ" * 99}
-    page.locator("input[type=file]").set_input_files(program)
-    page.get_by_label("I may use this photo").check()
-    page.get_by_role("button", name="Next: Genre").click()
-    expect(page.locator("main")).to_contain_text("This file is not a picture.")
-    start_character(page)
-    request_preview(page, "Neon", 1)
-    round_pictures(page, 1).first.check()
-    expect(page.locator(".step[aria-current] .step__note")).to_have_text("Picture 1, round 1")
-    outcome = {"kind": "character", "statuses": ["training", "failed"]}
-    sandbox_control.control_request("POST", "outcomes", **outcome)
-    state = train(page, "Rafael", 35, "Male")
-    expect(state).to_contain_text("The training failed", timeout=RENDERED_TIMEOUT_MS)
-    expect(state).to_contain_text("10 cr were charged. The service promises no refund.")
-    state.get_by_role("link", name="Train again").click()
-    page.locator("dialog[open]").get_by_role("button", name="Train").click()
-    expect(state).to_contain_text("Rafael is ready", timeout=RENDERED_TIMEOUT_MS)
-    assert sandbox_control.count_requests(guest, "POST", "/train") == 2
-    assert sandbox_control.spent_credits(guest) == 20

@@ -6,12 +6,12 @@ import struct
 import zlib
 from collections.abc import Callable
 
-from playwright.sync_api import FilePayload, Locator, Page, Route, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.browser.media import expect_loaded
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import serious_violations
-from tests.browser.sandbox_control import SandboxControl, wait_until
+from tests.browser.sandbox_control import SandboxControl
 
 ARTICLE_PICTURE = "https://garden.example.org/media/roof.jpg"
 
@@ -99,77 +99,6 @@ def test_own_media_is_checked_and_added_from_a_file_and_from_an_address(
     dialog.get_by_role("button", name="Use it").click()
     expect(page.locator(".scene-card__own")).to_have_count(2, timeout=RENDERED_TIMEOUT_MS)
     assert sandbox_control.count_requests(guest, "POST", "/assets/upload") == 2
-
-
-def send_slowly(page: Page, bytes_per_s: int) -> None:
-    """What the page sends from now on leaves at this speed, in bytes a second; -1 ends it."""
-    network = page.context.new_cdp_session(page)
-    network.send(
-        "Network.emulateNetworkConditions",
-        {
-            "offline": False,
-            "latency": 0,
-            "downloadThroughput": -1,
-            "uploadThroughput": bytes_per_s,
-        },
-    )
-
-
-def test_a_page_closed_amid_an_upload_leaves_nothing_half_sent_and_says_so(
-    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
-) -> None:
-    luca, guest = open_member_page("Luca"), sandbox_control.create_account()
-    luca.use_token_of(guest)
-    page = open_scenes(luca, "Where rivers begin")
-    address, closed = page.url, page.context.new_page()
-    closed.goto(address)
-    dialog = open_own_media(closed)
-    large = small_png() + b"\0" * 3_000_000
-    dialog.locator("input[type=file]").set_input_files(picture_file("river.png", large))
-    dialog.get_by_label("We may use").check()
-    send_slowly(closed, 200_000)
-    dialog.get_by_role("button", name="Use it").click()
-    expect(dialog.locator("[data-sent]")).to_have_js_property("hidden", False)
-    page.reload()  # another tab, while it is being sent
-    expect(page.locator(".scene-card").first).to_be_visible()
-    assert page.locator("[data-said=upload]").count() == 0
-    closed.close()
-    page.reload()
-    said = page.locator("[data-said=upload]")
-    expect(said).to_contain_text("was not added: the page was closed before it was sent")
-    expect(page.locator(".scene-card__own")).to_have_count(0)
-    assert page.locator("[data-received-uploads]").get_attribute("data-received-uploads") == ""
-    page.reload()
-    expect(page.locator(".scene-card").first).to_be_visible()
-    assert said.count() == 0
-    assert sandbox_control.count_requests(guest, "POST", "/assets/upload") == 0
-
-
-def test_a_file_that_arrived_before_the_page_was_closed_is_added_without_a_warning(
-    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
-) -> None:
-    luca, guest = open_member_page("Luca"), sandbox_control.create_account()
-    luca.use_token_of(guest)
-    page = open_scenes(luca, "Where rivers end")
-    closed = page.context.new_page()
-    closed.goto(page.url)
-    dialog = open_own_media(closed)
-    dialog.locator("input[type=file]").set_input_files(picture_file("sea.png", small_png()))
-    dialog.get_by_label("We may use").check()
-    arrived: list[Route] = []
-
-    def deliver_without_answer(route: Route) -> None:
-        route.fetch(max_redirects=0)
-        arrived.append(route)
-
-    closed.route("**/own-media/", deliver_without_answer)
-    dialog.get_by_role("button", name="Use it").click()
-    wait_until(lambda: closed.evaluate("true") and arrived)
-    closed.close()
-    page.reload()
-    expect(page.locator(".scene-card__own")).to_have_count(1)
-    assert page.locator("[data-said=upload]").count() == 0
-    assert sandbox_control.count_requests(guest, "POST", "/assets/upload") == 1
 
 
 def open_own_media(page: Page) -> Locator:

@@ -20,9 +20,6 @@ from tests.browser.test_storyboard_editor import (
     chain,
     pick,
     start_storyboard,
-    tiles,
-    wait_until_saved,
-    words_of,
 )
 
 FAST_CLIPS = {"clip_seconds": 1, "clip_seconds_per_second": 0, "render_seconds": 2}
@@ -104,45 +101,3 @@ def test_a_storyboard_by_hand_from_scenes_to_the_film(
     film = page.locator("video").first
     expect(film).to_be_visible()
     page.wait_for_function(PLAYS, arg=film.element_handle())
-
-
-def test_an_engine_that_breaks_scenes_is_changed_with_them_and_back(luca: MemberPage) -> None:
-    page = luca.page
-    address = start_with(luca, "Another engine", *PROMPTS[:2])
-    page.locator("#film-engine").select_option(label="Marlow 02")
-    dialog = page.locator("#engine-change")
-    expect(dialog).to_contain_text("Change the engine to Marlow 02?")
-    expect(page.locator("#film-bar .chip").first).to_contain_text("Kestrel")
-    before = dialog.locator("#change-totals").inner_text()
-    dialog.get_by_text("10 s", exact=True).first.click()
-    expect(dialog.locator("#change-totals")).not_to_have_text(before)
-    assert serious_violations(page) == []
-    dialog.get_by_role("button", name="Change to Marlow 02").click()
-    expect(page.locator("#toasts")).to_contain_text("The engine is Marlow 02 now.")
-    expect(tiles(page).first).to_contain_text("10 s")
-    page.locator("#toasts").get_by_role("button", name="Undo").click()
-    page.goto(address)
-    expect(page.locator("#film-bar .chip").first).to_contain_text("Kestrel")
-    expect(tiles(page).first).to_contain_text("5 s")
-
-
-def test_a_scene_that_changed_after_its_clip_says_what_it_costs_or_is_kept(
-    luca: MemberPage, sandbox_control: SandboxControl
-) -> None:
-    sandbox_control.change_settings(**FAST_CLIPS)
-    page = luca.page
-    start_with(luca, "Changed", *PROMPTS[:2])
-    confirm(page, "Generate 2 clips")
-    expect(page.locator("#needs")).to_contain_text("nothing left", timeout=RENDERED_TIMEOUT_MS)
-    pick(page, 1)
-    page.get_by_label("Video prompt").fill(PROMPTS[4])
-    wait_until_saved(page)
-    expect(page.locator("#needs")).to_contain_text("Scene 1 changed. The service cannot change")
-    page.get_by_role("link", name="Regenerate").click()
-    dialog = page.locator("dialog[open]")
-    expect(dialog).to_contain_text("the clip of 1 other scene is made again")
-    dialog.get_by_role("button", name="Cancel").click()
-    page.get_by_role("button", name="Keep this clip").click()
-    expect(page.locator("#toasts")).to_contain_text("The clip of scene 1 is kept.")
-    expect(page.locator("#needs")).to_contain_text("nothing left")
-    assert words_of(page)[0] == PROMPTS[4][:12]

@@ -75,28 +75,3 @@ def test_scenes_are_written_from_a_description_and_written_again(
     dialog.get_by_role("button", name="Write").click()
     expect(scenes(page)).to_have_count(2, timeout=RENDERED_TIMEOUT_MS)
     assert sandbox_control.spent_credits(guest) == 2 * SCRIPT_CREDITS
-
-
-def test_empty_scenes_are_free_and_the_storyboard_is_duplicated_deleted_and_restored(
-    luca: MemberPage, guest: SandboxGuest, sandbox_control: SandboxControl
-) -> None:
-    page = luca.page
-    open_form(page)
-    page.get_by_label("Title").fill("Harbour")
-    page.get_by_role("radio", name="Empty scenes").check()
-    expect(page.locator("#start-price")).to_contain_text("Free")
-    submit(page)
-    page.wait_for_url(EDITOR)
-    expect(scenes(page)).to_have_count(1)
-    page.get_by_role("button", name="Duplicate", exact=True).click()
-    expect(page.locator("#toasts")).to_contain_text("“Harbour copy” was added.")
-    page.goto("/studio/storyboards/")
-    page.get_by_role("link", name="Delete “Harbour copy”").click()
-    dialog = page.locator("dialog[open]")
-    expect(dialog).to_contain_text("It has 1 scene.")
-    dialog.get_by_role("button", name="Delete storyboard").click()
-    expect(page.locator("#toasts")).to_contain_text("“Harbour copy” is deleted.")
-    expect(page.locator("#storyboard-list")).not_to_contain_text("Harbour copy")
-    page.locator("#toasts").get_by_role("button", name="Undo").click()
-    expect(page.locator("#storyboard-list")).to_contain_text("Harbour copy")
-    assert sandbox_control.spent_credits(guest) == 0

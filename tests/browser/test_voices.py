@@ -126,26 +126,6 @@ def test_a_sample_is_recorded_played_and_removed(
     expect(samples).to_contain_text("0 of 3")
 
 
-def test_a_refused_microphone_and_wrong_files_are_said(
-    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl, tmp_path: Path
-) -> None:
-    luca, guest = open_member_page("Luca"), sandbox_control.create_account()
-    luca.use_token_of(guest)
-    page = start_voice(luca)
-    page.get_by_role("button", name="Record").click()
-    problem = page.locator("#sample-problem")
-    expect(problem).to_contain_text("The browser gives no microphone.")
-    (tmp_path / "holiday.mp3").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(200))
-    samples = add_file(page, tmp_path / "holiday.mp3")
-    expect(samples).to_contain_text("“holiday.mp3”: This file cannot be read as sound.")
-    large = tmp_path / "large.wav"
-    with large.open("wb") as file:
-        file.truncate(26 * 1024**2)
-    add_file(page, large)
-    expect(problem).to_contain_text("“large.wav” has 26 MB. 25 MB are the most.")
-    expect(samples).to_contain_text("0 of 3")
-
-
 def test_a_slot_is_bought_knowingly_and_a_lost_answer_is_never_sent_again(
     open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl, tmp_path: Path
 ) -> None:

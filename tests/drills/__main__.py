@@ -33,7 +33,7 @@ ALONE = (
 RUN_ONCE = (
     *("test_ledger_invariants.py", "test_kill.py", "test_schema_fuzz.py", "test_database_away.py"),
     *("test_mutants.py", "test_mutations.py", "test_canaries.py", "test_processes.py"),
-    *("test_disk_full.py", "test_soak.py", "test_redis_away.py"),
+    *("test_disk_full.py", "test_soak.py", "test_redis_away.py", "test_killed_portal.py"),
 )
 # SQLite runs on one host, so there is no rolling deployment.
 NEVER_ON_SQLITE = ("test_rolling.py",)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
@@ -14,32 +13,6 @@ from tests.browser.sandbox_control import SandboxControl
 # The service may book late: "never charged" is concluded after CHARGE_BOOKING_GRACE_S only.
 DECIDED = 40_000
 DOUBT = "We do not know whether"
-
-
-@pytest.mark.parametrize(
-    ("action", "options", "said"),
-    [
-        ("html", {}, "The service returned a server error. Nothing was charged."),
-        ("reset", {}, "The service's response was lost. Nothing was charged."),
-        ("stall", {"seconds": 1}, "The service's response was lost. Nothing was charged."),
-    ],
-)
-def test_a_price_that_did_not_come_can_be_asked_again(
-    open_member_page: Callable[..., MemberPage],
-    sandbox_control: SandboxControl,
-    action: str,
-    options: dict[str, int],
-    said: str,
-) -> None:
-    luca, guest = open_member_page("Luca"), sandbox_control.create_account()
-    luca.use_token_of(guest)
-    sandbox_control.set_fault(guest, action, "GET", "*/estimate", **options)
-    luca.open_review(luca.create_draft(f"No price: {action}"))
-    price = luca.page.locator("aside")
-    expect(price).to_contain_text(f"No price yet. {said}")
-    sandbox_control.clear_faults()
-    price.get_by_role("button", name="Get new price").click()
-    expect(price.locator(".figure")).to_contain_text("≈")
 
 
 def test_a_lost_answer_is_read_back_and_paid_once(
