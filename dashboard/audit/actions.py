@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.maintenance.audit_chain import verify_team_chain
+from dashboard.maintenance.audit_chain import KnownHead, verify_team_chain
 from dashboard.models import AuditChainCheck, AuditEvent, Membership, Team
 from dashboard.shared import enqueue
 from dashboard.shared.access import require_visible
 from dashboard.shared.roles import Permission
 from proxyapi.events import EventType, publish_event
 
+log = logging.getLogger(__name__)
 REPEAT_AFTER = timedelta(minutes=15)
 
 
@@ -52,6 +54,8 @@ def run_chain_check(team_id: UUID) -> AuditChainCheck | None:
     if not problem:
         fields |= {"verified_at": fields["checked_at"], "verified_position": report.rows}
         fields["verified_hash"] = report.row_hash
+        # Outside the database: what `verify_audit --anchor` compares with.
+        log.info("%s", KnownHead(team_id, report.rows, report.row_hash))
     check, _ = AuditChainCheck.objects.update_or_create(pk=team_id, defaults=fields)
     publish_event(team.tenant_id, EventType.AUDIT, team_id)
     return check

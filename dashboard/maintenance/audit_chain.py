@@ -1,14 +1,28 @@
-"""Verification that no audit row was changed, removed or added outside the portal."""
+"""Verification that no audit row was changed, removed or added outside the portal.
+
+A chain alone does not show that its last rows were removed together with its head, or the whole
+chain. What was kept outside does: lines with the head of each chain, in the logs of the portal, in
+backups and in what `verify_audit` prints.
+"""
 
 from __future__ import annotations
 
+import re
+import zipfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from dashboard.models import AuditChainHead, AuditEvent
+from dashboard.models import AuditChainCheck, AuditChainHead, AuditEvent, Team
+
+HEAD_LINE = "audit head: team {team_id}, entry {position}, hash {row_hash}"
+HEAD_LINE_RE = re.compile(r"audit head: team ([0-9a-f-]{36}), entry (\d+), hash ([0-9a-f]{64})")
+HEADS_MEMBER = "audit-heads.txt"  # of a backup
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +41,63 @@ class AuditChainReport:
         return self.rows + 1 if self.problem else None
 
 
-def verify_audit_chains() -> list[AuditChainReport]:
-    """One report per team with audit rows or a chain head, by team id."""
-    teams = set(AuditEvent.objects.order_by().values_list("team_id", flat=True).distinct())
+class KnownHead(NamedTuple):
+    """The hash that a row of a chain had, as it was kept elsewhere."""
+
+    team_id: UUID
+    position: int
+    row_hash: str
+
+    def __str__(self) -> str:
+        return HEAD_LINE.format(**self._asdict())
+
+
+def load_heads() -> list[KnownHead]:
+    rows = AuditChainHead.objects.filter(position__gt=0).order_by("team_id")
+    return [KnownHead(row.pk, row.position, row.row_hash) for row in rows]
+
+
+def read_heads(path: Path) -> list[KnownHead]:
+    """Return the heads that a backup, or any text such as a log, has. Raises OSError."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            has_heads = HEADS_MEMBER in archive.namelist()
+            text = archive.read(HEADS_MEMBER).decode() if has_heads else ""
+    else:
+        text = path.read_text(errors="replace")
+    found = HEAD_LINE_RE.findall(text)
+    return [KnownHead(UUID(team), int(position), row_hash) for team, position, row_hash in found]
+
+
+def verify_audit_chains(anchor: Iterable[KnownHead] = ()) -> list[AuditChainReport]:
+    """One report for each team that exists, has audit rows, a head or a check, or is in the anchor,
+    by team id."""
+    checks = AuditChainCheck.objects.filter(verified_position__gt=0)
+    rows = checks.values_list("team_id", "verified_position", "verified_hash")
+    known = [*(KnownHead(*row) for row in rows), *anchor]
+    teams = {head.team_id for head in known}
+    teams |= set(AuditEvent.objects.order_by().values_list("team_id", flat=True).distinct())
     teams |= set(AuditChainHead.objects.values_list("team_id", flat=True))
-    return [verify_team_chain(team_id) for team_id in sorted(teams)]
+    teams |= set(Team.objects.values_list("pk", flat=True))
+    return [
+        verify_known_heads(verify_team_chain(team_id), [h for h in known if h.team_id == team_id])
+        for team_id in sorted(teams)
+    ]
+
+
+def verify_known_heads(report: AuditChainReport, known: Sequence[KnownHead]) -> AuditChainReport:
+    """Report the first row of an intact chain that is not there as it was known."""
+    if report.problem or not known:
+        return report
+    rows = AuditEvent.objects.filter(
+        team_id=report.team_id, position__in={head.position for head in known}
+    )
+    hashes = dict(rows.values_list("position", "row_hash"))
+    for head in sorted(known):
+        if hashes.get(head.position) != head.row_hash:
+            problem = f"Row {head.position} was removed or changed since its hash was kept."
+            return AuditChainReport(report.team_id, head.position - 1, problem)
+    return report
 
 
 def verify_team_chain(team_id: UUID) -> AuditChainReport:

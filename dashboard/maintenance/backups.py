@@ -1,8 +1,8 @@
 """Backup and restore of the database, with the database's own tools.
 
-A backup is a zip file with `manifest.json` and the database, as an SQLite file or as the SQL that
-`pg_dump` writes. It never contains encryption keys, only their names: a backup alone does not
-reveal a token.
+A backup is a zip file with `manifest.json`, the heads of the audit log, and the database, as an
+SQLite file or as the SQL that `pg_dump` writes. It never contains encryption keys, only their
+names: a backup alone does not reveal a token.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
+from dashboard.maintenance.audit_chain import HEADS_MEMBER, load_heads
 from dashboard.up.install_paths import try_lock
 from proxyapi.checks import stored_key_ids
 from proxyapi.credentials import encryption
@@ -53,12 +54,14 @@ def create_backup(path: Path) -> BackupManifest:
     manifest = BackupManifest(
         BACKUP_FORMAT, connection.vendor, datetime.now(UTC).isoformat(), used_encryption_keys()
     )
+    heads = load_heads()  # before the database: each of these rows is then in it
     with temporary_folder(path.parent) as folder:
         database, new_archive = folder / DATABASE_MEMBERS[connection.vendor], folder / "backup.zip"
         dump_sqlite(database) if connection.vendor == "sqlite" else dump_postgresql(database)
         with zipfile.ZipFile(new_archive, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(MANIFEST_NAME, json.dumps(asdict(manifest), indent=2))
             archive.write(database, database.name)
+            archive.writestr(HEADS_MEMBER, "".join(f"{head}\n" for head in heads))
         new_archive.chmod(0o600)
         with new_archive.open("rb") as written:
             os.fsync(written.fileno())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Sequence
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, models, transaction
 
+from dashboard.audit.actions import run_chain_check
 from dashboard.models import AuditAction, AuditAppendOnlyError, AuditEvent, Membership, Team
 from dashboard.shared.audit_log import (
     append_audit_rows_last,
@@ -20,16 +24,22 @@ from tests.factories import TeamFactory
 from tests.settings import ON_POSTGRES
 
 
-def verify_audit() -> str:
+def verify_audit(*options: str) -> str:
     output = StringIO()
-    call_command("verify_audit", stdout=output)
+    call_command("verify_audit", *options, stdout=output)
     return output.getvalue()
 
 
-def find_break() -> str:
+def check_and_log(caplog: pytest.LogCaptureFixture) -> str:
+    with caplog.at_level(logging.INFO):
+        run_chain_check(AuditEvent.objects.all()[:1].get().team_id)
+    return caplog.text
+
+
+def find_break(*options: str) -> str:
     output = StringIO()
     with pytest.raises(CommandError, match="is broken") as ended:
-        call_command("verify_audit", stdout=output)
+        call_command("verify_audit", *options, stdout=output)
     assert ended.value.returncode == 1
     return output.getvalue()
 
@@ -86,6 +96,42 @@ def test_whatever_is_changed_the_first_broken_row_is_named(
 ) -> None:
     tamper(statement)
     assert sentence in find_break()
+
+
+CUT_BACK = (
+    "DELETE FROM dashboard_auditevent WHERE position = 3",
+    "UPDATE dashboard_auditchainhead SET position = 2, row_hash = %s",
+)
+EMPTIED = ("DELETE FROM dashboard_auditevent", "DELETE FROM dashboard_auditchainhead")
+
+
+@pytest.mark.parametrize("statements", [CUT_BACK, EMPTIED])
+@pytest.mark.parametrize("keeps", [verify_audit, check_and_log])
+def test_rows_that_went_with_the_head_are_missed_by_an_anchor(
+    keeps: Callable[..., str],
+    statements: Sequence[str],
+    three_rows: list[AuditEvent],
+    tamper: Tamper,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    anchor = tmp_path / "anchor"
+    anchor.write_text(keeps(caplog) if keeps is check_and_log else keeps())
+    assert "1 of them as in the anchor" in verify_audit("--anchor", str(anchor))
+    for statement in statements:
+        tamper(statement, *[three_rows[1].row_hash] * statement.count("%s"))
+    assert "Row 3 was removed or changed" in find_break("--anchor", str(anchor))
+    if keeps is check_and_log:  # the check is known in the database, too
+        assert "Row 3 was removed or changed" in find_break()
+        return
+    assert "valid" in verify_audit()
+
+
+def test_an_anchor_without_a_head_verifies_nothing(tmp_path: Path, db: None) -> None:
+    (tmp_path / "empty").write_text("nothing")
+    for name, sentence in (("empty", "has no head"), ("missing", "cannot be read")):
+        with pytest.raises(CommandError, match=sentence):
+            verify_audit("--anchor", str(tmp_path / name))
 
 
 def test_a_row_that_was_hashed_again_does_not_fit_the_next(

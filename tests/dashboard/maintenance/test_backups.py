@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from dashboard.models import Team
+from dashboard.maintenance.audit_chain import load_heads, read_heads
+from dashboard.models import AuditAction, Team
+from dashboard.shared.audit_log import record_audit_event, system_actor
 from proxyapi.models import Charge, Token
 from tests.factories import ChargeFactory, TeamFactory
 from tests.postgres_tools import use_postgres_tools
@@ -33,6 +35,7 @@ def run(name: str, *arguments: object) -> str:
 
 def test_a_backup_brings_back_what_was_there_and_nothing_else(tmp_path):
     team, charge = TeamFactory.create(name="Northlight"), ChargeFactory.create()
+    record_audit_event(system_actor(team, "test"), AuditAction.TEAM_CREATE, team.pk)
     told = run("backup", tmp_path / "monday.zip")
     assert "Keep ENCRYPTION_KEYS in another place" in told
     team.delete()
@@ -43,6 +46,7 @@ def test_a_backup_brings_back_what_was_there_and_nothing_else(tmp_path):
     assert "Restored the database as of" in told
     assert list(Team.objects.values_list("name", flat=True)) == ["Northlight"]
     assert Charge.objects.get().pk == charge.pk
+    assert read_heads(tmp_path / "monday.zip") == load_heads() != []
 
 
 def test_a_backup_holds_no_key_and_is_for_its_owner_alone(tmp_path, settings):
