@@ -187,25 +187,3 @@ def test_a_film_of_the_past_plays(
     page.goto(address)
     expect_playing(page.locator("video.player__film"))
     album.take(page, "video")
-
-
-def test_the_film_of_a_storyboard_plays_by_its_scenes(
-    open_past_page: Callable[[str], Page],
-) -> None:
-    page = open_past_page("Priya")
-    page.goto("/library/?type=storyboard")
-    address = str(page.locator("article.video a.video__title").get_attribute("href"))
-    wait_until(lambda: page.request.get(f"{address}media/", timeout=FILM_MS).ok, seconds=180)
-    page.goto(address)
-    film, scenes = page.locator("video.player__film"), page.locator("[data-film-scenes] .scene")
-    expect(film).to_have_js_property("readyState", 4, timeout=FILM_MS)
-    scenes.nth(2).click()
-    expect(scenes.nth(2)).to_have_attribute("aria-current", "true")
-    film.evaluate("film => film.pause()")
-    page.keyboard.press(",")
-    expect(scenes.nth(1)).to_have_attribute("aria-current", "true")
-    assert film.evaluate("film => film.currentTime") == 5
-    page.keyboard.press(".")
-    page.keyboard.press(".")
-    expect(scenes.nth(3)).to_have_attribute("aria-current", "true")
-    expect(page.locator(".node[data-scene][aria-current]")).to_contain_text("Scene 4")

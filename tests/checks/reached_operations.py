@@ -21,17 +21,15 @@ REACHED_PAGE = "docs/reference/reached-operations.md"
 TYPED_SHORTCUT = re.compile(r"^(b_roll|ai_visuals|url_to_video)\.")
 
 FIRST_VIDEO = "test_first_video.py::test_a_newcomer_makes_and_plays_a_video"
-RETRY = "failures/test_renders.py::test_a_failed_render_says_why_and_offers_a_retry_at_its_price"
+SCENES = "test_scenes.py::test_a_failed_render_is_retried_and_then_changed_scene_by_scene"
 EXPORT = "test_exports.py::test_an_export_is_made_watched_and_played"
-NEW_IMAGE = "test_scenes.py::test_a_scene_gets_a_new_image_and_the_video_is_rendered_again"
-OWN_MEDIA = "test_scenes.py::test_own_media_is_checked_and_added_from_a_file_and_from_an_address"
 B_ROLL = "test_video_types.py::test_b_roll_from_a_topic_over_a_written_script_to_the_film"
 CLIP = "test_clips.py::test_a_clip_from_a_picture_is_priced_plays_and_gives_the_next_one_its_frame"
 WIZARD = "test_storyboard_wizard.py::test_scenes_are_written_from_a_description_and_written_again"
 WEB_PAGE = "test_video_types.py::test_a_web_page_with_its_images_in_another_order_to_the_film"
 TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_shown_without_a_reload"
 IDEAS = "test_ideas.py::test_a_search_is_left_found_and_one_idea_becomes_a_draft"
-CLONE = "test_voices.py::test_a_voice_is_cloned_played_and_reads_a_film"
+CLONE = "test_voices.py::test_a_voice_is_cloned_in_a_bought_slot_played_and_reads_a_draft"
 SCENE_FILM = "test_storyboard_film.py::test_a_storyboard_by_hand_from_scenes_to_the_film"
 CHARACTER = "test_characters.py::test_a_character_from_a_photo_to_the_studio"
 
@@ -71,14 +69,14 @@ REACHED_OPERATIONS: Mapping[str, ReachedOperation] = {
     "faceless.estimate": ReachedOperation("Studio, price card", FIRST_VIDEO),
     "faceless.render": ReachedOperation("Studio, Render", FIRST_VIDEO),
     "faceless.get": ReachedOperation("Video", FIRST_VIDEO),
-    "faceless.retry": ReachedOperation("Video, Retry", RETRY),
+    "faceless.retry": ReachedOperation("Video, Retry", SCENES),
     "faceless.scrape_images": ReachedOperation("Studio, Source", WEB_PAGE),
     "faceless.scrape_script": ReachedOperation("Studio, Source", WEB_PAGE),
     "faceless.export": ReachedOperation("Video, Export", EXPORT),
     "ideas.discover": ReachedOperation("Ideas, Search", IDEAS),
     "ideas.list": ReachedOperation("Ideas", IDEAS),
-    "ai_visuals.regenerate": ReachedOperation("Scenes, New image", NEW_IMAGE),
-    "ai_visuals.upload": ReachedOperation("Scenes, Use my own", OWN_MEDIA),
+    "ai_visuals.regenerate": ReachedOperation("Scenes, New image", SCENES),
+    "ai_visuals.upload": ReachedOperation("Scenes, Use my own", SCENES),
     "voice_clones.slots": ReachedOperation("Voices, Slots", CLONE),
     "voice_clones.create": ReachedOperation("Voices, Clone a voice", CLONE),
     "voice_clones.get": ReachedOperation("Voices, a voice", CLONE),
