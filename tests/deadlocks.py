@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
 
 from django.db import connection, transaction
@@ -30,13 +30,14 @@ def run_beside(account: Account, theirs: Callable[[], object], ours: Callable[[]
         with transaction.atomic():
             Account.objects.select_for_update().get(pk=account.pk)
             done = pool.submit(run)
-            wait_for_lock_waiter()
+            wait_for_lock_waiter(done)
             ours()
-        done.result(60)
+        done.result()
 
 
-def wait_for_lock_waiter() -> None:
-    for _ in range(600 if connection.vendor == "postgresql" else 0):
+def wait_for_lock_waiter(other: Future[None]) -> None:
+    """Return once the other transaction waits for this one; on SQLite, at once."""
+    while connection.vendor == "postgresql" and not other.done():
         with connection.cursor() as cursor:
             cursor.execute(LOCK_WAITER_SQL)
             if cursor.fetchone():

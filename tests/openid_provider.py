@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,8 +11,7 @@ from urllib.parse import quote
 
 import httpx
 
-START_TIMEOUT_S = 120.0
-WAIT_S = 0.1
+from tests.servers import find_unused_port, wait_until_ready
 
 
 @dataclass(frozen=True)
@@ -22,6 +19,10 @@ class OpenIDProvider:
     """`issuer` is its address. It takes any client ID with any secret, unless it is registered."""
 
     issuer: str
+
+    def check(self) -> None:
+        """Raise `httpx.HTTPError` while it does not answer."""
+        httpx.get(f"{self.issuer}/jwks", trust_env=False).raise_for_status()
 
     def add_person(self, subject: str, **claims: object) -> None:
         """Add a person, or change what is said of them."""
@@ -51,27 +52,13 @@ class OpenIDProvider:
 
 @contextmanager
 def run_openid_provider() -> Iterator[OpenIDProvider]:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
+    port = find_unused_port()
     command = (sys.executable, "-m", "oidc_provider_mock", "--port", str(port))
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             provider = OpenIDProvider(f"http://127.0.0.1:{port}")
-            wait_until_answering(provider, process)
+            wait_until_ready(process, provider.check, httpx.HTTPError)
             yield provider
         finally:
             process.terminate()
-            process.wait(10)
-
-
-def wait_until_answering(provider: OpenIDProvider, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            httpx.get(f"{provider.issuer}/jwks", trust_env=False).raise_for_status()
-        except httpx.HTTPError:
-            time.sleep(WAIT_S)
-        else:
-            return
-    raise AssertionError("the OpenID provider does not answer")
+            process.wait()

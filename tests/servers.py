@@ -3,21 +3,47 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import logging
 import os
+import socket
 import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import redis
 from django.conf import settings
-from redis.backoff import ConstantBackoff
+from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from dashboard.up import valkey
 
-MAX_START_TRIES = 200
 START_TRY_S = 0.05
+
+
+def find_unused_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return int(unused.getsockname()[1])
+
+
+def wait_until_ready(
+    process: subprocess.Popen[Any], ask: Callable[[], object], error: type[Exception]
+) -> None:
+    """Return once `ask` does not raise `error`. Fail if the process ends before.
+
+    There is no limit here: how long a start takes tells of the machine, and a test has its own.
+    """
+    while True:
+        try:
+            ask()
+        except error:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = process.wait(START_TRY_S)
+                raise AssertionError(f"{process.args} exited with {code}") from None
+        else:
+            return
 
 
 def start_valkey() -> Callable[[], None]:
@@ -25,9 +51,8 @@ def start_valkey() -> Callable[[], None]:
     from tests.settings import VALKEY_SOCKET
 
     process = subprocess.Popen(valkey.valkey_command(VALKEY_SOCKET))
-    patient = Retry(ConstantBackoff(START_TRY_S), MAX_START_TRIES)
-    with redis.Redis.from_url(settings.REDIS_URL, retry=patient) as client:
-        client.ping()
+    with redis.Redis.from_url(settings.REDIS_URL, retry=Retry(NoBackoff(), 0)) as client:
+        wait_until_ready(process, client.ping, redis.ConnectionError)
 
     def stop() -> None:
         process.terminate()

@@ -22,7 +22,7 @@ from tests.drills import portal_commands
 from tests.drills.portal_processes import ONE_FOR_ALL, seconds_until
 from tests.drills.releases import Release
 from tests.leak_search import LOGS
-from tests.proxyapi.money.conftest import free_port
+from tests.servers import find_unused_port
 
 WEBS, BEATS = 2, 2
 DRAINED = 1.0  # seconds in which what was already chosen has arrived
@@ -84,7 +84,7 @@ class Deployment:
             process.wait(ENDS_WITHIN["worker"])
 
     def _serve(self, release: Release) -> None:
-        place = Installation(Path(), free_port(), 0, None, None)
+        place = Installation(Path(), find_unused_port(), 0, None, None)
         process = self._start(f"web of {release.name}", web_command(place), release)
         server = WebServer(release, place.portal_url, process)
         ready = seconds_until(server.is_ready, READY_WITHIN)

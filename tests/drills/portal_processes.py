@@ -28,7 +28,7 @@ from proxyapi import tasks
 from proxyapi.redis_client import connect_redis
 from tests.drills import portal_commands
 from tests.leak_search import LOGS
-from tests.proxyapi.money.conftest import free_port
+from tests.servers import find_unused_port
 from tests.settings import TEST_DIR
 
 WEB, WORKER, BEATS = "web", "worker", ("one beat", "other beat")
@@ -43,7 +43,7 @@ STARTS_WITHIN = 60.0  # seconds
 class PortalProcesses:
     def __init__(self, headers: dict[str, str]) -> None:
         """`headers` are those of somebody's browser."""
-        place = Installation(TEST_DIR, free_port(), 0, None, None)
+        place = Installation(TEST_DIR, find_unused_port(), 0, None, None)
         self._headers, self._address, self.over = headers, place.portal_url, Event()
         self._commands = {WEB: web_command(place), WORKER: [*ONE_FOR_ALL]}
         self._commands |= {name: [*BEAT_COMMAND] for name in BEATS}

@@ -16,6 +16,16 @@ READINGS = (
     "tests/proxyapi/test_mutated_records.py",
 )
 LOOKS = ("tests/proxyapi/polling/test_mutated_readings.py",)
+# Random tests with a full number of their own.
+PROPERTIES = (
+    "tests/proxyapi/ledger/test_api_view_sync.py",
+    "tests/proxyapi/ledger/test_mirror_properties.py",
+    "tests/proxyapi/ledger/test_view_lag_properties.py",
+    "tests/proxyapi/rollups/test_monthly_totals.py",
+    "tests/proxyapi/forecast/test_run_out.py",
+    "tests/sandbox/test_billing.py",
+    "tests/dashboard/budgets/test_concurrent_charges.py",
+)
 SENDINGS = ("tests/proxyapi/charges/test_mutated_answers.py",)
 
 # Of this run; the one within makes its own.
@@ -29,6 +39,7 @@ def test_five_thousand_mutated_answers_raise_nothing_and_show_nothing_false() ->
     report_examples(figures, LOOKS, f"kinds of job looked at, {each}")
     each = f"{ANSWERS // DISPATCH_EXAMPLES} mutated answers to each charging operation"
     report_examples(figures, SENDINGS, f"tests of charges sent, {each}")
+    report_examples(figures, PROPERTIES, "tests of ledger, sums and budgets, in full")
     figures.close()
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 
 from tests.proxyapi.upstream.test_mutated_answers import leaves
 
-EXAMPLES = int(os.environ.get("REELROOM_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("REELROOM_EXAMPLES", "10"))
 # One in so many is also drawn with rows and pages to it: for each kind of job, for each operation.
 POLL_EXAMPLES, DISPATCH_EXAMPLES = 25, 110
 HTML = "<!doctype html><title>Back soon</title><h1>502</h1>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import timedelta
 from uuid import UUID
 
@@ -21,7 +20,6 @@ from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
 pytestmark = pytest.mark.django_db
 TASKS = ("poll_job_task", "quote_draft_task", "dispatch_charge_task", "reconcile_charge_task")
-A_MOMENT = 4.0  # seconds on busy cores; without our options it was six
 
 
 @pytest.fixture
@@ -40,16 +38,17 @@ def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, UUID]]:
     return heard
 
 
-def test_enqueueing_at_a_dead_broker_is_given_up_within_a_moment(tmp_path):
+def test_enqueueing_at_a_dead_broker_is_given_up_without_a_wait(tmp_path, monkeypatch):
     """Pages ring after a commit: nobody waits for a broker that is not there."""
+    waits: list[float] = []
+    monkeypatch.setattr("kombu.utils.functional.sleep", waits.append)
     dead = f"redis+socket://{tmp_path}/nobody.sock"
-    started = time.monotonic()
     with (
         Connection(dead, transport_options=app.conf.broker_transport_options) as broker,
         pytest.raises(OperationalError),
     ):
         assert broker.default_channel is not None
-    assert time.monotonic() - started < A_MOMENT
+    assert waits == []
 
 
 def test_rule_7_one_tick_enqueues_every_row_that_is_due(enqueued):

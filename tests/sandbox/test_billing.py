@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.contract import staging
+from tests.examples import examples
 from tests.sandbox.conftest import READY_SETTINGS, SandboxClient
 
 
@@ -187,7 +188,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(5, 12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 def test_the_balance_is_the_opening_plus_the_ledger_after_every_call(loop, tmp_path, steps):
     sandbox = SandboxClient(tmp_path, loop, db=None)

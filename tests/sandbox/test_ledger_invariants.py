@@ -15,7 +15,7 @@ from tests.sandbox.conftest import READY_SETTINGS
 from tests.sandbox.ledger_state_machine import LedgerStateMachine
 
 SEED = 20260115
-RUNS, STEPS = 15, 25
+RUNS, STEPS = 5, 20
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ import pytest
 
 from proxyapi.sandbox.clock import SandboxClock
 from tests.sandbox.conftest import READY_SETTINGS
+from tests.servers import find_unused_port, wait_until_ready
 
 ROOT = Path(__file__).parents[2]
 
@@ -103,9 +104,7 @@ class SandboxProcess:
     """The true program, in a process of its own."""
 
     def __init__(self, folder: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = find_unused_port()
         # No connection outlives a call: the next one may find another process.
         alone = httpx.Limits(max_keepalive_connections=0)
         address = f"http://127.0.0.1:{self.port}"
@@ -122,15 +121,8 @@ class SandboxProcess:
              "--media-dir", str(self._folder / "media")],
             cwd=ROOT, env={**os.environ, "DJANGO_SETTINGS_MODULE": "nothing"},
         )  # fmt: skip
-        while True:
-            try:
-                self.get("/_sandbox/clock")
-            except httpx.TransportError:
-                assert self.process.poll() is None
-                assert time.monotonic() - begun < 20
-                time.sleep(0.02)
-            else:
-                return time.monotonic() - begun
+        wait_until_ready(self.process, lambda: self.get("/_sandbox/clock"), httpx.TransportError)
+        return time.monotonic() - begun
 
     def get(self, path: str, token: str = "") -> httpx.Response:
         return self.call("GET", path, token)
@@ -138,6 +130,14 @@ class SandboxProcess:
     def call(self, method: str, path: str, token: str = "", **wanted) -> httpx.Response:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return self.http.request(method, path, headers=headers, **wanted)
+
+    def send_and_leave(self, method: str, path: str, token: str, body: dict[str, object]) -> None:
+        """Send a request, and close the connection without waiting for its answer."""
+        headers = {"Authorization": f"Bearer {token}"}
+        request = self.http.build_request(method, path, headers=headers, json=body)
+        head = [f"{method} {path} HTTP/1.1", *(f"{k}: {v}" for k, v in request.headers.items())]
+        with socket.create_connection(("127.0.0.1", self.port)) as connection:
+            connection.sendall("\r\n".join([*head, "", ""]).encode() + request.content)
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
@@ -152,7 +152,7 @@ def server(tmp_path):
         yield made
     finally:
         made.process.terminate()
-        ended = made.process.wait(timeout=10)
+        ended = made.process.wait()
         made.http.close()
     assert ended in (0, -signal.SIGTERM)
 
@@ -203,16 +203,15 @@ def test_faults_of_the_connection_reach_the_socket(server):
 
 @pytest.mark.slow
 def test_a_client_that_does_not_wait_for_a_late_answer_does_not_learn_its_charge(server):
-    """Needs a true connection, and a client that gives up."""
+    """Needs a true connection, and a client that leaves."""
     made = server.call("POST", "/_sandbox/reset", json={"scenario": "paid"}).json()
     (account,) = made["accounts"]
     draft = server.call("POST", "/v2/faceless", account["token"], json={"type": "b-roll"})
     path = f"/v2/faceless/{draft.json()['data']['id']}/scripts"
-    fault = {"match": {"method": "PUT"}, "action": "latency", "ms": 300, "times": 1}
+    fault = {"match": {"method": "PUT"}, "action": "latency", "ms": 1000, "times": 1}
     server.call("POST", "/_sandbox/faults", json=fault)
     wish = {"topic": "tides", "duration": 30}
-    with pytest.raises(httpx.ReadTimeout):
-        server.call("PUT", path, account["token"], json=wish, timeout=0.1)
+    server.send_and_leave("PUT", path, account["token"], wish)
 
     def money():
         return server.get(f"/_sandbox/accounts/{account['account_id']}/money").json()
@@ -229,10 +228,9 @@ def test_a_client_that_does_not_wait_for_a_late_answer_does_not_learn_its_charge
 
 
 def wait_for_value(asked):
-    """What was asked for, as soon as it is there; fails when it does not come."""
-    pause, end = threading.Event(), time.monotonic() + 30
+    """What was asked for, as soon as it is there."""
+    pause = threading.Event()
     while not (found := asked()):
-        assert time.monotonic() < end, "it did not come"
         pause.wait(0.02)
     return found
 

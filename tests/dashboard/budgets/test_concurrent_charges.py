@@ -24,6 +24,7 @@ from dashboard.shared.charging import charge_within_budget
 from proxyapi.charges import transitions
 from proxyapi.models import Account, Charge, ChargeState, Job
 from tests.dashboard.budgets.conftest import make_intent
+from tests.examples import examples
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIMIT = st.integers(1, 400)
@@ -82,7 +83,7 @@ def forget() -> None:
 
 # No shrinking: a race that is run again is another race.
 @settings(
-    max_examples=12,
+    max_examples=examples(5, 12),
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -14,6 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from dashboard.maintenance import migration_executor
 from dashboard.monitoring import readiness
+from tests.deadlocks import LOCK_WAITER_SQL
 from tests.settings import ON_POSTGRES
 
 pytestmark = [
@@ -74,12 +75,12 @@ def test_a_migration_gives_way_and_comes_again(
     migration: LockingMigration, other_connection: BaseDatabaseWrapper
 ) -> None:
     def read_and_go() -> None:
-        migration.tried.wait(10)
+        migration.tried.wait()
         other_connection.rollback()
 
     with ThreadPoolExecutor(1) as pool:
         gone = pool.submit(read_and_go)
-        migration_executor.migrate_with_retries(timeout_s=10)
+        migration_executor.migrate_with_retries(timeout_s=300)
         gone.result()
 
     assert migration.applied
@@ -127,7 +128,8 @@ def test_two_who_start_at_once_migrate_once(
     command_output(other_connection, f"SELECT pg_advisory_lock({migration_executor.ADVISORY_LOCK})")
 
     def migrate_and_go() -> None:
-        Event().wait(0.2)
+        while command_output(other_connection, LOCK_WAITER_SQL) is None:
+            Event().wait(0.02)
         migration.applied = True
         command_output(
             other_connection, f"SELECT pg_advisory_unlock({migration_executor.ADVISORY_LOCK})"
@@ -135,7 +137,7 @@ def test_two_who_start_at_once_migrate_once(
 
     with ThreadPoolExecutor(1) as pool:
         gone = pool.submit(migrate_and_go)
-        migration_executor.migrate_with_retries(timeout_s=10)
+        migration_executor.migrate_with_retries(timeout_s=300)
         gone.result()
 
     assert migration.attempts == 0

@@ -15,7 +15,8 @@ from django.utils import timezone
 
 from dashboard.members.actions.invitation_mail import NOT_ACCEPTED, mail_invitation
 from dashboard.models import Invitation, Membership
-from tests.mail_server import find_unused_port, run_mail_server
+from tests.mail_server import run_mail_server
+from tests.servers import find_unused_port
 
 SAM = "sam@brightcut.example"
 

@@ -17,6 +17,7 @@ from proxyapi.forecast import (
     forecast_run_out,
 )
 from proxyapi.forecast.run_out import count_cooldown_days, simulate_run
+from tests.examples import examples
 from tests.proxyapi.forecast.conftest import SandboxTopUpRules, day_movements
 
 TODAY = date(2026, 11, 20)  # a Friday
@@ -60,7 +61,7 @@ pools = st.lists(
     st.sampled_from([None, 1, 4]),
     st.integers(0, 99),
 )
-@settings(max_examples=40)
+@settings(max_examples=examples(10, 40))
 def test_a_drawn_future_is_what_the_sandbox_makes_of_the_same_days(
     drawn_from: tuple[list[DailyCredits], ...], opening: int, units: int | None, seed: int
 ) -> None:

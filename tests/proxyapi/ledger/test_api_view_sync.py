@@ -13,12 +13,15 @@ from proxyapi.ledger import api_view_alignment
 from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
 from proxyapi.rollups import daily_totals
 from proxyapi.upstream import errors
+from tests.examples import examples
 from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row
 
 REPEATED = settings(
-    max_examples=40,
+    max_examples=examples(5, 40),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
+RETRY_MINUTES = [0, 1, 2, 4, 8, 16, 32, 64, 124, 184]
+VISITED_MINUTES = sorted({*RETRY_MINUTES, *(at - 1 for at in RETRY_MINUTES[1:]), 90, 199})
 
 
 def of_web(account: Account) -> list[int]:
@@ -107,13 +110,13 @@ def test_it_is_tried_again_ever_more_seldom_while_it_does_not_fit(
     scripted_ledger.add_row(ledger_row(-1, 1), ledger_row(-2, 2))
     scripted_ledger.view = [ledger_row(-9, 1)]
     tried = []
-    for minute in range(200):
+    for minute in VISITED_MINUTES:
         now = start + timedelta(minutes=minute, seconds=minute)
         scripted_ledger.pages.clear()
         ledger.mirror_entries(account)
         if (1, "api") in scripted_ledger.pages:
             tried.append(minute)
-    assert tried == [0, 1, 2, 4, 8, 16, 32, 64, 124, 184]
+    assert tried == RETRY_MINUTES
     scripted_ledger.view = None
     now += timedelta(hours=1)
     ledger.mirror_entries(account)

@@ -10,10 +10,11 @@ from proxyapi.ledger import conflicts, page_reader, recheck_old_pages
 from proxyapi.ledger.audit import SUM_TABLES
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.upstream import errors
+from tests.examples import examples
 from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row
 
 REPEATED = settings(
-    max_examples=25,
+    max_examples=examples(6, 25),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 AMOUNTS = strategies.sampled_from(["-4", "-4", "-15", "-0.68", "100"])

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, example, given, settings, strategies
 from proxyapi import ledger
 from proxyapi.ledger import conflicts, page_reader, recheck_old_pages
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
+from tests.examples import examples
 from tests.proxyapi.ledger.conftest import LEDGER_START, ScriptedLedger, ledger_row
 from tests.proxyapi.ledger.test_mirror_properties import start_anew
 
@@ -36,7 +37,9 @@ STEPS = strategies.lists(
     min_size=2,
     max_size=8,
 )
-REPEATED = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+REPEATED = settings(
+    max_examples=examples(5, 10), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 # The second of two equal rows is hidden yet: which of them is the first is not known from above.

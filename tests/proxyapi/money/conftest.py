@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,7 @@ from tests.conftest import asks_database
 from tests.factories import JobFactory, TenantFactory, UserFactory
 from tests.leak_search import searched_for_leaks
 from tests.proxyapi.money.sandbox_account import ACCOUNT_DATA, SETTINGS, SandboxAccount
-
-STARTS_WITHIN = 20.0  # seconds
+from tests.servers import find_unused_port, wait_until_ready
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +47,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @contextmanager
 def started_sandbox(folder: Path, host: str = "127.0.0.1") -> Iterator[str]:
     """A sandbox process that listens on `host`; answers its address on 127.0.0.1."""
-    port = free_port()
+    port = find_unused_port()
     command = [sys.executable, "-m", "proxyapi.sandbox", "--host", host, "--port", str(port)]
     command += ["--db", str(folder / "world.sqlite3"), "--media-dir", str(folder / "media")]
     with (
@@ -57,17 +55,12 @@ def started_sandbox(folder: Path, host: str = "127.0.0.1") -> Iterator[str]:
         subprocess.Popen(command, stdout=log, stderr=log) as process,
     ):
         address = f"http://127.0.0.1:{port}"
-        with httpx.Client(transport=httpx.HTTPTransport(retries=6)) as client:
-            client.get(f"{address}/_sandbox/clock")
+        with httpx.Client() as client:
+            clock = f"{address}/_sandbox/clock"
+            wait_until_ready(process, lambda: client.get(clock), httpx.TransportError)
         yield address
         process.terminate()
-        process.wait(STARTS_WITHIN)
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        process.wait()
 
 
 @pytest.fixture

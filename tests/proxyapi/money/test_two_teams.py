@@ -16,13 +16,12 @@ SEED = os.environ.get("DRILL_SEED", "19")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(2))
 def test_no_debit_settles_charges_of_two_teams(
-    number: int, sandbox_account: SandboxAccount, monkeypatch: pytest.MonkeyPatch
+    sandbox_account: SandboxAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Slow: answers are waited for in vain."""
     monkeypatch.setattr(rate_limiter, "PREVIEWS_PER_MINUTE", 10_000)
-    verdict, chance = ChargeAudit(), Random(f"{SEED}/{number}")  # noqa: S311
+    verdict, chance = ChargeAudit(), Random(f"{SEED}/0")  # noqa: S311
     with add_other_team(sandbox_account) as other:
         for _ in range(3):
             play_round((sandbox_account, other), chance, verdict)

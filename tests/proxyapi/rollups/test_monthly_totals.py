@@ -16,11 +16,12 @@ from proxyapi.ledger.audit import SUM_TABLES
 from proxyapi.models import Account, LedgerEntry, LedgerMirror, MonthlyTotalByOperation
 from proxyapi.models.ledger_sums import MONTHLY_GROUP_COLUMNS
 from proxyapi.rollups.daily_totals import days_in_account_zone, rebuild_all_days, rebuild_days
+from tests.examples import examples
 from tests.factories import AccountFactory, EntryFactory
 
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 REPEATED = settings(
-    max_examples=25,
+    max_examples=examples(6, 25),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 ROWS = strategies.fixed_dictionaries(

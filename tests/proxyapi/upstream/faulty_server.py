@@ -48,7 +48,7 @@ def _serve(
             line.requests.append(connection.recv(65536))
             connection.sendall(answer.removesuffix(RESET).removesuffix(STALL))
             if answer.endswith(STALL):
-                over.wait(5)
+                over.wait()
             if answer.endswith(RESET):
                 now = struct.pack("ii", 1, 0)
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, now)

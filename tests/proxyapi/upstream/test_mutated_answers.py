@@ -16,7 +16,7 @@ from proxyapi.upstream import envelope
 from proxyapi.upstream.errors import ErrorOutcome, UpstreamError
 from proxyapi.upstream.reply import Reply
 
-EXAMPLES = int(os.environ.get("REELROOM_EXAMPLES", "300"))
+EXAMPLES = int(os.environ.get("REELROOM_EXAMPLES", "20"))
 
 leaves = (
     some.none()

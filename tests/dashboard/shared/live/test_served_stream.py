@@ -26,8 +26,6 @@ from dashboard.shared.live.stream_app import StreamApp
 from proxyapi.events import EventType, publish_event
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
-WITHIN = 20  # seconds; a generous end for what takes milliseconds, and the first request some more
-STREAM_END_TIMEOUT_S = 30  # `make bench` measures whether it is within 5 s
 ENDINGS: dict[str, Callable[[Membership, Membership], object]] = {
     "removed": lambda mira, luca: remove_member(luca, by=mira),
     "deactivated": lambda mira, luca: deactivate_member(by=mira, member=luca),
@@ -55,11 +53,11 @@ def site():
 
 
 @contextlib.contextmanager
-def stream_of(site: str, client: Client, timeout: float = WITHIN, **headers: str) -> Iterator[Any]:
+def stream_of(site: str, client: Client, **headers: str) -> Iterator[Any]:
     cookies = {"sessionid": client.cookies["sessionid"].value}
     headers = {"Accept-Encoding": "gzip, deflate, br", **headers}
     with (
-        httpx.Client(base_url=site, cookies=cookies, timeout=timeout) as http,
+        httpx.Client(base_url=site, cookies=cookies, timeout=None) as http,  # noqa: S113 - the test has a limit
         http.stream("GET", f"/live/?since={int(time.time())}", headers=headers) as answer,
     ):
         yield answer, answer.iter_raw()
@@ -69,7 +67,7 @@ def test_a_page_of_another_team_than_the_chosen_one_hears_nothing(site, vera, ot
     cookies = {"sessionid": client_of(vera).cookies["sessionid"].value}
     for team, status in ((vera.team_id, 200), (otto.team_id, 503)):
         address = f"{site}/live/?since={int(time.time())}&team={team}"
-        with httpx.stream("GET", address, cookies=cookies, timeout=WITHIN) as answer:
+        with httpx.stream("GET", address, cookies=cookies, timeout=None) as answer:  # noqa: S113
             assert answer.status_code == status
 
 
@@ -134,18 +132,14 @@ def test_a_stream_ends_with_the_session(site, luca, make_video_job, client_of, m
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_the_stream_of_who_may_not_enter_any_more_ends_with_no_more_news(
-    ending, site, mira, luca, make_video_job, client_of, record_property
+    ending, site, mira, luca, make_video_job, client_of
 ):
-    """With the interval of the portal. A change of the team comes after it, and is not sent."""
+    """A change of the team comes after it, and is not sent. `make bench` says when."""
     job = make_video_job("running")
-    with stream_of(site, client_of(luca), STREAM_END_TIMEOUT_S) as (_, chunks):
+    with stream_of(site, client_of(luca)) as (_, chunks):
         assert b"event: hello" in next(chunks)
-        began = time.monotonic()
         ENDINGS[ending](mira, luca)
         publish_event(job.tenant_id, EventType.JOB, job.pk)
         rest = b"".join(chunks)
-    seconds = time.monotonic() - began
-    record_property("seconds until the stream ended", seconds)
-    print(f"stream of a {ending} member ended after {seconds:.1f} s")
     assert str(job.pk).encode() not in rest
     assert b"event: news" not in rest

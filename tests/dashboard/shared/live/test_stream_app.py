@@ -108,7 +108,7 @@ def test_few_requests_for_streams_are_in_django_at_once(session, monkeypatch):
     async def django(scope: Any, receive: Any, send: Any) -> None:
         inside[0] += 1
         inside[1] = max(inside)
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
         inside[0] -= 1
 
     async def scene() -> None:
