@@ -82,7 +82,7 @@ CHARGES: Mapping[str, Mutant] = {
         ADMISSION,
         "    if charge.state != ChargeState.HELD:\n        return False\n",
         "",
-        "proxyapi/charges/test_charge_stop.py",
+        GUARDS,
     ),
 }
 LEDGER: Mapping[str, Mutant] = {
@@ -114,7 +114,7 @@ LEDGER: Mapping[str, Mutant] = {
         MATCHING,
         "        if len(rows) == 1 and sum(fits(other, rows[0]) for other in candidates) == 1:\n",
         "        if rows:\n",
-        "proxyapi/ledger/test_matching.py",
+        "proxyapi/ledger/test_matching_rules.py",
     ),
     "an amount may be anything": Mutant(
         MATCHING,
@@ -170,13 +170,13 @@ POLLING: Mapping[str, Mutant] = {
         POLLER,
         " or (until is None and job.next_poll_at > now):\n",
         ":\n",
-        "proxyapi/test_polling.py",
+        "proxyapi/polling/test_leases.py",
     ),
     "a job is polled more often than every five seconds": Mutant(
         POLLER,
         "    return (job.polled_at + MIN_POLL_INTERVAL - timezone.now()).total_seconds()\n",
         "    return 0.0\n",
-        "proxyapi/test_polling.py",
+        "proxyapi/polling/test_failed_polls.py",
     ),
     "a late answer is stored on the next run": Mutant(
         POLLER,
@@ -194,7 +194,7 @@ POLLING: Mapping[str, Mutant] = {
         POLLER,
         "    if age > MAX_POLLING_AGE.total_seconds():\n",
         "    if age < 0:\n",
-        "proxyapi/test_polling.py proxyapi/polling/test_pitfalls.py",
+        "proxyapi/polling/test_failed_polls.py",
     ),
     "two ticks take a job twice": Mutant(
         DUE_WORK,

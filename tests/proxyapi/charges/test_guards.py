@@ -12,6 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from proxyapi.charges import ChargeIntent, dispatch, dispatch_charge
+from proxyapi.charges.admission import cancel_held_charge
 from proxyapi.models import Account, Charge, ChargeState, Job
 from proxyapi.refusals import NotEnoughCredits
 from tests.admission import admit_charge
@@ -109,3 +110,12 @@ def test_the_last_credit_can_be_spent_and_none_beyond(job: Job, hold: int, fits:
     else:
         with pytest.raises(NotEnoughCredits):
             admit_charge(intent)
+
+
+def test_what_a_worker_has_claimed_is_not_cancelled(make_held_charge: Held) -> None:
+    """It may be at the service by now; its answer settles it."""
+    charge = make_held_charge()
+    assert dispatch.claim_charge(charge, {})
+    assert not cancel_held_charge(charge, "All charges were stopped.")
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.SENDING
