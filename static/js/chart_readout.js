@@ -15,7 +15,7 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    const found = event.target.matches?.("[data-chart] > svg") && parts(event.target);
+    const found = event.target.matches?.("[data-chart] > svg") ? parts(event.target) : null;
     if (!found?.days.length) return;
     const last = found.days.length - 1;
     const now = found.days.findIndex((day) => day.hasAttribute("data-on"));
@@ -37,7 +37,7 @@
   });
 
   document.addEventListener("focusout", (event) => {
-    const found = event.target.matches?.("[data-chart] > svg") && parts(event.target);
+    const found = event.target.matches?.("[data-chart] > svg") ? parts(event.target) : null;
     if (found) choose(found, null);
   });
 })();

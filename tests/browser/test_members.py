@@ -11,9 +11,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import LivePortal
 from tests.browser.sandbox_control import wait_until
-from tests.browser.screenshots import ScreenshotAlbum
-from tests.browser.test_account import turn_off_app
-from tests.browser.test_security import set_up_app
 
 OpenPage = Callable[..., Page]
 PASSWORD = "a lantern over the ice"
@@ -48,24 +45,20 @@ def change_role(page: Page, row: Locator) -> None:
     expect_shown(page.get_by_text("Noor is a viewer now."))
 
 
-def deactivate(page: Page, row: Locator, album: ScreenshotAlbum) -> None:
+def deactivate(page: Page, row: Locator) -> None:
     row.get_by_role("button", name="Actions for Noor Haddad").click()
     page.get_by_role("button", name="Deactivate").click()
     dialog = page.get_by_role("dialog", name="Deactivate Noor Haddad?")
     expect_shown(dialog.get_by_text("It takes on nothing new."))
-    assert serious_violations(page) == []
-    album.take(page, "members-deactivate")
     dialog.get_by_role("button", name="Deactivate Noor Haddad").click()
     expect_shown(row.get_by_text("deactivated"))
 
 
-def remove(page: Page, row: Locator, album: ScreenshotAlbum) -> None:
+def remove(page: Page, row: Locator) -> None:
     row.get_by_role("button", name="Actions for Noor Haddad").click()
     page.get_by_role("button", name="Remove from the team").click()
     dialog = page.get_by_role("dialog", name="Remove Noor Haddad?")
     expect_shown(dialog.get_by_text("No token, render, draft or budget"))
-    assert serious_violations(page) == []
-    album.take(page, "members-remove")
     dialog.get_by_role("button", name="Remove Noor Haddad").click()
     expect_shown(page.get_by_text("Noor Haddad was removed from Northlight."))
 
@@ -76,12 +69,11 @@ def invite(page: Page, addresses: str) -> None:
     dialog.get_by_label("E-mail addresses").fill(addresses)
     dialog.get_by_label("Viewer").check()
     dialog.get_by_label("Message").fill("We plan the December series here.")
-    assert serious_violations(page) == []
     dialog.get_by_role("button", name=re.compile("Send")).click()
 
 
 def test_mira_invites_somebody_who_joins_in_another_browser(
-    open_fresh_page: OpenPage, chromium: Browser, live_portal: LivePortal, album: ScreenshotAlbum
+    open_fresh_page: OpenPage, chromium: Browser, live_portal: LivePortal
 ) -> None:
     mira = open_fresh_page("Mira")
     mira.goto("/members/")
@@ -97,43 +89,8 @@ def test_mira_invites_somebody_who_joins_in_another_browser(
         row = mira.locator("#members tr", has_text="Noor Haddad")
         expect_shown(row)  # without a reload
         change_role(mira, row)
-        album.take(mira, "members")
-        deactivate(mira, row, album)
+        deactivate(mira, row)
         noor.wait_for_url("**/accounts/login/**", timeout=LED_AWAY_TIMEOUT_MS)  # by itself
-        remove(mira, row, album)
+        remove(mira, row)
         noor.goto("/members/")
         expect_shown(noor.get_by_role("heading", name="Sign in"))
-
-
-def hand_ownership_over(giver: Page, receiver: Page, to: str, album: ScreenshotAlbum) -> None:
-    giver.goto("/members/")
-    giver.get_by_role("button", name="Transfer ownership").click()
-    dialog = giver.get_by_role("dialog", name="Transfer ownership")
-    dialog.get_by_text(to).click()
-    assert serious_violations(giver) == []
-    album.take(giver, "members-transfer")
-    dialog.get_by_role("button", name="Ask the new owner").click()
-    expect_shown(giver.get_by_text("Nothing changes before the answer."))
-    receiver.goto("/members/")
-    receiver.get_by_role("button", name="Accept").click()
-    dialog = receiver.get_by_role("dialog", name="Become owner of Northlight?")
-    assert serious_violations(receiver) == []
-    album.take(receiver, "members-acceptance")
-    dialog.get_by_role("button", name="Become owner").click()
-    expect_shown(receiver.get_by_text("You own Northlight now."))
-
-
-def test_ownership_goes_to_who_accepts_in_another_browser_and_back(
-    open_fresh_page: OpenPage, album: ScreenshotAlbum
-) -> None:
-    mira, jonas = open_fresh_page("Mira"), open_fresh_page("Jonas")
-    for page in (mira, jonas):  # only who has two-factor sign-in becomes owner
-        page.goto("/account/")
-        set_up_app(page)
-    hand_ownership_over(mira, jonas, "Jonas", album)
-    mira.goto("/members/")
-    expect(mira.get_by_role("button", name="Transfer ownership")).to_have_count(0)
-    hand_ownership_over(jonas, mira, "Mira", album)
-    for page in (mira, jonas):
-        page.goto("/account/")
-        turn_off_app(page)

@@ -14,13 +14,12 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.media import expect_playing
 from tests.browser.member_page import sign_in
-from tests.browser.page_audit import HEIGHT, MAX_PAGE_BYTES, NARROW, WIDE, audit_page
+from tests.browser.page_audit import HEIGHT, WIDE
 from tests.browser.portal_process import LivePortal, running_portal
 from tests.browser.sandbox_control import wait_until
 from tests.browser.screenshots import ScreenshotAlbum
 
 FILM_MS = 90_000
-AUDITED_PAGES = ("/", "/library/", "/ideas/", "/voices/", "/characters/", "/ledger/", "/alerts/")
 PICTURE_SIZE = {"width": WIDE, "height": 1000}
 PICTURED = {
     "overview": ("Mira", "/"),
@@ -115,17 +114,6 @@ def test_a_video_of_the_past_is_made_when_somebody_plays_it(
 
 def films(portal: LivePortal) -> list[Path]:
     return sorted((portal.var / "sandbox-media").glob("*.mp4"))
-
-
-@pytest.mark.parametrize("path", AUDITED_PAGES)
-def test_a_full_page_is_accessible_and_light(
-    path: str, mira: Page, chromium: Browser, full_portal: LivePortal
-) -> None:
-    found = audit_page(chromium, full_portal.portal, path, mira.context.storage_state())
-    assert not found.violations
-    assert not found.complaints
-    assert found.weight <= MAX_PAGE_BYTES
-    assert found.narrowest <= NARROW
 
 
 @pytest.mark.parametrize("name", PICTURED)
