@@ -89,17 +89,7 @@ def test_two_people_talk_about_a_request_and_one_of_them_approves_it(
     expect(priya.page.get_by_label("Comment")).to_have_count(0)
     priya.page.goto(f"/videos/{job}/")
     expect(priya.film_player).to_be_visible(timeout=RENDERED_TIMEOUT_MS)
-
-
-def test_each_box_of_the_notifications_is_saved_when_it_changes(priya: MemberPage) -> None:
-    page = priya.page
-    page.goto("/account/notifications/")
-    box = page.get_by_label("My video is done, e-mail")
-    expect(box).not_to_be_checked()
-    box.check()
-    expect(page.locator("#notifications .card__note")).to_have_text("saved")
-    assert serious_violations(page) == []
-    page.reload()
-    expect(page.get_by_label("My video is done, e-mail")).to_be_checked()
-    page.get_by_label("My video is done, e-mail").uncheck()
-    expect(page.get_by_label("My role or my place in a team changed, e-mail")).to_be_disabled()
+    assert priya.shown_cost(job) > 1
+    expect(priya.page.locator("#bell-wide")).to_be_visible()
+    priya.page.goto("/alerts/")
+    expect(priya.page.locator("#alert-history")).to_contain_text("Thea approved")

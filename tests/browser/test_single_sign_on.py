@@ -12,11 +12,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import LivePortal
-from tests.browser.screenshots import ScreenshotAlbum
 from tests.openid_provider import OpenIDProvider, run_openid_provider
 
 SAM = "sam.okafor@northlight.example"
-PICTURED_SIZES = {"wide": {"width": 1440, "height": 1000}, "phone": {"width": 390, "height": 1000}}
 
 
 @pytest.fixture
@@ -32,23 +30,8 @@ def add_sam(provider: OpenIDProvider, asked_at_s: float) -> None:
     provider.add_person("sam", **said, auth_time=int(asked_at_s))
 
 
-@pytest.fixture
-def album() -> ScreenshotAlbum:
-    return ScreenshotAlbum.from_environment()
-
-
 def expect_shown(locator: Locator) -> None:
     expect(locator).to_be_visible()
-
-
-def take_pictures(album: ScreenshotAlbum, page: Page, name: str, part: str = "main") -> None:
-    """Of the page in each width, from the top of this part on."""
-    size = page.viewport_size
-    for width, picture_size in PICTURED_SIZES.items():
-        page.set_viewport_size(picture_size)  # type: ignore[arg-type]
-        page.locator(part).first.evaluate("element => element.scrollIntoView()")
-        album.take(page, f"{name}-{width}")
-    page.set_viewport_size(size)  # type: ignore[arg-type]
 
 
 def set_up(page: Page, issuer: str) -> None:
@@ -77,13 +60,12 @@ def sign_in_at_provider(page: Page, subject: str) -> None:
     page.get_by_role("button", name="Authorize").click()
 
 
-def run_test(page: Page) -> Page:
+def run_test(page: Page) -> None:
     with page.expect_popup() as opened:
         page.get_by_role("button", name="Test", exact=True).click()
     tab = opened.value
     sign_in_at_provider(tab, "sam")
     expect_shown(tab.get_by_role("heading", name="The test passed"))
-    return tab
 
 
 def remove(page: Page) -> None:
@@ -104,13 +86,12 @@ def join(page: Page) -> None:
     expect_shown(page.get_by_role("heading", name="Overview", exact=True))
 
 
-def confirm_at_provider(page: Page, provider: OpenIDProvider, album: ScreenshotAlbum) -> None:
+def confirm_at_provider(page: Page, provider: OpenIDProvider) -> None:
     """Sam has no password, and wants to set up an app."""
     page.goto("/account/")
     page.get_by_role("link", name="Set up an app").click()
     expect_shown(page.get_by_role("heading", name="Confirm that it is you"))
     assert serious_violations(page) == []
-    take_pictures(album, page, "single-sign-on-confirms", "dialog")
     page.get_by_role("button", name="Confirm with 127.0.0.1").click()
     add_sam(provider, asked_at_s=time.time())
     sign_in_at_provider(page, "sam")
@@ -124,33 +105,27 @@ def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(
     chromium: Browser,
     live_portal: LivePortal,
     provider: OpenIDProvider,
-    album: ScreenshotAlbum,
 ) -> None:
     mira = open_fresh_page("Mira")
     set_up(mira, provider.issuer)
-    tab = run_test(mira)
-    take_pictures(album, tab, "single-sign-on-tested")
+    run_test(mira)
     expect_shown(mira.locator("#single-sign-on-test", has_text=f"{SAM}, group studio"))
     assert serious_violations(mira) == []
     mira.get_by_role("switch", name="Require single sign-on").click()
     try:
         expect_shown(mira.get_by_text("Single sign-on is required of everyone but owners now."))
-        take_pictures(album, mira, "single-sign-on-card", "#security-single-sign-on")
-        take_pictures(album, mira, "single-sign-on-foot", ".maps")
         with chromium.new_context(base_url=live_portal.portal) as context:
             sam = context.new_page()
             join(sam)
-            confirm_at_provider(sam, provider, album)
+            confirm_at_provider(sam, provider)
             vera = live_portal.person("Vera")
             other = chromium.new_context(base_url=live_portal.portal).new_page()
             other.goto("/accounts/login/")
-            take_pictures(album, other, "single-sign-on-login")
             other.get_by_label("E-mail").fill(vera.email)
             other.locator("input[name=password]").fill(vera.password)
             other.get_by_role("button", name="Sign in", exact=True).click()
             expect_shown(other.get_by_text(re.compile("requires single sign-on")))
             assert serious_violations(other) == []
-            take_pictures(album, other, "single-sign-on-required")
             other.context.close()
     finally:
         remove(mira)
