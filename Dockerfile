@@ -25,4 +25,4 @@ RUN python -m compileall -q dashboard proxyapi \
 USER reelroom
 EXPOSE 8000
 # `prepare` migrates and collects static files when there is something to do.
-CMD ["sh", "-c", "python manage.py prepare && exec uvicorn dashboard.asgi:application --host 0.0.0.0 --port 8000 --lifespan off --no-access-log --timeout-graceful-shutdown 5 --timeout-keep-alive 75"]
+CMD ["sh", "-c", "python manage.py prepare && exec uvicorn dashboard.asgi:application --host 0.0.0.0 --port 8000 --no-proxy-headers --lifespan off --no-access-log --timeout-graceful-shutdown 5 --timeout-keep-alive 75"]

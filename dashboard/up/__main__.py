@@ -49,7 +49,12 @@ SLOW_WORKER_COMMAND = (
 # Two connections per thread: the task's, and that of its heartbeat.
 SLOW_WORKER_ENV = {"DATABASE_POOL_SIZE": "24"}
 BEAT_COMMAND = (*CELERY_COMMAND, "beat", "--loglevel", "WARNING")
-WEB_COMMAND = (*PYTHON_MODULE, "uvicorn", "dashboard.asgi:application", "--host", LOOPBACK)
+# Without --no-proxy-headers uvicorn believes X-Forwarded-For of whoever connects from loopback, and
+# each forged address would have its own limit of wrong passwords. TRUSTED_PROXIES alone decides.
+WEB_COMMAND = (
+    *(*PYTHON_MODULE, "uvicorn", "dashboard.asgi:application", "--host", LOOPBACK),
+    "--no-proxy-headers",
+)
 
 
 def main() -> int:
