@@ -540,6 +540,18 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='SignInDomain',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('domain', models.CharField(help_text='In ASCII and lower case.', max_length=253, unique=True)),
+                ('allowed_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sign_in_domains', to='dashboard.team')),
+            ],
+            options={
+                'ordering': ('domain',),
+            },
+        ),
+        migrations.CreateModel(
             name='SingleSignOnLink',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),

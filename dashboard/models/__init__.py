@@ -52,6 +52,7 @@ from dashboard.models.single_sign_on import (
     GROUP_ROLES,
     MAX_ROLE_GROUPS,
     MAX_SUBJECT_CHARS,
+    SignInDomain,
     SingleSignOn,
     SingleSignOnGroup,
     SingleSignOnLink,

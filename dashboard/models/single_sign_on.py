@@ -187,3 +187,18 @@ class SingleSignOnLink(models.Model):
 
     def __str__(self) -> str:
         return f"user {self.user_id} at {self.issuer}"
+
+
+class SignInDomain(models.Model):
+    """A domain whose addresses lead from the sign-in page to a team's provider. Only an operator
+    allows one, and each leads to one team (decision 29)."""
+
+    domain = models.CharField(max_length=253, unique=True, help_text="In ASCII and lower case.")
+    team = models.ForeignKey(Team, models.CASCADE, related_name="sign_in_domains")
+    allowed_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("domain",)
+
+    def __str__(self) -> str:
+        return self.domain

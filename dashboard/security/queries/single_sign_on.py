@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from dashboard.models import Membership, Role, SignInEvent, SignInOutcome, SingleSignOn
 from dashboard.shared.access import has_permission
+from dashboard.shared.email_domains import display_domain
 from dashboard.shared.formatting import clock, day, join_names
 from dashboard.shared.openid.authorization import redirect_uri
 from dashboard.shared.roles import Permission
@@ -24,6 +25,10 @@ REQUIRE_TEXT = (
 TEST_FIRST = "Available when a test has passed with the settings as saved."
 SECRET_FIRST = "Set the client secret, then test."  # noqa: S105
 SAVE_FIRST = "Save the issuer and the client ID first."
+NO_SIGN_IN_DOMAIN = (
+    "The sign-in page does not find your provider by an address until the operator of the portal "
+    "allows your domain. The sign-in address works without."
+)
 OWNERS_ONLY = (
     "Only owners change this: whoever chooses the provider can sign in as any member of the team."
 )
@@ -54,6 +59,7 @@ class SingleSignOnCard:
     absent: str
     test_why: str
     test: SingleSignOnTestState
+    sign_in_domains: str
     require_text: str = REQUIRE_TEXT
     owners_only: str = OWNERS_ONLY
 
@@ -105,6 +111,7 @@ def load_single_sign_on_card(reader: Membership) -> SingleSignOnCard:
         absent=absent_members_sentence(reader),
         test_why="" if secrets else SECRET_FIRST,
         test=describe_last_test(row, is_tested=is_tested),
+        sign_in_domains=sign_in_domains_sentence(reader),
     )
 
 
@@ -121,7 +128,16 @@ def build_empty_card(may_change: bool) -> SingleSignOnCard:
         absent="",
         test_why=SAVE_FIRST,
         test=SingleSignOnTestState("draft", SAVE_FIRST),
+        sign_in_domains="",
     )
+
+
+def sign_in_domains_sentence(reader: Membership) -> str:
+    """Say for which addresses the sign-in page finds the provider."""
+    domains = [display_domain(row.domain) for row in reader.team.sign_in_domains.all()]
+    if not domains:
+        return NO_SIGN_IN_DOMAIN
+    return f"The sign-in page leads addresses at {join_names(domains)} to your provider."
 
 
 def describe_last_test(row: SingleSignOn, *, is_tested: bool) -> SingleSignOnTestState:

@@ -75,5 +75,4 @@ def test_no_code_has_another_comparison_of_addresses() -> None:
     assert own <= {
         "dashboard/models/email_address.py",
         "dashboard/shared/forms.py",  # the message of a field
-        "dashboard/single_sign_on/queries.py",
     }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -10,7 +13,15 @@ from dashboard.account.sign_in_history import append_sign_ins_to_audit
 from dashboard.models import AlertEvent, AuditEvent, SignInEvent, User
 from dashboard.monitoring.log_format import redact_text
 from dashboard.shared.openid.session_teams import OUTLIVES_SESSION
-from tests.dashboard.single_sign_on.conftest import come_back, provider_url, start
+from dashboard.single_sign_on.queries import find_single_sign_on
+from proxyapi.refusals import Refusal
+from tests.dashboard.single_sign_on.conftest import (
+    come_back,
+    create_single_sign_on,
+    provider_url,
+    start,
+)
+from tests.factories import MembershipFactory
 
 SAM = "sam.okafor@northlight.example"
 
@@ -80,8 +91,31 @@ def test_groups_are_also_read_from_another_claim(
     assert northlight.memberships.get(user__email=SAM).role == "treasurer"
 
 
+@pytest.fixture
+def allowed_domain(northlight):
+    """The operator let addresses of northlight.example lead to Northlight."""
+    call_command("allow_sign_in_domain", "Northlight", "Northlight.example", stdout=StringIO())
+
+
+def test_a_member_of_another_team_does_not_lead_a_domain_away(single_sign_on, allowed_domain, otto):
+    """With single sign-on of its own, and a member who has an address of the domain."""
+    create_single_sign_on(otto.team, "https://elsewhere.example")
+    MembershipFactory.create(team=otto.team, user__email="spy@northlight.example")
+    assert find_single_sign_on("mira@NORTHLIGHT.example") == single_sign_on
+    with pytest.raises(CommandError, match="leads to Northlight"):
+        call_command("allow_sign_in_domain", otto.team.name, "northlight.example")
+    call_command("allow_sign_in_domain", "--revoke", "Northlight", "northlight.example")
+    with pytest.raises(Refusal, match="No team signs in"):
+        find_single_sign_on("mira@northlight.example")
+    changes = AuditEvent.objects.filter(action="single_sign_on.change").order_by("position")
+    assert [(row.after, row.before) for row in changes] == [
+        ({"sign_in_domain": "northlight.example"}, {}),
+        ({}, {"sign_in_domain": "northlight.example"}),
+    ]
+
+
 def test_the_e_mail_address_leads_to_the_provider_and_back_to_the_page(
-    single_sign_on, provider, client, mira
+    single_sign_on, provider, client, mira, allowed_domain
 ):
     provider.add_person("mira", email="mira@northlight.example", email_verified=True)
     form = {"address": "Mira@Northlight.example", "next": "/tokens/"}
@@ -90,7 +124,9 @@ def test_the_e_mail_address_leads_to_the_provider_and_back_to_the_page(
     assert (answer.status_code, answer.url) == (302, "/tokens/")
 
 
-def test_a_known_and_an_unknown_address_of_a_domain_get_the_same_answer(single_sign_on, mira):
+def test_a_known_and_an_unknown_address_of_a_domain_get_the_same_answer(
+    single_sign_on, mira, allowed_domain
+):
     answers = []
     for address in ("mira@northlight.example", "nobody@northlight.example"):
         answer = Client().post(reverse("single-sign-on"), {"address": address})
