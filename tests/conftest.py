@@ -25,7 +25,7 @@ hypothesis.settings.register_profile(
     "untimed", deadline=None, suppress_health_check=SLOW_HEALTH_CHECKS
 )
 hypothesis.settings.load_profile("untimed")
-PAGE_FIXTURES = {"client", "client_of", "async_client"}
+PAGE_FIXTURES = {"client", "client_of", "async_client", "urls"}
 # As it is before pytest-django replaces it.
 RENDER_TEMPLATE = Template._render  # type: ignore[attr-defined]
 STOP_CALLBACKS = pytest.StashKey[list[Callable[[], None]]]()

@@ -1,41 +1,38 @@
 """Rule 8 for what test_access.py leaves out: every route as each role of another team, and as each
 role of a team that requires a second factor which the member lacks.
 
-Slow: each test asks some three hundred routes.
+Slow, as test_access.py is: a test asks some three hundred routes.
 """
 
 from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Callable
 
 import pytest
 from allauth.mfa.models import Authenticator
-from django.db import transaction
-from django.test import Client
 from django.urls import get_resolver
 
 from dashboard.models import Membership, Role
 from proxyapi.models import Job
 from tests.dashboard.security.people import give_second_factor, require_two_factor
-from tests.dashboard.shared import test_access as access
+from tests.dashboard.shared import route_objects
+from tests.dashboard.shared.route_objects import (
+    METHODS,
+    NOTHING,
+    WITH_OBJECT,
+    address,
+    all_routes,
+    ask,
+    miss,
+    send,
+    sign_in,
+    unrendered,
+)
 from tests.dashboard.shared.routes import OPEN, ROUTES
 from tests.factories import MembershipFactory, TeamFactory
 
-pytestmark = pytest.mark.slow
-Browser = Callable[[Membership], Client]
 REQUIRED = "/two-factor-required/"
-NOTHING = {
-    **{f"{name}_id": uuid.uuid4() for name in access.OBJECTS},
-    "membership_id": 999_999,
-    "pack_id": 999_999,
-    "rewrite_id": 999_999,
-    "passkey_id": 999_999,
-    "session_id": 999_999,
-    "file_id": uuid.uuid4(),
-    "position": 999_999,
-}
 # Of the routes, what a member without the second factor may use: their own account, and the way
 # to another team.
 OPEN_ROUTES = {
@@ -45,41 +42,55 @@ OPEN_ROUTES = {
     "passkey-options",
     *("session-ends", "other-session-ends", "account-notifications"),
 }
-job, team = access.job, access.team  # the fixtures
+CLOSED = [(name, method) for name, method in METHODS if name not in OPEN_ROUTES]
+pytestmark = pytest.mark.slow
+job, team, urls = route_objects.job, route_objects.team, route_objects.urls  # the fixtures
 
 
 def take_second_factors() -> None:
     Authenticator.objects.all().delete()
 
 
+@unrendered()
 @pytest.mark.parametrize("role", Role)
 def test_a_member_without_the_second_factor_is_led_to_its_set_up_from_every_route(
-    role: Role, job: Job, team: dict[Role, Membership], client_of: Browser
+    role: Role, urls: dict[str, str], team: dict[Role, Membership]
 ) -> None:
-    browser = client_of(team[role])
-    require_two_factor(job.tenant.team)
+    browser = sign_in(team[role])
+    require_two_factor(team[role].team)
     take_second_factors()
-    closed = [(name, method) for name, method in access.METHODS if name not in OPEN_ROUTES]
-    for name, method in closed:
-        url = access.address(name, job)
-        answer = getattr(browser, method)(url)
-        assert (answer.status_code, answer["Location"]) == (302, REQUIRED), f"{method} {name}"
-        part = getattr(browser, method)(url, headers={"HX-Request": "true"})
-        assert (part.status_code, part["HX-Redirect"]) == (200, REQUIRED), f"{method} {name}"
-        assert not answer.content, name
-        assert not part.content, name
-    assert {name for name, _ in access.METHODS} - {name for name, _ in closed} == OPEN_ROUTES
+    wrong = [
+        miss(name, method, role, answer)
+        for name, method, answer in ask(browser, urls, CLOSED)
+        if (answer.status_code, answer.headers.get("Location")) != (302, REQUIRED) or answer.content
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert {name for name, _ in METHODS} - {name for name, _ in CLOSED} == OPEN_ROUTES
 
 
-def test_no_other_route_opens_without_the_second_factor(
-    priya: Membership, client_of: Browser
+@unrendered()
+def test_a_part_of_a_page_leads_the_whole_window_to_the_set_up(
+    urls: dict[str, str], priya: Membership
 ) -> None:
+    browser = sign_in(priya)
+    require_two_factor(priya.team)
+    take_second_factors()
+    wrong = [
+        miss(name, method, "producer", part)
+        for name, method, part in ask(browser, urls, CLOSED, **{"HX-Request": "true"})
+        if (part.status_code, part.headers.get("HX-Redirect")) != (200, REQUIRED) or part.content
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@unrendered()
+def test_no_other_route_opens_without_the_second_factor(priya: Membership) -> None:
     """Films, exports and streams too, which the table has no role for."""
-    browser = client_of(priya)
+    browser = sign_in(priya)
     require_two_factor(priya.team)
     values = {"uuid": str(uuid.uuid4()), "int": "1"}
     asked = 0
-    for path, name in access.all_routes(get_resolver().url_patterns):
+    for path, name in all_routes(get_resolver().url_patterns):
         if name in OPEN | OPEN_ROUTES or name.startswith(("account_", "mfa_")):
             continue
         url = re.sub(r"<(\w+):\w+>", lambda part: values.get(part[1], "voice"), f"/{path}")
@@ -89,13 +100,13 @@ def test_no_other_route_opens_without_the_second_factor(
 
 
 def test_what_stays_open_without_the_second_factor_shows_nothing_of_the_team(
-    job: Job, priya: Membership, client_of: Browser
+    urls: dict[str, str], priya: Membership
 ) -> None:
-    browser = client_of(priya)
+    browser = sign_in(priya)
     require_two_factor(priya.team)
     take_second_factors()
     assert browser.get("/library/")["Location"] == REQUIRED
-    open_pages = [access.address(name, job) for name in ("account", "account-app", "passkeys")]
+    open_pages = [urls[name] for name in ("account", "account-app", "passkeys")]
     for url in (REQUIRED, "/accounts/password/change/", "/nowhere/", *open_pages):
         answer = browser.get(url)
         assert answer.status_code in (200, 404), url
@@ -103,33 +114,34 @@ def test_what_stays_open_without_the_second_factor_shows_nothing_of_the_team(
         assert b"Free to spend" not in answer.content, url
 
 
+@unrendered()
 def test_a_member_with_the_second_factor_is_not_led_away(
-    job: Job, priya: Membership, client_of: Browser
+    urls: dict[str, str], priya: Membership
 ) -> None:
-    browser = client_of(priya)
-    require_two_factor(job.tenant.team)
+    browser = sign_in(priya)
+    require_two_factor(priya.team)
     take_second_factors()
     give_second_factor(priya)
-    for name, method in access.METHODS:
-        if method == "get" and name not in OPEN_ROUTES:
-            answer = browser.get(access.address(name, job))
-            assert answer.headers.get("Location") != REQUIRED, name
+    wrong = [
+        miss(name, method, "producer", answer)
+        for name, method, answer in ask(browser, urls, CLOSED)
+        if answer.headers.get("Location") == REQUIRED
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
+@unrendered()
 @pytest.mark.parametrize("role", [role for role in Role if role != Role.OWNER])
 def test_no_role_of_another_team_learns_whether_something_exists(
-    role: Role, job: Job, client_of: Browser
+    role: Role, urls: dict[str, str], job: Job
 ) -> None:
     """The answer is the same for what Northlight has and for what nobody has. Of an owner:
     test_access.py."""
     stranger = MembershipFactory(team=TeamFactory(name="Otherwhere"), role=role)
-    browser = client_of(stranger)
-    for name, method in access.WITH_OBJECT:
-        before = transaction.savepoint()
-        theirs = getattr(browser, method)(access.address(name, job))
-        nothing = getattr(browser, method)(access.address(name, job, **NOTHING))
-        transaction.savepoint_rollback(before)
-        assert theirs.status_code == nothing.status_code, f"{method} {name}"
-        assert theirs.status_code in (403, 404), f"{method} {name}"
-        assert b"Whales" not in theirs.content, f"{method} {name}"
-    assert {name for name, _ in access.WITH_OBJECT} <= set(ROUTES)
+    browser, wrong = sign_in(stranger), []
+    for name, method, theirs in ask(browser, urls, WITH_OBJECT):
+        nothing = send(browser, method, address(name, job, **NOTHING))
+        is_same = theirs.status_code == nothing.status_code and theirs.status_code in (403, 404)
+        if not is_same or b"Whales" in theirs.content:
+            wrong.append(miss(name, method, f"a foreign {role}", theirs))
+    assert not wrong, "\n".join(wrong)
