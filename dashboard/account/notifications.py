@@ -50,14 +50,16 @@ def load_notification_rows(person: User) -> tuple[NotificationRow, ...]:
 
 
 @transaction.atomic
-def save_notification_preferences(person: User, boxes: Mapping[str, str]) -> None:
-    """Save the boxes of a form: one that is not ticked is not sent."""
-    before = channels_of(person)
+def save_notification_preferences(person: User, boxes: Mapping[str, str]) -> bool:
+    """Save the boxes of a form: one that is not ticked is not sent. Return whether any changed."""
+    before, is_changed = channels_of(person), False
     for kind in NotificationKind:
         channels = NotificationChannels(
             in_portal=f"{kind.value}-portal" in boxes, by_email=f"{kind.value}-email" in boxes
         )
         if channels != before[kind]:
+            is_changed = True
             NotificationPreference.objects.update_or_create(
                 user=person, kind=kind, defaults=channels._asdict()
             )
+    return is_changed

@@ -11,15 +11,17 @@ from allauth.account.signals import password_changed, password_reset
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_used
 from allauth.usersessions.models import UserSession
-from django.contrib.auth.signals import user_logged_in
+from django.contrib.auth.signals import user_logged_in, user_logged_out
+from django.db import transaction
 from django.db.models.signals import post_delete, pre_save
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from dashboard.account.actions.account_audit import record_account_event
 from dashboard.account.sign_in_history import record_sign_in
-from dashboard.models import SecondFactorSecret, SignInOutcome, User
+from dashboard.models import AuditAction, SecondFactorSecret, SignInOutcome, User
 from dashboard.shared.account_changes import AccountChange, mail_account_change
 from dashboard.shared.enqueue import CHANGED_MAIL_TASK, enqueue_now
 from dashboard.shared.session_limits import SIGNED_IN_AT_KEY
@@ -31,6 +33,13 @@ SECRET_FIELDS = ("secret", "seed")  # of `Authenticator.data`: the id of a Secon
 @receiver(user_logged_in)
 def store_sign_in_time(request: HttpRequest, **_: Any) -> None:
     request.session[SIGNED_IN_AT_KEY] = int(time.time())
+
+
+@receiver(user_logged_out)
+def record_sign_out(user: User | None, **_: Any) -> None:
+    if user is not None and user.is_active:
+        with transaction.atomic():
+            record_account_event(user, AuditAction.SIGN_OUT, "own account")
 
 
 @receiver(pre_save, sender=UserSession)

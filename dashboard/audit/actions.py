@@ -10,9 +10,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.maintenance.audit_chain import KnownHead, verify_team_chain
-from dashboard.models import AuditChainCheck, AuditEvent, Membership, Team
+from dashboard.models import AuditAction, AuditChainCheck, AuditEvent, Membership, Team
 from dashboard.shared import enqueue
 from dashboard.shared.access import require_visible
+from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.roles import Permission
 from proxyapi.events import EventType, publish_event
 
@@ -30,6 +31,7 @@ def request_chain_check(*, by: Membership) -> None:
             return
         check.requested_at = now
         check.save(update_fields=["requested_at"])
+        record_audit_event(by, AuditAction.AUDIT_VERIFY, "audit log")
         publish_event(by.team.tenant_id, EventType.AUDIT, by.team_id)
         enqueue.enqueue_after_commit(enqueue.VERIFY_AUDIT_TASK, by.team_id)
 

@@ -24,7 +24,9 @@ from dashboard.audit.queries.export import (
 )
 from dashboard.audit.queries.filters import AuditFilters, parse_audit_filters
 from dashboard.audit.queries.page import build_audit_page
+from dashboard.models import AuditAction
 from dashboard.shared.access import fetch_audit_entry, require_visible
+from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.connections import release_connections, release_request_thread
 from dashboard.shared.file_export import empty_stream, stream_file
 from dashboard.shared.http import TeamRequest
@@ -84,6 +86,9 @@ async def export_audit_log(request: TeamRequest) -> HttpResponseBase:
     filters = parse_audit_filters(request.GET.dict())
     is_json = request.GET.get("format") == ExportFormat.JSON_LINES
     file_format = ExportFormat.JSON_LINES if is_json else ExportFormat.CSV
+    if request.method != "HEAD":
+        name = export_filename(filters, file_format)
+        await sync_to_async(record_audit_event)(request.membership, AuditAction.AUDIT_EXPORT, name)
     # The export may take minutes: release the middleware's database connection first.
     await sync_to_async(release_connections)()
     is_head = request.method == "HEAD"

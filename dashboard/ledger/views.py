@@ -26,8 +26,9 @@ from dashboard.ledger.queries.page import (
     load_totals_section,
 )
 from dashboard.ledger.queries.scope import load_ledger_accounts
-from dashboard.models import Team
+from dashboard.models import AuditAction, Team
 from dashboard.shared.access import check_permission, fetch_ledger_entry
+from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.connections import release_connections, release_request_thread
 from dashboard.shared.file_export import empty_stream, stream_file
 from dashboard.shared.http import TeamRequest
@@ -86,6 +87,11 @@ def entry(request: TeamRequest, account_id: UUID, position: int) -> HttpResponse
 async def export_ledger(request: TeamRequest) -> HttpResponseBase:
     check_permission(request.membership, Permission.VIEW)
     filters = parse_ledger_filters(request.GET.dict())
+    if request.method != "HEAD":
+        period = export_filename(filters)
+        await sync_to_async(record_audit_event)(
+            request.membership, AuditAction.LEDGER_EXPORT, period
+        )
     # The export may take minutes: release the middleware's database connection first.
     await sync_to_async(release_connections)()
     lines = empty_stream() if request.method == "HEAD" else stream_csv(request.team, filters)

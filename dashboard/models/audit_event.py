@@ -40,6 +40,8 @@ class AuditAction(models.TextChoices):
     ALERT_RULE_ADD = "alert_rule.add"
     ALERT_RULE_CHANGE = "alert_rule.change"
     ALERT_TEST = "alert.test"
+    AUDIT_EXPORT = "audit.export"
+    AUDIT_VERIFY = "audit.verify"
     APPROVAL_REQUEST_COMMENT = "approval_request.comment"
     APPROVAL_REQUEST_CREATE = "approval_request.create"
     APPROVAL_REQUEST_APPROVE = "approval_request.approve"
@@ -69,6 +71,8 @@ class AuditAction(models.TextChoices):
     DRAFT_SAVE = "draft.save"
     DRAFT_START = "draft.start"
     EMAIL_CHANGE = "email.change"
+    EMAIL_REQUEST = "email.request"
+    EMAIL_WITHDRAW = "email.withdraw"
     INVITATION_ACCEPT = "invitation.accept"
     INVITATION_CREATE = "invitation.create"
     INVITATION_RESEND = "invitation.resend"
@@ -81,6 +85,7 @@ class AuditAction(models.TextChoices):
     LABEL_REMOVE = "label.remove"
     LEDGER_ACCEPT = "ledger.accept"
     LEDGER_ACCEPT_ALL = "ledger.accept_all"
+    LEDGER_EXPORT = "ledger.export"
     LEDGER_REBASE = "ledger.rebase"
     MEMBER_DEACTIVATE = "member.deactivate"
     MEMBER_HAND_OVER = "member.hand_over"
@@ -88,6 +93,8 @@ class AuditAction(models.TextChoices):
     MEMBER_REACTIVATE = "member.reactivate"
     MEMBER_REMOVE = "member.remove"
     MEMBER_ROLE = "member.role"
+    NAME_CHANGE = "name.change"
+    NOTIFICATIONS_CHANGE = "notifications.change"
     PASSWORD_CHANGE = "password.change"  # noqa: S105  # an action's name
     PASSWORD_RESET = "password.reset"  # noqa: S105
     MEMBER_SIGN_OUT = "member.sign_out"
@@ -106,6 +113,7 @@ class AuditAction(models.TextChoices):
     SECOND_PERSON_CHANGE = "second_person.change"
     SIGN_IN = "sign_in"
     SIGN_IN_REFUSE = "sign_in.refuse"
+    SIGN_OUT = "sign_out"
     TEAM_CREATE = "team.create"
     TEAM_RESTORE = "team.restore"
     TEAM_SUSPEND = "team.suspend"
@@ -124,6 +132,7 @@ class AuditAction(models.TextChoices):
     TEAM_TWO_FACTOR = "team.two_factor"
     TOKEN_ADD = "token.add"  # noqa: S105
     TOKEN_REMOVE = "token.remove"  # noqa: S105
+    TOKEN_REQUEST = "token.request"  # noqa: S105
     TOKEN_UNDECRYPTABLE = "token.undecryptable"  # noqa: S105
     TOP_UP_CHANGE = "top_up.change"
     VERSIONS_CREATE = "versions.create"

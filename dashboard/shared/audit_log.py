@@ -43,6 +43,7 @@ MONEY_AUDIT_ACTIONS = frozenset(
         AuditAction.CREDIT_PACK_REMOVE,
         AuditAction.LEDGER_ACCEPT,
         AuditAction.LEDGER_ACCEPT_ALL,
+        AuditAction.LEDGER_EXPORT,
         AuditAction.LEDGER_REBASE,
         AuditAction.SECOND_PERSON_CHANGE,
         AuditAction.TOP_UP_CHANGE,

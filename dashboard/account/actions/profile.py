@@ -22,8 +22,15 @@ LINK_ENDED = (
 
 @transaction.atomic
 def change_name(user: User, name: str) -> None:
-    user.name = name
+    before, user.name = user.name, name
     user.save(update_fields=["name"])
+    record_account_event(
+        user,
+        AuditAction.NAME_CHANGE,
+        "own account",
+        before={"name": before},
+        after={"name": name},
+    )
     publish_member_change(user)
 
 
@@ -34,11 +41,17 @@ def request_email_change(user: User, address: str) -> None:
     broker is down; nothing is changed then."""
     user.pending_email, user.pending_email_at = address, timezone.now()
     user.save(update_fields=["pending_email", "pending_email_at"])
+    after = {"email": address}
+    record_account_event(user, AuditAction.EMAIL_REQUEST, "own account", after=after)
     mail_account_change(user, AccountChange.EMAIL_REQUESTED, address)
     transaction.on_commit(lambda: enqueue_now(EMAIL_CONFIRMATION_TASK, user.pk))
 
 
+@transaction.atomic
 def withdraw_email_change(user: User) -> None:
+    if user.pending_email:
+        before = {"email": user.pending_email}
+        record_account_event(user, AuditAction.EMAIL_WITHDRAW, "own account", before=before)
     user.pending_email, user.pending_email_at = "", None
     user.save(update_fields=["pending_email", "pending_email_at"])
 

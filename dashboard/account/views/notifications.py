@@ -6,7 +6,9 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
+from dashboard.account.actions.account_audit import record_account_event
 from dashboard.account.notifications import load_notification_rows, save_notification_preferences
+from dashboard.models import AuditAction
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 
 PAGE_TEMPLATE, CARD_TEMPLATE = "account/notifications.html", "account/_notifications.html"
@@ -16,7 +18,8 @@ PAGE_TEMPLATE, CARD_TEMPLATE = "account/notifications.html", "account/_notificat
 def notifications(request: TeamRequest) -> HttpResponse:
     """Render the page; POST saves all boxes, and htmx gets the card."""
     if request.method == "POST":
-        save_notification_preferences(request.user, request.POST)
+        if save_notification_preferences(request.user, request.POST):
+            record_account_event(request.user, AuditAction.NOTIFICATIONS_CHANGE, "own account")
         if not request.htmx:
             messages.success(request, "Notifications saved.")
             return redirect("account-notifications")

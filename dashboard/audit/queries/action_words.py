@@ -10,6 +10,8 @@ ACTION_TITLES: dict[str, str] = {
     A.ALERT_RULE_ADD: "Added an alert rule",
     A.ALERT_RULE_CHANGE: "Changed an alert rule",
     A.ALERT_TEST: "Sent a test alert",
+    A.AUDIT_EXPORT: "Exported the audit log",
+    A.AUDIT_VERIFY: "Had the audit log verified",
     A.APPROVAL_REQUEST_COMMENT: "Commented on a request",
     A.APPROVAL_REQUEST_CREATE: "Requested approval",
     A.APPROVAL_REQUEST_APPROVE: "Approved a request",
@@ -39,6 +41,8 @@ ACTION_TITLES: dict[str, str] = {
     A.DRAFT_SAVE: "Changed a draft",
     A.DRAFT_START: "Created a draft",
     A.EMAIL_CHANGE: "Changed the e-mail address",
+    A.EMAIL_REQUEST: "Entered a new e-mail address",
+    A.EMAIL_WITHDRAW: "Took a new e-mail address back",
     A.INVITATION_ACCEPT: "Accepted an invitation",
     A.INVITATION_CREATE: "Invited somebody",
     A.INVITATION_RESEND: "Sent an invitation again",
@@ -51,6 +55,7 @@ ACTION_TITLES: dict[str, str] = {
     A.LABEL_REMOVE: "Removed a label",
     A.LEDGER_ACCEPT: "Accepted a changed ledger row",
     A.LEDGER_ACCEPT_ALL: "Accepted all changed ledger rows",
+    A.LEDGER_EXPORT: "Exported the ledger",
     A.LEDGER_REBASE: "Reset the opening balance",
     A.MEMBER_DEACTIVATE: "Deactivated a member",
     A.MEMBER_HAND_OVER: "Handed over work",
@@ -58,6 +63,8 @@ ACTION_TITLES: dict[str, str] = {
     A.MEMBER_REACTIVATE: "Reactivated a member",
     A.MEMBER_REMOVE: "Removed a member",
     A.MEMBER_ROLE: "Changed a role",
+    A.NAME_CHANGE: "Changed the name",
+    A.NOTIFICATIONS_CHANGE: "Changed which notifications come",
     A.MEMBER_SIGN_OUT: "Signed a member out everywhere",
     A.OWNERSHIP_ACCEPT: "Became an owner",
     A.OWNERSHIP_DECLINE: "Declined the ownership",
@@ -76,6 +83,7 @@ ACTION_TITLES: dict[str, str] = {
     A.SESSION_END: "Ended sessions",
     A.SIGN_IN: "Signed in",
     A.SIGN_IN_REFUSE: "Sign-in refused",
+    A.SIGN_OUT: "Signed out",
     A.SINGLE_SIGN_ON_BYPASS: "Signed in past single sign-on",
     A.SINGLE_SIGN_ON_CHANGE: "Changed single sign-on",
     A.SINGLE_SIGN_ON_JOIN: "Joined with single sign-on",
@@ -94,6 +102,7 @@ ACTION_TITLES: dict[str, str] = {
     A.TEAM_TWO_FACTOR: "Changed whether two-factor is required",
     A.TOKEN_ADD: "Added a token",
     A.TOKEN_REMOVE: "Removed a token",
+    A.TOKEN_REQUEST: "Asked a member for a token",
     A.TOKEN_UNDECRYPTABLE: "Token cannot be decrypted",
     A.TOP_UP_CHANGE: "Changed auto top-up",
     A.VERSIONS_CREATE: "Created versions",
@@ -118,6 +127,7 @@ GROUP_LABELS = {
     "videos": "Videos and drafts",
     "refused": "Refused attempts",
 }
+MEMBER_TOPICS = ("invitation", "member", "name", "notifications", "ownership")
 ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
     "sign-in": frozenset(
         action
@@ -131,13 +141,15 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
             "second_factor",
             "session",
             "sign_in",
+            "sign_out",
         )
         or action == A.SINGLE_SIGN_ON_BYPASS
     ),
     "members": frozenset(
         action
         for action in A
-        if action.partition(".")[0] in ("invitation", "member", "ownership")
+        if action.partition(".")[0]
+        in ("invitation", "member", "name", "notifications", "ownership")
         or action in (A.SINGLE_SIGN_ON_JOIN, A.SINGLE_SIGN_ON_UNLINK)
     ),
     "money": frozenset(MONEY_AUDIT_ACTIONS),
@@ -145,6 +157,7 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
         {
             A.TOKEN_ADD,
             A.TOKEN_REMOVE,
+            A.TOKEN_REQUEST,
             A.TOKEN_UNDECRYPTABLE,
             A.KEY_ROTATION_START,
             A.KEY_ROTATION_END,
@@ -164,6 +177,8 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
     ),
     "security": frozenset(
         {
+            A.AUDIT_EXPORT,
+            A.AUDIT_VERIFY,
             A.SINGLE_SIGN_ON_CHANGE,
             A.SINGLE_SIGN_ON_REMOVE,
             A.SINGLE_SIGN_ON_REQUIRE,

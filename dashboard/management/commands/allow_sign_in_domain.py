@@ -40,6 +40,6 @@ class Command(BaseCommand):
         row.delete() if row else SignInDomain.objects.create(domain=name, team=owner)
         change = {"before" if revoke else "after": {"sign_in_domain": name}}
         actor = system_actor(owner, "manage.py allow_sign_in_domain")
-        record_audit_event(actor, AuditAction.SINGLE_SIGN_ON_CHANGE, owner.pk, **change)  # type: ignore[arg-type]
+        record_audit_event(actor, AuditAction.SINGLE_SIGN_ON_CHANGE, owner.pk, **change)
         verb = "no longer lead" if revoke else "lead"
         self.stdout.write(f"Addresses at {name} {verb} to the single sign-on of {team}.")

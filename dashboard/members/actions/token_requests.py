@@ -5,8 +5,9 @@ from __future__ import annotations
 from django.db import transaction
 from django.urls import reverse
 
-from dashboard.models import Membership
+from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import check_can_change_role, check_permission
+from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.member_token import has_member_token
 from dashboard.shared.notices import notify_users
 from dashboard.shared.roles import Permission, role_allows
@@ -26,6 +27,7 @@ def request_member_token(*, by: Membership, member: Membership) -> None:
         raise Refusal(NEEDS_NO_TOKEN.format(role=member.get_role_display().lower()))
     if has_member_token(member):
         raise Refusal(HAS_TOKEN.format(name=member.user))
+    record_audit_event(by, AuditAction.TOKEN_REQUEST, member.user_id)
     notify_users(
         by.team,
         [member.user],

@@ -107,7 +107,7 @@ def test_a_press_has_it_checked_once(
     )
     for _ in range(2):
         answer = client_of(mira).post("/audit/checks/", headers={"HX-Request": "true"})
-    assert "Checking 3 entries." in answer.content.decode()
+    assert "Checking 4 entries." in answer.content.decode()
     assert len(enqueued) == 1
     actions.run_chain_check(mira.team_id)
     assert load_chain_state(mira.team_id).state == "good"
