@@ -126,7 +126,7 @@ LEDGER: Mapping[str, Mutant] = {
         MATCHING,
         "                    open_debits.remove(entry)\n",
         "",
-        "proxyapi/ledger/test_matching.py",
+        "proxyapi/ledger/test_matching_rules.py",
     ),
     "a refund may come before its debit": Mutant(
         "proxyapi/ledger/refunds.py",

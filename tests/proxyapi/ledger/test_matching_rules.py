@@ -7,7 +7,11 @@ from decimal import Decimal
 
 import pytest
 
-from proxyapi.ledger.matching_rules import MatchCandidate, match_outside_window
+from proxyapi.ledger.matching_rules import (
+    MatchCandidate,
+    match_exact_amounts,
+    match_outside_window,
+)
 from proxyapi.models import Charge, LedgerEntry
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -34,3 +38,8 @@ def test_a_debit_minutes_off_belongs_to_the_only_charge_that_it_fits(
 
 def test_another_amount_is_no_match() -> None:
     assert match_outside_window([candidate()], [debit(-COST - 1)]) == []
+
+
+def test_rule_2_one_debit_is_given_to_one_of_two_equal_charges() -> None:
+    row = LedgerEntry(amount=-COST, happened_at=NOON)
+    assert len(match_exact_amounts([candidate(), candidate()], [row], {})) == 1
