@@ -10,6 +10,15 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Request, WebErro
 # A form that is refused; a request that the page gives up, such as by leaving or for a newer one.
 # htmx says afterRequest beside the message that names the fault.
 USUAL = r"status of 422|ERR_ABORTED|htmx:sendAbort|htmx:afterRequest"
+# htmx says it only when such an element sends; inherited, it is looked for in another element.
+FIND_DISABLED_JS = """document.addEventListener("htmx:load", ({ target }) => {
+    for (const one of target.querySelectorAll(":scope, [hx-get], [hx-post]")) {
+        const value = one.closest("[hx-disabled-elt]")?.getAttribute("hx-disabled-elt") ?? "";
+        const found = value.split(",").map((rule) => rule.trim().match(/^find (.*)/)?.[1]);
+        if (found[0] && !found.some((rule) => one.querySelector(rule)))
+            console.error(`hx-disabled-elt="${value}" finds nothing`, one.outerHTML.slice(0, 200));
+    }
+})"""
 
 
 class ConsoleMessages:
@@ -21,6 +30,7 @@ class ConsoleMessages:
         self.found: list[str] = []
 
     def watch(self, context: BrowserContext) -> None:
+        context.add_init_script(FIND_DISABLED_JS)
         context.on("console", self.add_message)
         context.on("weberror", self.add_exception)
         context.on("requestfailed", self.add_failed_request)

@@ -46,19 +46,3 @@ def test_an_export_is_made_watched_and_played(
     assert download.value.suggested_filename.endswith(".mp4")
     assert sandbox_control.count_requests(guest, "POST", "/export") == 1
     sandbox_control.spent_credits(guest)
-
-
-def test_a_lost_export_is_not_sent_again_and_found(
-    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
-) -> None:
-    luca, guest = open_member_page("Luca"), sandbox_control.create_account()
-    luca.use_token_of(guest)
-    job = luca.order_video("Why rivers bend")
-    page = luca.page
-    expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS)
-    sandbox_control.set_fault(guest, "html", "POST", "*/export", when="after", times=1)
-    dialog = open_export_dialog(luca)
-    dialog.get_by_role("button", name="Export").click()
-    exports = page.locator(f"#job-{job}-exports")
-    expect(exports.get_by_role("link", name="Play")).to_be_visible(timeout=RENDERED_TIMEOUT_MS)
-    assert sandbox_control.count_requests(guest, "POST", "/export") == 1

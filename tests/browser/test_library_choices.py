@@ -1,4 +1,4 @@
-"""Labels for several videos, a new draft from a video, and two versions with one total."""
+"""A new draft from a video, and two versions with one total."""
 
 from __future__ import annotations
 
@@ -11,50 +11,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import AXE_OPTIONS, SERIOUS_VIOLATIONS_JS
 from tests.browser.sandbox_control import SandboxControl
-
-
-def test_labels_for_several_videos_by_keyboard_and_undo(
-    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
-) -> None:
-    luca = open_member_page("Luca")
-    luca.use_token_of(sandbox_control.create_account())
-    titles = ["Tides of the moon", "Tides of the sun"]
-    for title in titles:
-        luca.create_draft(title, "")
-    page = luca.page
-    page.goto("/library/?q=Tides+of")
-    page.get_by_role("link", name="Select", exact=True).click()
-    for title in titles:
-        box = page.get_by_role("checkbox", name=f"Select {title}")
-        box.focus()
-        page.keyboard.press("Space")
-    expect(page.locator("[data-selection-count]")).to_have_text("2 selected")
-    page.get_by_role("button", name="Labels").press("Enter")
-    dialog = page.locator("dialog[open]")
-    dialog.get_by_label("New label").fill("Tides")
-    page.keyboard.press("Enter")
-    expect(page.locator(".toast")).to_contain_text("The labels of 2 videos were changed.")
-    page.goto("/library/")
-    page.locator("#chip-label").select_option(label="Tides")
-    expect(page).to_have_url(re.compile(r"label=[\da-f-]{36}"))
-    expect(page.locator("[data-card]")).to_have_count(2)
-
-
-def test_hidden_together_and_shown_again_by_undo(
-    open_member_page: Callable[..., MemberPage], sandbox_control: SandboxControl
-) -> None:
-    luca = open_member_page("Luca")
-    luca.use_token_of(sandbox_control.create_account())
-    for number in (1, 2):
-        luca.create_draft(f"Storms, part {number}", "")
-    page = luca.page
-    page.goto("/library/?q=Storms&select=all")
-    page.get_by_role("button", name="Hide").click()
-    toast = page.locator(".toast", has_text="2 videos are hidden.")
-    toast.get_by_role("button", name="Undo").click()
-    expect(page.locator(".toast")).to_contain_text("The change was undone.")
-    page.goto("/library/?q=Storms")
-    expect(page.locator("[data-card]")).to_have_count(2)
 
 
 def test_two_versions_of_a_new_draft_are_rendered_with_one_total(

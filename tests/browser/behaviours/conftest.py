@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from dashboard.models import Membership
 from tests.browser.console_messages import ConsoleMessages
+from tests.browser.member_page import RENDERED_TIMEOUT_MS
 from tests.browser.page_server import PageServer, running_page_server
 from tests.dashboard.studio.conftest import account, ready, token  # noqa: F401  # fixtures
 
@@ -56,6 +57,7 @@ def open_page(
         name = settings.SESSION_COOKIE_NAME
         cookie = {"name": name, "value": client.cookies[name].value, "url": page_server.address}
         context.add_cookies([cookie])  # type: ignore[list-item]
+        context.set_default_navigation_timeout(RENDERED_TIMEOUT_MS)  # the first imports the site
         console_messages.watch(context)
         page = context.new_page()
         page.goto(path)
