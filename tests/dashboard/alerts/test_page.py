@@ -106,9 +106,11 @@ def test_only_who_decides_sees_rules_and_log(event, rules, thea, priya, client_o
     seen = page(client_of(thea))
     assert "thea@x.example" in seen
     assert "Alert rules" in seen
+    assert "Send test" in seen
     seen = page(client_of(priya))
     assert "thea@x.example" not in seen
     assert "Alert rules" not in seen
+    assert "Send test" not in seen
 
 
 def test_rules_are_saved_together_with_what_they_were(rules, thea, client_of):

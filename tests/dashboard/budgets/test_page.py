@@ -48,7 +48,9 @@ def test_members_see_their_own_and_the_teams_the_treasurer_all(
     seen = page(client_of(priya))
     assert [f"budget-{one.pk}" in seen for one in (mine, theirs, ours)] == [True, False, True]
     assert "the limits of" not in seen
+    assert "Add budget" not in seen
     seen = page(client_of(thea))
+    assert "Add budget" in seen
     assert all(f"budget-{one.pk}" in seen for one in (mine, theirs, ours))
     assert seen.count("the limits of") == 3
 
