@@ -53,7 +53,7 @@ def at_once(works: Sequence[Callable[[], object]]) -> list[bool]:
     start = Barrier(len(works))
 
     def run(work: Callable[[], object]) -> bool:
-        start.wait(10)
+        start.wait(120)
         try:
             work()
         except BudgetExceeded:
@@ -63,7 +63,7 @@ def at_once(works: Sequence[Callable[[], object]]) -> list[bool]:
         return True
 
     with ThreadPoolExecutor(len(works)) as pool:
-        return [done.result(60) for done in [pool.submit(run, work) for work in works]]
+        return [done.result() for done in [pool.submit(run, work) for work in works]]
 
 
 def work(member: Membership, job: Job, deed: ConcurrentCharge) -> Callable[[], None]:

@@ -28,7 +28,7 @@ def test_no_charge_is_admitted_after_the_rule_was_written(mira, thea, priya, vid
     start = Barrier(CHARGES + 1)
 
     def charge(intent):
-        start.wait(10)
+        start.wait(120)
         try:
             return charge_within_budget(priya, intent)
         except SecondPersonRequired:
@@ -37,7 +37,7 @@ def test_no_charge_is_admitted_after_the_rule_was_written(mira, thea, priya, vid
             connection.close()
 
     def set_rule():
-        start.wait(10)
+        start.wait(120)
         try:
             set_second_person_rule(by=thea, above=Decimal(100))
         finally:
@@ -45,8 +45,8 @@ def test_no_charge_is_admitted_after_the_rule_was_written(mira, thea, priya, vid
 
     with ThreadPoolExecutor(CHARGES + 1) as pool:
         sent = [pool.submit(charge, intent) for intent in intents]
-        pool.submit(set_rule).result(60)
-        admitted = [work.result(60) for work in sent]
+        pool.submit(set_rule).result()
+        admitted = [work.result() for work in sent]
     # The chain of the audit log is the order in which the transactions were committed.
     actions = list(AuditEvent.objects.order_by("position").values_list("action", flat=True))
     after_rule = actions[actions.index(AuditAction.SECOND_PERSON_CHANGE) + 1 :]
@@ -68,7 +68,7 @@ def test_a_charge_in_its_transaction_keeps_the_rule_from_changing(
         return admit(*args, **kwargs)
 
     def set_rule():
-        locked.wait(10)
+        locked.wait(120)
         try:
             with transaction.atomic():
                 set_second_person_rule(by=thea, above=Decimal(100))

@@ -31,7 +31,7 @@ def run_at_once(works: Sequence[Callable[[], object]]) -> None:
     start = Barrier(len(works))
 
     def run(work: Callable[[], object]) -> None:
-        start.wait(10)
+        start.wait(120)
         try:
             with suppress(Refusal, PermissionDenied, Membership.DoesNotExist):
                 work()
@@ -40,7 +40,7 @@ def run_at_once(works: Sequence[Callable[[], object]]) -> None:
 
     with ThreadPoolExecutor(len(works)) as pool:
         for done in [pool.submit(run, work) for work in works]:
-            done.result(60)
+            done.result()
 
 
 def owners_of(member: Membership) -> int:

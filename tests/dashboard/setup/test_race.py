@@ -19,7 +19,7 @@ def test_the_second_of_two_strangers_is_refused(code):
     start = Barrier(2)
 
     def become_owner(name):
-        start.wait(10)
+        start.wait(120)
         try:
             entered = FirstOwner(code, f"Team of {name}", "UTC", name, f"{name}@race.example")
             create_first_owner(entered, "four words in a row")

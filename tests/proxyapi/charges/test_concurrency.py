@@ -39,7 +39,7 @@ def together(deeds: Iterable[Callable[[], object]]) -> None:
     start = Barrier(len(listed))
 
     def run(deed: Callable[[], object]) -> None:
-        start.wait(10)
+        start.wait(120)
         try:
             with suppress(Refusal):
                 deed()
@@ -48,7 +48,7 @@ def together(deeds: Iterable[Callable[[], object]]) -> None:
 
     with ThreadPoolExecutor(len(listed)) as pool:
         for done in [pool.submit(run, deed) for deed in listed]:
-            done.result(60)
+            done.result()
 
 
 def intent(job: Job, nonce: uuid.UUID, hold: int = 106) -> ChargeIntent:
@@ -87,7 +87,7 @@ def test_a_press_that_waits_for_an_edit_is_refused_after_it(job: Job) -> None:
             pressed = pool.submit(press)
             while not has_waiting_locks() and not pressed.done():
                 pass
-        pressed.result(60)
+        pressed.result()
     assert refused
     assert not Charge.objects.exists()
 

@@ -28,7 +28,7 @@ def at_once(work: Callable[[], Any], times: int = TICKS) -> list[Any]:
 
     def one(_: int) -> Any:
         try:
-            start.wait(20)
+            start.wait(120)
             return work()
         finally:
             connections.close_all()

@@ -33,7 +33,7 @@ def at_once(work: Callable[[], None]) -> list[str]:
     start = Barrier(MANY)
 
     def run(_: int) -> str:
-        start.wait(10)
+        start.wait(120)
         try:
             work()
         except AlreadyInProgress as refusal:

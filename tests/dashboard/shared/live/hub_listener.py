@@ -15,8 +15,6 @@ from dashboard.shared.live.event_stream import LiveHub
 from dashboard.shared.live.stream_sessions import StreamSession, StreamTicket
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
 
-MESSAGE_TIMEOUT_S = 5  # seconds; a generous end for what takes milliseconds
-
 
 def announce(tenant: UUID, event: EventType, id: UUID) -> None:
     with redis.Redis.from_url(settings.REDIS_URL) as client:
@@ -44,7 +42,7 @@ class RecordedPage:
 
 
 async def next_message(page: RecordedPage) -> str:
-    return (await asyncio.wait_for(page.messages.get(), MESSAGE_TIMEOUT_S)).decode()
+    return (await page.messages.get()).decode()
 
 
 def stream_ticket(session: StreamSession, job_id: UUID | None = None) -> StreamTicket:
