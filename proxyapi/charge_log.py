@@ -14,6 +14,7 @@ import json
 import logging
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date, timedelta
 from enum import StrEnum
@@ -31,8 +32,21 @@ from proxyapi.redis_client import connect_redis
 RETENTION_DAYS = 14
 REDIS_TTL_S = 86_400
 NEWEST_KEY = "reelroom:charge-log:newest"
+UNWRITABLE_KEY = "reelroom:charge-log:unwritable"
+UNWRITABLE_TTL_S = 300  # seconds; a held charge tries again every few seconds
 RECORD_KEY_PREFIX = "reelroom:charge-log:record"
 log = logging.getLogger(__name__)
+
+
+class ChargeLogUnwritable(RateLimiterUnavailable):
+    """The disk of the charge log is full or away: a restored database would send again."""
+
+    @property
+    def user_message(self) -> str:
+        return (
+            "Nothing was sent. The disk of the charge log cannot be written. It is sent as soon as "
+            "the operator of this installation has made room."
+        )
 
 
 class ChargeLogKind(StrEnum):
@@ -75,7 +89,8 @@ def append_request_record(record: ChargeLogRecord) -> bool:
     """Record a request just before it is sent. Return False if the same attempt is already
     recorded: it was sent, and the database has forgotten it.
 
-    Raises `RateLimiterUnavailable` if Redis does not answer: nothing may be sent then.
+    Raises `RateLimiterUnavailable` if Redis does not answer and `ChargeLogUnwritable` if the file
+    cannot be written: nothing may be sent then.
     """
     try:
         with connect_redis().pipeline(transaction=True) as pipeline:
@@ -84,8 +99,8 @@ def append_request_record(record: ChargeLogRecord) -> bool:
             is_new = bool(pipeline.execute()[0])
     except redis.RedisError:
         raise RateLimiterUnavailable(1.0) from None
-    if is_new:
-        _append_to_file(record)
+    if is_new and not _append_to_file(record):
+        raise ChargeLogUnwritable(1.0)
     return is_new
 
 
@@ -155,9 +170,15 @@ def _redis_key(record: ChargeLogRecord) -> str:
     return f"{RECORD_KEY_PREFIX}:{record.key}"
 
 
-def _append_to_file(record: ChargeLogRecord) -> None:
-    """Write one line in a single write and sync it, so that lines of several processes do not
-    mix."""
+def is_unwritable() -> bool:
+    """Whether the last record, of the last minutes, could not be written to disk. Asked of Redis:
+    the process that asks may have another disk. Raises `redis.RedisError`."""
+    return bool(connect_redis().exists(UNWRITABLE_KEY))
+
+
+def _append_to_file(record: ChargeLogRecord) -> bool:
+    """Write one line in a single write and sync it, so that lines of several processes do not mix.
+    Return False if that failed."""
     folder: Path = settings.CHARGE_LOG_DIR
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -170,6 +191,12 @@ def _append_to_file(record: ChargeLogRecord) -> None:
             os.close(file)
     except OSError as error:
         log.error("the charge log cannot be written to disk: %s", error.strerror)
+        with suppress(redis.RedisError):
+            connect_redis().set(UNWRITABLE_KEY, 1, ex=UNWRITABLE_TTL_S)
+        return False
+    with suppress(redis.RedisError):
+        connect_redis().delete(UNWRITABLE_KEY)
+    return True
 
 
 def _log_files() -> list[Path]:

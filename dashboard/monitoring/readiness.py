@@ -13,12 +13,14 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from dashboard.maintenance import migration_executor
-from proxyapi import redis_client
+from proxyapi import charge_log, redis_client
 from proxyapi.credentials import encryption
+from proxyapi.models import Charge, ChargeState
 from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY
 
 MIN_FREE_DISK_BYTES = 16 * 1024**2  # on the disk of SQLite's file, for its journal as well
 SLOW_WORKER_TIMEOUT = timedelta(minutes=2)
+CHARGE_PICKUP_TIMEOUT = timedelta(seconds=45)  # the sweep finds each due charge within 30 s
 _migrated = False
 
 
@@ -32,6 +34,8 @@ def find_missing_requirements() -> dict[str, str]:
         "keys": check_token_encryption,
         "worker": check_worker,
         "slow worker": check_slow_worker,
+        "charges": check_charges,
+        "charge log": check_charge_log,
     }
     results = {name: check() for name, check in checks.items()}
     return {name: sentence for name, sentence in results.items() if sentence}
@@ -105,3 +109,30 @@ def check_slow_worker() -> str:
     ):
         return ""
     return "No worker has run a slow task (ledgers, deliveries) in the last 2 minutes."
+
+
+def check_charges() -> str:
+    """A held charge that no worker has tried: all of them wait for answers. One that was tried and
+    is postponed has a reason."""
+    now = timezone.now()
+    untried = Charge.objects.filter(
+        state=ChargeState.HELD, reason="", held_at__lt=now - CHARGE_PICKUP_TIMEOUT
+    )
+    try:
+        held_at = untried.order_by("held_at").values_list("held_at", flat=True).first()
+    except DatabaseError:
+        return ""  # `check_database` or `check_migrations` reports it
+    if held_at is None:
+        return ""
+    seconds = int((now - held_at).total_seconds())
+    return f"A charge has waited {seconds} s for a worker to send it."
+
+
+def check_charge_log() -> str:
+    try:
+        is_unwritable = charge_log.is_unwritable()
+    except redis.RedisError:
+        return ""  # `check_redis` reports it
+    if not is_unwritable:
+        return ""
+    return "The charge log cannot be written to its disk. No charge is sent until it can."

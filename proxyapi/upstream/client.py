@@ -20,6 +20,7 @@ from typing import Any, Self, cast
 import httpx
 
 from proxyapi.upstream import envelope
+from proxyapi.upstream.deadline import DeadlineTransport, call_deadline
 from proxyapi.upstream.endpoint import MAX_UPLOAD_S, Endpoint, RetryPolicy
 from proxyapi.upstream.envelope import FormFields, PathParams, QueryParams, UploadFiles
 from proxyapi.upstream.reply import Reply
@@ -120,13 +121,14 @@ class UpstreamClient:
     def _execute(self, exchange: Exchange, http: httpx.Client, request: httpx.Request) -> None:
         # A separate step, so that an error is raised where no variable holds a part of the answer.
         try:
-            response = http.send(request, stream=True)
-            try:
-                exchange.on_response(response)
-                for chunk in cast(httpx.SyncByteStream, response.stream):
-                    exchange.on_chunk(chunk)
-            finally:
-                response.close()
+            with call_deadline(exchange.until):
+                response = http.send(request, stream=True)
+                try:
+                    exchange.on_response(response)
+                    for chunk in cast(httpx.SyncByteStream, response.stream):
+                        exchange.on_chunk(chunk)
+                finally:
+                    response.close()
         except Exception as error:
             exchange.on_error(error)
 
@@ -148,9 +150,7 @@ class UpstreamClient:
 
 def _make_http_client(transport: httpx.BaseTransport | None, limits: httpx.Limits) -> httpx.Client:
     return httpx.Client(
-        transport=transport,
-        verify=shared_ssl_context(),
-        limits=limits,
+        transport=transport or DeadlineTransport(shared_ssl_context(), limits),
         cookies=_no_cookies(),
         trust_env=False,
     )

@@ -21,8 +21,8 @@ from proxyapi.upstream.errors import ErrorDetails, ResponseLost, UpstreamError
 from proxyapi.upstream.reply import Reply
 from proxyapi.upstream.secret import Secret
 
-# Seconds in addition to the read timeout, for the pool (5) and the connection (5)
-CONNECT_GRACE_S = 10.0
+# Seconds in addition to the documented time, for the connection
+CONNECT_GRACE_S = 4.0
 
 
 class Exchange:
@@ -32,7 +32,7 @@ class Exchange:
         self._operation = operation
         self._token = token
         # The timeout for the answer begins after a form's files were sent, which may take long.
-        self._until = time.monotonic() + operation.max_duration_s + CONNECT_GRACE_S
+        self.until = time.monotonic() + operation.max_duration_s + CONNECT_GRACE_S
         self._status: int | None = None
         self._headers: dict[str, str] = {}
         self._body = bytearray()
@@ -51,7 +51,7 @@ class Exchange:
         """Add a part of the body. The transport's timeout applies to each part; this bounds the
         total."""
         self._body += chunk
-        if len(self._body) > response_parsing.MAX_BODY_BYTES or time.monotonic() > self._until:
+        if len(self._body) > response_parsing.MAX_BODY_BYTES or time.monotonic() > self.until:
             raise response_parsing.UnreadableBody
 
     def on_error(self, error: Exception) -> None:

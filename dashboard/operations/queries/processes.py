@@ -83,6 +83,10 @@ def iter_worker_states(reading: RedisReading | None) -> Iterator[ProcessState]:
     state = "failed" if problem else "completed"
     text = problem or "Ledgers, deliveries and long searches"
     yield ProcessState("Slow worker", state, "silent" if problem else "answers", text)
+    if problem := readiness.check_charges():
+        yield ProcessState("Charges", "failed", "not sent", problem)
+    if problem := readiness.check_charge_log():
+        yield ProcessState("Charge log", "failed", "not written", problem)
 
 
 def queue_text(queues: dict[str, int]) -> str:

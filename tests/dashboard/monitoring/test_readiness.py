@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import timedelta
 
 import pytest
 import redis
@@ -11,8 +12,10 @@ from django.utils import timezone
 
 from dashboard.maintenance import migration_executor
 from dashboard.monitoring import readiness
-from proxyapi import redis_client
+from proxyapi import charge_log, redis_client
+from proxyapi.models import ChargeState
 from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY, answer_slow_ping, tick
+from tests.factories import ChargeFactory
 from tests.settings import ON_POSTGRES
 
 pytestmark = pytest.mark.django_db
@@ -107,3 +110,26 @@ def test_a_slow_worker_has_its_time_to_answer(client):
     tick()
 
     assert client.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("seconds", "reason", "missing"),
+    [
+        (30, "", []),
+        (60, "", ["charges"]),
+        (60, "The rate limit is used up.", []),
+    ],
+)
+def test_readyz_names_a_charge_that_no_worker_tries_to_send(client, seconds, reason, missing):
+    alive()
+    held_at = timezone.now() - timedelta(seconds=seconds)
+    ChargeFactory(state=ChargeState.HELD, held_at=held_at, reason=reason)
+
+    assert list(client.get("/readyz").json()["missing"]) == missing
+
+
+def test_readyz_names_a_charge_log_that_cannot_be_written(client):
+    alive()
+    redis_client.connect_redis().set(charge_log.UNWRITABLE_KEY, 1)
+
+    assert list(client.get("/readyz").json()["missing"]) == ["charge log"]
