@@ -254,9 +254,10 @@ def learn_limits_from_error(token: Token, error: errors.UpstreamError) -> None:
 
 def learn_from_error(token: Token, error: errors.UpstreamError) -> None:
     learn_limits_from_error(token, error)
-    if isinstance(error, errors.Unauthorized):
+    is_charge = error.operation is not None and error.operation.charging
+    if isinstance(error, errors.Unauthorized) and not is_charge:  # of a charge a free read decides
         change_token_state(token, TokenState.REVOKED)
-    elif isinstance(error, PLAN_ERRORS):
+    elif isinstance(error, PLAN_ERRORS) and error.outcome is errors.ErrorOutcome.REFUSED:
         mark_plan_lapsed(token, error)
         change_token_state(token, TokenState.PAUSED)
 

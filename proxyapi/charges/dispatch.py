@@ -1,8 +1,10 @@
 """Dispatch: claim a held charge, send it at most once, and apply the answer.
 
-The claim is one conditional update, so a task that runs twice sends once. Only a request that
-provably did not start (no connection, 429) returns the charge to `held`; after a lost answer it is
-`unknown` and never sent again. Calls can take minutes, so workers make them, never a web request.
+The claim is one conditional update, so a task that runs twice sends once. Only a request for which
+no connection was made returns the charge to `held`. Whatever else does not prove that nothing was
+charged makes it `unknown`, also a 429: it is sent again only from there
+(`transitions.end_without_evidence`), once resource and ledger were read and show nothing. Calls can
+take minutes, so workers make them, never a web request.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import calls, failpoints
+from proxyapi import calls, failpoints, ledger
 from proxyapi.charges import evidence, job_effects, log_records, recovery, timeouts, transitions
 from proxyapi.charges.admission import cancel_held_charge
 from proxyapi.charges.charge_stop import charge_stop_sentence
@@ -38,7 +40,6 @@ from proxyapi.upstream import errors
 from proxyapi.upstream.envelope import UploadFiles
 
 PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a permit; longer waits postpone the row
-GIVE_UP_AFTER = timedelta(minutes=15)
 RATE_LIMIT_USED_UP = "The rate limit of this minute is used up. It is sent next."
 STORED_FILES_UNREADABLE = (
     "A file of this request can no longer be decrypted. Remove it and add it again. Nothing was "
@@ -48,6 +49,11 @@ SCRAPING_POOL_FULL = (
     "The service is reading pages for others right now: it shares one reading queue between all "
     "its customers. It is sent again by itself, until {until:%H:%M} UTC. You can leave this page."
 )
+RATE_LIMITED = (
+    "The service has received too many requests. It is sent again by itself, until {until:%H:%M} "
+    "UTC."
+)
+CHECKED_FIRST = "First it is checked that this request was not charged."
 
 
 class StoredFilesUnreadable(errors.UnsendableRequest):
@@ -72,8 +78,7 @@ def dispatch_charge(charge_id: UUID) -> None:
     if sentence := charge_stop_sentence(charge.tenant):
         cancel_held_charge(charge, sentence)
         return
-    if timezone.now() - (charge.held_at or charge.created_at) > GIVE_UP_AFTER:
-        # Whatever delayed it, people no longer expect it to be sent.
+    if timezone.now() > transitions.give_up_at(charge):
         transitions.give_up_unsent(charge)
         return
     if not charge.account.is_of_current_upstream:
@@ -81,7 +86,7 @@ def dispatch_charge(charge_id: UUID) -> None:
         return
     try:
         record = sync_before_send(charge)
-        if end_if_already_started(charge, record):
+        if doubt_if_carried_out(charge, record) or end_if_already_started(charge, record):
             return
         if charge.job:
             KINDS[charge.job.kind].check_before_send(charge, record)
@@ -111,6 +116,17 @@ def sync_before_send(charge: Charge) -> dict[str, Any]:
     return record if is_complete else evidence.fetch_evidence(charge, Priority.PERSON)
 
 
+def doubt_if_carried_out(charge: Charge, record: dict[str, Any]) -> bool:
+    """Before a second sending: return a charge to `unknown` whose first attempt shows after all."""
+    if charge.sent_at is None or not (
+        evidence.proves_executed(charge, record) or ledger.has_possible_debit(charge)
+    ):
+        return False
+    if Charge.objects.transition(charge, ChargeState.UNKNOWN, due_at=timezone.now(), reason=""):
+        job_effects.publish_charge_events(charge)
+    return True
+
+
 def end_if_already_started(charge: Charge, record: dict[str, Any]) -> bool:
     """Release a charge whose video the service is rendering or has rendered: sending would pay
     again. The job is polled instead."""
@@ -129,15 +145,17 @@ def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
     """Move the charge to `sending`, durably: after a power failure it must not be found held and be
     sent again. The claim fails if another token has taken over the charge, or if all charges were
     stopped."""
-    now, was_delayed = timezone.now(), bool(charge.reason)
+    now, was_delayed, first = timezone.now(), bool(charge.reason), charge.sent_at
     with durable_commits():
         allowed = Charge.objects.filter(tenant__charges_stopped_at=None, tenant__suspended_at=None)
         is_claimed = allowed.filter(token=charge.token).transition(
             charge,
             ChargeState.SENDING,
-            before=before,
+            before=charge.before if first else before,
+            first_sent_at=charge.first_sent_at or first,
             attempts=charge.attempts + 1,
             reason="",
+            lost_at=None,
             sent_at=now,
             heartbeat_at=now,
             due_at=now + timeouts.heartbeat_timeout(),
@@ -177,16 +195,40 @@ def send_charging_request(charge: Charge, grant: Permit) -> None:
         transitions.mark_refused(charge, error)
     except errors.UpstreamError as error:
         failpoints.hit_failpoint("answered")
-        if error.outcome is errors.ErrorOutcome.NOT_SENT:
-            requeue_unsent(charge, error)
-        elif error.outcome is errors.ErrorOutcome.REFUSED:
-            transitions.mark_refused(charge, error)
-        else:
-            transitions.mark_unknown(charge, error)
+        apply_error(charge, error)
     else:
         failpoints.hit_failpoint("answered")
         log_records.log_charge_reply(charge, reply)
         transitions.apply_reply(charge, reply)
+
+
+def confirm_token_refusal(charge: Charge, error: errors.Unauthorized) -> None:
+    """A 401 is evidence only if a free read with the same token gets one, too: that read marks the
+    token as revoked."""
+    try:
+        calls.call_upstream(charge.token, "me.get", Priority.PERSON, patience=PERMIT_TIMEOUT_S)
+    except errors.Unauthorized:
+        return
+    except (errors.UpstreamError, RateLimitExhausted):
+        pass  # not known either
+    error.is_documented = False
+
+
+def apply_error(charge: Charge, error: errors.UpstreamError) -> None:
+    """Apply an answer outside 2xx, or a lost one, by what it proves (`error.outcome`)."""
+    if isinstance(error, errors.Unauthorized):
+        confirm_token_refusal(charge, error)
+    if error.outcome is errors.ErrorOutcome.NOT_SENT:
+        requeue_unsent(charge, error)
+    elif error.outcome is errors.ErrorOutcome.REFUSED:
+        transitions.mark_refused(charge, error)
+    else:
+        sentence = error.user_message
+        if isinstance(error, errors.RateLimited) and error.asks_to_retry:
+            sentence = f"{delay_reason(charge, error)} {CHECKED_FIRST}"
+        if isinstance(error, errors.ResourceBusy):
+            sentence += job_effects.adopt_busy_job(charge)
+        transitions.mark_unknown(charge, error, sentence)
 
 
 def is_claim_current(charge: Charge) -> bool:
@@ -241,8 +283,9 @@ def stored_files_to_send(charge: Charge) -> UploadFiles:
 
 
 def requeue_unsent(charge: Charge, error: Exception) -> None:
-    """The request provably did not start: return the charge to `held`."""
-    if Charge.objects.transition(charge, ChargeState.HELD, due_at=next_attempt_at(charge, error)):
+    """No connection was made: return the charge to `held`, as it was before this attempt."""
+    fields = {"due_at": next_attempt_at(charge, error), "sent_at": charge.first_sent_at}
+    if Charge.objects.transition(charge, ChargeState.HELD, **fields):
         transitions.mark_delayed(charge, delay_reason(charge, error))
 
 
@@ -258,16 +301,18 @@ def delay_reason(charge: Charge, error: Exception) -> str:
     is_pool_full = isinstance(error, RatePoolExhausted) or (
         isinstance(error, errors.RateLimited) and not error.is_token_wide
     )
+    until = transitions.give_up_at(charge)
     if is_pool_full and get_operation(charge.operation).rate_pool == RatePool.SCRAPING:
-        until = (charge.held_at or charge.created_at) + GIVE_UP_AFTER
         return SCRAPING_POOL_FULL.format(until=until)
+    if isinstance(error, errors.RateLimited):
+        return RATE_LIMITED.format(until=until)
     return getattr(error, "user_message", "") or RATE_LIMIT_USED_UP
 
 
 def next_attempt_at(charge: Charge, error: Exception) -> datetime:
     """When to try again, or when the charge is given up, whichever is earlier."""
-    given_up_at = (charge.held_at or charge.created_at) + GIVE_UP_AFTER
-    return min(timezone.now() + retry_delay(error), given_up_at + timedelta(seconds=1))
+    given_up_at = transitions.give_up_at(charge) + timedelta(seconds=1)
+    return min(timezone.now() + retry_delay(error), given_up_at)
 
 
 def retry_delay(error: Exception) -> timedelta:

@@ -25,12 +25,12 @@ from proxyapi.operations import (
     get_operation,
 )
 from proxyapi.polling import FIRST_POLL_DELAY, part_reads
-from proxyapi.upstream import errors
 
 MAYBE_LOST_RENDER_SENTENCE = (
     " It may be the render whose response was lost at {time:%H:%M} UTC. Its status is now checked."
 )
 NOW_POLLED_SENTENCE = " Its status is now checked."
+ALREADY_RENDERING_SENTENCE = "The service is already processing this video. Nothing was charged."
 ALREADY_ENDED_SENTENCES: Mapping[JobState | None, str] = {
     JobState.COMPLETED: "The service has already rendered this video. Nothing was charged.",
     JobState.FAILED: "The service has already tried to render this video. Nothing was charged.",
@@ -191,6 +191,7 @@ def mark_script_unread(charge: Charge) -> None:
     draft.save()
 
 
+@transaction.atomic
 def adopt_busy_job(charge: Charge) -> str:
     """Poll a job that the upstream already works on. Return a sentence to append to the reason."""
     return begin_job_polling(charge, StatusReading(JobState.RUNNING, "rendering"))
@@ -200,7 +201,7 @@ def adopt_started_job(charge: Charge, reading: StatusReading) -> str:
     """Poll a job whose resource shows that it was started or is finished. Return the sentence for
     people."""
     return ALREADY_ENDED_SENTENCES.get(
-        reading.state, errors.ResourceBusy.sentence
+        reading.state, ALREADY_RENDERING_SENTENCE
     ) + begin_job_polling(charge, reading)
 
 

@@ -1,8 +1,9 @@
-"""Late debits: charges that were assumed uncharged and took credits after all.
+"""Late debits: charges that counted as not charged and took credits after all.
 
-A request can reach the service after we stopped waiting for it. An unmatched API debit of the same
-price within an hour of giving up is probably the charge's own. It is then counted: the debit gets
-its charge, the charge its cost, and the result is applied to the video.
+A request can reach the service after we stopped waiting for it, and can be carried out although the
+answer refused it. An unmatched API debit of the same price within an hour of giving up, or within
+two minutes of the refusal, is probably the charge's own. It is then counted: the debit gets its
+charge, the charge its cost, and the result is applied to the video.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ LATE_DEBIT_REASON = (
 
 
 def charges_with_late_debit(account_id: UUID) -> list[UUID]:
-    """Return ids of the account's assumed-uncharged charges that may have a debit now. Reads the
-    database only."""
+    """Return ids of the account's charges that were sent, count as not charged and may have a debit
+    now. Reads the database only."""
     since = timezone.now() - LATE_DEBIT_SEARCH_WINDOW
-    charges = Charge.objects.assumed_uncharged().filter(account=account_id, sent_at__gte=since)
+    charges = Charge.objects.refused_after_sending().filter(account=account_id, sent_at__gte=since)
     ordered = charges.select_related("account").order_by("sent_at")
     return [charge.pk for charge in ordered if ledger.find_late_debit(charge, is_done=True)]
 
 
 def reconcile_late_debit(charge: Charge) -> None:
-    """Match an assumed-uncharged charge with its debit, if there is one.
+    """Match a charge that counts as not charged with its debit, if there is one.
 
     Does nothing if the resource cannot be read now; the next ledger sync tries again.
     """
@@ -61,7 +62,7 @@ def match_late_debit(charge: Charge, record: UpstreamRecord | None) -> None:
     """
     transitions.lock_charge_account(charge)
     charge.reload()
-    if not charge.is_assumed_uncharged:
+    if not charge.may_be_charged_late:
         return
     matched = ledger.match_entries(charge.account)  # other charges are matched first
     is_done = record is not None and evidence.proves_executed(charge, record)

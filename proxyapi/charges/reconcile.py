@@ -27,25 +27,21 @@ from proxyapi.charges.job_effects import publish_charge_events
 from proxyapi.charges.quarantine import QUARANTINED, quarantine_failing_charge
 from proxyapi.kinds import UpstreamRecord
 from proxyapi.models import Charge, ChargeState, LedgerEntry
-from proxyapi.models.account import amount_text
-from proxyapi.models.charge import NEVER_CHARGED_CODE
 from proxyapi.polling import circuit_breaker, clock_rollback
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
 
-NEVER_CHARGED_REASON = "It was never charged. The {hold} cr held are released. You can try again."
-
 
 @quarantine_failing_charge
 def reconcile_charge(charge_id: UUID) -> None:
-    """Settle one unknown charge, one left in `sending` by a dead worker, or one that was assumed
-    uncharged and may have a debit now."""
+    """Settle one unknown charge, one left in `sending` by a dead worker, or one that counts as not
+    charged and may have a debit now."""
     charge = Charge.objects.get_with_relations(charge_id)
     if charge.state == ChargeState.SENDING and is_sender_dead(charge):
         transitions.mark_unknown(charge, None)
     if not charge.account.is_of_current_upstream:
         return
-    if charge.is_assumed_uncharged:
+    if charge.may_be_charged_late:
         late_debits.reconcile_late_debit(charge)
     if charge.state != ChargeState.UNKNOWN:
         return
@@ -116,12 +112,7 @@ def decide_charge(
         and is_shown
         and not (done or is_sender_alive(charge) or ledger.has_possible_debit(charge))
     ):
-        transitions.release_hold(
-            charge,
-            NEVER_CHARGED_REASON.format(hold=amount_text(charge.hold)),
-            None,
-            NEVER_CHARGED_CODE,
-        )
+        transitions.end_without_evidence(charge)
 
 
 def settle_by_debit(charge: Charge, debit: LedgerEntry, record: UpstreamRecord) -> None:

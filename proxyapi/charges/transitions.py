@@ -14,13 +14,20 @@ from proxyapi.charges import evidence, job_effects, log_records, timeouts
 from proxyapi.charges.job_effects import apply_result, publish_charge_events
 from proxyapi.models import Account, Charge, ChargeState, Job, JobState
 from proxyapi.models.account import amount_text
-from proxyapi.models.charge import CHARGED_LATE_CODE, HOLDING_STATES, UNDECIDED_STATES
+from proxyapi.models.charge import (
+    CHARGED_LATE_CODE,
+    CHECKED_BEFORE_RETRY_CODE,
+    HOLDING_STATES,
+    NEVER_CHARGED_CODE,
+    UNDECIDED_STATES,
+)
 from proxyapi.operations import REFUNDABLE_OPERATIONS
 from proxyapi.rollups import price_counts
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Reply
 
 RECONCILE_AFTER = timedelta(seconds=5)
+GIVE_UP_AFTER = timedelta(minutes=15)
 COST_PENDING_REASON = "It was done. Its cost is read from the ledger."
 PRICE_DIFFERS_REASON = "The price was {price} cr; the actual cost was {cost} cr."
 ANSWERED_AFTER_END_REASON = (
@@ -28,6 +35,10 @@ ANSWERED_AFTER_END_REASON = (
 )
 LATE_REPLY_REASON = (
     "It was reported as not charged, but the service responded later: it cost {cost} cr."
+)
+NEVER_CHARGED_REASON = "It was never charged. The {hold} cr held are released. You can try again."
+SENT_AGAIN_REASON = (
+    "The service had received too many requests. Nothing was charged. It is sent again."
 )
 REPEATED_SENTENCE = " It was done again at {time:%H:%M} UTC, which is a separate charge."
 PRICE_DIFFERS = "PRICE-DIFFERS"
@@ -147,8 +158,33 @@ def give_up_unsent(charge: Charge) -> None:
     release_hold(charge, sentence, None)
 
 
+@transaction.atomic
+def end_without_evidence(charge: Charge) -> None:
+    """Neither the resource nor the ledger shows the charge: send it again if the service asked for
+    that, the only way in which anything is sent twice; otherwise release it. `before` and the time
+    of the first sending are kept for good, as evidence of both."""
+    now = timezone.now()
+    if charge.is_checked_before_retry and now < give_up_at(charge):
+        Charge.objects.transition(
+            charge, ChargeState.HELD, due_at=now, reason=SENT_AGAIN_REASON, code="", status=None
+        )
+        publish_charge_events(charge)
+        return
+    sentence = NEVER_CHARGED_REASON.format(hold=amount_text(charge.hold))
+    cause, is_answered, advice = charge.reason.partition(errors.CHARGE_CHECKED)
+    if is_answered and not charge.is_checked_before_retry:
+        sentence = f"{cause}{sentence}{advice}"
+    release_hold(charge, sentence, None, NEVER_CHARGED_CODE)
+
+
+def give_up_at(charge: Charge) -> datetime:
+    """Whatever delayed it, people no longer expect it to be sent."""
+    return (charge.held_at or charge.created_at) + GIVE_UP_AFTER
+
+
 def release_hold(charge: Charge, sentence: str, error: Exception | None, code: str = "") -> None:
     """End the charge as refused and release its credits; `sentence` is kept as the reason."""
+    is_unsent = getattr(error, "outcome", None) is errors.ErrorOutcome.NOT_SENT
     moved = Charge.objects.transition(
         charge,
         ChargeState.REFUSED,
@@ -156,6 +192,7 @@ def release_hold(charge: Charge, sentence: str, error: Exception | None, code: s
         code=getattr(error, "code", code)[:60],
         reason=sentence,
         settled_at=timezone.now(),
+        sent_at=charge.first_sent_at if is_unsent else charge.sent_at,
     )
     if moved:
         finish_charge(charge)
@@ -176,14 +213,17 @@ def mark_unknown(charge: Charge, error: errors.UpstreamError | None, sentence: s
     With neither error nor sentence the sender is assumed dead; otherwise the sender itself reports
     the loss.
     """
-    lost_at = timezone.now() if sentence else timeouts.latest_completion(charge)
+    is_rate_limited = isinstance(error, errors.RateLimited) and error.asks_to_retry
+    is_complete = is_rate_limited or (error is None and bool(sentence))
+    lost_at = timezone.now() if is_complete else timeouts.latest_completion(charge)
+    code = error.code[:60] if error else ""
     ended_by = {"heartbeat_at": None} if error or sentence else {}
     moved = Charge.objects.transition(
         charge,
         ChargeState.UNKNOWN,
         status=error.status if error else None,
-        code=error.code[:60] if error else "",
-        reason=error.user_message if error else sentence,
+        code=CHECKED_BEFORE_RETRY_CODE if is_rate_limited else code,
+        reason=sentence or (error.user_message if error else ""),
         lost_at=lost_at,
         due_at=timezone.now() + min(RECONCILE_AFTER, timeouts.retry_interval()),
         **ended_by,

@@ -117,14 +117,16 @@ def may_have_missed_debit(ledger: LedgerMirror) -> bool:
 def recent_candidates_without_debit(ledger: LedgerMirror) -> list[MatchCandidate]:
     charges, now = Charge.objects.filter(account_id=ledger.pk), timezone.now()
     # A call that may take minutes is not finally given up before its full timeout.
-    lost = charges.filter(state=ChargeState.UNKNOWN, lost_at__gte=now - MATCH_SEARCH_MARGIN)
-    settled = charges.without_debit().filter(settled_at__range=(now - MATCH_SEARCH_MARGIN, now))
-    return [build_match_candidate(charge) for charge in (*settled, *lost)]
+    lately = now - MATCH_SEARCH_MARGIN
+    lost = charges.filter(state=ChargeState.UNKNOWN, lost_at__gte=lately)
+    refused = charges.refused_after_sending().filter(settled_at__range=(lately, now))
+    settled = charges.without_debit().filter(settled_at__range=(lately, now))
+    return [build_match_candidate(charge) for charge in (*settled, *lost, *refused)]
 
 
 def may_be_debit_of(row: LedgerEntry, candidate: MatchCandidate) -> bool:
-    is_lost = candidate.charge.state == ChargeState.UNKNOWN
-    fits = candidate.charge.can_cost(-row.amount) if is_lost else candidate.cost == -row.amount
+    is_charged = candidate.charge.is_charged
+    fits = candidate.cost == -row.amount if is_charged else candidate.charge.can_cost(-row.amount)
     return fits and candidate.accepts_entry(row, WIDEST_WINDOW)
 
 

@@ -237,15 +237,17 @@ def has_possible_debit(charge: Charge, *, by_any_clock: bool = False) -> bool:
 def find_late_debit(
     charge: Charge, reserved_ids: Collection[int] = (), *, is_done: bool
 ) -> LedgerEntry | None:
-    """The debit of a charge that was called uncharged: of exactly its price, or, if its resource
-    shows that it was carried out, of any amount that it can cost.
+    """The debit of a charge that counts as not charged: of exactly its price, or, if its resource
+    shows that it was carried out, of any amount that it can cost. After an answer that refused it
+    only a debit of the next minutes counts.
 
     A debit that another undecided charge may have made is left to it.
     """
+    late = MAX_BOOKING_DELAY if charge.lost_at else MATCH_BOOKING_DELAY
     unreserved = [
         entry
         for entry in api_debits_in_charge_period(
-            mirror_range.get_or_create_ledger(charge.account), charge
+            mirror_range.get_or_create_ledger(charge.account), charge, late
         )
         if is_booked_after_sending(entry, charge) and entry.pk not in reserved_ids
     ]
@@ -266,15 +268,13 @@ def link_late_debit(charge: Charge, entry: LedgerEntry) -> None:
             MatchConfidence.WEAK,
             f"{cost} cr, close to its {amount_text(charge.price)}",
         )
-    prefix = (
-        f"Probably this charge: {amount_reason}, recorded {minutes} min after it was sent. "
-        "Its response was lost, "
-    )
+    why = "Its response was lost" if charge.lost_at else "The response was a refusal"
     link_entry_to_charge(
         entry,
         charge,
         confidence,
-        f"{prefix}and it was reported as not charged before this entry was found.",
+        f"Probably this charge: {amount_reason}, recorded {minutes} min after it was sent. {why}, "
+        "and it was reported as not charged before this entry was found.",
     )
     entry_changes.record_entry_changes(charge.account, [entry.happened_at])
 
@@ -349,8 +349,10 @@ def is_booked_before_sending(entry: LedgerEntry, charge: Charge) -> bool:
 
 
 def charge_sent_at(charge: Charge) -> datetime:
-    return charge.sent_at or charge.created_at
+    """The first sending of a charge that was sent again: a debit may be of either."""
+    return charge.first_sent_at or charge.sent_at or charge.created_at
 
 
 def answer_given_up_at(charge: Charge) -> datetime:
-    return charge.lost_at or charge_sent_at(charge)
+    answered_at = charge.settled_at if charge.state == ChargeState.REFUSED else None
+    return charge.lost_at or answered_at or charge.sent_at or charge.created_at

@@ -3,8 +3,10 @@
     draft → held → sending → confirmed
                            → refused
                            → unknown → matched | refused | written_off
-                           → held, when the request provably did not start
-    refused → matched, when it was called uncharged (`NEVER_CHARGED_CODE`) and its debit came later
+                                     → held, when the service asked to try again (429) and neither
+                                       resource nor ledger shows that it was carried out
+                           → held, when no connection was made
+    refused → matched, when its debit came although it was refused or called uncharged
 
 What was not sent yet may be refused, too (`TRANSITIONS`), and is `unknown` where a restored
 database has forgotten whether it was sent (`charges/recovery.py`).
@@ -55,15 +57,15 @@ CHARGE_TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
     ChargeState.DRAFT: frozenset({ChargeState.HELD, ChargeState.REFUSED}),
     # To unknown only after the database was restored: it may have been sent since.
     ChargeState.HELD: frozenset({ChargeState.SENDING, ChargeState.REFUSED, ChargeState.UNKNOWN}),
-    # Back to held only when the request provably did not start (refused connection, 429).
+    # Back to held only when no connection was made.
     ChargeState.SENDING: frozenset(
         {ChargeState.CONFIRMED, ChargeState.REFUSED, ChargeState.UNKNOWN, ChargeState.HELD}
     ),
     ChargeState.UNKNOWN: frozenset(
-        {ChargeState.MATCHED, ChargeState.REFUSED, ChargeState.WRITTEN_OFF}
+        {ChargeState.MATCHED, ChargeState.REFUSED, ChargeState.WRITTEN_OFF, ChargeState.HELD}
     ),
     ChargeState.CONFIRMED: frozenset(),
-    # Only a charge assumed uncharged, whose request arrived later than expected.
+    # Only a charge that was sent, and has a debit all the same.
     ChargeState.REFUSED: frozenset({ChargeState.MATCHED}),
     ChargeState.MATCHED: frozenset(),
     ChargeState.WRITTEN_OFF: frozenset(),
@@ -74,6 +76,9 @@ CHARGED_STATES = (ChargeState.CONFIRMED, ChargeState.MATCHED)
 NEVER_CHARGED_CODE = "NEVER-CHARGED"  # `code` of a charge without evidence, assumed uncharged
 # `code` of a charge assumed uncharged that cost credits after all
 CHARGED_LATE_CODE = "CHARGED-LATE"
+# `code` of an unknown charge that is sent again if there is no evidence of it. In lower case: no
+# code of an answer is
+CHECKED_BEFORE_RETRY_CODE = "checked-before-retry"
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_CHARGE_CRASHES = 5  # failures in a row
 MAX_CLOCK_SKEW = timedelta(seconds=6)  # five, plus one for the ledger's whole seconds
@@ -131,8 +136,9 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         )
         return lately.filter(booked).exclude(sent_at=since)
 
-    def assumed_uncharged(self) -> Self:
-        return self.filter(state=ChargeState.REFUSED, code=NEVER_CHARGED_CODE)
+    def refused_after_sending(self) -> Self:
+        """Charges whose request reached the service, and which count as not charged."""
+        return self.filter(state=ChargeState.REFUSED, sent_at__isnull=False)
 
     def later_repeats(self, charge: Charge) -> Self:
         """The same operation sent again later, if it took credits or may have."""
@@ -219,7 +225,12 @@ class Charge(models.Model):
     held_at = models.DateTimeField(
         null=True, blank=True, help_text="When its credits were reserved; null for a draft."
     )
-    sent_at = models.DateTimeField(null=True, blank=True)
+    sent_at = models.DateTimeField(
+        null=True, blank=True, help_text="Last sending; null if no request reached the service."
+    )
+    first_sent_at = models.DateTimeField(
+        null=True, blank=True, help_text="First sending, if it was sent again since."
+    )
     heartbeat_at = models.DateTimeField(
         null=True, blank=True, help_text="Last heartbeat of the worker that waits for the answer."
     )
@@ -356,6 +367,16 @@ class Charge(models.Model):
     @property
     def is_open(self) -> bool:
         return self.state in (*HOLDING_STATES, ChargeState.DRAFT)
+
+    @property
+    def may_be_charged_late(self) -> bool:
+        """Whether it counts as not charged although its request reached the service."""
+        return self.state == ChargeState.REFUSED and self.sent_at is not None
+
+    @property
+    def is_checked_before_retry(self) -> bool:
+        """Whether it is sent again once it is known that the first attempt was not charged."""
+        return self.state == ChargeState.UNKNOWN and self.code == CHECKED_BEFORE_RETRY_CODE
 
     @property
     def is_assumed_uncharged(self) -> bool:

@@ -8,10 +8,13 @@ click does. Each earlier charge explains at most one repetition.
 A client that lost its own records sends the same wish on another path: a second draft with the same
 settings, and its script. Charges of one intent (same operation, body and content of the resource)
 on different resources within `same_intent_seconds` are listed apart: people do order alike twice.
+So are equal requests within that time, in `repeated_requests`: something between client and service
+may have answered the first in our place, so that it looks answered here.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import Any
 
@@ -42,6 +45,7 @@ def audit_account(world: World, account: Account) -> dict[str, Any]:
             if it.content_type == "top-up"
         ],
         "double_charges": [describe_charge(it) for it in find_double_charges(world, charges)],
+        "repeated_requests": [describe_charge(it) for it in find_repeats(world, charges)],
         "same_intent": [describe_charge(it) for it in find_same_intent_charges(world, charges)],
     }
 
@@ -56,6 +60,18 @@ def find_double_charges(world: World, charges: list[Charge]) -> list[Charge]:
         if earlier is not None and (soon or not earlier.answered):
             found.append(charge)
         before[charge.feature, charge.request] = charge
+    return found
+
+
+def find_repeats(world: World, charges: list[Charge]) -> list[Charge]:
+    """The later ones of equal requests, whatever was answered."""
+    before: dict[tuple[str, str], float] = {}
+    found = []
+    for charge in charges:
+        key = charge.feature, charge.request
+        if charge.created_at - before.get(key, -math.inf) <= world.settings.same_intent_seconds:
+            found.append(charge)
+        before[key] = charge.created_at
     return found
 
 

@@ -31,8 +31,8 @@ ACCOUNT_UNREADABLE = (
     "The team no longer has a working token for this account, so nothing is read from it."
 )
 PLAN_REQUIRED_MESSAGES = {
-    AccountPlan.TRIAL: errors.PaidSubscriptionRequired.sentence,
-    AccountPlan.NONE: errors.SubscriptionRequired.sentence,
+    AccountPlan.TRIAL: errors.PaidSubscriptionRequired().user_message,
+    AccountPlan.NONE: errors.SubscriptionRequired().user_message,
 }
 
 

@@ -1,7 +1,7 @@
 """Map an answer outside 2xx to an error: by error.code, then by known messages, then by status.
 
-Contract: pure and total: any status and any bytes give an `UpstreamError`. Only a status that
-proves that nothing was done becomes a `Refused`. Spec, "Errors".
+Contract: pure and total: any status and any bytes give an `UpstreamError`. A status of a refusal
+becomes a `Refused`; whether it proves that nothing was charged is `is_documented`. Spec, "Errors".
 """
 
 from __future__ import annotations
@@ -29,6 +29,26 @@ _CLASS_BY_CODE: Mapping[str, type[UpstreamError]] = {
     "REACH-PLAN-LIMIT": errors.PlanLimitReached,
     "REACH-PLAN-STORAGE-LIMIT": errors.PlanLimitReached,
     "REACH-PLAN-PUBLISH-LIMIT": errors.PlanLimitReached,
+}
+
+# The codes that the spec lists for each status; a 422 has a map of fields instead.
+_CODES_BY_STATUS: Mapping[int, frozenset[str]] = {
+    400: frozenset({"GEN-WRONG-ARGS"}),
+    401: frozenset({"GEN-UNAUTHORIZED"}),
+    402: frozenset({"INSUFFICIENT-CREDITS"}),
+    404: frozenset({"GEN-NOT-FOUND"}),
+    403: frozenset(
+        {
+            "GEN-FORBIDDEN",
+            "SUBSCRIPTION-REQUIRED",
+            "PAID-SUBSCRIPTION-REQUIRED",
+            "EMAIL-NOT-VERIFIED",
+            "FEATURE-NOT-ALLOWED",
+            "REACH-PLAN-LIMIT",
+            "REACH-PLAN-STORAGE-LIMIT",
+            "REACH-PLAN-PUBLISH-LIMIT",
+        }
+    ),
 }
 
 # The spec gives the meaning of these messages, not their wording; the first match counts.
@@ -112,16 +132,29 @@ def _parse_error_details(status: int, headers: Mapping[str, str], body: bytes) -
         # HTML from a proxy or a truncated body: the status still counts.
         top = {}
     error = response_parsing.as_mapping(top.get("error"))
+    code = _parse_error_code(error.get("code"))
+    message = _clean_message(top.get("message")) or _clean_message(error.get("message"))
+    fields = _parse_field_errors(top.get("errors")) or _parse_field_errors(error.get("errors"))
     return ErrorDetails(
         status=status,
-        code=_parse_error_code(error.get("code")),
-        message=_clean_message(top.get("message")) or _clean_message(error.get("message")),
-        fields=_parse_field_errors(top.get("errors")) or _parse_field_errors(error.get("errors")),
+        code=code,
+        message=message,
+        fields=fields,
+        is_documented=bool(message)
+        and top.get("status") in (None, status)
+        and _is_documented(status, code, fields),
         required=_find_amount("required", error, top),
         available=_find_amount("available", error, top),
         retry_after=response_parsing.parse_retry_after(headers),
         rate_limit=response_parsing.parse_rate_limit(headers),
     )
+
+
+def _is_documented(status: int, code: str, fields: Mapping[str, Any]) -> bool:
+    """Whether the spec has such an answer; it shows no code of a 422 and none of a 429."""
+    if status == 422:
+        return bool(fields)
+    return status == 429 or code in _CODES_BY_STATUS.get(status, ())
 
 
 def _parse_error_code(value: Any) -> str:

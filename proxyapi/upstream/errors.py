@@ -20,6 +20,9 @@ from proxyapi.upstream.reply import RateLimitStatus
 # What to try next where the spec shows no method, after the one that was refused.
 OTHER_METHODS = {"PUT": "POST", "POST": "PATCH", "PATCH": "PUT"}
 MAX_FIELD_NAME_CHARS = 40  # characters of a field's name in a sentence
+NOTHING_CHARGED = "Nothing was charged."
+CHARGE_CHECKED = "Whether it was charged is being checked."
+LEDGER_READABLE = "The balance and the ledger can still be read."
 
 
 class ErrorOutcome(StrEnum):
@@ -40,6 +43,8 @@ class ErrorDetails:
     available: Decimal | None = None
     retry_after: float | None = None
     rate_limit: RateLimitStatus | None = None
+    # An API answer of the shape and code that the spec has for this status, not just some bytes
+    is_documented: bool = False
 
 
 NO_DETAILS = ErrorDetails()
@@ -65,6 +70,7 @@ class UpstreamError(Exception):
         self.available = details.available
         self.retry_after = details.retry_after
         self.allowance = details.rate_limit
+        self.is_documented = details.is_documented
 
     @property
     def retry_safe(self) -> bool:
@@ -143,11 +149,45 @@ class UnsendableRequest(NotSent):
         return f"{super().__str__()}: {self.reason}"
 
 
-class RateLimited(UpstreamError):
+class Answered(UpstreamError):
+    """An answer outside 2xx. What it proves of a charging call is decided in `outcome` alone: every
+    such answer may come from something between us and a service that did the work."""
+
+    @property
+    def outcome(self) -> ErrorOutcome:  # type: ignore[override]
+        """Whether the work was done: not, unless the call charges and the answer is no proof."""
+        is_charging = self.operation is not None and self.operation.charging
+        return (
+            self.free_outcome if self.proves_no_charge or not is_charging else ErrorOutcome.UNKNOWN
+        )
+
+    @property
+    def proves_no_charge(self) -> bool:
+        return self.is_documented
+
+    free_outcome = ErrorOutcome.REFUSED
+
+    @property
+    def charge_sentence(self) -> str:
+        """What is known of the money, for the end of a sentence about the refusal."""
+        return CHARGE_CHECKED if self.outcome is ErrorOutcome.UNKNOWN else NOTHING_CHARGED
+
+
+class RateLimited(Answered):
     """429. `is_token_wide` distinguishes the token's limit from a limit of this operation alone."""
 
     code = "RATE-LIMITED"
-    outcome = ErrorOutcome.NOT_SENT
+    free_outcome = ErrorOutcome.NOT_SENT
+
+    @property
+    def proves_no_charge(self) -> bool:
+        """Never: a search that was carried out and answered 429 would be paid again and again."""
+        return False
+
+    @property
+    def asks_to_retry(self) -> bool:
+        """Whether it is the service's own 429, which says when to try again."""
+        return self.is_documented and self.retry_after is not None
 
     @property
     def is_token_wide(self) -> bool:
@@ -157,32 +197,36 @@ class RateLimited(UpstreamError):
 
     @property
     def retry_safe(self) -> bool:
-        return True
+        return self.outcome is not ErrorOutcome.UNKNOWN
 
     @property
     def user_message(self) -> str:
-        wait = f" Try again in {self.retry_after:.0f} s." if self.retry_after else ""
-        if self.is_token_wide:
-            return f"The service has received too many requests.{wait} Nothing was charged."
-        return (
-            f"The service has received too many requests of this kind.{wait} Nothing was charged."
-        )
+        kind = "" if self.is_token_wide else " of this kind"
+        is_checked, seconds = self.outcome is ErrorOutcome.UNKNOWN, self.retry_after
+        wait = "" if is_checked or not seconds else f" Try again in {seconds:.0f} s."
+        return f"The service has received too many requests{kind}.{wait} {self.charge_sentence}"
 
 
-class Refused(UpstreamError):
+class Refused(Answered):
+    """A 4xx. `sentence` says what was refused, `advice` what follows after the money."""
+
     code = "REFUSED"
-    outcome = ErrorOutcome.REFUSED
-    sentence = "The service refused this. Nothing was charged."
+    sentence = "The service refused this."
+    advice = ""
+
+    @property
+    def user_message(self) -> str:
+        return " ".join(filter(None, (self.sentence, self.charge_sentence, self.advice)))
 
 
 class BadRequest(Refused):
     code = "GEN-WRONG-ARGS"
-    sentence = "The service did not understand the request. Nothing was charged."
+    sentence = "The service did not understand the request."
 
 
 class Unauthorized(Refused):
     code = "GEN-UNAUTHORIZED"
-    sentence = "The service does not recognize this token. Nothing was charged."
+    sentence = "The service does not recognize this token."
 
 
 class ProxyUnauthorized(Refused):
@@ -190,10 +234,8 @@ class ProxyUnauthorized(Refused):
     7)."""
 
     code = "TURNED-AWAY"
-    sentence = (
-        "A proxy on the way to the service requires its own sign-in (401). Nothing was charged, "
-        "and the token is unchanged."
-    )
+    sentence = "A proxy on the way to the service requires its own sign-in (401)."
+    advice = "The token is unchanged."
 
 
 class InsufficientCredits(Refused):
@@ -202,94 +244,92 @@ class InsufficientCredits(Refused):
     @property
     def user_message(self) -> str:
         if self.required is None or self.available is None:
-            return "The account does not have enough credits. Nothing was charged."
+            return f"The account does not have enough credits. {self.charge_sentence}"
         need, has = (f"{x.normalize():,f}" for x in (self.required, self.available))
-        return f"It needs {need} cr; the account has {has}. Nothing was charged."
+        return f"It needs {need} cr; the account has {has}. {self.charge_sentence}"
 
 
 class Forbidden(Refused):
     code = "GEN-FORBIDDEN"
-    sentence = "The service does not allow this for this account. Nothing was charged."
+    sentence = "The service does not allow this for this account."
 
 
 class SubscriptionRequired(Refused):
     code = "SUBSCRIPTION-REQUIRED"
-    sentence = (
-        "The account has no active plan. Nothing was charged. The balance and the ledger can "
-        "still be read."
-    )
+    sentence = "The account has no active plan."
+    advice = LEDGER_READABLE
 
 
 class PaidSubscriptionRequired(Refused):
     code = "PAID-SUBSCRIPTION-REQUIRED"
-    sentence = (
-        "The service allows its API on paid plans only, not on trials. Nothing was charged. The "
-        "balance and the ledger can still be read."
-    )
+    sentence = "The service allows its API on paid plans only, not on trials."
+    advice = LEDGER_READABLE
 
 
 class EmailNotVerified(Refused):
     code = "EMAIL-NOT-VERIFIED"
-    sentence = (
-        "The account's e-mail address is not verified. Nothing was charged. "
-        "Verify it at the service first."
-    )
+    sentence = "The account's e-mail address is not verified."
+    advice = "Verify it at the service first."
 
 
 class FeatureNotAllowed(Refused):
     code = "FEATURE-NOT-ALLOWED"
-    sentence = "The account's plan does not include this. Nothing was charged."
+    sentence = "The account's plan does not include this."
 
 
 class PlanLimitReached(Refused):
     """`code` names the limit: REACH-PLAN-LIMIT, -STORAGE-LIMIT or -PUBLISH-LIMIT."""
 
     code = "REACH-PLAN-LIMIT"
-    sentence = "A limit of the account's plan is reached. Nothing was charged."
+    sentence = "A limit of the account's plan is reached."
 
 
 class ResourceBusy(Refused):
-    """The cause may be our own render whose answer was lost (pitfall 83)."""
+    """The cause may be our own render whose answer was lost (pitfall 83), or this very request."""
 
     code = "BUSY"
-    sentence = "The service is already processing this video. Nothing was charged."
+    sentence = "The service is already processing this video."
+
+    @property
+    def proves_no_charge(self) -> bool:
+        return False
 
 
 class PreconditionFailed(Refused):
     code = "PRECONDITION"
-    sentence = "Something is missing before this can be rendered. Nothing was charged."
+    sentence = "Something is missing before this can be rendered."
 
 
 class ScriptMissing(PreconditionFailed):
     code = "SCRIPT-MISSING"
-    sentence = "The video has no script yet. Nothing was charged."
+    sentence = "The video has no script yet."
 
 
 class VoiceMissing(PreconditionFailed):
     code = "VOICE-MISSING"
-    sentence = "No voice is chosen yet. Nothing was charged."
+    sentence = "No voice is chosen yet."
 
 
 class VoiceNotFound(PreconditionFailed):
     code = "VOICE-UNKNOWN"
-    sentence = "The service no longer has the chosen voice. Nothing was charged."
+    sentence = "The service no longer has the chosen voice."
 
 
 class NotFound(Refused):
     code = "GEN-NOT-FOUND"
-    sentence = "The service did not find this for this account. Nothing was charged."
+    sentence = "The service did not find this for this account."
 
 
 class MethodNotAllowed(Refused):
     code = "METHOD-NOT-ALLOWED"
-    sentence = "The service does not support this request method. Nothing was charged."
+    sentence = "The service does not support this request method."
 
     @property
     def user_message(self) -> str:
         """Names the setting if the method is a guess of ours (pitfall 91)."""
         row = self.operation
         if row is None or row.method_documented:
-            return self.sentence
+            return super().user_message
         return (
             f"The service does not take {row.method} for {row.name}. Nothing was charged, and "
             f"nothing is lost. Set VIDEO_API_METHODS={row.name}={OTHER_METHODS[row.method]} and "
@@ -299,23 +339,23 @@ class MethodNotAllowed(Refused):
 
 class Conflict(Refused):
     code = "CONFLICT"
-    sentence = "This is not possible in the current state at the service. Nothing was charged."
+    sentence = "This is not possible in the current state at the service."
 
 
 class ValidationFailed(Refused):
     """`fields` holds the upstream's messages by field name."""
 
     code = "INVALID"
-    sentence = "The service does not accept one of the values. Nothing was charged."
+    sentence = "The service does not accept one of the values."
 
     @property
     def user_message(self) -> str:
         """Quotes the upstream's message for the first field, if we have no text for it."""
         name, message = next(iter(self.field_messages.items()), ("", ""))
         if not message or type(self) is not ValidationFailed:
-            return self.sentence
+            return super().user_message
         field = name.replace("_", " ")[:MAX_FIELD_NAME_CHARS]
-        return f"The service does not accept the {field}: “{message}” Nothing was charged."
+        return f"The service does not accept the {field}: “{message}” {self.charge_sentence}"
 
     @property
     def field_messages(self) -> dict[str, str]:
@@ -325,17 +365,21 @@ class ValidationFailed(Refused):
 
 class GenreMissing(ValidationFailed):
     code = "GENRE-MISSING"
-    sentence = "No genre is chosen yet. Nothing was charged."
+    sentence = "No genre is chosen yet."
 
 
 class AssetsMissing(ValidationFailed):
     code = "ASSETS-MISSING"
-    sentence = "The images of the page have not been fetched yet. Nothing was charged."
+    sentence = "The images of the page have not been fetched yet."
 
 
 class PaymentMethodMissing(ValidationFailed):
     code = "PAYMENT-METHOD-MISSING"
     sentence = "The account has no saved payment method. Save one at the service first."
+
+    @property
+    def user_message(self) -> str:
+        return self.sentence  # a setting: it never charges
 
 
 class OutcomeUnknown(UpstreamError):

@@ -127,6 +127,7 @@ def test_a_double_click_is_a_double_charge_and_a_later_request_is_not(sandbox):
     sandbox.advance(60)
     script(sandbox, number)
     assert sandbox.money()["double_charges"] == []
+    assert len(sandbox.money()["repeated_requests"]) == 1
     sandbox.advance(1)
     script(sandbox, number)
     assert len(sandbox.money()["double_charges"]) == 1

@@ -19,7 +19,11 @@ from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.roles import Permission
-from dashboard.shared.videos.charge_status import lost_answer_outcome, open_charge_texts
+from dashboard.shared.videos.charge_status import (
+    is_answer_checked,
+    lost_answer_outcome,
+    open_charge_texts,
+)
 from dashboard.shared.videos.cost import CreditAmount, charge_amount
 from dashboard.shared.videos.labels import duration_range_text
 from dashboard.shared.videos.progress import seconds_until
@@ -184,6 +188,9 @@ def search_words(search: Charge) -> tuple[str, str]:
 def describe_search(search: Search, now: datetime) -> tuple[str, str]:
     """Return the glyph and the sentence of a search."""
     who, since = search.member.first_name, clock(search.sent_at or search.created_at)
+    if is_answer_checked(search):
+        texts = open_charge_texts(search, now, search.account.pause_reason)
+        return texts.glyph, f"{who}, {since}. {texts.summary}"
     if search.state == ChargeState.UNKNOWN and not search.applied_at:
         outcome = lost_answer_outcome(search, now, search.account.pause_reason)
         return "unknown", UNKNOWN_TEXT.format(

@@ -12,6 +12,7 @@ from dashboard.shared.videos.refund_alerts import refund_alert_text
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import MAX_CHARGE_CRASHES
 from proxyapi.operations import SCRIPT_OPERATIONS, SIDE_OPERATIONS, JobKind, get_operation
+from proxyapi.upstream.errors import CHARGE_CHECKED
 
 SETTLEMENT_DEADLINE = timedelta(minutes=15)
 APPROVERS_DECIDE_TEXT = "A treasurer or owner decides."
@@ -63,6 +64,17 @@ CHARGE_TEXTS: Mapping[str, ChargeTexts] = {
         f"{APPROVERS_DECIDE_TEXT} Nothing is held.",
     ),
 }
+# The service answered, but not in a way that proves that nothing was charged.
+ANSWERED_TEXTS = ChargeTexts(
+    "unknown",
+    "Unknown",
+    "being checked",
+    "{reason} {hold} cr stay held until the outcome is known.",
+    "{reason} It will not be sent again. {outcome}",
+)
+CHECKED_BEFORE_RETRY_TEXTS = ChargeTexts(
+    "waiting", "Waiting", "being checked", "{reason}", f"{{reason}} {HOLD_TEXT}"
+)
 # The service writes the script while the call waits.
 WRITING_SCRIPT_TEXTS = CHARGE_TEXTS[ChargeState.SENDING]._replace(
     label="Writing", detail=f"The service is writing the script. {HOLD_TEXT}"
@@ -90,7 +102,15 @@ def charge_label(charge: Charge) -> ChargeTexts:
     """Return the texts of an open charge with their placeholders; use glyph, label and note."""
     if charge.state == ChargeState.SENDING and charge.operation in SCRIPT_OPERATIONS:
         return WRITING_SCRIPT_TEXTS
-    return CHARGE_TEXTS[charge.state]
+    if charge.is_checked_before_retry:
+        return CHECKED_BEFORE_RETRY_TEXTS
+    return ANSWERED_TEXTS if is_answer_checked(charge) else CHARGE_TEXTS[charge.state]
+
+
+def is_answer_checked(charge: Charge) -> bool:
+    """Whether an answer came that does not prove that nothing was charged."""
+    is_named = CHARGE_CHECKED in charge.reason or charge.is_checked_before_retry
+    return charge.state == ChargeState.UNKNOWN and is_named
 
 
 def lost_answer_outcome(charge: Charge, now: datetime, pause_reason: str) -> str:

@@ -53,14 +53,14 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "a lost answer is sent again": Mutant(
         "proxyapi/charges/dispatch.py",
-        "            transitions.mark_unknown(charge, error)\n    else:",
-        "            requeue_unsent(charge, error)\n    else:",
+        "        transitions.mark_unknown(charge, error, sentence)\n",
+        "        requeue_unsent(charge, error)\n",
         "test_dispatch.py",
     ),
     "a lost answer is a failure": Mutant(
         "proxyapi/charges/dispatch.py",
-        "            transitions.mark_unknown(charge, error)\n    else:",
-        "            transitions.mark_refused(charge, error)\n    else:",
+        "        transitions.mark_unknown(charge, error, sentence)\n",
+        "        transitions.mark_refused(charge, error)\n",
         "test_dispatch.py",
     ),
     "nothing is read back": Mutant(
@@ -142,7 +142,7 @@ MUTANTS: Mapping[str, Mutant] = {
         "test_dispatch.py",
     ),
     "an old charge is sent after hours": Mutant(
-        "proxyapi/charges/dispatch.py",
+        "proxyapi/charges/transitions.py",
         "GIVE_UP_AFTER = timedelta(minutes=15)",
         "GIVE_UP_AFTER = timedelta(days=15)",
         "test_dispatch.py test_kept_responses.py",

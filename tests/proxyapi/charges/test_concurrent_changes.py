@@ -248,7 +248,8 @@ def test_a_2xx_that_names_an_error_is_a_lost_answer(
 def test_however_long_the_service_says_to_wait_it_is_given_up_in_time(
     make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
-    upstream.respond(*RENDER, httpx.Response(429, headers={"retry-after": "3600"}))
+    limited = httpx.Response(429, json={"message": "slow"}, headers={"retry-after": "3600"})
+    upstream.respond("GET", "/faceless/7", limited)
     charge = make_held_charge()
     dispatch_charge(charge.pk)
     charge.refresh_from_db()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -243,19 +244,31 @@ def test_pitfall_83_busy_may_be_the_trace_of_our_own_lost_render(
     upstream.respond(*RENDER, error_response(**BUSY))
     charge = sent(make_held_charge())
     job.refresh_from_db()
-    assert charge.state == ChargeState.REFUSED
+    assert charge.state == ChargeState.UNKNOWN
     assert f"lost at {lost:%H:%M} UTC. Its status is now checked" in charge.reason
     assert job.state == JobState.RUNNING
 
 
-def test_pitfall_84_busy_without_a_lost_render_is_polled_and_charged_nothing(
+def test_pitfall_84_busy_is_polled_and_its_charge_read_back(
     job: Job, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
+    """It may be this very request, answered by something that sent it twice."""
     upstream.respond(*RENDER, error_response(**BUSY))
     charge = sent(make_held_charge())
     job.refresh_from_db()
-    assert charge.reason.endswith("Nothing was charged. Its status is now checked.")
-    assert job.state == JobState.RUNNING
+    assert (charge.state, job.state) == (ChargeState.UNKNOWN, JobState.RUNNING)
+    assert charge.reason.endswith(
+        "Whether it was charged is being checked. Its status is now checked."
+    )
+    lost_at = timezone.now() - timedelta(minutes=2)
+    Charge.objects.filter(pk=charge.pk).update(sent_at=lost_at, lost_at=lost_at)
+    upstream.respond("GET", "/credits/history", history_page())
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.REFUSED
+    assert charge.reason.startswith(
+        "The service is already processing this video. It was never charged."
+    )
     assert charge.account.held_credits() == 0
 
 

@@ -179,11 +179,20 @@ def test_what_was_booked_before_it_or_more_than_an_hour_later_is_somebody_elses(
     assert mirrored(job, upstream, debit("-96", ago=booked)) == []
 
 
-def test_what_the_service_refused_itself_is_not_reconciled(
-    job: Job, uncharged_charge: Held, upstream: ScriptedUpstream
+@pytest.mark.parametrize(("minutes", "is_offered"), [(1, True), (10, False)])
+def test_what_the_service_refused_itself_is_offered_a_debit_of_the_next_two_minutes(
+    minutes: int, is_offered: bool, job: Job, uncharged_charge: Held, upstream: ScriptedUpstream
 ) -> None:
-    Charge.objects.filter(pk=uncharged_charge().pk).update(code="GEN-FORBIDDEN", status=403)
-    assert mirrored(job, upstream, debit("-96")) == []
+    charge = uncharged_charge()
+    answered_at = charge.sent_at + timedelta(seconds=1)
+    fields = {"code": "GEN-FORBIDDEN", "status": 403, "lost_at": None, "settled_at": answered_at}
+    Charge.objects.filter(pk=charge.pk).update(**fields)
+    offered = mirrored(job, upstream, debit("-96", ago=SENT - timedelta(minutes=minutes)))
+    assert offered == ([charge.pk] if is_offered else [])
+    upstream.respond(*VIDEO, make_response(video_response("rendering")))
+    assert (settled(charge).state == ChargeState.MATCHED) is is_offered
+    reason = LedgerEntry.objects.get().reason
+    assert ("The response was a refusal" in reason) is is_offered
 
 
 def test_of_two_presses_that_were_both_paid_both_debits_have_their_charge(

@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from proxyapi import redis_client
-from proxyapi.charges import dispatch, dispatch_charge, reconcile_charge
+from proxyapi.charges import dispatch_charge, reconcile_charge, transitions
 from proxyapi.charges.manual_settlement import write_off_charge
 from proxyapi.kinds import faceless_draft
 from proxyapi.models import Charge, Draft, Job, ScriptOrigin, ScriptVersion
@@ -62,19 +62,22 @@ def test_an_answered_script_and_the_text_that_it_replaces_are_kept(
 def test_pitfall_27_a_script_waits_for_the_scraping_pool_by_itself(
     job: Job, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
-    """It stays held, says so, is not sent while the pool is paused, and is charged once."""
+    """It says so, is sent again once neither draft nor ledger shows it, and is charged once."""
     answer = charged_response({"script": "Ice flows."}, 4)
     upstream.respond(*FROM_PAGE, rate_limited_response(left=12, seconds=30), answer)
+    upstream.respond("GET", "/credits/history", history_page())
     charge = make_held_charge("faceless.scrape_script")
-    for _ in range(2):  # the 429, and the pause of the pool that it told
-        dispatch_charge(charge.pk)
-        charge.refresh_from_db()
-        assert (charge.state, charge.attempts) == ("held", 1)
-        assert charge.reason.startswith("The service is reading pages for others right now")
-        assert charge.held_at
-        assert f"until {charge.held_at + dispatch.GIVE_UP_AFTER:%H:%M} UTC" in charge.reason
-        assert timedelta(seconds=25) < charge.due_at - timezone.now() < timedelta(seconds=31)
-    assert len(upstream.request_bodies(*FROM_PAGE)) == 1
+    dispatch_charge(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.attempts) == ("unknown", 1)
+    assert charge.reason.startswith("The service is reading pages for others right now")
+    assert charge.held_at
+    assert f"until {charge.held_at + transitions.GIVE_UP_AFTER:%H:%M} UTC" in charge.reason
+    Charge.objects.update(lost_at=timezone.now() - timedelta(seconds=31))
+    reconcile_charge(charge.pk)
+    dispatch_charge(charge.pk)  # the pause of the pool that the 429 told
+    charge.refresh_from_db()
+    assert (charge.state, len(upstream.request_bodies(*FROM_PAGE))) == ("held", 1)
     pool = RatePool.SCRAPING.bucket_name(job.account.bucket)
     redis_client.connect_redis().delete(f"rate-limit:{pool}")
     dispatch_charge(charge.pk)

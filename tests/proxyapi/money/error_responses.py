@@ -18,10 +18,11 @@ class ErrorResponse(NamedTuple):
     token: TokenState = TokenState.WORKING
 
 
-PAUSED, REVOKED = TokenState.PAUSED, TokenState.REVOKED
+PAUSED = TokenState.PAUSED
 ERROR_RESPONSES: Mapping[str, ErrorResponse] = {
     "400": ErrorResponse(400, "GEN-WRONG-ARGS", "did not understand the request"),
-    "401": ErrorResponse(401, "GEN-UNAUTHORIZED", "does not recognize this token", REVOKED),
+    # A read with the same token works, so the token does.
+    "401": ErrorResponse(401, "GEN-UNAUTHORIZED", "does not recognize this token"),
     "402": ErrorResponse(402, "INSUFFICIENT-CREDITS", "It needs 412 cr; the account has 388"),
     "403 forbidden": ErrorResponse(403, "GEN-FORBIDDEN", "does not allow this"),
     "403 no plan": ErrorResponse(403, "SUBSCRIPTION-REQUIRED", "no active plan", PAUSED),

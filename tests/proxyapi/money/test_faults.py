@@ -79,12 +79,12 @@ def test_what_never_started_is_free_again_and_charged_nowhere(
     assert job.account.held_credits() == 0
 
 
-def test_a_429_before_a_render_costs_a_wait_and_nothing_else(
+def test_a_429_before_a_render_is_read_back_and_charged_nothing(
     job: Job, control: httpx.Client, money: Books
 ) -> None:
     fault(control, "faceless.render", "before", "rate_limited")
     charge = sent(job, "faceless.render")
-    assert charge.state == ChargeState.HELD
+    assert charge.is_checked_before_retry
     assert money()["ledger_sum"] == 0
 
 

@@ -25,8 +25,8 @@ def refused(status: int, body: Any = b"", name: str = "faceless.render", **heade
     return caught.value
 
 
-def coded(code: str, message: str = "", **more: Any) -> dict[str, Any]:
-    return {"message": message, "status": 403, "error": {"code": code, **more}}
+def coded(code: str, message: str = "No.", **more: Any) -> dict[str, Any]:
+    return {"message": message, "error": {"code": code, **more}}
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,41 @@ def test_what_stops_a_token_is_taken_from_prose_only_where_there_is_no_code(
 )
 @pytest.mark.parametrize("body", [b"", b"<html>", b"{", b"[1]", b'{"error": 7, "errors": 3}'])
 def test_with_nothing_to_read_the_status_decides(status, kind, outcome, body):
-    """pitfall_90: a proxy's HTML is an answer too."""
-    error = refused(status, body)
+    """pitfall_90: a proxy's HTML is an answer too. Of a call that charges it proves nothing."""
+    error, charging = refused(status, body, "faceless.patch"), refused(status, body)
     assert (type(error), error.outcome) == (kind, outcome)
+    assert (type(charging), charging.outcome) == (kind, ErrorOutcome.UNKNOWN)
+    assert "Nothing was charged" not in charging.user_message
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (402, coded("GEN-FORBIDDEN")),
+        (403, coded("SOMETHING-NEW")),
+        (403, {**coded("GEN-FORBIDDEN"), "status": 200}),
+        (403, coded("GEN-FORBIDDEN", "The video is processing currently.")),
+        (405, coded("GEN-METHOD-NOT-ALLOWED")),
+        (409, coded("CONFLICT")),
+        (422, coded("INVALID")),
+        (429, coded("GEN-TOO-MANY-REQUESTS")),
+    ],
+)
+def test_only_an_answer_that_the_spec_lists_proves_that_nothing_was_charged(status, body):
+    assert refused(status, body, Retry_After="2").outcome is ErrorOutcome.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "asks"),
+    [
+        ({"message": "Slow."}, {"Retry_After": "2"}, True),
+        ({"message": "Slow."}, {}, False),
+        ({"message": "Slow."}, {"Retry_After": "soon"}, False),
+        (b"<html>", {"Retry_After": "2"}, False),
+    ],
+)
+def test_a_429_asks_to_retry_only_if_it_is_whole_and_says_when(body, headers, asks):
+    assert refused(429, body, **headers).asks_to_retry is asks
 
 
 def test_a_fault_of_the_service_is_unknown_whatever_its_code_says():
@@ -147,7 +179,7 @@ def test_a_shortfall_is_found_wherever_it_stands(body):
     """pitfall_58."""
     error = refused(402, body)
     assert (error.required, error.available) == (Decimal(412), Decimal("388.5"))
-    assert error.user_message == "It needs 412 cr; the account has 388.5. Nothing was charged."
+    assert error.user_message.startswith("It needs 412 cr; the account has 388.5. ")
 
 
 def test_a_shortfall_without_numbers_still_makes_a_sentence():
@@ -157,6 +189,7 @@ def test_a_shortfall_without_numbers_still_makes_a_sentence():
 def test_validation_errors_carry_their_fields():
     body = {"message": "Invalid", "errors": {"topic": ["Too long.", "Too dull."], "type": "No."}}
     error = refused(422, body)
+    assert error.outcome is ErrorOutcome.REFUSED
     assert error.fields == {"topic": ["Too long.", "Too dull."], "type": ["No."]}
     assert error.detail == "Invalid"
 
@@ -176,7 +209,7 @@ def test_a_429_of_the_token_is_distinguished_from_one_of_the_operation():
         True,
         True,
     )
-    assert pool.retry_safe
+    assert not pool.retry_safe  # it charges
     assert pool.user_message != window.user_message
     assert pool.allowance.remaining == 12
 
