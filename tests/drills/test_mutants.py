@@ -78,6 +78,24 @@ CHARGES: Mapping[str, Mutant] = {
         "Charge.objects.all()",
         "proxyapi/charges/test_charge_stop.py",
     ),
+    "any 429 is sent again": Mutant(
+        "proxyapi/upstream/errors.py",
+        "        return self.is_documented and self.retry_after is not None\n",
+        "        return True\n",
+        "proxyapi/charges/test_second_sending.py",
+    ),
+    "a 429 proves that nothing was charged": Mutant(
+        "proxyapi/upstream/errors.py",
+        "self.free_outcome if self.proves_no_charge or not is_charging else ErrorOutcome.UNKNOWN\n",
+        "self.free_outcome\n",
+        "proxyapi/charges/test_second_sending.py",
+    ),
+    "a second sending does not look again": Mutant(
+        DISPATCH,
+        "        if doubt_if_carried_out(charge, record) or end_if",
+        "        if end_if",
+        "proxyapi/charges/test_second_sending.py",
+    ),
     "what is sent is cancelled": Mutant(
         ADMISSION,
         "    if charge.state != ChargeState.HELD:\n        return False\n",
