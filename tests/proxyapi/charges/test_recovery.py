@@ -244,16 +244,3 @@ def test_old_files_go_and_a_line_that_was_cut_off_is_passed_over(sent_charge, se
     charge_log.prune_log_files()
     assert [path.name for path in folder.glob("*.jsonl")] == [today.name]
     assert len(charge_log.load_log_records()) == known
-
-
-def test_a_full_disk_stops_no_charge(make_held_charge, upstream, settings):
-    settings.CHARGE_LOG_DIR.parent.mkdir(parents=True, exist_ok=True)
-    settings.CHARGE_LOG_DIR.write_text("a file where the folder should be")
-    upstream.respond(*RENDER, charged_response({"id": 7}, 92))
-    charge = make_held_charge()
-    try:
-        dispatch_charge(charge.pk)
-    finally:
-        settings.CHARGE_LOG_DIR.unlink()
-    charge.refresh_from_db()
-    assert charge.state == ChargeState.CONFIRMED
