@@ -3,8 +3,7 @@
     draft → held → sending → confirmed
                            → refused
                            → unknown → matched | refused | written_off
-                                     → held, when the service asked to try again (429) and neither
-                                       resource nor ledger shows that it was carried out
+                                     → held, after a 429 without evidence that it was carried out
                            → held, when no connection was made
     refused → matched, when its debit came although it was refused or called uncharged
 
@@ -74,11 +73,8 @@ HOLDING_STATES = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
 UNDECIDED_STATES = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, outcome not known
 CHARGED_STATES = (ChargeState.CONFIRMED, ChargeState.MATCHED)
 NEVER_CHARGED_CODE = "NEVER-CHARGED"  # `code` of a charge without evidence, assumed uncharged
-# `code` of a charge assumed uncharged that cost credits after all
-CHARGED_LATE_CODE = "CHARGED-LATE"
-# `code` of an unknown charge that is sent again if there is no evidence of it. In lower case: no
-# code of an answer is
-CHECKED_BEFORE_RETRY_CODE = "checked-before-retry"
+CHARGED_LATE_CODE = "CHARGED-LATE"  # `code` of one assumed uncharged that cost credits after all
+CHECKED_BEFORE_RETRY_CODE = "checked-before-retry"  # in lower case, as no code of an answer is
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_CHARGE_CRASHES = 5  # failures in a row
 MAX_CLOCK_SKEW = timedelta(seconds=6)  # five, plus one for the ledger's whole seconds
@@ -225,12 +221,9 @@ class Charge(models.Model):
     held_at = models.DateTimeField(
         null=True, blank=True, help_text="When its credits were reserved; null for a draft."
     )
-    sent_at = models.DateTimeField(
-        null=True, blank=True, help_text="Last sending; null if no request reached the service."
-    )
-    first_sent_at = models.DateTimeField(
-        null=True, blank=True, help_text="First sending, if it was sent again since."
-    )
+    # Last sending; null if no request reached the service. The first, if it was sent again since.
+    sent_at = models.DateTimeField(null=True, blank=True)
+    first_sent_at = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(
         null=True, blank=True, help_text="Last heartbeat of the worker that waits for the answer."
     )

@@ -9,13 +9,10 @@ transport, whose text can contain the token.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal
 from enum import StrEnum
 
 from proxyapi.upstream.endpoint import Endpoint, RetryPolicy
-from proxyapi.upstream.reply import RateLimitStatus
+from proxyapi.upstream.reply import ErrorDetails as ErrorDetails
 
 # What to try next where the spec shows no method, after the one that was refused.
 OTHER_METHODS = {"PUT": "POST", "POST": "PATCH", "PATCH": "PUT"}
@@ -29,22 +26,6 @@ class ErrorOutcome(StrEnum):
     NOT_SENT = "not_sent"
     REFUSED = "refused"
     UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorDetails:
-    """The readable parts of an error answer, in the upstream's own words."""
-
-    status: int | None = None
-    code: str = ""
-    message: str = ""
-    fields: Mapping[str, list[str]] = field(default_factory=dict)
-    required: Decimal | None = None
-    available: Decimal | None = None
-    retry_after: float | None = None
-    rate_limit: RateLimitStatus | None = None
-    # An API answer of the shape and code that the spec has for this status, not just some bytes
-    is_documented: bool = False
 
 
 NO_DETAILS = ErrorDetails()
@@ -153,6 +134,9 @@ class Answered(UpstreamError):
     """An answer outside 2xx. What it proves of a charging call is decided in `outcome` alone: every
     such answer may come from something between us and a service that did the work."""
 
+    can_prove = True
+    free_outcome = ErrorOutcome.REFUSED
+
     @property
     def outcome(self) -> ErrorOutcome:  # type: ignore[override]
         """Whether the work was done: not, unless the call charges and the answer is no proof."""
@@ -163,9 +147,7 @@ class Answered(UpstreamError):
 
     @property
     def proves_no_charge(self) -> bool:
-        return self.is_documented
-
-    free_outcome = ErrorOutcome.REFUSED
+        return self.is_documented and self.can_prove
 
     @property
     def charge_sentence(self) -> str:
@@ -177,12 +159,8 @@ class RateLimited(Answered):
     """429. `is_token_wide` distinguishes the token's limit from a limit of this operation alone."""
 
     code = "RATE-LIMITED"
+    can_prove = False  # a search carried out and answered 429 would be paid again and again
     free_outcome = ErrorOutcome.NOT_SENT
-
-    @property
-    def proves_no_charge(self) -> bool:
-        """Never: a search that was carried out and answered 429 would be paid again and again."""
-        return False
 
     @property
     def asks_to_retry(self) -> bool:
@@ -288,11 +266,8 @@ class ResourceBusy(Refused):
     """The cause may be our own render whose answer was lost (pitfall 83), or this very request."""
 
     code = "BUSY"
+    can_prove = False
     sentence = "The service is already processing this video."
-
-    @property
-    def proves_no_charge(self) -> bool:
-        return False
 
 
 class PreconditionFailed(Refused):

@@ -7,7 +7,7 @@ in the current window (spec, "Limits").
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -37,3 +37,19 @@ class Reply:
     credits: ReplyCredits | None
     rate_limit: RateLimitStatus | None
     status: int
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorDetails:
+    """The readable parts of an error answer, in the upstream's own words."""
+
+    status: int | None = None
+    code: str = ""
+    message: str = ""
+    fields: Mapping[str, list[str]] = field(default_factory=dict)
+    required: Decimal | None = None
+    available: Decimal | None = None
+    retry_after: float | None = None
+    rate_limit: RateLimitStatus | None = None
+    # An API answer of the shape and code that the spec has for this status, not just some bytes
+    is_documented: bool = False
