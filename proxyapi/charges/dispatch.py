@@ -224,7 +224,7 @@ def apply_error(charge: Charge, error: errors.UpstreamError) -> None:
         transitions.mark_refused(charge, error)
     else:
         sentence = error.user_message
-        if isinstance(error, errors.RateLimited) and error.asks_to_retry:
+        if isinstance(error, errors.RateLimited) and error.is_retry_requested:
             sentence = f"{delay_reason(charge, error)} {CHECKED_FIRST}"
         if isinstance(error, errors.ResourceBusy):
             sentence += job_effects.adopt_busy_job(charge)

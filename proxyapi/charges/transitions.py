@@ -213,7 +213,7 @@ def mark_unknown(charge: Charge, error: errors.UpstreamError | None, sentence: s
     With neither error nor sentence the sender is assumed dead; otherwise the sender itself reports
     the loss.
     """
-    is_rate_limited = isinstance(error, errors.RateLimited) and error.asks_to_retry
+    is_rate_limited = isinstance(error, errors.RateLimited) and error.is_retry_requested
     is_complete = is_rate_limited or (error is None and bool(sentence))
     lost_at = timezone.now() if is_complete else timeouts.latest_completion(charge)
     code = error.code[:60] if error else ""

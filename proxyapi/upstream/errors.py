@@ -163,7 +163,7 @@ class RateLimited(Answered):
     free_outcome = ErrorOutcome.NOT_SENT
 
     @property
-    def asks_to_retry(self) -> bool:
+    def is_retry_requested(self) -> bool:
         """Whether it is the service's own 429, which says when to try again."""
         return self.is_documented and self.retry_after is not None
 

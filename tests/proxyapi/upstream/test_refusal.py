@@ -143,7 +143,7 @@ def test_only_an_answer_that_the_spec_lists_proves_that_nothing_was_charged(stat
 
 
 @pytest.mark.parametrize(
-    ("body", "headers", "asks"),
+    ("body", "headers", "is_requested"),
     [
         ({"message": "Slow."}, {"Retry_After": "2"}, True),
         ({"message": "Slow."}, {}, False),
@@ -151,8 +151,8 @@ def test_only_an_answer_that_the_spec_lists_proves_that_nothing_was_charged(stat
         (b"<html>", {"Retry_After": "2"}, False),
     ],
 )
-def test_a_429_asks_to_retry_only_if_it_is_whole_and_says_when(body, headers, asks):
-    assert refused(429, body, **headers).asks_to_retry is asks
+def test_a_429_is_retry_requested_only_if_it_is_whole_and_says_when(body, headers, asks):
+    assert refused(429, body, **headers).is_retry_requested is is_requested
 
 
 def test_a_fault_of_the_service_is_unknown_whatever_its_code_says():
