@@ -151,7 +151,7 @@ def test_only_an_answer_that_the_spec_lists_proves_that_nothing_was_charged(stat
         (b"<html>", {"Retry_After": "2"}, False),
     ],
 )
-def test_a_429_is_retry_requested_only_if_it_is_whole_and_says_when(body, headers, asks):
+def test_a_429_requests_a_retry_only_if_it_is_whole_and_says_when(body, headers, is_requested):
     assert refused(429, body, **headers).is_retry_requested is is_requested
 
 
