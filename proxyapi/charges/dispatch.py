@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from proxyapi import calls, failpoints, ledger
+from proxyapi import calls, failpoints, ledger, tokens
 from proxyapi.charges import evidence, job_effects, log_records, recovery, timeouts, transitions
 from proxyapi.charges.admission import cancel_held_charge
 from proxyapi.charges.charge_stop import charge_stop_sentence
@@ -206,7 +206,9 @@ def confirm_token_refusal(charge: Charge, error: errors.Unauthorized) -> None:
     """A 401 is evidence only if a free read with the same token gets one, too: that read marks the
     token as revoked."""
     try:
-        calls.call_upstream(charge.token, "me.get", Priority.PERSON, patience=PERMIT_TIMEOUT_S)
+        calls.call_upstream(
+            charge.token, tokens.PROFILE_OPERATION, Priority.PERSON, patience=PERMIT_TIMEOUT_S
+        )
     except errors.Unauthorized:
         return
     except (errors.UpstreamError, RateLimitExhausted):
