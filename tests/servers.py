@@ -41,7 +41,7 @@ def wait_until_ready(
         except error:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = process.wait(START_TRY_S)
-                raise AssertionError(f"{process.args} exited with {code}") from None
+                raise AssertionError(f"{process.args!r} exited with {code}") from None
         else:
             return
 

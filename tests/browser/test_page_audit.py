@@ -105,7 +105,7 @@ def add_drafts_and_videos() -> dict[str, object]:
         "clips": add_job(token, done, "Moving water", "ai-clips").pk,
         "web page": web_page.pk,
         "completed": done.pk,
-        "failed": Job.objects.filter(kind=JobKind.FACELESS, state=JobState.FAILED).first().pk,
+        "failed": Job.objects.filter(kind=JobKind.FACELESS, state=JobState.FAILED)[0].pk,
         "waiting": waiting.pk,
         "unknown": unknown.pk,
         "running": add_job(token, done, "The slow tide", **rendering).pk,

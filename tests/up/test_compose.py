@@ -28,7 +28,7 @@ BACKGROUND = ("worker", "slow", "beat")
 OURS = ("web", *BACKGROUND, "sandbox")
 SECRETS = ("SECRET_KEY", "ENCRYPTION_KEYS", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
 
-ONCE = Retry(NoBackoff(), 0)  # type: ignore[no-untyped-call]
+ONCE = Retry(NoBackoff(), 0)
 
 
 def test_the_image_holds_only_what_runs() -> None:

@@ -60,7 +60,7 @@ def pages_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def timeouts(monkeypatch: pytest.MonkeyPatch, pages_process: None) -> list[float]:
     """The timeouts that were waited for, in seconds; after the first one Redis is not asked."""
-    waited: list[float] = []
+    waited: list[Any] = []
     read_response = AbstractConnection.read_response
 
     def read_or_note(connection: AbstractConnection, *args: Any, **named: Any) -> Any:

@@ -146,13 +146,14 @@ def test_a_disabled_person_is_sent_to_sign_in(urls: dict[str, str], mira: Member
     assert not wrong, "\n".join(wrong)
 
 
-def test_who_has_no_team_sees_that_at_every_route(urls: dict[str, str], client: Client) -> None:
-    client.force_login(UserFactory.create())
-    assert "You are in no team" in client.get(urls["video"]).content.decode()
+def test_who_has_no_team_sees_that_at_every_route(urls: dict[str, str]) -> None:
+    browser = Client(raise_request_exception=False)
+    browser.force_login(UserFactory.create())
+    assert "You are in no team" in browser.get(urls["video"]).content.decode()
     with unrendered():
         wrong = [
             miss(name, method, "in no team", answer)
-            for name, method, answer in ask(client, urls)
+            for name, method, answer in ask(browser, urls)
             if (answer.status_code, answer.content) != (403, b"account/no_team.html")
         ]
     assert not wrong, "\n".join(wrong)

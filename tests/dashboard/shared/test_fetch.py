@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from dashboard.models import ApprovalRequest, Budget, Membership
 from dashboard.shared import access
+from dashboard.shared.roles import Permission
 from proxyapi.models import Charge, ChargeState, CreditPack, LedgerConflict
 from tests.factories import (
     AccountFactory,
@@ -142,7 +143,7 @@ def test_an_admin_does_not_remove_an_owner(mira: Membership, jonas: Membership) 
 
 def test_what_only_some_roles_see_does_not_exist_for_the_others(vera: Membership) -> None:
     with pytest.raises(Http404):
-        access.require_visible(vera, access.permissions.Permission.OPERATE)
+        access.require_visible(vera, Permission.OPERATE)
 
 
 def test_an_unknown_row_does_not_exist(mira: Membership) -> None:

@@ -6,12 +6,13 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from proxyapi.charges import ChargeIntent, dispatch, dispatch_charge
+from proxyapi.charges import ChargeIntent, dispatch, dispatch_charge, transitions
 from proxyapi.charges.admission import cancel_held_charge
 from proxyapi.models import Account, Charge, ChargeState, Job
 from proxyapi.refusals import NotEnoughCredits
@@ -26,13 +27,13 @@ CHARGE_TABLE = f'"{Charge._meta.db_table}"'
 @contextmanager
 def account_locked_before_charges(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Fail unless the account is locked inside, before any charge is read or written."""
-    queryset = type(Account.objects.all())
+    queryset: Any = type(Account.objects.all())
     queries_before_lock: list[list[str]] = []
     in_lock_order = queryset.in_lock_order
 
     def lock(rows: object, pk: uuid.UUID) -> object:
         queries_before_lock.append([query["sql"] for query in captured.captured_queries])
-        return in_lock_order(rows, pk)  # type: ignore[arg-type]
+        return in_lock_order(rows, pk)
 
     monkeypatch.setattr(queryset, "in_lock_order", lock)
     with CaptureQueriesContext(connection) as captured:
@@ -53,14 +54,14 @@ def test_an_answer_is_applied_under_the_lock_of_its_account(
     make_held_charge: Held, upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise a sweep that settles the charge meanwhile would settle it once more."""
-    charge, apply_reply = make_held_charge(), dispatch.transitions.apply_reply
+    charge, apply_reply = make_held_charge(), transitions.apply_reply
     upstream.respond(*RENDER, charged_response({"id": 7}, 92))
 
-    def apply(*args: object) -> None:
+    def apply(*args: Any) -> None:
         with account_locked_before_charges(monkeypatch):
-            apply_reply(*args)  # type: ignore[arg-type]
+            apply_reply(*args)
 
-    monkeypatch.setattr(dispatch.transitions, "apply_reply", apply)
+    monkeypatch.setattr(transitions, "apply_reply", apply)
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == ChargeState.CONFIRMED

@@ -184,6 +184,7 @@ def test_what_the_service_refused_itself_is_offered_a_debit_of_the_next_two_minu
     minutes: int, is_offered: bool, job: Job, uncharged_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     charge = uncharged_charge()
+    assert charge.sent_at is not None
     answered_at = charge.sent_at + timedelta(seconds=1)
     fields = {"code": "GEN-FORBIDDEN", "status": 403, "lost_at": None, "settled_at": answered_at}
     Charge.objects.filter(pk=charge.pk).update(**fields)

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 import redis
 from django.conf import settings
-from redis.backoff import ConstantBackoff
+from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from dashboard.shared.live import event_stream
@@ -19,6 +19,7 @@ from dashboard.shared.live.event_stream import HubUnavailable, LiveHub
 from dashboard.up import valkey
 from proxyapi.events import ChangeEvent, EventType
 from tests.dashboard.shared.live.hub_listener import announce, next_message, run_with_hub
+from tests.servers import wait_until_ready
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,12 +71,11 @@ def test_a_subscription_that_broke_ends_the_streams(priya, stream_session_of):
 @pytest.fixture
 def freezable_valkey(settings, tmp_path, monkeypatch) -> Iterator[subprocess.Popen[bytes]]:
     """A Valkey of one's own that may be suspended: it accepts connections and answers nothing."""
-    monkeypatch.setattr(event_stream, "REDIS_PING_INTERVAL_S", 0.2)
+    monkeypatch.setattr(event_stream, "REDIS_PING_INTERVAL_S", 1.0)
     process = subprocess.Popen(valkey.valkey_command(tmp_path / "valkey.sock"))
     settings.REDIS_URL = f"unix://{tmp_path}/valkey.sock"
-    patient = Retry(ConstantBackoff(0.05), 200)
-    with redis.Redis.from_url(settings.REDIS_URL, retry=patient) as client:
-        client.ping()
+    with redis.Redis.from_url(settings.REDIS_URL, retry=Retry(NoBackoff(), 0)) as client:
+        wait_until_ready(process, client.ping, redis.ConnectionError)
     yield process
     process.send_signal(signal.SIGCONT)
     process.terminate()
@@ -90,7 +90,7 @@ def test_a_redis_that_hangs_ends_the_streams_and_one_that_is_quiet_does_not(
     @run_with_hub(stream_session_of(priya))
     async def _(hub, page):
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(page.messages.get(), 1)
+            await asyncio.wait_for(page.messages.get(), 3)  # pings pass
         announce(priya.team.tenant_id, EventType.ALERT, uuid4())
         assert "event: touched" in await next_message(page)
         freezable_valkey.send_signal(signal.SIGSTOP)
