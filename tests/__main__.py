@@ -4,12 +4,13 @@ With `CI=true` what PostgreSQL can change runs on it, too: the engine's own test
 each page once. Paths or names after `python -m tests` are run as they are asked for;
 `TEST_ONLY=changed` runs what the changes since `main` reach (tests/changes.py).
 
-Nothing is run a second time: what fails has failed. A test that hangs fails at its limit and says
-where it was.
+What failed in at most three files is run once more, alone, and is named: it has a cause that needs
+mending (decision 15). A test that hangs fails at its limit and says where it was.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -28,7 +29,9 @@ TIME_LIMIT = (f"--timeout={TEST_TIMEOUT_S}", "--timeout-method=signal")
 # One test at a time, so that no process is left with a whole file at the end; a file whose tests
 # share a fixture stays together (tests/conftest.py). What is slow comes first.
 TWO_PROCESSES = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
-PYTEST = (sys.executable, "-m", "pytest", "--quiet", "--durations=30", *TIME_LIMIT, *TWO_PROCESSES)
+PYTEST = (sys.executable, "-m", "pytest", "--quiet", "--durations=30", *TIME_LIMIT)
+LAST_FAILED_FILE = ROOT / ".pytest_cache/v/cache/lastfailed"
+MAX_FILES_RUN_AGAIN = 3  # failures in more files have a cause that is not what ran beside them
 FOUND_NONE = pytest.ExitCode.NO_TESTS_COLLECTED
 
 
@@ -56,13 +59,34 @@ def main() -> int:
     for part in (SQLITE, POSTGRESQL, BROWSER) if in_ci else (SQLITE, BROWSER):
         started = time.monotonic()
         print(f"Tests {part.name}", flush=True)
-        command = [*PYTEST, *part.options, *asked_for]
-        status = subprocess.run(command, env={**os.environ, **part.environ}, check=False).returncode
+        status = run_tests(part, *TWO_PROCESSES, *asked_for)
+        if status == pytest.ExitCode.TESTS_FAILED:
+            status = run_failed_again(part)
         if status and not (asked_for and status == FOUND_NONE):
             print(f"Tests {part.name}: failed", file=sys.stderr)
             return status
         print(f"Tests {part.name}: passed in {time.monotonic() - started:.0f} s\n", flush=True)
     return 0
+
+
+def run_tests(part: Part, *options: str) -> int:
+    command = [*PYTEST, *part.options, *options]
+    return subprocess.run(command, env={**os.environ, **part.environ}, check=False).returncode
+
+
+def run_failed_again(part: Part) -> int:
+    """Run the tests that failed once more, one after the other; return the exit status."""
+    failed = [strip_group(test) for test in json.loads(LAST_FAILED_FILE.read_text())]
+    if len({test.partition("::")[0] for test in failed}) > MAX_FILES_RUN_AGAIN:
+        return pytest.ExitCode.TESTS_FAILED
+    print(f"FAILED BESIDE OTHERS: {len(failed)}, run again alone:", *failed, sep="\n  ", flush=True)
+    return run_tests(part, "-n", "0", *failed)
+
+
+def strip_group(test: str) -> str:
+    """The name of a test without what pytest-xdist adds for its group."""
+    name, _, group = test.rpartition("@")
+    return name if name and "]" not in group else test
 
 
 if __name__ == "__main__":
