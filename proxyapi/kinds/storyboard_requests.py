@@ -86,7 +86,7 @@ class SceneRefused(errors.ValidationFailed):
         words = said.rstrip(".")
         self.sentence = (
             f"The service does not accept the {field.replace('_', ' ')} of scene {number}: "
-            f"“{words}.” Nothing was charged."
+            f"“{words}.”"
         )
 
 

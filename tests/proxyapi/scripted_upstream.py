@@ -37,6 +37,8 @@ def history_page(*rows: Any) -> httpx.Response:
 def error_response(status: int, code: str, message: str = "no", **more: Any) -> httpx.Response:
     error = {"code": code, "message": message, **more}
     body = {"message": message, "status": status, "error": error}
+    if status == 422:
+        body["errors"] = {"prompt": [message]}
     return httpx.Response(status, json=body, headers=RATE_LIMIT_HEADERS)
 
 

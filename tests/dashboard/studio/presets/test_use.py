@@ -140,8 +140,8 @@ def test_script_settings_of_the_preset_fill_the_form(
     job = use_preset(by=priya, preset=preset)
     page = get_page(client_of(priya), step_url(job, "script"))
     one_line = " ".join(page.split())
-    assert '<option value="180" selected >3 min' in one_line
-    assert '<option value="Story" selected >Story' in one_line
+    assert '<option value="180" selected>3 min' in one_line
+    assert '<option value="Story" selected>Story' in one_line
 
 
 def test_the_default_is_gone_with_its_preset(
