@@ -1,4 +1,4 @@
-"""Open sessions of a running portal, made older: nobody waits ten minutes in a test."""
+"""Commands beside a running portal; sessions made older: nobody waits ten minutes in a test."""
 
 from __future__ import annotations
 
@@ -29,8 +29,13 @@ for row in Session.objects.all():
 
 def make_sign_ins_old(site: LivePortal, person: DemoPerson) -> None:
     """As if this person had signed in an hour ago."""
+    script = SCRIPT.format(email=person.email, age_s=AGE_S)
+    run_management_command(site, "shell", "--no-imports", "-c", script)
+
+
+def run_management_command(site: LivePortal, *arguments: str) -> None:
+    """As its operator would in a terminal. Raises `CalledProcessError` if it fails."""
     environ = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
     environ |= {"REELROOM_VAR": str(site.var)}
-    script = SCRIPT.format(email=person.email, age_s=AGE_S)
-    command = [sys.executable, "manage.py", "shell", "--no-imports", "-c", script]
+    command = [sys.executable, "manage.py", *arguments]
     subprocess.run(command, env=environ, check=True, timeout=COMMAND_TIMEOUT_S)
