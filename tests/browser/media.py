@@ -12,6 +12,8 @@ from tests.browser.sandbox_control import wait_until
 
 # Answers the seconds played so far. The promise of `play` may never be kept, so nothing awaits it.
 PLAY_JS = "film => { film.muted = true; film.play().catch(() => {}); return film.currentTime }"
+# Answers the picture's width; one that is loaded lazily has to be in view.
+LOAD_JS = "picture => { picture.scrollIntoView(); return picture.naturalWidth }"
 
 
 def expect_playing(film: Locator) -> None:
@@ -21,5 +23,5 @@ def expect_playing(film: Locator) -> None:
 
 
 def expect_loaded(picture: Locator) -> None:
-    picture.scroll_into_view_if_needed()
-    expect(picture).not_to_have_js_property("naturalWidth", 0)
+    expect(picture).to_be_attached()
+    wait_until(lambda: picture.evaluate(LOAD_JS) > 0)

@@ -15,6 +15,9 @@ from tests.browser.sandbox_control import SandboxControl
 from tests.recordings import make_wav
 
 NAME = "Maren Holt, calm"
+# Again until it is heard: an earlier save may be about to replace the card that listens.
+ANNOUNCE_JS = """window.announcing = setInterval(
+    () => document.body.dispatchEvent(new CustomEvent("reelroom:account")), 500)"""
 IS_PLAYING = 'button => button.getAttribute("aria-pressed") === "true"'
 
 
@@ -92,7 +95,8 @@ def buy_slot(page: Page) -> None:
     with hold_response(page, re.compile(r"/voices/[\da-f-]+/$")):
         buy.check(force=True)
         with page.expect_response("**/voices/*/?part=price"):
-            page.evaluate("document.body.dispatchEvent(new CustomEvent('reelroom:account'))")
+            page.evaluate(ANNOUNCE_JS)
+        page.evaluate("clearInterval(window.announcing)")
     expect(page.locator("#price .btn__price")).to_have_text("50 cr")
     expect(buy).to_be_checked()
 
