@@ -23,7 +23,7 @@ import pytest
 from tests.changes import find_reached_tests
 
 ROOT = Path(__file__).resolve().parents[1]
-TEST_TIMEOUT_S = 240  # three times the slowest test with its set-up
+TEST_TIMEOUT_S = 420  # three times the slowest test with its set-up
 # By a signal, as it fails in its own process: pytest-xdist starts a test whose process ended again.
 TIME_LIMIT = (f"--timeout={TEST_TIMEOUT_S}", "--timeout-method=signal")
 # One test at a time, so that no process is left with a whole file at the end; a file whose tests
