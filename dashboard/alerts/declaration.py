@@ -13,15 +13,12 @@ from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from dashboard.models import AlertKind, AlertRule, BudgetPeriod, Team
 from dashboard.shared.budget_usage import period_bounds
-from proxyapi.models import (
-    Account,
-    Token,
-)
+from proxyapi.models import Account, spendable_accounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +102,6 @@ def account_page_url(page: str, account: UUID) -> str:
     return f"{reverse(page)}?account={account}"
 
 
-def accounts_with_token(team: Team) -> QuerySet[Account]:
-    """The accounts for which the team has a token that is not removed."""
-    tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
-    accounts = Account.objects.filter(Exists(tokens), tenant=team.tenant_id)
-    return accounts.defer("options", "costs")
+def accounts_to_spend_from(team: Team) -> QuerySet[Account]:
+    """The accounts whose credits can be spent: how few the others have concerns nobody."""
+    return spendable_accounts().filter(tenant=team.tenant_id).defer("options", "costs")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -22,6 +22,7 @@ from dashboard.shared.charts import (
 from dashboard.shared.forecast import (
     AccountForecast,
     RunOutRange,
+    account_obstacle_text,
     build_run_out_range,
     forecast_note,
     load_account_forecast,
@@ -73,15 +74,12 @@ class ForecastPage:
     balance: Decimal
     held: Decimal
     held_by_others: Decimal
+    free: Decimal
     as_of: datetime | None
     chart: LineChart | None
     bands: tuple[ForecastBand, ...]
     assumptions: tuple[str, ...]
     verdict: BatchVerdict | None
-
-    @property
-    def free(self) -> Decimal:
-        return max(Decimal(0), self.balance - self.held)
 
 
 def build_forecast_page(
@@ -89,16 +87,23 @@ def build_forecast_page(
 ) -> ForecastPage:
     """Four queries; the account is loaded with its tenant, its ledger and its top-up."""
     now, (held, held_by_others) = timezone.now(), account.held_by_all_and_others()
-    account_forecast = load_account_forecast(account, account.balance - held, now)
+    obstacle = account_obstacle_text(account)
+    available = Decimal(0) if obstacle else max(Decimal(0), account.balance - held)
+    account_forecast = load_account_forecast(account, available, now)
+    if obstacle:
+        account_forecast = replace(account_forecast, forecast=None, offer=None)
     return ForecastPage(
         account_id=account.pk,
         name=account.label,
-        note=forecast_note(account, account_forecast),
+        note=obstacle or forecast_note(account_forecast),
         tabs=build_account_tabs("forecast", accounts, account),
-        range=build_run_out_range(account_forecast),
+        range=RunOutRange("Not spendable", (obstacle,), dated=False)
+        if obstacle
+        else build_run_out_range(account_forecast),
         balance=account.balance,
         held=held,
         held_by_others=held_by_others,
+        free=available,
         as_of=account.balance_as_of,
         chart=build_forecast_chart(account, account_forecast),
         bands=sample_table_bands(account_forecast),

@@ -36,9 +36,10 @@ def forecast(request: TeamRequest) -> HttpResponse:
 def forecast_summary(request: TeamRequest) -> HttpResponse:
     """When the credits run out, as a fragment for another page.
 
-    Empty for a team with several accounts, each of which has its own forecast.
+    Empty unless the credits of exactly one account can be spent: each has its own forecast.
     """
     check_permission(request.membership, Permission.VIEW)
-    accounts = tuple(accounts_with_ledger(request.team.tenant).select_related("tenant"))
+    loaded = accounts_with_ledger(request.team.tenant).select_related("tenant")
+    accounts = tuple(account for account in loaded if not account.spending_obstacle)
     run_out_range = build_forecast_page(accounts[0], accounts).range if len(accounts) == 1 else None
     return render(request, "components/run_out_summary.html", {"range": run_out_range})

@@ -24,7 +24,7 @@ from proxyapi.forecast import (
 from proxyapi.forecast.replay import round_up_credits
 from proxyapi.forecast.run_out import SIMULATION_RUNS, count_cooldown_days
 from proxyapi.forecast.spending_pattern import MIN_PATTERN_DAYS, PATTERN_WEEKS
-from proxyapi.models import Account, AccountPlan, AutoTopUp, CreditPack, DailyTotal
+from proxyapi.models import Account, AutoTopUp, CreditPack, DailyTotal, SpendingObstacle
 from proxyapi.rollups.daily_totals import CreditSum
 from proxyapi.top_up import InferredTopUpState, TopUpSetting, infer_top_up_state
 
@@ -328,9 +328,15 @@ def lowercase_first_letter(text: str) -> str:
     return text if text[:1].isdigit() else text[:1].lower() + text[1:]
 
 
-def forecast_note(account: Account, outlook: AccountForecast) -> str:
-    if account.plan != AccountPlan.PAID:
-        return "The plan is not paid, so nothing is spent through the API until it is."
+def account_obstacle_text(account: Account) -> str:
+    """Why the account's credits cannot be spent; empty if they can."""
+    if not account.spending_obstacle:
+        return ""
+    reason = SpendingObstacle(account.spending_obstacle).label
+    return f"These credits cannot be spent through the API now: {reason}."
+
+
+def forecast_note(outlook: AccountForecast) -> str:
     if outlook.forecast is None or not outlook.forecast.daily_spend:
         return "When the credits run out, calculated from past spending."
     day = credits(outlook.forecast.daily_spend)

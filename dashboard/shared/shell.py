@@ -28,11 +28,11 @@ from dashboard.shared.service_status import (
 from dashboard.shared.team_balance import (
     ActivityCounts,
     TeamBalance,
+    all_team_accounts,
     build_team_balance,
     load_holds_and_counts,
-    reachable_accounts,
 )
-from proxyapi.models import Account, Token
+from proxyapi.models import Account, SpendingObstacle, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +81,19 @@ class AppShell:
         """Return the addresses of the upstreams of paused accounts; empty if all accounts are in
         use."""
         paused = {
-            account.environment for account in self.accounts if not account.is_of_current_upstream
+            account.environment
+            for account in self.accounts
+            if account.spending_obstacle == SpendingObstacle.OTHER_UPSTREAM
         }
         return ", ".join(sorted(paused))
 
 
 def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = None) -> AppShell:
     """`rows` are the tenant's accounts, annotated with what the page needs besides; by default
-    those of `reachable_accounts`."""
+    those of `all_team_accounts`."""
     user, tenant = membership.user, membership.team.tenant
     held, counts = load_holds_and_counts(tenant)
-    queryset = reachable_accounts(tenant) if rows is None else rows
+    queryset = all_team_accounts(tenant) if rows is None else rows
     accounts = list(queryset.annotate(own=own_bucket_subquery(membership)))
     teams, unread = load_team_choices(membership)
     bucket = next((account.own for account in accounts if account.own), None)
@@ -128,7 +130,7 @@ def own_bucket_subquery(membership: Membership) -> Subquery:
 
 def load_own_rate_limit(membership: Membership) -> ReaderRateLimit | None:
     """Return the shell's rate limit alone; one query."""
-    rows = reachable_accounts(membership.team.tenant).annotate(own=own_bucket_subquery(membership))
+    rows = all_team_accounts(membership.team.tenant).annotate(own=own_bucket_subquery(membership))
     return load_reader_rate_limit(
         next((bucket for bucket in rows.values_list("own", flat=True) if bucket), None)
     )

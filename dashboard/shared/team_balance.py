@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -19,8 +19,10 @@ from proxyapi.models import (
     ChargeState,
     Job,
     JobState,
+    SpendingObstacle,
     Tenant,
-    Token,
+    annotate_spending_obstacle,
+    spendable_accounts,
 )
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import HOLDING_STATES, held_credits_annotation
@@ -31,9 +33,10 @@ STALE_BALANCE_AFTER = timedelta(minutes=15)  # an older balance is shown with it
 
 @dataclass(frozen=True, slots=True)
 class TeamBalance:
-    """Credits of all accounts that have a token of the team. Percentages are of `total`.
+    """Credits of all accounts that can be spent. Percentages are of `total`.
 
-    `held_by_others`: credits that charges of other teams hold on the same upstream accounts.
+    `known` is False for a team without an account. `held_by_others`: credits that charges of other
+    teams hold on the same upstream accounts. `not_spendable`: the obstacle of each other account.
     """
 
     known: bool
@@ -43,6 +46,7 @@ class TeamBalance:
     monthly: Decimal = Decimal(0)
     ends_at: datetime | None = None
     as_of: datetime | None = None
+    not_spendable: tuple[str, ...] = ()
 
     @property
     def free(self) -> Decimal:
@@ -79,6 +83,9 @@ class TeamBalance:
             parts.append(plan_renewal_text(self.ends_at))
         if self.as_of and timezone.now() - self.as_of > STALE_BALANCE_AFTER:
             parts.append(f"as of {clock(self.as_of)}")
+        if count := len(self.not_spendable):
+            what = self.not_spendable[0] if count == 1 else f"{count} accounts"
+            parts.append(f"not spendable: {what}")
         return ", ".join(parts)
 
 
@@ -93,14 +100,15 @@ class ActivityCounts:
 
 def load_team_balance(tenant: Tenant) -> TeamBalance:
     """Return the balance alone, for a push; two queries."""
-    return build_team_balance(list(reachable_accounts(tenant)), load_holds_and_counts(tenant)[0])
+    return build_team_balance(list(all_team_accounts(tenant)), load_holds_and_counts(tenant)[0])
 
 
 def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
-    """Return the credits held on accounts with a token, and the activity counts, in one query."""
+    """Return the credits held on accounts that can be spent, and the activity counts, in one
+    query."""
     of_videos = Q(job=None) | Q(job__kind__in=VIDEO_KINDS)  # others have pages of their own
-    tokens = Token.objects.not_removed().filter(account=OuterRef("account"))
     charges = Charge.objects.filter(tenant=OuterRef("pk"), state__in=HOLDING_STATES).order_by()
+    spendable = charges.filter(account__in=spendable_accounts().values("pk"))
     jobs = (
         Job.objects.visible()
         .videos()
@@ -110,14 +118,9 @@ def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
     row = (
         Tenant.objects.filter(pk=tenant.pk)
         .annotate(
-            held=Subquery(
-                charges.filter(Exists(tokens))
-                .values("tenant")
-                .annotate(sum=Sum("hold"))
-                .values("sum")
-            ),
+            held=Subquery(spendable.values("tenant").annotate(sum=Sum("hold")).values("sum")),
             holding=Coalesce(
-                Subquery(charges.values("tenant").annotate(n=Count("pk")).values("n")), 0
+                Subquery(spendable.values("tenant").annotate(n=Count("pk")).values("n")), 0
             ),
             unknown=Coalesce(
                 Subquery(
@@ -140,38 +143,31 @@ def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
     return quantize_credits(row["held"]), counts
 
 
-def reachable_accounts(tenant: Tenant) -> QuerySet[Account]:
-    """Return the accounts that have a token of the team."""
-    tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
-    accounts = Account.objects.filter(Exists(tokens), tenant=tenant).defer("options", "costs")
-    return accounts.annotate(held_by_others=held_credits_annotation(by_others=True))
-
-
 def all_team_accounts(tenant: Tenant) -> QuerySet[Account]:
-    """Return all accounts, annotated with `opened`: it has a token. One without a token keeps its
-    ledger."""
-    tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
-    accounts = Account.objects.filter(tenant=tenant).annotate(
-        opened=Exists(tokens), held_by_others=held_credits_annotation(by_others=True)
-    )
+    """Return all accounts with their `spending_obstacle`. One without a token keeps its ledger."""
+    accounts = annotate_spending_obstacle(Account.objects.filter(tenant=tenant))
+    accounts = accounts.annotate(held_by_others=held_credits_annotation(by_others=True))
     return accounts.defer("options", "costs").order_by("created_at", "pk")
 
 
 def build_team_balance(loaded: Sequence[Account], held: Decimal) -> TeamBalance:
-    """Sum the accounts that have a token."""
-    accounts = [account for account in loaded if getattr(account, "opened", True)]
-    if not accounts:
-        return TeamBalance(known=False)
+    """Sum the accounts that can be spent; `held` is what the team's charges hold on them."""
+    accounts = [account for account in loaded if not account.spending_obstacle]
     ends = [account.plan_ends_at for account in accounts if account.plan_ends_at]
     read_at = [account.balance_as_of for account in accounts if account.balance_as_of]
     return TeamBalance(
-        known=True,
+        known=bool(loaded),
         balance=sum((account.balance for account in accounts), Decimal(0)),
         held=held,
         held_by_others=sum((held_by_other_teams(account) for account in accounts), Decimal(0)),
         monthly=sum((account.monthly_credits for account in accounts), Decimal(0)),
         ends_at=min(ends, default=None),
         as_of=min(read_at, default=None),
+        not_spendable=tuple(
+            SpendingObstacle(account.spending_obstacle).label
+            for account in loaded
+            if account.spending_obstacle
+        ),
     )
 
 

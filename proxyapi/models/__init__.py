@@ -33,6 +33,11 @@ from proxyapi.models.page_read import PageRead, PageReadState
 from proxyapi.models.render_durations import RenderDurations
 from proxyapi.models.script_version import ScriptOrigin, ScriptVersion
 from proxyapi.models.service_quarter import ServiceQuarter
+from proxyapi.models.spending_obstacle import (
+    SpendingObstacle,
+    annotate_spending_obstacle,
+    spendable_accounts,
+)
 from proxyapi.models.stored_file import StoredFile
 from proxyapi.models.storyboard import (
     Storyboard,

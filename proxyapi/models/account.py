@@ -202,6 +202,12 @@ class Account(models.Model):
             else PAUSED_ACCOUNT_TEXT.format(address=self.environment)
         )
 
+    @property
+    def spending_obstacle(self) -> str:
+        """Why its credits cannot be spent, "" if they can; of `annotate_spending_obstacle`."""
+        obstacle: str = self.obstacle  # type: ignore[attr-defined]
+        return obstacle
+
     def charges_of_all_teams(self) -> ChargeQuerySet:
         """Charges of the upstream account, of every team that uses it."""
         return self.charges.model.objects.of_upstream_account(self.pk)

@@ -28,10 +28,12 @@ class TokenQuerySet(models.QuerySet["Token"]):
     def of_current_upstream(self) -> Self:
         return self.filter(upstream_address.current_upstream_filter("account__environment"))
 
+    def not_stopped(self) -> Self:
+        return self.filter(state__in=[TokenState.WORKING, TokenState.PAUSED])
+
     def usable(self) -> Self:
         """Tokens that may be sent: not stopped, and of the upstream in use."""
-        working = self.filter(state__in=[TokenState.WORKING, TokenState.PAUSED])
-        return working.of_current_upstream()
+        return self.not_stopped().of_current_upstream()
 
     def not_removed(self) -> Self:
         return self.exclude(state=TokenState.REMOVED)

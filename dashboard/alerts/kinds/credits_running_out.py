@@ -10,7 +10,7 @@ from dashboard.alerts.declaration import (
     AlertKindSpec,
     ThresholdRange,
     account_page_url,
-    accounts_with_token,
+    accounts_to_spend_from,
     weekly_period,
 )
 from dashboard.models import AlertKind, AlertRule, Team
@@ -27,7 +27,7 @@ def find_credits_running_out(
 ) -> Iterator[AlertFinding]:
     """A finding if credits run out within the threshold in 10 % of the simulations, before the plan
     renews."""
-    accounts = accounts_with_token(team).exclude(balance_as_of=None)
+    accounts = accounts_to_spend_from(team).exclude(balance_as_of=None)
     for account in accounts.select_related("tenant", "ledger", "top_up"):
         account_forecast = load_account_forecast(account, account.available_balance(), now)
         forecast = account_forecast.forecast

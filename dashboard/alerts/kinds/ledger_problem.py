@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 from django.urls import reverse
 
 from dashboard.alerts.declaration import (
     AlertFinding,
     AlertKindSpec,
-    accounts_with_token,
     weekly_period,
 )
 from dashboard.models import AlertKind, AlertRule, Team
-from proxyapi.models import (
-    LedgerMirror,
-)
+from proxyapi.models import LedgerMirror, Token
 
 
 def find_ledger_problems(
     team: Team, rules: Sequence[AlertRule], now: datetime
 ) -> Iterator[AlertFinding]:
     """At most once a week per changed row: a new conflict after a repair is reported at once."""
-    rows = LedgerMirror.objects.filter(account__in=accounts_with_token(team)).exclude(problem="")
-    rows = rows.annotate(changed=Max("account__ledger_conflicts__pk"))
+    tokens = Token.objects.not_removed().filter(account=OuterRef("account"))
+    rows = LedgerMirror.objects.filter(Exists(tokens), account__tenant=team.tenant_id)
+    rows = rows.exclude(problem="").annotate(changed=Max("account__ledger_conflicts__pk"))
     for row in rows.select_related("account"):
         for rule in rules:
             yield AlertFinding(

@@ -15,7 +15,7 @@ from dashboard.alerts.declaration import (
     AlertKindSpec,
     ThresholdRange,
     account_page_url,
-    accounts_with_token,
+    accounts_to_spend_from,
 )
 from dashboard.models import AlertEvent, AlertKind, AlertRule, Team
 from dashboard.shared.formatting import clock, credits
@@ -44,7 +44,7 @@ def find_low_balances(
     """Available credits below the threshold. A period lasts from one incoming credit to the next,
     or until the available credits reach the threshold again."""
     incoming = LedgerEntry.objects.filter(account=OuterRef("pk"), charge=None, amount__gt=0)
-    accounts = accounts_with_token(team).exclude(balance_as_of=None)
+    accounts = accounts_to_spend_from(team).exclude(balance_as_of=None)
     accounts = accounts.annotate(
         held_now=held_credits_annotation(),
         came_at=Subquery(incoming.order_by("-happened_at", "-position").values("position")[:1]),

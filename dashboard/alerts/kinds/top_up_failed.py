@@ -10,7 +10,7 @@ from dashboard.alerts.declaration import (
     AlertKindSpec,
     ThresholdRange,
     account_page_url,
-    accounts_with_token,
+    accounts_to_spend_from,
     weekly_period,
 )
 from dashboard.models import AlertKind, AlertRule, Team
@@ -25,7 +25,7 @@ def find_failed_top_ups(
 ) -> Iterator[AlertFinding]:
     """Each failure is reported once, by the rule with the highest threshold that it reaches."""
     rows = AutoTopUp.objects.filter(
-        account__in=accounts_with_token(team), consecutive_failures__gt=0
+        account__in=accounts_to_spend_from(team), consecutive_failures__gt=0
     )
     for row in rows.select_related("account"):
         if not row.enabled and not is_stopped_by_failures(row):

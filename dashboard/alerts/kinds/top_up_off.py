@@ -9,7 +9,7 @@ from dashboard.alerts.declaration import (
     AlertFinding,
     AlertKindSpec,
     account_page_url,
-    accounts_with_token,
+    accounts_to_spend_from,
 )
 from dashboard.models import AlertKind, AlertRule, Team
 from proxyapi.models import (
@@ -23,7 +23,7 @@ def find_disabled_top_ups(
 ) -> Iterator[AlertFinding]:
     """Top-ups that are off although no member switched them off: after three failed payments, or
     elsewhere."""
-    rows = AutoTopUp.objects.filter(account__in=accounts_with_token(team), enabled=False)
+    rows = AutoTopUp.objects.filter(account__in=accounts_to_spend_from(team), enabled=False)
     for row in rows.select_related("account"):
         is_stopped = is_stopped_by_failures(row)
         if not (row.is_disabled_elsewhere or is_stopped):

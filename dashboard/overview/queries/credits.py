@@ -34,7 +34,7 @@ from dashboard.shared.ledger_agreement import (
     ledger_end_balance,
 )
 from dashboard.shared.team_balance import ActivityCounts, TeamBalance
-from proxyapi.models import Account, AccountPlan
+from proxyapi.models import Account, SpendingObstacle
 
 MIN_LABEL_GAP_PERCENT = 8.0  # percent of the width between two amounts that are written out
 MIN_LABELLED_FRACTION = Decimal("0.01")  # of the highest balance
@@ -42,9 +42,12 @@ MIN_LABELLED_FRACTION = Decimal("0.01")  # of the highest balance
 
 @dataclass(frozen=True, slots=True)
 class CreditsOverview:
+    """`accounts` can be spent: figure, list, chart and agreement are of these alone."""
+
     team_balance: TeamBalance
     open_charges: int
     accounts: tuple[Account, ...]
+    not_spendable: tuple[tuple[Account, str], ...]  # each with its obstacle
     plan: str
     days: tuple[BalanceDay, ...]
     line: LineChart | None
@@ -53,11 +56,6 @@ class CreditsOverview:
     @property
     def has_several_accounts(self) -> bool:
         return len(self.accounts) > 1
-
-    @property
-    def balance(self) -> Decimal:
-        """The sum of the listed accounts, including those without a working token."""
-        return sum((account.balance for account in self.accounts), ZERO_CREDITS)
 
     @property
     def days_newest_first(self) -> tuple[BalanceDay, ...]:
@@ -69,34 +67,46 @@ class CreditsOverview:
 
 
 def build_credits_overview(
-    accounts: Sequence[Account],
+    loaded: Sequence[Account],
     team_balance: TeamBalance,
     counts: ActivityCounts,
     sums: OverviewSums,
 ) -> CreditsOverview:
+    """`sums` are those of the accounts that can be spent."""
+    accounts = [account for account in loaded if not account.spending_obstacle]
     now = sum((ledger_end_balance(account) for account in accounts), ZERO_CREDITS)
     days = build_balance_days(now, sums, is_complete=are_ledgers_complete(accounts))
     return CreditsOverview(
         team_balance=team_balance,
         open_charges=counts.holding,
         accounts=tuple(accounts),
-        plan=account_plan_sentence(accounts),
+        not_spendable=tuple(
+            (account, SpendingObstacle(account.spending_obstacle).label)
+            for account in loaded
+            if account.spending_obstacle
+        ),
+        plan=account_plan_sentence(loaded),
         days=days,
         line=build_balance_chart(days),
         agreement=check_ledger_agreement(accounts),
     )
 
 
-def account_plan_sentence(accounts: Sequence[Account]) -> str:
+def account_plan_sentence(loaded: Sequence[Account]) -> str:
     """`One shared account: Studio plan, 12,000 credits a month, renews Tue 1 Dec.`"""
-    if not accounts:
+    if not loaded:
         return "No account yet. Credits appear when a member adds a token."
+    accounts = [account for account in loaded if not account.spending_obstacle]
+    if not accounts:
+        reasons = {SpendingObstacle(account.spending_obstacle).label for account in loaded}
+        which = "The account" if len(loaded) == 1 else f"All {len(loaded)} accounts"
+        return f"{which} cannot be spent: {', '.join(sorted(reasons))}."
+    left = len(loaded) - len(accounts)
+    others = f" {left} more cannot be spent." if left else ""
     if len(accounts) > 1:
         monthly = sum((account.monthly_credits for account in accounts), Decimal(0))
-        return f"{len(accounts)} accounts, {credits(monthly)} credits a month in total."
+        return f"{len(accounts)} accounts, {credits(monthly)} credits a month in total.{others}"
     account = accounts[0]
-    if account.plan == AccountPlan.NONE:
-        return "One shared account, without a plan."
     parts = [f"{account.plan_name or account.get_plan_display()} plan"]
     if account.monthly_credits:
         parts.append(f"{credits(account.monthly_credits)} credits a month")
@@ -106,7 +116,7 @@ def account_plan_sentence(accounts: Sequence[Account]) -> str:
             f"{'renews' if account.plan_ends_at > timezone.now() else 'ended'} "
             f"{weekday_date_text(ends)}"
         )
-    return f"One shared account: {', '.join(parts)}."
+    return f"One shared account: {', '.join(parts)}.{others}"
 
 
 @dataclass(frozen=True, slots=True)

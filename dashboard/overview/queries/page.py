@@ -58,12 +58,15 @@ class Overview:
 
 def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
     """Build the complete page: five queries besides those of the shell, three if nothing renders;
-    one more for who has first steps to do."""
+    one more for who has first steps to do, and one if an account cannot be spent."""
     window = reader_window(reader, span)
     accounts, sums = shell.accounts, load_reader_sums(reader, shell.accounts, window)
+    spendable = [account for account in accounts if not account.spending_obstacle]
+    is_same = len(spendable) == len(accounts)
+    balance_sums = sums if is_same else load_reader_sums(reader, spendable, window)
     return Overview(
         window=window,
-        credits=build_credits_overview(accounts, shell.team_balance, shell.counts, sums),
+        credits=build_credits_overview(accounts, shell.team_balance, shell.counts, balance_sums),
         attention=load_attention_list(reader, accounts),
         spend=build_spend_overview(sums),
         running=load_running_renders(reader.team.tenant_id, shell.counts.running),
@@ -74,7 +77,8 @@ def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
 def build_credits_part(reader: Membership, span: str) -> Overview:
     window, accounts = reader_window(reader, span), tuple(accounts_with_ledger(reader.team.tenant))
     held, counts = load_holds_and_counts(reader.team.tenant)
-    sums = load_reader_sums(reader, accounts, window)
+    spendable = [account for account in accounts if not account.spending_obstacle]
+    sums = load_reader_sums(reader, spendable, window)
     return Overview(
         window,
         credits=build_credits_overview(accounts, build_team_balance(accounts, held), counts, sums),

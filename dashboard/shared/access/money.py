@@ -20,6 +20,7 @@ from proxyapi.models import (
     LedgerConflict,
     LedgerEntry,
     Token,
+    annotate_spending_obstacle,
 )
 from proxyapi.models.ledger_entry import is_charged_by_another_team
 
@@ -71,18 +72,20 @@ def fetch_account(
     request: TeamRequest, account_id: str, permission: Permission = Permission.VIEW
 ) -> tuple[Account | None, list[Account]]:
     """Return the account with this id and all accounts of the team, each annotated with
-    `is_reachable`: it has a usable token.
+    `is_reachable`: it has a usable token, and with its `spending_obstacle`.
 
-    With an empty id the first account is chosen, or None if the team has none.
+    With an empty id the first account that can be spent is chosen, else the first; None if the
+    team has none.
     """
     check_permission(request.membership, permission)
     usable_tokens = Token.objects.usable().filter(account=OuterRef("pk"))
-    accounts = Account.objects.filter(tenant=request.team.tenant).defer("costs", "options")
-    accounts = accounts.annotate(is_reachable=Exists(usable_tokens))
+    accounts = annotate_spending_obstacle(Account.objects.filter(tenant=request.team.tenant))
+    accounts = accounts.defer("costs", "options").annotate(is_reachable=Exists(usable_tokens))
     accounts = accounts.select_related("tenant", "ledger", "top_up").order_by("created_at", "pk")
     rows: list[Account] = list(accounts)
     if not account_id:
-        return (rows[0] if rows else None), rows
+        spendable = [row for row in rows if not row.spending_obstacle]
+        return next(iter(spendable or rows), None), rows
     chosen = next((row for row in rows if str(row.pk) == account_id.lower()), None)
     if chosen is None:
         raise Http404("This account does not exist in this team.")

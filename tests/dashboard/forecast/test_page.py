@@ -146,7 +146,9 @@ def test_a_pack_that_nobody_described_is_not_counted_and_said(
 
 def test_an_unpaid_plan_is_said(browser: Client, four_weeks: None) -> None:
     Account.objects.update(plan=AccountPlan.NONE)
-    assert "The plan is not paid" in visible_text_of(browser.get(PAGE))
+    assert "cannot be spent through the API now: no paid plan." in visible_text_of(
+        browser.get(PAGE)
+    )
 
 
 @pytest.mark.parametrize(

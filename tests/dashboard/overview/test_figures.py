@@ -119,7 +119,7 @@ def test_the_balance_is_walked_back_through_every_entry(add_entry, figures_at):
     assert line.stops[-1].text.endswith(": 2,050 cr at the end of the day. 50 went.")
 
 
-def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, mira):
+def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, token, mira):
     add_entry(-100, timezone.now() - timedelta(days=1))
     add_entry(500.25)
     LedgerMirror.objects.update(balance_exact=1000, checkpoint_high=1)

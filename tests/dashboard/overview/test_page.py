@@ -102,9 +102,11 @@ def test_an_account_without_a_working_token_keeps_its_ledger(client_of, vera, to
     add_entry(-96)
     Token.objects.filter(pk=token.pk).update(state=TokenState.REMOVED)
     shown = page(client_of, vera)
-    assert "No working token." in shown
+    assert "The account cannot be spent: no working token." in shown
+    assert "not spendable: no working token" in shown
     assert "Outside the portal" in shown
-    assert '<p class="figure">' not in shown
+    assert '<p class="figure">0' in shown
+    assert "No account can be spent now." in shown  # instead of a chart of its former balance
     assert f'value="{token.account.balance.normalize():f}"' in shown
 
 

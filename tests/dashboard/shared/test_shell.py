@@ -65,7 +65,8 @@ def test_two_accounts_are_one_team_balance(token: Token) -> None:
 def test_an_account_that_no_token_opens_is_not_spent_from(token: Token) -> None:
     token.state = TokenState.REMOVED
     token.save()
-    assert not load_team_balance(token.tenant).known
+    balance = load_team_balance(token.tenant)
+    assert (balance.free, balance.not_spendable) == (0, ("no working token",))
 
 
 def test_credits_beyond_the_month_fill_the_bar_and_no_more() -> None:
