@@ -31,6 +31,7 @@ from proxyapi.token_failover import STOPPED_TOKEN_STATES, fail_over_token
 from proxyapi.upstream import errors
 from proxyapi.upstream.client import UpstreamClient
 from proxyapi.upstream.envelope import FormFields, UploadFiles
+from proxyapi.upstream.record_identity import is_foreign_record
 from proxyapi.upstream.reply import RateLimitStatus, Reply
 from proxyapi.upstream.secret import Secret
 
@@ -140,10 +141,7 @@ def send_request(
     as_of: datetime | None = None,
 ) -> Reply:
     """Send the permitted request once and store what the answer says about token and account.
-
-    `data` and `files` make a form, `json` a JSON body. `as_of` (when its charge was sent, else the
-    time of the request) dates the balance in the answer. Raises `errors.UpstreamError`.
-    """
+    `as_of` (default: now) dates the balance in the answer. Raises `errors.UpstreamError`."""
     sent_at, started = timezone.now(), time.monotonic()
     call = new_call_record(token, name, grant, sent_at)
     try:
@@ -157,6 +155,7 @@ def send_request(
             files=files,
             on_sent=lambda: handle_request_sent(token, name, grant),
         )
+        check_record_identity(name, path, reply)
     except LOCAL_ERRORS:
         raise
     except errors.UpstreamError as error:
@@ -177,6 +176,13 @@ def send_request(
             with best_effort_writes():
                 call.save()
             announce_reachability(token.tenant_id, token.pk, answered=call.is_answered)
+
+
+def check_record_identity(name: str, path: Mapping[str, str | int] | None, reply: Reply) -> None:
+    """Raise `errors.ForeignRecord` if the answer is the record of another resource."""
+    operation = get_operation(name)
+    if is_foreign_record(operation, path or {}, reply.data):
+        raise errors.ForeignRecord(operation, errors.ErrorDetails(reply.status))
 
 
 def new_call_record(token: Token, name: str, grant: Permit, sent_at: datetime) -> ApiCall:

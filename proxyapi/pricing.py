@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
 
 from django.conf import settings
 
 from proxyapi.models import Account, Charge, Job
-from proxyapi.models.charge import EARLIEST_TIME
+from proxyapi.models.charge import CHARGED_STATES, EARLIEST_TIME
 from proxyapi.operations import (
     DEFAULT_SCRIPT_PRICE,
     FACELESS_RENDER_OPERATIONS,
@@ -19,13 +20,43 @@ from proxyapi.operations import (
 )
 from proxyapi.upstream import response_parsing
 
+KEY_STEM_CHARS, MIN_COMMON_KEY_WORDS = 5, 2
+# The other words for the same that the service uses elsewhere, by their beginnings.
+KEY_SYNONYMS = {"video": "facel", "scrip": "conte", "ai": "promp"}
+
 
 def cost_map_row(account: Account, key: str) -> dict[str, object]:
     """The row of the cost map for a feature, whatever the case of its key (pitfall 59)."""
-    for name, row in account.costs.items():
-        if name.upper() == key and isinstance(row, dict):
-            return row
-    return {}
+    name = find_cost_map_key(account, key)
+    return account.costs[name] if name else {}
+
+
+def find_cost_map_key(account: Account, key: str) -> str:
+    """The key itself in any case, else the only one that looks like it; empty without one."""
+    names = [name for name, row in account.costs.items() if isinstance(row, dict)]
+    if exact := next((name for name in names if name.upper() == key), ""):
+        return exact
+    similar = [name for name in names if is_similar_key(name, key)]
+    return similar[0] if len(similar) == 1 else ""
+
+
+def is_similar_key(name: str, key: str) -> bool:
+    """Whether one has all words of the other, at least two, in any order and ending."""
+    words, others = key_words(name), key_words(key)
+    return len(words & others) >= MIN_COMMON_KEY_WORDS and (words <= others or others <= words)
+
+
+def key_words(key: str) -> frozenset[str]:
+    """The beginnings of its words, so that "export_videos" looks like FACELESS_EXPORT."""
+    stems = (word[:KEY_STEM_CHARS] for word in re.findall("[a-z]+", key.lower()))
+    return frozenset(KEY_SYNONYMS.get(stem, stem) for stem in stems)
+
+
+def guessed_cost_map_key(account: Account, operation: str) -> str:
+    """The key that the operation's price is taken from, if it only looks like the known one."""
+    known = get_operation(operation).price.cost_map_key
+    name = find_cost_map_key(account, known) if known else ""
+    return name if name.upper() != known else ""
 
 
 def script_credits(account: Account) -> Decimal:
@@ -35,8 +66,17 @@ def script_credits(account: Account) -> Decimal:
 
 
 def fixed_price(account: Account, operation: str) -> Decimal | None:
-    """Credits of an operation with a fixed price; None if it is not known."""
-    return cost_map_credits(account, get_operation(operation).price)
+    """Credits of an operation with a fixed price: listed, else what it cost last on the account;
+    None if it is not known."""
+    listed = cost_map_credits(account, get_operation(operation).price)
+    return listed if listed is not None else last_cost(account, operation)
+
+
+def last_cost(account: Account, operation: str) -> Decimal | None:
+    """What the operation cost last on this account; a free use tells nothing."""
+    charges = Charge.objects.filter(account=account, operation=operation, state__in=CHARGED_STATES)
+    latest = charges.filter(cost__gt=0).order_by("-sent_at").first()
+    return latest.cost if latest else None
 
 
 def listed_price_or_free(account: Account, operation: str) -> Decimal:
@@ -67,6 +107,15 @@ def can_be_free(charge: Charge) -> bool:
     """Whether it may have cost nothing, or a free use, which leaves no debit (pitfall 57)."""
     price = get_operation(charge.operation).price
     return price.may_be_free or free_uses(charge.account, price) > 0
+
+
+def cost_without_report(charge: Charge) -> Decimal | None:
+    """Credits of what was done, if the answer names none: the exact price, or 0 if nothing is known
+    to charge for it. None if only the ledger can tell."""
+    price = get_operation(charge.operation).price
+    if not charge.price:
+        return Decimal(0)
+    return charge.quote if price.exact and not can_be_free(charge) else None
 
 
 def is_cost_unexpected(charge: Charge, cost: Decimal) -> bool:

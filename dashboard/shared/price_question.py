@@ -21,6 +21,7 @@ from proxyapi.refusals import Refusal
 
 HOLD_LABEL = "Held until the exact price is known"
 EXACT_HOLD_LABEL = "Held while it is sent"
+GUESSED_PRICE_NOTE = "A guess: the service’s price list has “{key}”, which looks like it"
 NOTE_HAS_INVISIBLE_CHARACTER = (
     "Your message contains an invisible character. Type it again. Nothing was sent."
 )

@@ -41,7 +41,14 @@ def fetch_evidence(charge: Charge, lane: Priority) -> UpstreamRecord:
         return {}
     name, parameters = read
     requested_at = timezone.now()
-    reply = calls.call_upstream(charge.token, name, lane, patience=PERMIT_TIMEOUT_S, **parameters)
+    try:
+        reply = calls.call_upstream(
+            charge.token, name, lane, patience=PERMIT_TIMEOUT_S, **parameters
+        )
+    except (errors.Forbidden, errors.NotFound):
+        if not isinstance(source, IdeaSearchEvidence):
+            raise
+        return source.resource_in([])  # nobody searched for this keyword yet
     if charge.job and name == KINDS[charge.job.kind].read_operation:
         KINDS[charge.job.kind].store_parts(charge.job, reply.data, requested_at)
     return source.resource_in(reply.data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -25,7 +25,9 @@ from proxyapi.operations import (
     get_operation,
 )
 from proxyapi.polling import FIRST_POLL_DELAY, part_reads
+from proxyapi.upstream.reply import Reply
 
+RESULT_READ_DELAY = timedelta(seconds=1)
 MAYBE_LOST_RENDER_SENTENCE = (
     " It may be the render whose response was lost at {time:%H:%M} UTC. Its status is now checked."
 )
@@ -37,13 +39,16 @@ ALREADY_ENDED_SENTENCES: Mapping[JobState | None, str] = {
 }
 
 
-def is_conclusive(charge: Charge, record: UpstreamRecord) -> bool:
+def is_conclusive(charge: Charge, record: UpstreamRecord, reply: Reply | None = None) -> bool:
     """Whether an answer contains the operation's result: the script, or the id of the created
-    resource."""
+    resource. Any other is done with a whole answer, and what that lacks is read with the next
+    record."""
     if charge.operation in SCRIPT_OPERATIONS:
         return bool(script_text(record))
     if charge.operation in CHARGED_CREATE_OPERATIONS and charge.job_id:
         return bool(evidence.created_resource_id(charge, record))
+    if reply is not None and (reply.data or (reply.credits and reply.credits.cost is not None)):
+        return True
     row = get_operation(charge.operation)
     return KINDS[charge.job.kind].has_result(row, record) if charge.job else True
 
@@ -72,7 +77,7 @@ def apply_result(charge: Charge, record: UpstreamRecord, data: Any = None) -> No
         apply_to_parts(job, charge, record, now)
         advance_job(job, charge, record, now)
         if not KINDS[job.kind].store_result(job, charge, record):
-            part_reads.read_parts_soon(job, FIRST_POLL_DELAY)
+            part_reads.read_parts_soon(job, RESULT_READ_DELAY)
         publish_event(job.tenant_id, EventType.JOB, job.pk)
 
 

@@ -23,7 +23,7 @@ from proxyapi.models.charge import (
 )
 from proxyapi.operations import REFUNDABLE_OPERATIONS
 from proxyapi.rollups import price_counts
-from proxyapi.upstream import errors
+from proxyapi.upstream import errors, response_parsing
 from proxyapi.upstream.reply import Reply
 
 RECONCILE_AFTER = timedelta(seconds=5)
@@ -48,6 +48,7 @@ def apply_reply(charge: Charge, reply: Reply) -> None:
     """Apply a successful answer. What it does not contain (id, script or cost) is read back later.
 
     An answer that arrives after its charge was ended still takes effect: the work is done and paid.
+    Without a cost a charge is settled at its price where that is exact, otherwise by the ledger.
     """
     record = evidence.resource_in_reply(charge, reply.data)
     cost = reply.credits.cost if reply.credits else None
@@ -57,8 +58,10 @@ def apply_reply(charge: Charge, reply: Reply) -> None:
         charge.reload()
         if charge.state in (ChargeState.DRAFT, ChargeState.HELD):
             return  # the database was restored: `recovery` applies the answer from the log
-        if shown := job_effects.is_conclusive(charge, record):
+        if shown := job_effects.is_conclusive(charge, record, reply):
             apply_result(charge, record, reply.data)
+            if is_cost_missing(reply) and charge.state in UNDECIDED_STATES:
+                cost = pricing.cost_without_report(charge)
         if charge.state not in UNDECIDED_STATES:
             apply_late_reply(charge, cost)
         elif shown and cost is not None and cost >= 0:
@@ -66,6 +69,11 @@ def apply_reply(charge: Charge, reply: Reply) -> None:
             mark_charged(charge, ChargeState.MATCHED if late else ChargeState.CONFIRMED, cost)
         elif charge.state == ChargeState.SENDING:
             mark_unknown(charge, None, COST_PENDING_REASON if shown else "")
+
+
+def is_cost_missing(reply: Reply) -> bool:
+    """Whether the answer has no field for the cost; one that cannot be read is no price either."""
+    return "cost" not in response_parsing.as_mapping(reply.meta.get("credits"))
 
 
 def apply_late_reply(charge: Charge, cost: Decimal | None) -> None:

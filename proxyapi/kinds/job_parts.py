@@ -33,7 +33,9 @@ CONTENT_FIELDS = (
     "failure_message",
     "details",
 )
-NAMED_KEYS = {"id", "position", "status", "source", "failure", *TEXT_KEYS, *URL_KEYS}
+FILE_URL_KEYS = ("original_url", *URL_KEYS)  # of a file in `media`
+NAMED_KEYS = {"id", "position", "order", "status", "source", "failure", "media"}
+NAMED_KEYS |= {*TEXT_KEYS, *URL_KEYS}
 
 
 def store_parts(
@@ -116,6 +118,8 @@ def parse_part_list(record: Any, name: str) -> dict[str, dict[str, Any]] | None:
     if not isinstance(rows, list):
         return None
     items = [row for row in rows if isinstance(row, dict)]
+    if all(is_whole_number(row.get("order")) for row in items):  # from 0 or from 1
+        items.sort(key=lambda row: int(row["order"]))
     found: dict[str, dict[str, Any]] = {}
     for row in items[:MAX_PARTS_PER_LIST]:
         if response_parsing.is_resource_id(row.get("id")):
@@ -126,7 +130,7 @@ def parse_part_list(record: Any, name: str) -> dict[str, dict[str, Any]] | None:
 def parse_part(row: Mapping[str, Any], place: int) -> dict[str, Any]:
     """The fields of a `JobPart` in an item; `place` is used if it names no position of its own."""
     position = row.get("position")
-    is_place = isinstance(position, int) and not isinstance(position, bool)
+    is_place = is_whole_number(position)
     failure = row.get("failure")
     message = failure.get("message") if isinstance(failure, dict) else failure
     source = row.get("source")
@@ -134,12 +138,24 @@ def parse_part(row: Mapping[str, Any], place: int) -> dict[str, Any]:
     return {
         "position": position if is_place and 0 < position <= MAX_POSITION else place,  # type: ignore[operator]
         "status": first_text(row, ("status",))[:60],
-        "media_url": first_text(row, URL_KEYS),
+        "media_url": media_url_in(row),
         "source": source if source in PartSource.values else "",
         "text": first_text(row, TEXT_KEYS),
         "failure_message": message[:2000] if isinstance(message, str) else "",
         "details": json.loads(json.dumps(others, default=str)),
     }
+
+
+def is_whole_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def media_url_in(row: Mapping[str, Any]) -> str:
+    """The address of an item's file: its own, else that of the first file in its `media`."""
+    media = row.get("media")
+    files = media if isinstance(media, list) else [media]
+    urls = (first_text(file, FILE_URL_KEYS) for file in files if isinstance(file, dict))
+    return first_text(row, URL_KEYS) or next(filter(None, urls), "")
 
 
 def first_text(row: Mapping[str, Any], keys: Iterable[str]) -> str:

@@ -36,7 +36,8 @@ T = TypeVar("T")
 
 def is_outage_error(error: errors.UpstreamError) -> bool:
     """Whether the error means that the upstream did not answer."""
-    return isinstance(error, OUTAGE_ERRORS) and not isinstance(error, calls.LOCAL_ERRORS)
+    is_answered = isinstance(error, (*calls.LOCAL_ERRORS, errors.ForeignRecord))
+    return isinstance(error, OUTAGE_ERRORS) and not is_answered
 
 
 def record_unanswered_poll(environment: str, failing_for: timedelta = timedelta(0)) -> bool:

@@ -6,7 +6,7 @@
 | the same of every poll | after 7 to 15 s; three in a row are an outage (`circuit_breaker`) |
 | 429 | when the upstream says |
 | 401, or the plan lapsed | as soon as the token works again |
-| 404, 403 and other refusals | after 20 s, then as long again as it lasts, at most 15 minutes |
+| 404, 403, another's record | after 20 s, then as long again as it lasts, at most 15 minutes |
 | 404 and the like, or 5xx for a day, of a job older than 30 days | when a person requests it |
 """
 
@@ -35,6 +35,7 @@ BROKEN_RECORD_AFTER = timedelta(days=1)
 STOPPED_TOKEN_RETRY_DELAY = timedelta(seconds=20)
 MIN_RETRY_DELAY = timedelta(seconds=5.5)  # a tick may take a job 0.2 s before its time
 TOKEN_ERRORS = (errors.Unauthorized, *calls.PLAN_ERRORS)  # concern the token, not the job
+REFUSAL_ERRORS = (*calls.PERMANENT_ERRORS, errors.ForeignRecord)  # of this job, not of the service
 NO_COST_SENTENCE = re.compile(r" Nothing was (charged|sent)[^.]*\.")
 POLLING_CONTINUES_TEXT = "The video has not failed. We keep checking."
 POLLING_ENDED_TEXT = (
@@ -81,9 +82,7 @@ def is_polling_given_up(
 ) -> bool:
     """Whether a refusal of this resource ends its polling: it may be deleted upstream, or its
     record broken."""
-    if not is_broken and (
-        not isinstance(error, calls.PERMANENT_ERRORS) or isinstance(error, TOKEN_ERRORS)
-    ):
+    if not is_broken and (not isinstance(error, REFUSAL_ERRORS) or isinstance(error, TOKEN_ERRORS)):
         return False
     return job.started_at is not None and now - job.started_at > MAX_POLLING_AGE
 
@@ -102,7 +101,8 @@ def poll_retry_delay(
     if isinstance(error, errors.RateLimited):
         return max(OUTAGE_BACKOFF.shortest, requested)
     unanswered_backoff = SINGLE_JOB_BACKOFF if is_single_job else OUTAGE_BACKOFF
-    backoff = REFUSED_BACKOFF if isinstance(error, calls.PERMANENT_ERRORS) else unanswered_backoff
+    is_refusal = isinstance(error, REFUSAL_ERRORS)
+    backoff = REFUSED_BACKOFF if is_refusal else unanswered_backoff
     return max(backoff.delay_after(failing_for), requested)
 
 

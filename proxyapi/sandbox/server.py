@@ -6,12 +6,14 @@ import argparse
 import asyncio
 import sys
 from pathlib import Path
+from typing import get_args
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from proxyapi.sandbox import clock
 from proxyapi.sandbox.app import create_app
+from proxyapi.sandbox.dialect import Dialect
 
 HOST = "127.0.0.1"
 
@@ -34,6 +36,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clock", help="real, frozen or xN such as x10 (default: as saved, or real)"
     )
+    parser.add_argument(
+        "--dialect",
+        choices=get_args(Dialect),
+        help="shapes that the specification does not show (default: as saved, or spec)",
+    )
 
 
 def serve(
@@ -45,6 +52,7 @@ def serve(
     clock_mode: str | None = None,
     host: str = HOST,
     public_url: str | None = None,
+    dialect: Dialect | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. Raises ValueError for a clock that does not exist."""
     mode, scale = clock.parse_clock_mode(clock_mode) if clock_mode is not None else (None, 1.0)
@@ -55,6 +63,10 @@ def serve(
         clock=clock.SandboxClock(mode, scale=scale),
         public_url=public_url or f"http://{host}:{port}",
     )
+    if dialect is not None:
+        world = app.state.world
+        world.store_settings(world.settings.model_copy(update={"dialect": dialect}))
+        world.commit()
     uvicorn.run(
         app,
         host=host,
@@ -84,6 +96,7 @@ def main(arguments: list[str] | None = None) -> None:
             clock_mode=chosen.clock,
             host=chosen.host,
             public_url=chosen.public_url,
+            dialect=chosen.dialect,
         )
     except ValueError as error:
         sys.exit(str(error))

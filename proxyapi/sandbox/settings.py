@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from proxyapi.sandbox.choices import MoreChoices
+from proxyapi.sandbox.dialect import Dialect
 from proxyapi.sandbox.scene_choices import SceneChoices
 
 
@@ -40,6 +41,9 @@ class Settings(MoreChoices, SceneChoices):
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     # Shapes of answers
+    dialect: Dialect = Field(
+        default="spec", description="Where the specification is silent: ours, or version 1's."
+    )
     insufficient_credits_place: Literal["error", "top_level", "both"] = Field(
         default="error", description="Where a 402 body has `required` and `available`."
     )

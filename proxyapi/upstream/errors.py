@@ -389,6 +389,13 @@ class ResponseLost(OutcomeUnknown):
     code = "ANSWER-LOST"
 
 
+class ForeignRecord(ResponseLost):
+    """The answer is the record of another resource than the one that the request named."""
+
+    code = "FOREIGN-RECORD"
+    happened = "The service answered with the record of something else."
+
+
 class UnexpectedStatus(OutcomeUnknown):
     code = "UNEXPECTED-ANSWER"
     happened = "The service returned an unknown response."

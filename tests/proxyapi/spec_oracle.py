@@ -115,3 +115,14 @@ def reported_cost(top: Any) -> Decimal | None:
         return Decimal(str(found))
     except InvalidOperation:
         return None
+
+
+def id_of(kind: str, data: Any) -> Any:
+    """The id of the resource, at the place that the specification names."""
+    return value_at(data, "asset", "id") if kind == "clip" else value_at(data, "id")
+
+
+def is_id(value: Any) -> bool:
+    return (
+        isinstance(value, int | str) and not isinstance(value, bool) and 0 < len(str(value)) <= 64
+    )

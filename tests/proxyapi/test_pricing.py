@@ -28,6 +28,42 @@ def test_pitfall_59_a_key_of_the_cost_map_is_found_in_any_case(key: str) -> None
     assert pricing.free_script_uses(account) == 2
 
 
+@pytest.mark.parametrize(
+    ("operation", "key"),
+    [
+        ("faceless.export", "export_videos"),
+        ("ai_visuals.regenerate", "image_regenerations"),
+        ("faceless.scripts", "ai_scripts"),
+        ("ideas.discover", "Idea-Discoveries"),
+    ],
+)
+def test_a_key_that_looks_like_ours_is_a_guess(operation: str, key: str) -> None:
+    others = {"avatar": {"credits": 9}, "thumbnail_generation": {"credits": 8}, "faceless": 7}
+    account = AccountFactory.build(costs={**others, key: {"credits": "2", "free": 3}})
+    known = OPERATIONS[operation].price
+    assert pricing.cost_map_credits(account, known) == 2
+    assert pricing.guessed_cost_map_key(account, operation) == key
+    exact = AccountFactory.build(costs={**account.costs, known.cost_map_key: {"credits": 5}})
+    assert pricing.cost_map_credits(exact, known) == 5
+    assert pricing.guessed_cost_map_key(exact, operation) == ""
+
+
+@pytest.mark.django_db
+def test_a_price_that_no_list_has_is_what_it_cost_last() -> None:
+    job = JobFactory(account__costs={})
+    assert pricing.fixed_price(job.account, "faceless.export") is None
+    for cost, minute in ((7, 1), (0, 2)):
+        ChargeFactory(
+            job=job,
+            operation="faceless.export",
+            state=ChargeState.MATCHED,
+            cost=cost,
+            sent_at=timezone.now() + timedelta(minutes=minute),
+        )
+    assert pricing.fixed_price(job.account, "faceless.export") == 7
+
+
+@pytest.mark.django_db
 def test_pitfall_50_a_training_has_its_own_price_and_a_preview_none_that_is_known() -> None:
     """A preview holds what somebody allows, and the ledger tells what it took."""
     account = AccountFactory.build(costs={})

@@ -17,7 +17,7 @@ from dashboard.shared.access import has_permission
 from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import FacelessOptions, parse_faceless_options
-from dashboard.shared.videos.charge_status import CHARGE_TEXTS
+from dashboard.shared.videos.charge_status import charge_label
 from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount
 from dashboard.shared.videos.display_state import upstream_status_label
 from dashboard.shared.videos.labels import quote_text
@@ -187,8 +187,8 @@ def build_charge_row(charge: Charge, options: FacelessOptions, now: datetime) ->
             charge.pk, name, "failed", "Not exported", meta, cost, quote=charge.reason,
             note=NOT_CHARGED_NOTE,
         )  # fmt: skip
-    texts = CHARGE_TEXTS[charge.state]
+    texts = charge_label(charge)
     text = charge.reason
-    if charge.state == ChargeState.UNKNOWN:
+    if charge.state == ChargeState.UNKNOWN and not charge.applied_at:
         text = unknown_text(charge, now)
     return ExportRow(charge.pk, name, texts.glyph, texts.label, meta, cost, text=text)

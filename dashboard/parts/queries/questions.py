@@ -11,7 +11,7 @@ from django.urls import reverse
 from dashboard.models import Membership
 from dashboard.shared.formatting import clock, credits
 from dashboard.shared.job_question import build_job_question
-from dashboard.shared.price_question import PriceQuestion
+from dashboard.shared.price_question import GUESSED_PRICE_NOTE, PriceQuestion
 from dashboard.shared.videos.parts import EXPORT, listed_price
 from proxyapi import pricing
 from proxyapi.models import Job, JobState
@@ -47,6 +47,8 @@ def build_export_question(
     if free_uses and price is not None:
         free_text = FREE_EXPORTS_TEXT.format(count=free_uses, price=credits(price))
     read_at = clock(job.account.refreshed_at) if job.account.refreshed_at else ""
+    price_note = f"From the service’s price list{f', read {read_at}' if read_at else ''}"
+    guessed_key = pricing.guessed_cost_map_key(job.account, EXPORT)
     return build_job_question(
         job,
         reader,
@@ -56,10 +58,10 @@ def build_export_question(
         label="Export",
         heading=EXPORT_HEADING,
         choices_template="parts/_export_choices.html",
-        is_exact=True,
+        is_exact=not guessed_key,
         free_uses=free_uses,
         summary=EXPORT_SUMMARY,
-        price_note=f"From the service’s price list{f', read {read_at}' if read_at else ''}",
+        price_note=GUESSED_PRICE_NOTE.format(key=guessed_key) if guessed_key else price_note,
         notice=f"{free_text}{EXPORT_NOTICE}",
         url=reverse("export-new", args=[job.pk]),
         refusal=refusal,

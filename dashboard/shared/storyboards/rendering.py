@@ -37,6 +37,8 @@ def load_storyboard_lock(storyboard: Storyboard) -> StoryboardLock:
     Scenes are written in a copy that is not the current one yet."""
     job = storyboard.copy
     charges = Charge.objects.holding().filter(job__storyboard_copy__storyboard=storyboard)
+    # Done: only their cost is not known yet.
+    charges = charges.exclude(state=ChargeState.UNKNOWN, applied_at__isnull=False)
     pairs = set(charges.values_list("operation", "state"))
     charged = [(get_operation(name), state) for name, state in pairs]
     renders = {state for row, state in charged if row.starts_rendering}

@@ -176,7 +176,7 @@ def load_order_states(job: Job | None) -> dict[str, ChargeState]:
         return {}
     orders = Charge.objects.filter(
         job=job, operation=SCENE_CLIPS_OPERATION, state__in=HOLDING_STATES
-    )
+    ).exclude(state=ChargeState.UNKNOWN, applied_at__isnull=False)  # done: its cost is pending
     return {id: ChargeState(order.state) for order in orders for id in order.body.get("scenes", ())}
 
 

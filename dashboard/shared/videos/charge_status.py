@@ -80,6 +80,11 @@ WRITING_SCRIPT_TEXTS = CHARGE_TEXTS[ChargeState.SENDING]._replace(
     label="Writing", detail=f"The service is writing the script. {HOLD_TEXT}"
 )
 
+COST_PENDING_TEXT = "It was done. What it cost is read from the ledger."
+COST_PENDING_TEXTS = ChargeTexts(
+    "completed", "Done", "cost pending", COST_PENDING_TEXT, COST_PENDING_TEXT
+)
+
 
 def open_charge_texts(charge: Charge, now: datetime, pause_reason: str) -> ChargeTexts:
     """Return the filled-in texts of an open charge. `pause_reason` says why its account is not read
@@ -102,6 +107,8 @@ def charge_label(charge: Charge) -> ChargeTexts:
     """Return the texts of an open charge with their placeholders; use glyph, label and note."""
     if charge.state == ChargeState.SENDING and charge.operation in SCRIPT_OPERATIONS:
         return WRITING_SCRIPT_TEXTS
+    if charge.state == ChargeState.UNKNOWN and charge.applied_at:
+        return COST_PENDING_TEXTS
     if charge.is_checked_before_retry:
         return CHECKED_BEFORE_RETRY_TEXTS
     return ANSWERED_TEXTS if is_answer_checked(charge) else CHARGE_TEXTS[charge.state]
@@ -132,10 +139,15 @@ def is_long_unknown(charge: Charge, now: datetime) -> bool:
 
 def select_open_charge(charges: Iterable[Charge]) -> Charge | None:
     """Return the open charge that decides what the video shows; None if all are settled. Those of
-    its parts and scenes decide nothing: the video stays as it is."""
+    its parts and scenes decide nothing, nor those that were done and wait for their cost: the video
+    stays as it is."""
     states = list(CHARGE_TEXTS)
     open_charges = (
-        charge for charge in charges if charge.is_open and charge.operation not in SIDE_OPERATIONS
+        charge
+        for charge in charges
+        if charge.is_open
+        and charge.operation not in SIDE_OPERATIONS
+        and not (charge.state == ChargeState.UNKNOWN and charge.applied_at)
     )
     return min(open_charges, key=lambda charge: states.index(charge.state), default=None)
 

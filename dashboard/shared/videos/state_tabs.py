@@ -33,6 +33,8 @@ def annotate_tabs(jobs: QuerySet[Job], tenant_id: UUID) -> QuerySet[JobWithTab]:
         # Not correlated, and one state each: few charges are open, and SQLite finds those of a
         # state by an index, once, instead of the charges of each job.
         charges = Charge.objects.filter(tenant=tenant_id, state=state, job__isnull=False)
+        if state == ChargeState.UNKNOWN:
+            charges = charges.filter(applied_at=None)  # else it was done and waits for its cost
         return Q(pk__in=charges.exclude(operation__in=SIDE_OPERATIONS).values("job"))
 
     tab = Case(

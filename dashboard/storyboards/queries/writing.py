@@ -83,7 +83,7 @@ def find_writing_state(storyboard: Storyboard, charge: Charge) -> str:
             return "waiting"
         case ChargeState.HELD | ChargeState.SENDING:
             return "running"
-        case ChargeState.UNKNOWN:
+        case ChargeState.UNKNOWN if charge.applied_at is None:
             return "unknown"
         case ChargeState.REFUSED:
             return "refused" if is_after_last_edit(storyboard, charge.settled_at) else ""

@@ -37,7 +37,9 @@ class ClipOrders:
 
     @property
     def unknown(self) -> Charge | None:
-        return next((it for it in self.charges if it.state == ChargeState.UNKNOWN), None)
+        """The order whose answer was lost; one that was done only waits for its cost."""
+        unknown = (it for it in self.charges if it.state == ChargeState.UNKNOWN)
+        return next((it for it in unknown if it.applied_at is None), None)
 
     @property
     def refused_text(self) -> str:

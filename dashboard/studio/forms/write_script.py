@@ -14,6 +14,7 @@ from dashboard.studio.queries.script import SCRIPT_DURATIONS_S, spoken_duration_
 # The service has no list of styles and tones; it accepts any word.
 SCRIPT_STYLES = ("Explainer", "Story", "Documentary", "List", "News")
 SCRIPT_TONES = ("Calm", "Cheerful", "Serious", "Dramatic", "Curious")
+DEFAULT_LANGUAGES = ("English",)
 
 
 class WriteScriptForm(ConfirmForm):
@@ -31,14 +32,23 @@ class WriteScriptForm(ConfirmForm):
     no_preference = "Automatic"
 
     def __init__(
-        self, options: FacelessOptions, data: Any = None, *, initial: dict[str, Any] | None = None
+        self,
+        options: FacelessOptions,
+        data: Any = None,
+        *,
+        initial: dict[str, Any] | None = None,
+        requires_words: bool = False,
     ) -> None:
+        """`requires_words`: the service refuses a request without style, tone and language, so
+        "Automatic" is no choice."""
         super().__init__(data, initial=initial, use_required_attribute=False)
         # The languages that a voice speaks.
-        words = {"style": SCRIPT_STYLES, "tone": SCRIPT_TONES, "language": options.languages()}
+        languages = options.languages() or DEFAULT_LANGUAGES
+        words = {"style": SCRIPT_STYLES, "tone": SCRIPT_TONES, "language": languages}
+        automatic = [] if requires_words else [("", self.no_preference)]
         for name, offered in words.items():
-            choices = [("", self.no_preference), *((word, word) for word in offered)]
-            self.fields[name] = forms.ChoiceField(required=False, choices=choices)
+            choices = [*automatic, *((word, word) for word in offered)]
+            self.fields[name] = forms.ChoiceField(required=requires_words, choices=choices)
 
     def script_request(self) -> dict[str, Any]:
         """Return the settings as fields of the service."""
@@ -59,8 +69,9 @@ class WritePageScriptForm(WriteScriptForm):
         *,
         url: str,
         initial: dict[str, Any] | None = None,
+        requires_words: bool = False,
     ) -> None:
-        super().__init__(options, data, initial=initial)
+        super().__init__(options, data, initial=initial, requires_words=requires_words)
         self.url = url
 
     def script_request(self) -> dict[str, Any]:

@@ -26,6 +26,10 @@ from dashboard.studio.queries.price import (
     has_active_render,
 )
 from dashboard.studio.queries.render_question import build_render_question
-from dashboard.studio.queries.script import ScriptRequestStatus, script_request_status
+from dashboard.studio.queries.script import (
+    ScriptRequestStatus,
+    requires_script_words,
+    script_request_status,
+)
 from dashboard.studio.queries.stills import load_option_stills
 from dashboard.studio.queries.voices import VoiceFilter, VoiceList, load_voice_list

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import prefetch_related_objects
+from django.db.models import Q, prefetch_related_objects
 from django.utils import timezone
 
-from dashboard.shared.price_question import PriceQuestion
+from dashboard.shared.price_question import GUESSED_PRICE_NOTE, PriceQuestion
 from dashboard.shared.videos.charge_status import open_charge_texts
 from dashboard.studio.flows import flow_of
 from proxyapi import pricing
 from proxyapi.models import Charge, ChargeState, Job
 from proxyapi.models.duration_class import WORDS_PER_SECOND, count_words
+from proxyapi.operations import SCRIPT_OPERATIONS
 
 # The longest script that the service writes is 1,200 s (spec, Script durations). It documents no
 # limit for own scripts; longer ones are refused here, before a member pays for a failure.
@@ -72,6 +73,7 @@ def build_script_question(job: Job, read_url: str, requirement: str) -> PriceQue
     `read_url` is the web page that was read, `requirement` what the token lacks.
     """
     account, is_from_page, unmet = job.account, flow_of(job).reads_page, []
+    guessed_key = pricing.guessed_cost_map_key(account, flow_of(job).script_operation)
     if requirement:
         unmet.append(f"Available when {requirement[:1].lower()}{requirement[1:]}.")
     elif is_from_page and not read_url:
@@ -79,7 +81,8 @@ def build_script_question(job: Job, read_url: str, requirement: str) -> PriceQue
     return PriceQuestion(
         label="Write a script from it" if is_from_page else "Write the script",
         price=pricing.script_credits(account),
-        is_exact=bool(account.costs),
+        is_exact=bool(account.costs) and not guessed_key,
+        price_note=GUESSED_PRICE_NOTE.format(key=guessed_key) if guessed_key else "",
         free_uses=pricing.free_script_uses(account),
         unmet=tuple(unmet),
     )
@@ -102,6 +105,16 @@ def last_script_request(job: Job) -> dict[str, Any]:
     """Return topic, length, style, tone and language of the last script request."""
     latest = last_script_charge(job)
     return dict(latest.body) if latest else {}
+
+
+def requires_script_words(job: Job) -> bool:
+    """Whether the service has refused a script on this account for want of style, tone or
+    language. One query."""
+    named = Q()
+    for word in ("style", "tone", "language"):
+        named |= Q(reason__icontains=word)
+    refused = Charge.objects.filter(account=job.account_id, state=ChargeState.REFUSED, status=422)
+    return refused.filter(named, operation__in=SCRIPT_OPERATIONS).exists()
 
 
 def last_script_charge(job: Job) -> Charge | None:

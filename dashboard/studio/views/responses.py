@@ -38,6 +38,7 @@ from dashboard.studio.queries import (
     load_studio_page,
     load_voice_list,
     median_costs_by_type,
+    requires_script_words,
 )
 from proxyapi.models import Job, JobState, PageRead
 
@@ -156,10 +157,17 @@ def choose_write_form(
     job: Job, options: FacelessOptions, data: Any = None, *, initial: dict[str, Any] | None = None
 ) -> WriteScriptForm:
     """Return the form of a script from the web page that was read, or from a topic."""
+    requires_words = requires_script_words(job)
     if not flow_of(job).reads_page:
-        return WriteScriptForm(options, data, initial=initial)
+        return WriteScriptForm(options, data, initial=initial, requires_words=requires_words)
     row = PageRead.objects.filter(job=job).first()
-    return WritePageScriptForm(options, data, url=row.read_url if row else "", initial=initial)
+    return WritePageScriptForm(
+        options,
+        data,
+        url=row.read_url if row else "",
+        initial=initial,
+        requires_words=requires_words,
+    )
 
 
 def has_given_title(job: Job) -> bool:

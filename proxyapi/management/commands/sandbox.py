@@ -26,6 +26,7 @@ class Command(BaseCommand):
                 clock_mode=options["clock"],
                 host=options["host"],
                 public_url=options["public_url"],
+                dialect=options["dialect"],
             )
         except ValueError as error:
             raise CommandError(str(error)) from error

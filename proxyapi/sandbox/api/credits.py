@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 
+from proxyapi.sandbox import dialect
 from proxyapi.sandbox.api import paging, shapes
 from proxyapi.sandbox.authorization import Caller, make_route_class
 from proxyapi.sandbox.clock import format_iso
@@ -18,8 +19,12 @@ router.route_class = make_route_class(paid=False, account_area=True)
 
 @router.get("/costs", response_model=shapes.Envelope[dict[str, shapes.CostShape]])
 async def list_costs(call: Caller) -> Response:
-    costs = call.world.settings.costs
-    return success_body({key: price.model_dump(exclude_none=True) for key, price in costs.items()})
+    chosen = call.world.settings
+    shown = {
+        dialect.cost_key(chosen.dialect, key): price.model_dump(exclude_none=True)
+        for key, price in chosen.costs.items()
+    }
+    return success_body(shown)
 
 
 @router.get("/history", response_model=shapes.ListEnvelope[shapes.EntryShape])

@@ -11,7 +11,7 @@ from proxyapi.sandbox import billing
 from proxyapi.sandbox.api import paging, resource_shapes
 from proxyapi.sandbox.authorization import ApiCall, Caller, make_route_class
 from proxyapi.sandbox.envelope import success_body
-from proxyapi.sandbox.errors import ValidationError
+from proxyapi.sandbox.errors import Forbidden, ValidationError
 from proxyapi.sandbox.faceless.changes import Body
 from proxyapi.sandbox.ideas import search
 
@@ -50,6 +50,8 @@ async def list_ideas(
     if network is not None:
         _require_network(call, network)
     rows = search.list_found_ideas(call, keyword, network, sort)
+    if keyword and not rows and call.world.settings.dialect == "service-v1":
+        raise Forbidden()  # nobody searched for it yet
     shown = rows[(page - 1) * per_page : page * per_page]
     meta, links = paging.describe_page(call.request, page, per_page, len(rows), len(shown))
     return success_body(shown, meta=meta, links=links)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Response
 from pydantic import Field, StringConstraints, field_validator
 
-from proxyapi.sandbox import billing, writer
+from proxyapi.sandbox import billing, dialect, writer
 from proxyapi.sandbox.api import shapes
 from proxyapi.sandbox.api.faceless import find_video
 from proxyapi.sandbox.authorization import ApiCall, Caller, make_route_class
@@ -69,6 +69,8 @@ def script_use(call: ApiCall) -> FeatureUse:
 
 def generate_script(call: ApiCall, topic: str, wanted: Options) -> Charge:
     """Write the script, charge for it and store it in the draft."""
+    if missing := dialect.missing_script_fields(call.world.settings.dialect, wanted):
+        raise ValidationError(missing)
     billing.require_credits(call, script_use(call))
     script = writer.write(
         topic,

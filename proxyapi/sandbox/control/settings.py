@@ -18,6 +18,7 @@ async def show_settings(world: WorldDep) -> Settings:
     return world.settings
 
 
+@router.post("/settings", operation_id="change_settings_by_post")
 @router.put("/settings")
 async def change_settings(world: WorldDep, change: dict[str, Any]) -> Settings:
     """Only what is sent changes; of `costs`, too, only the features that are sent."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from proxyapi.sandbox import media_url
+from proxyapi.sandbox import dialect, media_url
 from proxyapi.sandbox.authorization import ApiCall
 from proxyapi.sandbox.clock import format_iso
 from proxyapi.sandbox.records import Asset, Video
@@ -70,7 +70,8 @@ def _thumbnail(call: ApiCall, video: Video) -> dict[str, str]:
 def _asset(call: ApiCall, asset: Asset, position: int) -> dict[str, Any]:
     takes_order = call.world.settings.asset_order == "taken"
     shown = asset.model_dump(exclude={"file", "roll"} if takes_order else {"file", "roll", "used"})
-    return {**shown, "position": position, "url": media_url.build_media_url(call, asset.file)}
+    whole = {**shown, "position": position, "url": media_url.build_media_url(call, asset.file)}
+    return dialect.show_asset(call.world.settings.dialect, whole)
 
 
 def _export(call: ApiCall, export: dict[str, Any]) -> dict[str, Any]:

@@ -205,6 +205,25 @@ def test_a_refused_script_says_why_and_can_be_asked_for_again(
     assert "Write the script" in html
 
 
+def test_a_service_that_requires_style_tone_and_language_gets_them_after_its_refusal(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    """The form offers no "Automatic" any more; what is chosen first is sent."""
+    assert "Automatic" in get_page(client_of(priya), step_url(draft, "script"))
+    ChargeFactory.create(
+        job=draft,
+        operation="faceless.scripts",
+        state=ChargeState.REFUSED,
+        status=422,
+        reason="The service does not accept the style: “The style field is required.”",
+    )
+    html = get_page(client_of(priya), step_url(draft, "script"))
+    assert "Automatic" not in html
+    assert all(f'<option value="{word}"' in html for word in ("Explainer", "Calm", "English"))
+    answer = client_of(priya).post(job_url(draft, "scripts"), queued_requests())
+    assert answer.status_code == 422  # an older page: it is drawn again and nothing is sent
+
+
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [

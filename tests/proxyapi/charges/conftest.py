@@ -60,8 +60,7 @@ def make_held_charge(job: Job) -> Callable[..., Charge]:
             operation=operation,
             nonce=uuid.uuid4(),
             hold=Decimal(hold),
-            quote=Decimal(96),
-            **fields,  # type: ignore[arg-type]
+            **{"quote": Decimal(96), **fields},  # type: ignore[arg-type]
         )
         return admit_charge(intent)
 

@@ -94,24 +94,22 @@ def test_pitfall_15_a_clip_without_an_id_in_its_answer_is_read_back(
     assert sent(clip).state == ChargeState.UNKNOWN
 
 
-def test_a_clip_without_a_reported_cost_runs_and_waits_for_the_ledger(
+def test_a_clip_without_a_reported_cost_runs_and_took_its_exact_price(
     clip: Charge, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(
         "POST", "/text-to-video", make_response({"asset": {"id": 88, "status": "draft"}}, 202)
     )
-    assert sent(clip).state == ChargeState.UNKNOWN
-    assert clip.reason.startswith("It was done.")
+    assert (sent(clip).state, clip.cost) == (ChargeState.CONFIRMED, 6)
     assert Job.objects.get(charges=clip).state == JobState.RUNNING
 
 
 def test_a_clip_whose_cost_the_ledger_showed_is_identified_and_refunded_when_it_fails(
     clip: Charge, upstream: ScriptedUpstream
 ) -> None:
-    """No read shows its id; it was in the answer."""
-    upstream.respond(
-        "POST", "/text-to-video", make_response({"asset": {"id": 88, "status": "draft"}}, 202)
-    )
+    """No read shows its id; it was in the answer, whose cost was not readable."""
+    answer = charged_response({"asset": {"id": 88, "status": "draft"}}, "much")
+    upstream.respond("POST", "/text-to-video", answer)
     sent(clip)
     booked = {"credit_spend": "-6", "created_at": timezone.now().isoformat()}
     upstream.respond("GET", "/credits/history", history_page(booked))

@@ -189,7 +189,9 @@ def judge(deed: ChargingCase, charge: Charge, answered: MutatedResponse) -> None
     assert charge.state in ("confirmed", "unknown")
     is_told = charge.state == "confirmed"
     assert charge.account.held_credits() == (0 if is_told else charge.hold)
-    assert charge.cost == (spec_oracle.reported_cost(answered.top) if is_told else None)
+    cost = spec_oracle.reported_cost(answered.top)
+    price = charge.price if cost is None else cost  # without a cost it is settled at its price
+    assert charge.cost == (price if is_told else None)
     if is_told and charge.job and deed.operation in CREATES:
         assert charge.job.remote_id
     if is_told and charge.job and deed.data is SCRIPT:

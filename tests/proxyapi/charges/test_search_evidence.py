@@ -17,6 +17,7 @@ from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
     charged_response,
+    error_response,
     history_page,
     make_response,
 )
@@ -42,6 +43,16 @@ def sent(charge: Charge) -> Charge:
 
 def asked(upstream: ScriptedUpstream) -> list[tuple[str, str]]:
     return [(one.method, one.url.path.removeprefix("/v2")) for one in upstream.requests]
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_list_refused_for_a_keyword_that_nobody_searched_for_is_empty(
+    status: int, search_intent: Charge, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond(*IDEAS, error_response(status, "GEN-FORBIDDEN" if status == 403 else ""))
+    upstream.respond(*DISCOVER, charged_response([{"id": 3, "title": "Tides"}], 15))
+    assert sent(search_intent).state == ChargeState.CONFIRMED
+    assert asked(upstream) == [IDEAS, DISCOVER]
 
 
 def test_pitfall_33_a_search_whose_answer_got_lost_is_reconciled_and_not_repeated(

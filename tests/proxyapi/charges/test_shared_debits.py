@@ -57,7 +57,9 @@ def read_back(*charges: Charge) -> list[str]:
 def scripted_ledger(upstream: ScriptedUpstream) -> Callable[..., None]:
     def shown(*rows: dict[str, str]) -> None:
         for number in range(7, 16):
-            upstream.respond("GET", f"/faceless/{number}", make_response(video_response("failed")))
+            upstream.respond(
+                "GET", f"/faceless/{number}", make_response(video_response("failed", id=number))
+            )
         upstream.respond(*LEDGER, history_page(*rows))
 
     return shown

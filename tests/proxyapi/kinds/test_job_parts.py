@@ -47,6 +47,18 @@ def stored(job: Job, name: str = "assets") -> list[tuple[str, int, str]]:
     return [(part.remote_id, part.position, part.text) for part in parts]
 
 
+def test_assets_with_media_and_an_order_from_0_have_a_picture_and_a_place(job: Job) -> None:
+    file = {"original_url": f"{HOST}/a.jpg", "conversions": {"thumb": f"{HOST}/t.jpg"}}
+    rows = [
+        {"id": 62, "order": 1, "media": [{"conversions": {}}, file]},
+        {"id": 61, "order": 0, "media": file},
+        {"id": 63, "order": 2, "media": None},
+    ]
+    store_parts(job, {"assets": rows}, LISTS)
+    parts = [(part.remote_id, part.position, part.media_url) for part in job.parts.all()]
+    assert parts == [("61", 1, f"{HOST}/a.jpg"), ("62", 2, f"{HOST}/a.jpg"), ("63", 3, "")]
+
+
 def test_a_part_that_goes_back_to_rendering_keeps_its_file(job: Job) -> None:
     for status, url in (("completed", f"{HOST}/9.mp4"), ("rendering", None), ("odd", "")):
         store_parts(job, {"exports": [{"id": 9, "status": status, "url": url}]}, LISTS)

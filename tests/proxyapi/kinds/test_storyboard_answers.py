@@ -222,9 +222,9 @@ def test_an_answer_without_the_written_scenes_is_read_back_once(
     service.respond("POST", f"{PATH}/prompt", charged_response({"message": "written"}, 4))
     job = place(board, mode="wizard")
     charge = send(charge_of(job, "text_to_scene.prompt", 4, {"prompt": "A boat"}))
-    assert charge.state == ChargeState.UNKNOWN
+    assert (charge.state, charge.cost) == (ChargeState.CONFIRMED, 4)
     service.respond("GET", PATH, make_response(RECORD))
-    reconcile_charge(charge.pk)
+    fetch_parts(load_copy(job))
     assert [scene.prompt for scene in board.scenes.all()] == ["A boat leaves", "It meets a storm"]
     board.scenes.all()[0].delete()
     fetch_parts(load_copy(job))
