@@ -60,7 +60,7 @@ def apply_reply(charge: Charge, reply: Reply) -> None:
             return  # the database was restored: `recovery` applies the answer from the log
         if shown := job_effects.is_conclusive(charge, record, reply):
             apply_result(charge, record, reply.data)
-            if is_cost_missing(reply) and charge.state in UNDECIDED_STATES:
+            if cost is None and is_cost_missing(reply) and charge.state in UNDECIDED_STATES:
                 cost = pricing.cost_without_report(charge)
         if charge.state not in UNDECIDED_STATES:
             apply_late_reply(charge, cost)

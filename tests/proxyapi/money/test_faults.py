@@ -58,10 +58,15 @@ def test_what_was_charged_and_then_lost_is_found_and_counted_once(
 ) -> None:
     fault(control, operation, "after", action)
     charge = sent(job, operation)
-    assert charge.state == ChargeState.UNKNOWN
-    settled(charge)
+    if (action, operation) == (
+        "drop_meta",
+        "faceless.scripts",
+    ):  # priced exactly
+        assert charge.state == ChargeState.CONFIRMED
+    else:
+        assert charge.state == ChargeState.UNKNOWN
+        assert settled(charge).state == ChargeState.MATCHED
     books = money()
-    assert charge.state == ChargeState.MATCHED
     assert Decimal(str(books["ledger_sum"])) == -(charge.cost or 0)
     assert books["double_charges"] == []
 

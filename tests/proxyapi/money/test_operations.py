@@ -14,7 +14,6 @@ from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import SandboxAccount, work_until_settled
 
 CREATES = {"text_to_video.create", "voice_clones.create"}
-GIFTS = {"ai_visuals.upload"}  # what the sandbox never charges
 
 
 def test_no_charging_operation_is_left_out() -> None:
@@ -28,10 +27,7 @@ def test_an_answer_that_comes_confirms_at_its_cost(
     intent = INTENT_MAKERS[operation](sandbox_account)
     already = sandbox_account.spent_credits()
     charge = work_until_settled(admit_charge(intent))
-    assert charge.reason == ""
-    assert charge.state == (ChargeState.MATCHED if operation in GIFTS else ChargeState.CONFIRMED), (
-        charge.reason
-    )
+    assert (charge.state, charge.reason) == (ChargeState.CONFIRMED, "")
     assert charge.cost == sandbox_account.spent_credits() - already
     assert charge.applied_at is not None
     assert Upload.objects.count() == 0
