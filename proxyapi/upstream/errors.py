@@ -37,6 +37,7 @@ class UpstreamError(Exception):
     code: str = "UPSTREAM-ERROR"
     outcome: ErrorOutcome = ErrorOutcome.UNKNOWN
     sentence: str = "The service could not do this."
+    is_free_to_repeat = False
 
     def __init__(
         self, operation: Endpoint | None = None, details: ErrorDetails = NO_DETAILS
@@ -56,7 +57,7 @@ class UpstreamError(Exception):
     @property
     def retry_safe(self) -> bool:
         """Whether sending it again costs nothing and can succeed."""
-        return False
+        return self.is_free_to_repeat
 
     @property
     def user_message(self) -> str:
@@ -64,8 +65,7 @@ class UpstreamError(Exception):
         return self.sentence
 
     def retry_delay_s(self, otherwise: float) -> float:
-        """Seconds until a retry makes sense: the requested delay, at least 1; `otherwise` if none
-        was requested."""
+        """Seconds until a retry makes sense: as requested, at least 1; else `otherwise`."""
         return otherwise if self.retry_after is None else max(1.0, self.retry_after)
 
     def __str__(self) -> str:
@@ -81,10 +81,7 @@ class NotSent(UpstreamError):
     code = "UNREACHABLE"
     outcome = ErrorOutcome.NOT_SENT
     sentence = "The service could not be reached. Nothing was sent."
-
-    @property
-    def retry_safe(self) -> bool:
-        return True
+    is_free_to_repeat = True
 
 
 class ConnectionRefused(NotSent):
@@ -117,14 +114,11 @@ class UnsendableRequest(NotSent):
 
     code = "UNSENDABLE"
     sentence = "This cannot be sent to the service. Nothing was sent."
+    is_free_to_repeat = False
 
     def __init__(self, operation: Endpoint | None = None, reason: str = "") -> None:
         super().__init__(operation)
         self.reason = reason
-
-    @property
-    def retry_safe(self) -> bool:
-        return False
 
     def __str__(self) -> str:
         return f"{super().__str__()}: {self.reason}"
