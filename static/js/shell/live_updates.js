@@ -1,15 +1,14 @@
 // Swaps a bundle of fragments: each element replaces the one with the same id, if the page has it. A film that is
-// playing stays (data-take, data-plays). A card whose state changed makes the library list refresh.
+// playing stays (data-take, data-plays), and one that is replaced too often waits (push_pace.js).
 (() => {
-  const SPREAD = 1500; // ms: not all pages of a team ask in the same moment
   const otherStates = new Map(); // the states of cards that this page does not show
-  let looking = null;
 
   function place(html) {
     const bundle = new DOMParser().parseFromString(html, "text/html").body;
     let moved = false;
     for (const fresh of [...bundle.children]) {
       const old = document.getElementById(fresh.id);
+      if (old && !old.dispatchEvent(new CustomEvent("live:pace", { bubbles: true, cancelable: true, detail: fresh }))) continue;
       const card = fresh.matches("[data-card]");
       const isNew = fresh.dataset.state !== (old ? old.dataset.state : otherStates.get(fresh.id));
       otherStates.set(fresh.id, fresh.dataset.state);
@@ -22,18 +21,12 @@
       old.dispatchEvent(new CustomEvent("live:beforeSwap", { bubbles: true, detail: { target: old, fresh } }));
       htmx.swap(old, fresh.outerHTML, { swapStyle: "outerHTML", swapDelay: 0, settleDelay: 0 });
     }
-    if (moved) look();
+    if (moved) document.dispatchEvent(new CustomEvent("live:moved")); // list_refresh.js
   }
 
   function say(text) {
     const region = document.getElementById("live-said");
     if (text && region && region.textContent !== text) region.textContent = text;
-  }
-
-  function look() {
-    if (!document.getElementById("library")) return;
-    clearTimeout(looking);
-    looking = setTimeout(() => htmx.trigger("#library", "refresh"), Math.random() * SPREAD);
   }
 
   async function refetch(element) {

@@ -1,31 +1,35 @@
-// Turns the topics of a stream message into events on the body: "ledger charge" becomes reelroom:ledger and
+// Turns the topics of stream messages into events on the body: "ledger charge" becomes reelroom:ledger and
 // reelroom:charge. A fragment that shows such data refreshes itself for its own reader:
 // <section id="…" hx-get="…" hx-trigger="reelroom:ledger from:body delay:50ms" hx-swap="outerHTML">.
-// `delay` merges several topics into one request. At most one event per topic and second, the first at once.
+// The topics of a second are dispatched together, the first at once, and `delay` merges them: one request a second and
+// part. A delay above that second would begin anew with each, and a part that is not replaced has hx-sync="this:queue last".
 (() => {
-  const EVERY = 1000;
+  const EVERY = 1000; // ms
   const TOPICS = ["job", "draft", "charge", "account", "token", "ledger", "top_up", "budget", "alert", "service", "preset", "idea",
     "storyboard", "audit", "member", "instance"];
-  const resting = new Map(); // topic: whether it was touched again meanwhile
+  const pending = new Set();
+  const outdated = new Set(); // what a part asked for may be older than these, and takes its place, with it what it waits for
+  let isResting = false;
 
-  function touch(topic) {
-    if (resting.has(topic)) {
-      resting.set(topic, true);
-      return;
-    }
-    // What a part has asked for already may be older than this, and takes its place, with it what it waits for.
-    resting.set(topic, Boolean(document.querySelector(`.htmx-request[hx-trigger*="reelroom:${topic}"]`)));
-    setTimeout(() => rested(topic), EVERY);
-    document.body.dispatchEvent(new CustomEvent(`reelroom:${topic}`));
+  const isRequested = (topic) =>
+    document.querySelector(`.htmx-request[hx-trigger*="reelroom:${topic}"]:not([hx-sync*="queue"])`) !== null;
+
+  function dispatch() {
+    const topics = new Set([...[...outdated].filter((topic) => !isRequested(topic)), ...pending]);
+    topics.forEach((topic) => outdated.delete(topic));
+    [...topics].filter(isRequested).forEach((topic) => outdated.add(topic));
+    pending.clear();
+    isResting = topics.size + outdated.size > 0;
+    if (isResting) setTimeout(dispatch, EVERY);
+    topics.forEach((topic) => document.body.dispatchEvent(new CustomEvent(`reelroom:${topic}`)));
   }
 
-  function rested(topic) {
-    const again = resting.get(topic);
-    resting.delete(topic);
-    if (again) touch(topic);
+  function touch(topics) {
+    topics.forEach((topic) => pending.add(topic));
+    if (!isResting) dispatch();
   }
 
-  document.addEventListener("live:touched", (event) => event.detail.split(" ").forEach(touch));
+  document.addEventListener("live:touched", (event) => touch(event.detail.split(" ")));
   // Something was missed, or the stream is gone: nobody knows what changed.
-  document.body.addEventListener("poll", () => TOPICS.forEach(touch));
+  document.body.addEventListener("poll", () => touch(TOPICS));
 })();

@@ -36,3 +36,22 @@ def test_no_script_that_repeats_itself_asks_anybody() -> None:
     assert {"freshness.js", WITHOUT_A_STREAM} <= set(repeating)
     asking = {name for name, text in repeating.items() if FETCHES.search(text)}
     assert asking == {WITHOUT_A_STREAM, *WITH_EVENTS}
+
+
+LIVE_TAGS = re.compile(r'<[^<>]*?hx-trigger="[^"]*\breelroom:[^"]*"[^<>]*>')
+DELAY = re.compile(r"\breelroom:(?:\w+) from:body(?: delay:(\d+m?s))?")
+
+
+def test_a_part_that_hears_topics_is_neither_aborted_nor_put_off_for_ever_by_the_next() -> None:
+    """They come once a second (topic_events.js): a longer delay begins anew each time."""
+    tags = [
+        (path.name, tag)
+        for path in (BASE / "templates").rglob("*.html")
+        for tag in LIVE_TAGS.findall(re.sub(r"{%.*?%}", "", path.read_text()))
+    ]
+    assert len(tags) > 40
+    delays = {name: DELAY.findall(tag) for name, tag in tags}
+    assert {name for name, found in delays.items() if {"1s", "2s", "3s"} & set(found)} == set()
+    assert {name for name, found in delays.items() if len(found) > 1 and "" in found} == set()
+    aborting = re.compile(r'hx-sync="[^"]*:(?:replace|drop|abort)')
+    assert {name for name, tag in tags if aborting.search(tag)} == set()
