@@ -139,8 +139,8 @@ def get_or_create_account(
 ) -> Account:
     """Return the tenant's row of this upstream account; tokens of one account share it.
 
-    For a sandbox that moved to another port the existing row is used; its address does not change,
-    because tokens are encrypted for it.
+    An archived account is restored. For a sandbox that moved to another port the existing row is
+    used; its address does not change, because tokens are encrypted for it.
     """
     existing = Account.objects.of_current_upstream().filter(
         tenant=tenant, upstream_id=profile["id"]
@@ -153,6 +153,9 @@ def get_or_create_account(
     Account.objects.lock_upstream_account(
         account.pk
     )  # before it is written: other rows are locked after it
+    if account.archived_at is not None:
+        account.archived_at = None
+        account.save(update_fields=["archived_at"])
     account.save_profile(profile, requested_at)
     return account
 

@@ -68,7 +68,8 @@ def is_same_search(one: Mapping[str, object], other: Mapping[str, object]) -> bo
 def request_list(*, by: Membership) -> None:
     """Have the free lists of the team's accounts read again. Raises `NotReady` without one."""
     check_permission(by, Permission.RECHECK)
-    accounts = Account.objects.of_current_upstream().filter(tenant=by.team.tenant_id)
+    accounts = Account.objects.of_current_upstream().not_archived()
+    accounts = accounts.filter(tenant=by.team.tenant_id)
     ids = list(accounts.values_list("pk", flat=True))
     if not ids:
         raise NotReady(NO_ACCOUNT)

@@ -144,8 +144,9 @@ def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
 
 
 def all_team_accounts(tenant: Tenant) -> QuerySet[Account]:
-    """Return all accounts with their `spending_obstacle`. One without a token keeps its ledger."""
-    accounts = annotate_spending_obstacle(Account.objects.filter(tenant=tenant))
+    """Return the accounts with their `spending_obstacle`. One without a token keeps its ledger,
+    until it is archived."""
+    accounts = annotate_spending_obstacle(Account.objects.not_archived().filter(tenant=tenant))
     accounts = accounts.annotate(held_by_others=held_credits_annotation(by_others=True))
     return accounts.defer("options", "costs").order_by("created_at", "pk")
 

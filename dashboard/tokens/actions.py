@@ -1,4 +1,5 @@
-"""Actions on members' tokens: add after a check, remove permanently."""
+"""Actions on members' tokens, added after a check and removed permanently, and on accounts
+without one."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 
 from dashboard.models import AuditAction, AuditEvent, Membership, Team
 from dashboard.shared.access import check_permission
@@ -15,7 +17,9 @@ from dashboard.shared.notices import notify_users
 from dashboard.shared.roles import Permission
 from proxyapi import tasks, tokens
 from proxyapi.credentials import token_vault
-from proxyapi.models import Token
+from proxyapi.events import EventType, publish_event
+from proxyapi.models import Account, Charge, JobState, Token
+from proxyapi.refusals import NotReady
 from proxyapi.upstream.secret import Secret
 
 
@@ -47,6 +51,35 @@ def remove_member_token(*, by: Membership, token: Token) -> None:
         text="Its stored value was deleted. Add a token to continue creating videos.",
         url=reverse("tokens"),
     )
+
+
+@transaction.atomic
+def archive_account(*, by: Membership, account: Account) -> None:
+    """Take an account without a token out of all lists and sums; its ledger and videos stay.
+
+    Adding a token for it restores it. Raises `NotReady` if it has a token, an open charge or a
+    video that renders.
+    """
+    check_permission(by, Permission.MANAGE_MONEY)
+    Account.objects.lock_upstream_account(account.pk)
+    if account.tokens.not_removed().exists():
+        raise NotReady("Remove the tokens of this account first.")
+    running = account.jobs.filter(state=JobState.RUNNING)
+    if running.exists() or Charge.objects.open().filter(account=account).exists():
+        raise NotReady("Something of this account is still in progress. Archive it when it ended.")
+    if Account.objects.not_archived().filter(pk=account.pk).update(archived_at=timezone.now()):
+        record_audit_event(by, AuditAction.ACCOUNT_ARCHIVE, account.pk)
+        publish_event(account.tenant_id, EventType.ACCOUNT, account.pk)
+
+
+@transaction.atomic
+def restore_account(*, by: Membership, account: Account) -> None:
+    """List an archived account again."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    archived = Account.objects.filter(pk=account.pk, archived_at__isnull=False)
+    if archived.update(archived_at=None):
+        record_audit_event(by, AuditAction.ACCOUNT_RESTORE, account.pk)
+        publish_event(account.tenant_id, EventType.ACCOUNT, account.pk)
 
 
 def record_undecryptable_tokens(team_id: UUID) -> None:

@@ -8,12 +8,16 @@ from decimal import Decimal
 from itertools import groupby
 from uuid import UUID
 
+from django.db.models import Exists, F, OuterRef
+
 from dashboard.models import Membership
 from dashboard.shared.roles import Permission, role_allows
 from dashboard.shared.team_balance import plan_renewal_text
 from dashboard.shared.token_status import TokenStatus, build_token_status
 from proxyapi.models import Account, AccountPlan, JobState, Token
 from proxyapi.token_failover import find_successor_token
+
+NOT_ARCHIVED_FIRST = F("archived_at").asc(nulls_first=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,12 @@ class AccountGroup:
 
 @dataclass(frozen=True, slots=True)
 class TokensPage:
+    """`closed` are the accounts without a token; archived ones are last."""
+
     accounts: tuple[AccountGroup, ...]
+    closed: tuple[Account, ...]
     may_add_token: bool
+    may_archive: bool
 
     @property
     def note(self) -> str:
@@ -84,7 +92,9 @@ class TokenRemoval:
 
 
 def build_tokens_page(reader: Membership) -> TokensPage:
-    """One query."""
+    """Two queries."""
+    tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
+    closed = Account.objects.filter(~Exists(tokens), tenant=reader.team.tenant_id)
     rows = (
         Token.objects.not_removed()
         .filter(tenant=reader.team.tenant_id)
@@ -97,7 +107,9 @@ def build_tokens_page(reader: Membership) -> TokensPage:
         accounts=tuple(
             build_account_group(account, list(tokens), reader) for account, tokens in groups
         ),
+        closed=tuple(closed.defer("options", "costs").order_by(NOT_ARCHIVED_FIRST, "created_at")),
         may_add_token=role_allows(reader.role, Permission.KEEP_TOKEN),
+        may_archive=role_allows(reader.role, Permission.MANAGE_MONEY),
     )
 
 

@@ -8,16 +8,26 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_POST
 
 from dashboard.models import User
-from dashboard.shared.access import check_permission, fetch_removable_token
+from dashboard.shared.access import (
+    check_permission,
+    fetch_account_to_archive,
+    fetch_removable_token,
+)
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
-from dashboard.tokens.actions import add_member_token, remove_member_token
+from dashboard.tokens.actions import (
+    add_member_token,
+    archive_account,
+    remove_member_token,
+    restore_account,
+)
 from dashboard.tokens.forms import TokenForm
 from dashboard.tokens.queries import build_token_removal, build_tokens_page
 from proxyapi.models import Token
-from proxyapi.refusals import Refusal
+from proxyapi.refusals import NotReady, Refusal
 
 PAGE_TEMPLATE = "tokens/list.html"
 
@@ -59,6 +69,26 @@ def delete_token(request: TeamRequest, token_id: UUID) -> HttpResponse:
         return render(request, "tokens/removal.html", context)
     page = {"page": build_tokens_page(request.membership), "form": TokenForm()}
     return render(request, PAGE_TEMPLATE, {**page, **context})
+
+
+@require_POST
+def archive(request: TeamRequest, account_id: UUID) -> HttpResponse:
+    account = fetch_account_to_archive(request, account_id)
+    try:
+        archive_account(by=request.membership, account=account)
+    except NotReady as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        messages.success(request, f"{account.label} was archived. Its ledger and videos are kept.")
+    return redirect("tokens")
+
+
+@require_POST
+def restore(request: TeamRequest, account_id: UUID) -> HttpResponse:
+    account = fetch_account_to_archive(request, account_id)
+    restore_account(by=request.membership, account=account)
+    messages.success(request, f"{account.label} is listed again.")
+    return redirect("tokens")
 
 
 def token_removed_text(token: Token, by: User) -> str:

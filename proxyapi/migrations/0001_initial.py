@@ -65,6 +65,7 @@ class Migration(migrations.Migration):
                 ('options_as_of', models.DateTimeField(blank=True, null=True)),
                 ('withdrawn_voice_ids', models.JSONField(blank=True, default=list, help_text='Cloned voices whose consent was withdrawn, as text; they are not offered.')),
                 ('refreshed_at', models.DateTimeField(blank=True, null=True)),
+                ('archived_at', models.DateTimeField(blank=True, help_text='Since when lists leave it out; it has no token.', null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='accounts', to='proxyapi.tenant')),
             ],

@@ -65,6 +65,9 @@ class AccountPlan(models.TextChoices):
 
 
 class AccountQuerySet(models.QuerySet["Account"]):
+    def not_archived(self) -> Self:
+        return self.filter(archived_at=None)
+
     def of_current_upstream(self) -> Self:
         """Accounts of the upstream in use; the others are paused."""
         return self.filter(upstream_address.current_upstream_filter())
@@ -159,6 +162,9 @@ class Account(models.Model):
         help_text="Cloned voices whose consent was withdrawn, as text; they are not offered.",
     )
     refreshed_at = models.DateTimeField(null=True, blank=True)
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when lists leave it out; it has no token."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = AccountQuerySet.as_manager()

@@ -100,6 +100,8 @@ ACTION_TITLES: dict[str, str] = {
     A.TEAM_SUSPEND: "Suspended the team",
     A.TEAM_TIME_ZONE: "Changed the time zone",
     A.TEAM_TWO_FACTOR: "Changed whether two-factor is required",
+    A.ACCOUNT_ARCHIVE: "Archived an account",
+    A.ACCOUNT_RESTORE: "Restored an account",
     A.TOKEN_ADD: "Added a token",
     A.TOKEN_REMOVE: "Removed a token",
     A.TOKEN_REQUEST: "Asked a member for a token",
@@ -155,6 +157,8 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
     "money": frozenset(MONEY_AUDIT_ACTIONS),
     "tokens": frozenset(
         {
+            A.ACCOUNT_ARCHIVE,
+            A.ACCOUNT_RESTORE,
             A.TOKEN_ADD,
             A.TOKEN_REMOVE,
             A.TOKEN_REQUEST,

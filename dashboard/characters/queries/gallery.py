@@ -181,7 +181,8 @@ def build_groups(cards: Sequence[CharacterCard]) -> tuple[CardGroup, ...]:
 
 def price_note(reader: Membership) -> str:
     """What previews and a training cost, by the price list of the team's first account."""
-    account = Account.objects.filter(tenant=reader.team.tenant_id).order_by("created_at").first()
+    accounts = Account.objects.not_archived().filter(tenant=reader.team.tenant_id)
+    account = accounts.order_by("created_at").first()
     if account is None:
         return "Faces that can appear in AI visuals."
     training = pricing.fixed_price(account, TRAINING_OPERATION)

@@ -12,6 +12,7 @@ from dashboard.shared.access.assets import (
 )
 from dashboard.shared.access.money import (
     fetch_account,
+    fetch_account_to_archive,
     fetch_approval_request,
     fetch_budget,
     fetch_credit_pack,

@@ -75,21 +75,31 @@ def fetch_account(
     `is_reachable`: it has a usable token, and with its `spending_obstacle`.
 
     With an empty id the first account that can be spent is chosen, else the first; None if the
-    team has none.
+    team has none. An archived one is found by its id alone.
     """
     check_permission(request.membership, permission)
     usable_tokens = Token.objects.usable().filter(account=OuterRef("pk"))
     accounts = annotate_spending_obstacle(Account.objects.filter(tenant=request.team.tenant))
     accounts = accounts.defer("costs", "options").annotate(is_reachable=Exists(usable_tokens))
     accounts = accounts.select_related("tenant", "ledger", "top_up").order_by("created_at", "pk")
-    rows: list[Account] = list(accounts)
+    loaded: list[Account] = list(accounts)
+    rows = [row for row in loaded if row.archived_at is None]
     if not account_id:
         spendable = [row for row in rows if not row.spending_obstacle]
         return next(iter(spendable or rows), None), rows
-    chosen = next((row for row in rows if str(row.pk) == account_id.lower()), None)
+    chosen = next((row for row in loaded if str(row.pk) == account_id.lower()), None)
     if chosen is None:
         raise Http404("This account does not exist in this team.")
     return chosen, rows
+
+
+def fetch_account_to_archive(request: TeamRequest, account_id: UUID) -> Account:
+    """Return an account, archived or not."""
+    account = Account.objects.filter(tenant=request.team.tenant, pk=account_id).first()
+    if account is None:
+        raise Http404("This account does not exist in this team.")
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return account
 
 
 def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:

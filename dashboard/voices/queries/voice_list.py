@@ -139,7 +139,8 @@ def find_account(reader: Membership) -> tuple[Account | None, bool]:
     token = own.select_related("account").best_first().first()
     if token is not None:
         return token.account, True
-    accounts = Account.objects.of_current_upstream().filter(tenant=reader.team.tenant_id)
+    accounts = Account.objects.of_current_upstream().not_archived()
+    accounts = accounts.filter(tenant=reader.team.tenant_id)
     return accounts.order_by("options_as_of", "created_at").last(), False
 
 

@@ -247,6 +247,8 @@ ROUTES = {
     "member-provider-link-removals": Route(OWNERS, OWNERS, of="membership"),
     "team-time-zone": Route(None, frozenset({Role.OWNER})),
     "tokens": Route(EVERYBODY, KEEPERS),
+    "account-archives": Route(None, TREASURERS, of="account"),
+    "account-restorations": Route(None, TREASURERS, of="account"),
     "token-removals": Route(MAKERS, MAKERS, of="token"),
 }
 OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told whose it is
