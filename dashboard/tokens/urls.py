@@ -8,7 +8,11 @@ from dashboard.tokens import views
 
 urlpatterns = [
     path("tokens/", views.tokens, name="tokens"),
-    path("accounts/<uuid:account_id>/archives/", views.archive, name="account-archives"),
-    path("accounts/<uuid:account_id>/restorations/", views.restore, name="account-restorations"),
+    path("tokens/accounts/<uuid:account_id>/archives/", views.archive, name="account-archives"),
+    path(
+        "tokens/accounts/<uuid:account_id>/restorations/",
+        views.restore,
+        name="account-restorations",
+    ),
     path("tokens/<uuid:token_id>/removals/", views.delete_token, name="token-removals"),
 ]
