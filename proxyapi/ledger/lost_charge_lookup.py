@@ -37,6 +37,7 @@ from proxyapi.rate_limiter import Priority
 # up to `MAX_BOOKING_DELAY` late, settles nothing, but the charge is not reported as not charged.
 LOOKUP_MARGIN = MATCH_BOOKING_DELAY
 CLOCK_CHECK_PERIOD = timedelta(days=1)  # charges within it show how far the clocks differ now
+OUTSIDE_SPENDING_PERIOD = timedelta(days=30)
 LEDGER_TIME_RESOLUTION = timedelta(seconds=1)
 ONE_MINUTE = timedelta(minutes=1)
 MAX_LOOKUP_PAGES = 4  # read downward at a time; the next attempt continues from there
@@ -180,9 +181,10 @@ def find_proving_debit(charge: Charge, reserved_ids: Collection[int]) -> LedgerE
     behind ours: it may be an outside debit of the same price. It still counts for
     `has_possible_debit`, so the charge is not called uncharged and a person decides. The same holds
     for a debit booked more than `MATCH_SEARCH_MARGIN` after the answer was given up, which is as
-    likely an outside one.
+    likely an outside one. Where somebody outside the portal spends on the account, amount and time
+    alone prove nothing, and a person decides.
     """
-    if not charge.is_proved_by_debit:
+    if not charge.is_proved_by_debit or is_spent_by_others(charge, reserved_ids):
         return None
     ledger = mirror_range.get_or_create_ledger(charge.account)
     if has_unattributed_debit(
@@ -204,6 +206,27 @@ def find_proving_debit(charge: Charge, reserved_ids: Collection[int]) -> LedgerE
         pick_nearest_debit(fitting, charge)
         if len(fitting) > count_rival_charges(charge, fitting)
         else None
+    )
+
+
+def is_spent_by_others(charge: Charge, reserved_ids: Collection[int] = ()) -> bool:
+    """Whether the API was used outside the portal, by another installation or a script, in the
+    month before the charge: a debit that no charge of any team has or may have."""
+    ledger = mirror_range.get_or_create_ledger(charge.account)
+    sent_at = charge_sent_at(charge)
+    times = (sent_at - OUTSIDE_SPENDING_PERIOD, sent_at - MATCH_CLOCK_SKEW)
+    rows = LedgerEntry.objects.without_charge().filter(
+        api_rows_filter(ledger), account=ledger.pk, amount__lt=0, trouble="",
+        happened_at__range=times,
+    )  # fmt: skip
+    of_all_teams = Charge.objects.of_upstream_account(charge.account_id)
+    unsettled = list(of_all_teams.filter(state__in=(*UNDECIDED_STATES, ChargeState.WRITTEN_OFF)))
+    return any(
+        not any(
+            is_in_charge_period(entry, other) and other.can_cost(-entry.amount)
+            for other in unsettled
+        )
+        for entry in rows.exclude(pk__in=reserved_ids).iterator()
     )
 
 
@@ -241,8 +264,11 @@ def find_late_debit(
     shows that it was carried out, of any amount that it can cost. After an answer that refused it
     only a debit of the next minutes counts.
 
-    A debit that another undecided charge may have made is left to it.
+    A debit that another undecided charge may have made is left to it, and one beside a refusal is
+    left to whoever else spends on the account.
     """
+    if not (is_done or charge.lost_at) and is_spent_by_others(charge, reserved_ids):
+        return None
     late = MAX_BOOKING_DELAY if charge.lost_at else MATCH_BOOKING_DELAY
     unreserved = [
         entry
@@ -298,6 +324,11 @@ def link_settling_debit(charge: Charge, entry: LedgerEntry) -> None:
         confidence, explanation = (
             MatchConfidence.LIKELY,
             f"exactly its {cost} cr, recorded before it by our clock.",
+        )
+    elif is_spent_by_others(charge):
+        confidence, explanation = (
+            MatchConfidence.LIKELY,
+            f"exactly its {cost} cr, but this account is used outside the portal, too.",
         )
     elif entry.happened_at > answer_given_up_at(charge) + MATCH_BOOKING_DELAY:
         confidence, explanation = (

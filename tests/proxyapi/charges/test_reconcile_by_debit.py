@@ -126,6 +126,30 @@ def test_a_debit_that_what_is_sent_just_now_may_have_made_waits_for_that_ones_an
     assert LedgerEntry.objects.get(amount=-96).charge == other
 
 
+@pytest.mark.parametrize(
+    ("operation", "status", "state"),
+    [
+        ("faceless.retry", "failed", ChargeState.UNKNOWN),  # a person decides
+        ("faceless.render", "rendering", ChargeState.MATCHED),
+    ],
+)
+def test_amount_and_time_are_no_proof_where_somebody_else_spends_on_the_account(
+    operation: str, status: str, state: ChargeState, unknown_charge: Held,
+    upstream: ScriptedUpstream,
+) -> None:  # fmt: skip
+    """Another installation may have made the debit of the same second."""
+    upstream.respond("GET", "/faceless/7", make_response(video_response(status)))
+    upstream.respond(*LEDGER, history_page(debit("-15", 86_400), debit("-96", 39)))
+    charge = unknown_charge(operation, before="failed" if status == "failed" else "draft")
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == state
+    if state == ChargeState.MATCHED:
+        entry = LedgerEntry.objects.get(charge=charge)
+        assert entry.confidence == MatchConfidence.LIKELY
+        assert "used outside the portal" in entry.reason
+
+
 def lagging(shown: int, *rows: dict[str, str]) -> Callable[[httpx.Request], httpx.Response]:
     """A ledger whose view of API spend shows only the first of its rows yet."""
     return lambda request: history_page(
@@ -139,7 +163,7 @@ def test_a_debit_that_the_apis_view_does_not_show_yet_is_a_trace(
 ) -> None:
     before = "failed" if operation == "faceless.retry" else "draft"
     upstream.respond("GET", "/faceless/7", make_response(video_response(before)))
-    rows = debit("-4", seconds_ago=3000), debit("-96", seconds_ago=20)
+    rows = debit("+4", seconds_ago=3000), debit("-96", seconds_ago=20)
     upstream.respond(*LEDGER, lagging(1, *rows))
     charge = unknown_charge(operation, before=before)
     reconcile_charge(charge.pk)
