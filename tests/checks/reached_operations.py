@@ -25,13 +25,12 @@ SCENES = "test_scenes.py::test_a_failed_render_is_retried_and_then_changed_scene
 EXPORT = "test_exports.py::test_an_export_is_made_watched_and_played"
 B_ROLL = "test_video_types.py::test_b_roll_from_a_topic_over_a_written_script_to_the_film"
 CLIP = "test_clips.py::test_a_clip_from_a_picture_is_priced_plays_and_gives_the_next_one_its_frame"
-WIZARD = "test_storyboard_wizard.py::test_scenes_are_written_from_a_description_and_written_again"
 WEB_PAGE = "test_video_types.py::test_a_web_page_with_its_images_in_another_order_to_the_film"
 TOP_UP = "test_top_up.py::test_a_setting_is_saved_by_the_worker_and_shown_without_a_reload"
-IDEAS = "test_ideas.py::test_a_search_is_left_found_and_one_idea_becomes_a_draft"
+IDEAS = "test_ideas.py::test_a_search_finds_ideas_that_become_drafts"
 CLONE = "test_voices.py::test_a_voice_is_cloned_in_a_bought_slot_played_and_reads_a_draft"
-SCENE_FILM = "test_storyboard_film.py::test_a_storyboard_by_hand_from_scenes_to_the_film"
-CHARACTER = "test_characters.py::test_a_character_from_a_photo_to_the_studio"
+STORYBOARD = "test_storyboard_film.py::test_a_storyboard_from_a_description_to_the_film"
+CHARACTER = "test_characters.py::test_a_character_from_a_photo_over_a_failed_training_to_the_studio"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +52,16 @@ REACHED_OPERATIONS: Mapping[str, ReachedOperation] = {
     "text_to_video.estimate": ReachedOperation("Clips, price card", CLIP),
     "text_to_video.create": ReachedOperation("Clips, Generate", CLIP),
     "text_to_video.get": ReachedOperation("Clips", CLIP),
-    "text_to_scene.create": ReachedOperation("Storyboard, Render price", SCENE_FILM),
-    "text_to_scene.prompt": ReachedOperation("New storyboard, Write scenes", WIZARD),
-    "text_to_scene.scenes": ReachedOperation("Storyboard, Render price", SCENE_FILM),
-    "text_to_scene.sort": ReachedOperation("Storyboard, Generate", SCENE_FILM),
-    "text_to_scene.frames": ReachedOperation("Storyboard, Render price", SCENE_FILM),
-    "text_to_scene.chain": ReachedOperation("Storyboard, Render price", SCENE_FILM),
-    "text_to_scene.clips": ReachedOperation("Storyboard, Generate", SCENE_FILM),
-    "text_to_scene.estimate": ReachedOperation("Storyboard, Render price", SCENE_FILM),
-    "text_to_scene.render": ReachedOperation("Storyboard, Render", SCENE_FILM),
-    "text_to_scene.get": ReachedOperation("Storyboard", SCENE_FILM),
+    "text_to_scene.create": ReachedOperation("Storyboard, Render price", STORYBOARD),
+    "text_to_scene.prompt": ReachedOperation("New storyboard, Write scenes", STORYBOARD),
+    "text_to_scene.scenes": ReachedOperation("Storyboard, Render price", STORYBOARD),
+    "text_to_scene.sort": ReachedOperation("Storyboard, Generate", STORYBOARD),
+    "text_to_scene.frames": ReachedOperation("Storyboard, Render price", STORYBOARD),
+    "text_to_scene.chain": ReachedOperation("Storyboard, Render price", STORYBOARD),
+    "text_to_scene.clips": ReachedOperation("Storyboard, Generate", STORYBOARD),
+    "text_to_scene.estimate": ReachedOperation("Storyboard, Render price", STORYBOARD),
+    "text_to_scene.render": ReachedOperation("Storyboard, Render", STORYBOARD),
+    "text_to_scene.get": ReachedOperation("Storyboard", STORYBOARD),
     "faceless.create": ReachedOperation("Studio, price card", FIRST_VIDEO),
     "faceless.patch": ReachedOperation("Studio, price card", FIRST_VIDEO),
     "faceless.scripts": ReachedOperation("Studio, Script", B_ROLL),
