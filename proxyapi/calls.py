@@ -21,6 +21,7 @@ from django.db import connection
 from django.utils import timezone
 
 from proxyapi import failpoints, rate_limiter, redis_client
+from proxyapi.clock_offset import learn_clock_offset
 from proxyapi.credentials import encryption, token_vault
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import AccountPlan, ApiCall, CallOutcome, Token, TokenState
@@ -168,7 +169,7 @@ def send_request(
         call.outcome, call.status = CallOutcome.ANSWERED, reply.status
         call.allowance_left = reply.rate_limit.remaining if reply.rate_limit else None
         with best_effort_writes():
-            learn_from_reply(token, reply, as_of or sent_at)
+            learn_from_reply(token, reply, sent_at, as_of or sent_at)
         return reply
     finally:
         if call.outcome:
@@ -216,8 +217,9 @@ def best_effort_writes() -> Iterator[None]:
         connection.close()
 
 
-def learn_from_reply(token: Token, reply: Reply, as_of: datetime) -> None:
+def learn_from_reply(token: Token, reply: Reply, sent_at: datetime, as_of: datetime) -> None:
     learn_rate_limit(token, reply.rate_limit)
+    learn_clock_offset(reply.served_at, sent_at, timezone.now())
     if reply.credits and reply.credits.remaining is not None:
         token.account.update_balance(reply.credits.remaining, as_of)
         publish_event(token.tenant_id, EventType.ACCOUNT, token.account_id)

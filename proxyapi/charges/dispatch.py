@@ -22,6 +22,7 @@ from proxyapi.charges.admission import cancel_held_charge
 from proxyapi.charges.charge_stop import charge_stop_sentence
 from proxyapi.charges.heartbeat import sender_heartbeat
 from proxyapi.charges.quarantine import quarantine_failing_charge
+from proxyapi.clock_offset import clock_evidence
 from proxyapi.credentials.encryption import EncryptionError
 from proxyapi.durability import durable_commits
 from proxyapi.kinds import KINDS
@@ -151,7 +152,7 @@ def claim_charge(charge: Charge, before: dict[str, object]) -> bool:
         is_claimed = allowed.filter(token=charge.token).transition(
             charge,
             ChargeState.SENDING,
-            before=charge.before if first else before,
+            before=charge.before if first else {**before, **clock_evidence()},
             first_sent_at=charge.first_sent_at or first,
             attempts=charge.attempts + 1,
             reason="",

@@ -25,6 +25,7 @@ from proxyapi.charges import (
 from proxyapi.charges.dispatch import is_sender_dead
 from proxyapi.charges.job_effects import publish_charge_events
 from proxyapi.charges.quarantine import QUARANTINED, quarantine_failing_charge
+from proxyapi.clock_offset import NO_OFFSET, clock_offset, clock_offset_at_sending
 from proxyapi.kinds import UpstreamRecord
 from proxyapi.models import Charge, ChargeState, LedgerEntry
 from proxyapi.polling import circuit_breaker, clock_rollback
@@ -123,9 +124,12 @@ def settle_by_debit(charge: Charge, debit: LedgerEntry, record: UpstreamRecord) 
 
 
 def answer_lost_at(charge: Charge) -> datetime:
-    """When waiting for the answer ended, or when a sender that waited longer died."""
+    """When waiting for the answer ended, or when a sender that waited longer died, by our clock as
+    it goes now."""
     given_up_at = charge.lost_at or charge.sent_at or charge.created_at
-    return max(given_up_at, charge.heartbeat_at or given_up_at)
+    # Our clock may have been slow then and be right now: its hours have not passed.
+    put_forward = clock_offset_at_sending(charge.before) - clock_offset()
+    return max(given_up_at, charge.heartbeat_at or given_up_at) + max(NO_OFFSET, put_forward)
 
 
 def is_sender_alive(charge: Charge) -> bool:

@@ -18,6 +18,7 @@ from decimal import Decimal
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from proxyapi.clock_offset import TOLERATED_CLOCK_OFFSET, clock_offset_range
 from proxyapi.ledger import api_view_sync, backfill, entry_changes, mirror_range
 from proxyapi.ledger.api_view_alignment import unattributable_filter
 from proxyapi.ledger.matching import api_rows_filter, link_entry_to_charge
@@ -330,6 +331,11 @@ def link_settling_debit(charge: Charge, entry: LedgerEntry) -> None:
             MatchConfidence.LIKELY,
             f"exactly its {cost} cr, but this account is used outside the portal, too.",
         )
+    elif any(abs(offset) > TOLERATED_CLOCK_OFFSET for offset in clock_offset_range(charge.before)):
+        confidence, explanation = (
+            MatchConfidence.LIKELY,
+            f"exactly its {cost} cr, but our clock and the service's differed.",
+        )
     elif entry.happened_at > answer_given_up_at(charge) + MATCH_BOOKING_DELAY:
         confidence, explanation = (
             MatchConfidence.LIKELY,
@@ -380,10 +386,14 @@ def is_booked_before_sending(entry: LedgerEntry, charge: Charge) -> bool:
 
 
 def charge_sent_at(charge: Charge) -> datetime:
-    """The first sending of a charge that was sent again: a debit may be of either."""
-    return charge.first_sent_at or charge.sent_at or charge.created_at
+    """The first sending of a charge that was sent again: a debit may be of either. The earliest
+    that it may be by the service's clock."""
+    sent_at = charge.first_sent_at or charge.sent_at or charge.created_at
+    return sent_at + clock_offset_range(charge.before)[0]
 
 
 def answer_given_up_at(charge: Charge) -> datetime:
+    """The latest that it may be by the service's clock."""
     answered_at = charge.settled_at if charge.state == ChargeState.REFUSED else None
-    return charge.lost_at or answered_at or charge.sent_at or charge.created_at
+    given_up_at = charge.lost_at or answered_at or charge.sent_at or charge.created_at
+    return given_up_at + clock_offset_range(charge.before)[1]

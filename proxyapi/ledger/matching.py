@@ -16,6 +16,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from proxyapi.clock_offset import clock_offset_range
 from proxyapi.ledger import coverage_gaps, entry_changes, matching_rules
 from proxyapi.ledger.api_view_alignment import unattributable_filter
 from proxyapi.ledger.matching_rules import (
@@ -139,9 +140,13 @@ def load_match_candidates(ledger: LedgerMirror) -> list[MatchCandidate]:
 
 def build_match_candidate(charge: Charge) -> MatchCandidate:
     sent_at, cost = charge.sent_at or charge.created_at, charge.cost or Decimal(0)
+    lowest, highest = clock_offset_range(charge.before)
     # The ledger's times are whole seconds.
     return MatchCandidate(
-        charge, cost, sent_at.replace(microsecond=0), charge.settled_at or sent_at
+        charge,
+        cost,
+        sent_at.replace(microsecond=0) + lowest,
+        (charge.settled_at or sent_at) + highest,
     )
 
 

@@ -191,4 +191,5 @@ def _build_reply(status: int, headers: Mapping[str, str], top: Mapping[str, Any]
         credits=ReplyCredits(cost, remaining) if (cost, remaining) != (None, None) else None,
         rate_limit=response_parsing.parse_rate_limit(headers),
         status=status,
+        served_at=response_parsing.parse_served_at(headers),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -37,6 +38,7 @@ class Reply:
     credits: ReplyCredits | None
     rate_limit: RateLimitStatus | None
     status: int
+    served_at: datetime | None = None  # its Date header, by the service's clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,11 @@ def parse_retry_after(headers: Mapping[str, str]) -> float | None:
     return None if seconds is None else min(max(seconds, 0.0), MAX_RETRY_AFTER_S)
 
 
+def parse_served_at(headers: Mapping[str, str]) -> datetime | None:
+    """When the answer was made, by the service's clock; None for one out of a cache."""
+    return None if "age" in headers else _parse_http_date(headers.get("date", ""))
+
+
 def _parse_count(text: str | None) -> int | None:
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 12 else None

@@ -18,12 +18,14 @@ from django.utils import timezone
 from dashboard.monitoring import readiness
 from dashboard.shared.formatting import duration
 from proxyapi import redis_client
+from proxyapi.clock_offset import NO_OFFSET, TOLERATED_CLOCK_OFFSET, read_clock_offset
 from proxyapi.tasks import TICK_HEARTBEAT_KEY
 
 QUEUES = {"work": "queue", "slow": "slow queue", "post": "queue of deliveries"}
 QUEUE_PREFIX = "reelroom:"
 BYTES_PER_GB = 1024**3
 LONG_QUEUE_MESSAGES = 100
+CLOCK_DIFFERS_TEXT = "It differs from the service's clock. Set it by NTP."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,9 @@ def iter_worker_states(reading: RedisReading | None) -> Iterator[ProcessState]:
         yield ProcessState("Charges", "failed", "not sent", problem)
     if problem := readiness.check_charge_log():
         yield ProcessState("Charge log", "failed", "not written", problem)
+    if abs(offset := read_clock_offset()) > TOLERATED_CLOCK_OFFSET:
+        state = f"{duration(abs(offset))} {'slow' if offset > NO_OFFSET else 'fast'}"
+        yield ProcessState("Clock of this server", "failed", state, CLOCK_DIFFERS_TEXT)
 
 
 def queue_text(queues: dict[str, int]) -> str:
