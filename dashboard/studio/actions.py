@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.models import AuditAction, Membership, Preset
+from dashboard.models import AuditAction, BrandKit, Membership, Preset
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import (
@@ -96,7 +96,8 @@ def start_draft(
     )
     start = DraftStart(chosen)
     if preset is not None or fallback is not None:
-        start = build_draft_start(by, token.account, chosen, preset, fallback or {})
+        kit = BrandKit.objects.filter(team=by.team_id).first()
+        start = build_draft_start(by, token.account, chosen, preset, fallback or {}, kit)
     request = {**start.script_request, **(script_request or {})}
     start = replace(start, script_request=request, idea=idea)
     Draft.objects.create(job=job, settings={**start.settings, "title": title})

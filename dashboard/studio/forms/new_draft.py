@@ -112,6 +112,12 @@ class QuickStartForm(PortalForm):
             value = self.formats[0].value if self.formats else ""
         return tuple(OptionCard(choice, choice.value == value) for choice in self.formats)
 
+    @property
+    def chosen_format(self) -> dict[str, Any]:
+        """Return the setting of the format that is chosen now."""
+        chosen = next((card.choice for card in self.format_cards if card.chosen), None)
+        return {FORMAT_FIELD: chosen.upstream_value} if chosen else {}
+
     def clean_flow(self) -> str:
         """Refuse a type that is not made from a web page for a link."""
         pressed = str(self.cleaned_data["flow"])

@@ -61,9 +61,10 @@ def build_draft_start(
     chosen: Mapping[str, Any],
     preset: Preset | None,
     fallback: Mapping[str, Any],
+    kit: BrandKit | None,
 ) -> DraftStart:
     """Return what a new draft starts with: `chosen`, then the preset, then the brand kit, then
-    `fallback`; up to two queries.
+    `fallback`. `kit` is the team's brand kit. At most one query.
 
     `preset` defaults to the member's default preset; one of another type than the chosen one gives
     the settings that both types have, except for the format. A setting that a preset or the kit has
@@ -75,7 +76,6 @@ def build_draft_start(
     settings = dict(of_preset.settings)
     if preset and preset.type != type_:
         settings.pop(FORMAT_FIELD, None)
-    kit = BrandKit.objects.filter(team=by.team_id).first()
     follows_kit = bool(preset and preset.uses_brand_kit)
     uses_kit = kit is not None and (kit.applies_to_new_drafts or follows_kit)
     of_kit = resolve_brand_kit(kit.options, account, type_) if kit and uses_kit else NOTHING

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.studio.flows import StepSlug
-from dashboard.studio.queries.defaults import load_default_settings, load_script_defaults
+from dashboard.studio.queries.defaults import (
+    load_default_settings,
+    load_script_defaults,
+    load_start_settings,
+)
 from dashboard.studio.queries.drafts import (
     DRAFT_PAGE_SIZE,
     HOME_DRAFT_COUNT,

@@ -9,17 +9,18 @@ from typing import Any
 
 from django.db.models import Case, QuerySet, Subquery, Value, When
 
-from dashboard.models import Membership, Preset
+from dashboard.models import BrandKit, Membership, Preset
 from dashboard.shared.video_options import FacelessOptions
 from dashboard.studio.flows import DEFAULT_FLOW, FLOWS, Flow, SettingControl
 from dashboard.studio.kept_settings.capture import draft_origin
+from dashboard.studio.kept_settings.new_drafts import build_draft_start
+from dashboard.studio.queries.past_costs import CLIP_FIELDS, ENGINE_FIELDS
 from proxyapi.credentials import token_vault
 from proxyapi.models import Account, Draft, Job, JobKind, Token
 
 DEFAULT_SCRIPT_DURATION_S = 60
 FORMAT_FIELD = "aspect_ratio"
-CLIP_ENGINE_FIELD = "clip_engine_id"
-CLIP_FIELDS = (CLIP_ENGINE_FIELD, "resolution", "audio")
+CLIP_ENGINE_FIELD = CLIP_FIELDS[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,23 @@ def load_script_defaults(job: Job) -> dict[str, Any]:
     """Return the length, style, tone and language that the form of a script starts with."""
     origin = draft_origin(job)
     return dict(origin.script_request) if origin else {}
+
+
+def load_start_settings(
+    reader: Membership,
+    account: Account | None,
+    options: FacelessOptions,
+    flow: Flow,
+    chosen: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the settings that decide the price of a new draft of this type, as `start_draft` will
+    set them; one query, none for a type without engines."""
+    chosen = {**chosen, "type": flow.type}
+    if account is None or not any(name in flow.settings for name in ENGINE_FIELDS):
+        return dict(chosen)
+    fallback = load_default_settings(reader, account, options, flow, chosen)
+    kit: BrandKit | None = getattr(reader.team, "brand_kit", None)
+    return build_draft_start(reader, account, chosen, None, fallback, kit).settings
 
 
 def load_default_settings(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.utils import timezone
 
@@ -14,9 +16,19 @@ from dashboard.shared.budget_usage import load_budget_usages, most_constrained
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.studio.flows import FLOWS, Flow
-from dashboard.studio.queries.defaults import StartChoices, load_start_token
+from dashboard.studio.queries.defaults import (
+    FORMAT_FIELD,
+    StartChoices,
+    load_start_settings,
+    load_start_token,
+)
 from dashboard.studio.queries.notices import DraftNotice, account_notice
-from dashboard.studio.queries.past_costs import PastCost, PastCosts, load_past_costs
+from dashboard.studio.queries.past_costs import (
+    PastCost,
+    PastCosts,
+    expected_render_cost,
+    load_past_costs,
+)
 from dashboard.studio.queries.scene_films import SceneFilmCard, load_scene_film_cards
 from dashboard.studio.queries.script import script_length, spoken_duration_text
 from dashboard.studio.queries.start_text import StartKind, StartText, start_length_note
@@ -76,7 +88,7 @@ class QuickStart:
     length_note: str
     words: int  # of a written script
     script_price: Decimal | None
-    past_cost: PastCost | None
+    render_cost: Decimal | None
 
     @property
     def other_label(self) -> str:
@@ -98,6 +110,7 @@ class FlowCard:
     still: str
     phone_crop: str
     past_cost: PastCost | None
+    is_rendered_otherwise: bool  # with another engine
     is_refused: bool
 
     @property
@@ -108,6 +121,8 @@ class FlowCard:
     def cost_note(self) -> str:
         """Return a text such as `for 60 s, your last 14: 88 to 104`."""
         past = self.past_cost
+        if past is None and self.is_rendered_otherwise:
+            return "Not rendered with your engine yet. You see the price before you render."
         if past is None:
             return "First of its kind here. You see the price before you render."
         low, high = format_credits(past.low), format_credits(past.high)
@@ -124,6 +139,7 @@ class StudioHome:
     start: StartAccount
     choices: StartChoices
     costs: PastCosts
+    settings: Mapping[str, dict[str, Any]]  # that decide the price of a new draft, by type
     plan_name: str
     flows: tuple[FlowCard, ...]
     budget_notice: DraftNotice | None
@@ -131,20 +147,30 @@ class StudioHome:
 
 
 def load_studio_home(reader: Membership) -> StudioHome:
-    """Five queries, two of them for the reader's budgets."""
+    """Up to eight queries, two of them for the reader's budgets."""
     may_start = has_permission(reader, Permission.RENDER)
     token, choices = load_start_token(reader)
     start, costs = build_start_account(token), load_past_costs(reader.team.tenant)
-    typical = costs.best_known(choices.type, choices.duration)
+    # What a draft of a type starts with matters only where it decides between known prices.
+    compared = {choices.type, *(type_ for type_, *_ in costs.by_class)}
+    ratio = {FORMAT_FIELD: choices.aspect_ratio} if choices.aspect_ratio else {}
+    settings = {
+        flow.type: load_start_settings(reader, start.account, start.options, flow, ratio)
+        if flow.type in compared
+        else {"type": flow.type}
+        for flow in FLOWS.values()
+    }
+    typical = expected_render_cost(costs, settings[choices.type], choices.duration, start.options)
     return StudioHome(
         may_start=may_start,
         role_note=f"Your role is {reader.get_role_display()}. An owner or admin can change it.",
         start=start,
         choices=choices,
         costs=costs,
+        settings=settings,
         plan_name=start.account.plan_name if start.account else "",
-        flows=tuple(build_flow_card(flow, costs) for flow in FLOWS.values()),
-        budget_notice=load_budget_notice(reader, typical.median if typical else None),
+        flows=tuple(build_flow_card(flow, costs, settings[flow.type]) for flow in FLOWS.values()),
+        budget_notice=load_budget_notice(reader, typical),
         scene_films=load_scene_film_cards(reader.team.tenant),
     )
 
@@ -161,18 +187,22 @@ def build_start_account(token: Token | None) -> StartAccount:
     return StartAccount(account, options, account_notice(account), "")
 
 
-def build_flow_card(flow: Flow, costs: PastCosts) -> FlowCard:
+def build_flow_card(flow: Flow, costs: PastCosts, settings: dict[str, Any]) -> FlowCard:
     return FlowCard(
         flow=flow,
         still=f"stills/flow-{flow.type}.svg",
         phone_crop=PHONE_CROPS.get(flow.type, ""),
-        past_cost=costs.best_known(flow.type, COMPARED_LENGTH_S),
+        past_cost=costs.best_known(settings, COMPARED_LENGTH_S),
+        is_rendered_otherwise=any(type_ == flow.type for type_, *_ in costs.by_class),
         is_refused=flow.type in costs.refused_types,
     )
 
 
-def build_quick_start(start: StartText, flow: Flow, duration: int, home: StudioHome) -> QuickStart:
-    """`duration`: of a script that is to be written, in seconds."""
+def build_quick_start(
+    start: StartText, duration: int, settings: dict[str, Any], home: StudioHome
+) -> QuickStart:
+    """`duration`: of a script that is to be written, in seconds; `settings` as the draft will have
+    them."""
     is_script = start.kind == StartKind.SCRIPT
     seconds = script_length(start.text).seconds if is_script else duration
     account = home.start.account
@@ -183,7 +213,7 @@ def build_quick_start(start: StartText, flow: Flow, duration: int, home: StudioH
         length_note=start_length_note(start),
         words=round(duration * WORDS_PER_SECOND),
         script_price=pricing.script_credits(account) if account else None,
-        past_cost=home.costs.exact_length(flow.type, seconds),
+        render_cost=expected_render_cost(home.costs, settings, seconds, home.start.options),
     )
 
 

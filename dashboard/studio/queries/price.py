@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
@@ -26,6 +27,7 @@ from dashboard.studio.flows import (
     flow_of,
     lacks_priced_choice,
 )
+from dashboard.studio.queries.past_costs import engine_key
 from dashboard.studio.queries.script import draft_charges, script_length
 from dashboard.studio.queries.steps import setting_state
 from proxyapi import pricing
@@ -271,7 +273,7 @@ def credits_requirement(job: Job) -> RenderRequirement:
 
 
 def load_past_prices(job: Job) -> PastPrices:
-    """Return what the team's last renders of the same type and a similar length cost."""
+    """Return what the team's last renders of the same type and engine and a similar length cost."""
     chosen = job.draft.settings
     words = script_length(chosen.get("script")).words
     charges = (
@@ -282,8 +284,13 @@ def load_past_prices(job: Job) -> PastPrices:
         .select_related("job__draft")
         .order_by("-settled_at", "-created_at")[:60]
     )
-    costs = [charge.cost for charge in charges if charge.cost and has_similar_length(charge, words)]
+    alike = (charge for charge in charges if is_same_engine(charge, chosen))
+    costs = [charge.cost for charge in alike if charge.cost and has_similar_length(charge, words)]
     return PastPrices(tuple(costs[:MAX_PAST_PRICES]))
+
+
+def is_same_engine(charge: Charge, chosen: dict[str, Any]) -> bool:
+    return charge.job is not None and engine_key(charge.job.chosen_settings) == engine_key(chosen)
 
 
 def has_similar_length(charge: Charge, words: int) -> bool:

@@ -23,6 +23,7 @@ from dashboard.studio.queries import (
     first_open_step,
     load_default_settings,
     load_draft_table,
+    load_start_settings,
     load_studio_home,
     parse_draft_filters,
 )
@@ -47,7 +48,7 @@ def studio(request: TeamRequest) -> HttpResponse:
             context = {"presets": presets, "total": total, "may_use": may_use}
             return render(request, "studio/_presets.html", context)
     home = load_studio_home(request.membership)
-    return render(request, HOME_TEMPLATE, home_context(home))
+    return render(request, HOME_TEMPLATE, home_context(request, home))
 
 
 @require_POST
@@ -56,11 +57,11 @@ def read_start(request: TeamRequest) -> HttpResponse:
     check_permission(request.membership, Permission.RENDER)
     home = load_studio_home(request.membership)
     if not request.htmx:
-        return render(request, HOME_TEMPLATE, home_context(home, request.POST))
+        return render(request, HOME_TEMPLATE, home_context(request, home, request.POST))
     form = QuickStartForm(home.choices, home.start.options, request.POST)
     if not form.reading.text:
         form.errors.pop("start", None)  # an empty field is an error only when it is sent
-    context = {**quick_context(form, home), "shown": request.POST.get("shown", "")}
+    context = {**quick_context(request, form, home), "shown": request.POST.get("shown", "")}
     return render(request, READING_TEMPLATE, context)
 
 
@@ -89,7 +90,7 @@ def create_draft(request: TeamRequest) -> HttpResponse:
         else:
             step = first_open_step(job).slug if form.reading.text else StepSlug.TYPE
             return redirect("studio-step", job.pk, step)
-    context = home_context(home, request.POST, form)
+    context = home_context(request, home, request.POST, form)
     return render(request, HOME_TEMPLATE, context, status=INVALID_FORM_STATUS)
 
 
@@ -104,12 +105,17 @@ def load_fallback(request: TeamRequest, home: StudioHome, form: QuickStartForm) 
 
 
 def home_context(
-    home: StudioHome, data: Any = None, form: QuickStartForm | None = None
+    request: TeamRequest, home: StudioHome, data: Any = None, form: QuickStartForm | None = None
 ) -> dict[str, Any]:
     form = form or QuickStartForm(home.choices, home.start.options, data)
-    return quick_context(form, home)
+    return quick_context(request, form, home)
 
 
-def quick_context(form: QuickStartForm, home: StudioHome) -> dict[str, Any]:
-    quick = build_quick_start(form.reading, form.chosen_flow, form.chosen_duration, home)
+def quick_context(request: TeamRequest, form: QuickStartForm, home: StudioHome) -> dict[str, Any]:
+    account, options = home.start.account, home.start.options
+    flow, settings = form.chosen_flow, home.settings[form.chosen_flow.type]
+    if form.is_bound:
+        chosen = form.chosen_format
+        settings = load_start_settings(request.membership, account, options, flow, chosen)
+    quick = build_quick_start(form.reading, form.chosen_duration, settings, home)
     return {"form": form, "home": home, "quick": quick}

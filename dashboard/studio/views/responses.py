@@ -78,7 +78,7 @@ def render_step_page(
         context.setdefault("read", PageReadForm(url=page.source.url))
     if slug == StepSlug.TYPE:
         context["form"].past_costs = median_costs_by_type(
-            request.membership.team.tenant, TYPE_COST_LENGTH_S
+            request.membership.team.tenant, job.chosen_settings, TYPE_COST_LENGTH_S
         )
     if slug == StepSlug.VISUALS:
         context["form"].stills = load_option_stills(job)

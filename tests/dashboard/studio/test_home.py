@@ -13,8 +13,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Budget, Membership, Preset
-from proxyapi.models import ChargeState, Job, JobState, Token
-from tests.dashboard.studio.conftest import WANTED, Browser, get_page
+from dashboard.studio.queries.past_costs import median_costs_by_type
+from dashboard.studio.queries.price import load_past_prices
+from proxyapi.models import ChargeState, Draft, Job, JobState, Token
+from tests.dashboard.studio.conftest import OPTIONS, WANTED, Browser, get_page
 from tests.factories import ChargeFactory, JobFactory
 
 HOME = reverse("studio")
@@ -56,6 +58,40 @@ def test_a_type_costs_what_the_team_paid_for_its_last_renders(
     assert "for 60 s, your last 4: 88 to 104" in html
     assert "for 3 min, once" in html
     assert html.count('value="96"') == 2  # the card, and beside Continue
+
+
+def test_the_announced_price_is_that_of_the_engine_that_the_draft_gets(
+    priya: Membership, render_for: Callable[..., Job], client_of: Browser, ready: Job
+) -> None:
+    """An engine multiplies the price: what videos with another one cost says nothing."""
+    for _ in range(5):
+        render_for(31)
+    dear = {**ready.draft.settings, "image_engine_id": 72}
+    Draft.objects.filter(job=render_for(100)).update(settings=dear)
+    Job.objects.exclude(draft__settings__image_engine_id=72).update(
+        created_at=timezone.now() - timedelta(days=1)
+    )
+    html = text_of(get_page(client_of(priya), HOME))
+    assert html.count('value="100"') == 2  # the card, and beside Continue
+    assert "for 60 s, once" in html
+    assert 'value="31"' not in html
+    client_of(priya).post(reverse("drafts"), {"start": "Why lakes freeze"})
+    made = Job.objects.get(title="Why lakes freeze")
+    assert made.draft.settings["image_engine_id"] == 72
+    assert load_past_prices(ready).costs == (31,) * 5  # with the cheap engine
+    by_type = median_costs_by_type(priya.team.tenant, made.draft.settings, 60)
+    assert by_type == {"ai-visuals": 100}
+
+
+def test_clips_that_nobody_made_cost_the_rate_of_the_engine_that_the_draft_gets(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    engine = {"id": 818, "name": "Kestrel", "slug": "k", "cost": [{"credits_per_second": 2}]}
+    options = {**OPTIONS, "optional": {**OPTIONS["optional"], "clip_engines": [engine]}}
+    token.account.options = options
+    token.account.save()
+    JobFactory.create(account=token.account, token=token, draft__settings={"type": "ai-clips"})
+    assert 'value="120"' in get_page(client_of(priya), HOME)  # 60 s
 
 
 def test_a_type_without_a_render_is_the_first_of_its_kind(
@@ -101,7 +137,7 @@ def test_a_budget_with_less_than_a_usual_video_is_shown(
     assert (f"{hard} of your {hard} left until" in html) == is_told
 
 
-def test_the_page_takes_twelve_queries(
+def test_the_page_takes_thirteen_queries(
     priya: Membership,
     ready: Job,
     draft: Job,
@@ -118,7 +154,7 @@ def test_the_page_takes_twelve_queries(
     Membership.objects.filter(pk=priya.pk).update(default_preset=preset)
     browser = client_of(priya)
     browser.get(HOME)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         browser.get(HOME)
 
 
