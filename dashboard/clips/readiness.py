@@ -23,12 +23,13 @@ VALUE_GONE = "{model} does not offer {value} now. Choose again."
 
 def is_composable(job: Job) -> bool:
     """True if nothing was sent for the draft, and nothing is about to be. A draft whose clip was
-    paid for and not identified stays as it was sent. One query, none if `is_sent` is annotated."""
+    paid for and not identified stays as it was sent. Two queries, none if `is_sent` is
+    annotated."""
     if job.state != JobState.DRAFT or job.draft_or_none is None:
         return False
     is_sent: bool | None = getattr(job, "is_sent", None)
     if is_sent is None:
-        return not job.charges.filter(SENT_CONDITION).exists()
+        return not job.charges.filter(SENT_CONDITION).exists() and not job.has_changed_state()
     return not is_sent
 
 

@@ -90,6 +90,7 @@ class TeamMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         with timezone.override(None):  # process_view activates the team's
             response = explain_method_not_allowed(request, self.get_response(request))
+            response = redirect_whole_window(request, response)
         if request.user.is_authenticated:
             # The browser must not keep a team's pages: on a shared computer, the back button
             # would show them after sign-out.
@@ -207,6 +208,17 @@ def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> 
     page = render(request, "405.html", status=405)
     page["Allow"] = response.headers.get("Allow", "")
     return page
+
+
+def redirect_whole_window(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Let htmx load the page that a part of a page is redirected to. It would follow a plain
+    redirect by itself, and insert the other page in place of the part."""
+    is_redirect = request.method == "GET" and response.status_code in (301, 302)
+    if not is_redirect or "HX-Request" not in request.headers:
+        return response
+    client_redirect = HttpResponseClientRedirect(response.headers["Location"])
+    client_redirect.cookies = response.cookies
+    return client_redirect
 
 
 def explain_no_team(request: HttpRequest) -> HttpResponse:

@@ -200,6 +200,14 @@ class Job(models.Model):
         same = Job.objects.filter(account__in=accounts, kind=self.kind, remote_id=remote_id)
         return same.exclude(pk=self.pk).exists()
 
+    def has_changed_state(self) -> bool:
+        """Whether its state is another one than was read; one query.
+
+        A result starts the job before its charge ends. If both happen between the read of the job
+        and that of its charges, it looks like a draft for which nothing was sent.
+        """
+        return not Job.objects.filter(pk=self.pk, state=self.state).exists()
+
     @property
     def draft_or_none(self) -> Draft | None:
         draft: Draft | None = getattr(self, "draft", None)

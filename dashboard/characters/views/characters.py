@@ -52,7 +52,7 @@ def character(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Render the page; who may go on with one that is not trained gets its steps."""
     job = fetch_character(request, job_id)
     is_open = job.state == JobState.DRAFT and not job.charges.starting_jobs().exists()
-    if is_open and not request.htmx and has_permission(request.membership, Permission.RENDER):
+    if is_open and has_permission(request.membership, Permission.RENDER):
         return redirect("character-step", job.pk, "next")
     template = BODY_TEMPLATE if request.htmx else PAGE_TEMPLATE
     return render(request, template, page_context(request, job))

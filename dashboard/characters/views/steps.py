@@ -71,7 +71,7 @@ def member_account(request: TeamRequest) -> Account | None:
 def step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
     """Show a step; POST saves it and goes on. htmx gets the part that changes by itself."""
     job = fetch_character(request, job_id, Permission.RENDER)
-    if job.state not in CHANGEABLE_STATES or job.charges.starting_jobs().exists():
+    if not has_steps(job):
         return redirect("character", job.pk)
     if step == NEXT_STEP:
         return redirect("character-step", job.pk, first_open_step(job))
@@ -87,6 +87,12 @@ def step(request: TeamRequest, job_id: UUID, step: str) -> HttpResponse:
         else:
             return go_on(request, job, slug)
     return render_step(request, job, slug, genres, form)
+
+
+def has_steps(job: Job) -> bool:
+    """Whether no training was sent, or the last one failed."""
+    is_changeable = job.state in CHANGEABLE_STATES and not job.charges.starting_jobs().exists()
+    return is_changeable and not job.has_changed_state()
 
 
 def build_form(

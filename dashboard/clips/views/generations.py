@@ -6,13 +6,13 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 
 from dashboard.clips import actions
 from dashboard.clips.queries import build_clip_price, build_clip_question, build_composer
 from dashboard.clips.readiness import is_composable
-from dashboard.clips.views.composer import PAGE_TEMPLATE, page_context
+from dashboard.clips.views.composer import NEW, PAGE_TEMPLATE, page_context
 from dashboard.shared.access import fetch_clip
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.price_question import ConfirmForm
@@ -29,11 +29,12 @@ QUESTION_TEMPLATE = "components/price_question.html"
 def clip_price(request: TeamRequest, clip_id: UUID) -> HttpResponse:
     """Render the price card from our own database; POST requests a new price, free of charge."""
     job = fetch_clip(request, clip_id, Permission.RENDER)
-    if request.method == "POST" and is_composable(job):
+    is_sent = not is_composable(job)
+    if request.method == "POST" and not is_sent:
         actions.request_clip_price(by=request.membership, job=job)
         job = fetch_clip(request, clip_id)
-    if not request.htmx:
-        return redirect(f"{reverse('clips')}?draft={job.pk}")
+    if is_sent or not request.htmx:
+        return redirect_to(request, f"{reverse('clips')}?draft={NEW if is_sent else job.pk}")
     composer = build_composer(request.membership, job.pk, job)
     price = build_clip_price(composer, request.membership)
     return render(request, PRICE_TEMPLATE, {"composer": composer, "price": price, "fetched": True})
@@ -55,7 +56,7 @@ def generate(request: TeamRequest, clip_id: UUID) -> HttpResponse:
         else:
             text = GENERATING_TEXT if arguments["words"] is None else REQUESTED_TEXT
             messages.success(request, text.format(title=job.title))
-            return redirect_to(request, f"{reverse('clips')}?draft=new")
+            return redirect_to(request, f"{reverse('clips')}?draft={NEW}")
     composer = build_composer(request.membership, job.pk, job)
     question = build_clip_question(composer, job, request.membership, refusal, form.idempotency_key)
     if request.htmx:

@@ -31,6 +31,8 @@ def draft_price(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Render the price card from our own database; POST requests a new price, free of charge."""
     posted = request.method == "POST"
     job = fetch_studio_job(request, job_id, Permission.RENDER if posted else Permission.VIEW)
+    if has_left_studio(job):
+        return redirect_to_video(request, job)
     if posted:
         actions.request_draft_price(by=request.membership, job=job)
     if not request.htmx:

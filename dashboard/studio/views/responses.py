@@ -185,7 +185,7 @@ def parse_voice_filter(request: TeamRequest) -> VoiceFilter:
 
 def has_left_studio(job: Job) -> bool:
     """True if the video is rendered, is rendering, or its render may have been sent."""
-    return job.state != JobState.DRAFT or has_active_render(job)
+    return job.state != JobState.DRAFT or has_active_render(job) or job.has_changed_state()
 
 
 def redirect_to_video(request: TeamRequest, job: Job, *, explain: bool = False) -> HttpResponse:

@@ -93,8 +93,10 @@ class VoicePage:
 
 
 def load_voice_page(job: Job, reader: Membership) -> VoicePage:
-    """At most eleven queries."""
+    """At most twelve queries."""
     row = with_card_relations(Job.objects.filter(pk=job.pk)).select_related("cloned_voice").get()
+    if is_editable(row) and row.has_changed_state():
+        return load_voice_page(job, reader)
     durations, now = DurationHistory({row.kind}), timezone.now()
     context = build_video_context(row, durations, now)
     chosen = parse_clone_settings(row.chosen_settings)

@@ -45,23 +45,21 @@ def start_voice(request: TeamRequest) -> HttpResponse:
 def voice(request: TeamRequest, job_id: UUID) -> HttpResponse:
     """Render the form of a voice that was not created, else its state; POST saves the form.
 
-    `?part=body` returns the state and `?part=price` the price card, which the page fetches again.
+    `?part=body` returns the state and `?part=price` the price card, which the page fetches again;
+    if it has another layout by then, the whole page.
     """
     if request.method == "POST":
         return save_voice(request, fetch_voice(request, job_id, Permission.RENDER))
     page = load_voice_page(fetch_voice(request, job_id), request.membership)
-    if request.GET.get("part") == "price" and page.price:
-        return render(request, PRICE_TEMPLATE, {"page": page})
-    if request.GET.get("part"):
-        return render_part(request, page)
-    return render_voice(request, page)
-
-
-def render_part(request: TeamRequest, page: VoicePage) -> HttpResponse:
-    """The state of a voice; where the page now has another layout, the whole page."""
-    if page.is_editable:
-        return redirect_to(request, "voice", page.job_id)
-    return render(request, BODY_TEMPLATE, {"page": page})
+    match request.GET.get("part"):
+        case "price" if page.price:
+            return render(request, PRICE_TEMPLATE, {"page": page})
+        case "body" if not page.is_editable:
+            return render(request, BODY_TEMPLATE, {"page": page})
+        case "price" | "body":
+            return redirect("voice", page.job_id)
+        case _:
+            return render_voice(request, page)
 
 
 def render_voice(
@@ -93,6 +91,9 @@ def save_voice(request: TeamRequest, job: Job) -> HttpResponse:
         refusal = refused.sentence
     job = fetch_voice(request, job.pk)
     page = load_voice_page(job, request.membership)
+    if not page.is_editable:  # it was sent meanwhile
+        messages.error(request, refusal)
+        return redirect_to(request, "voice", job.pk)
     if request.htmx:
         return render(request, SAVED_TEMPLATE, {"page": page, "refusal": refusal, "oob": True})
     if refusal:

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.shared.access import fetch_sample, fetch_voice
-from dashboard.shared.http import TeamRequest
+from dashboard.shared.http import TeamRequest, redirect_to
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.recordings import MAX_RECORDING_BYTES, RECORDING_FORMATS
 from dashboard.voices import actions
@@ -52,13 +52,13 @@ def remove_sample(request: TeamRequest, job_id: UUID, file_id: UUID) -> HttpResp
 
 def render_samples(request: TeamRequest, job: Job, problem: str) -> HttpResponse:
     """Render the list of samples, and what around it depends on them."""
-    if not request.htmx:
+    page = load_voice_page(fetch_voice(request, job.pk), request.membership)
+    if not request.htmx or not page.is_editable:
         if problem:
             messages.error(request, problem)
-        return redirect("voice", job.pk)
-    job = fetch_voice(request, job.pk)
+        return redirect_to(request, "voice", job.pk)
     context = {
-        "page": load_voice_page(job, request.membership),
+        "page": page,
         "problem": problem,
         "formats": RECORDING_FORMATS,
         "max_bytes": MAX_RECORDING_BYTES,

@@ -148,8 +148,9 @@ def test_the_answer_to_the_question_creates_the_voice(
     assert browser.post(address, sent).url == reverse("voice", args=[voice.pk])
     assert voice.charges.get().operation == "voice_clones.create"
     assert "Waiting" in text_of(browser.get(reverse("voice", args=[voice.pk])))
-    refused = add(browser, voice, sample_file())
-    assert "Your change was not saved." in refused
+    add(browser, voice, sample_file())
+    page = text_of(browser.get(reverse("voice", args=[voice.pk])))
+    assert "Your change was not saved." in page
 
 
 def test_a_viewer_looks_and_has_no_acts(
@@ -164,6 +165,22 @@ def test_a_viewer_looks_and_has_no_acts(
     assert "You can look; producers can make." in listed
     assert reverse("voice-new") not in listed
     assert "Make a video" not in listed
+
+
+def test_what_is_sent_for_the_form_of_a_voice_that_was_created_leads_to_its_page(
+    voice: Job, priya: Membership, client_of: Browser
+) -> None:
+    """The form is open in another tab."""
+    browser, file = client_of(priya), voice.stored_files.get()
+    create(priya, voice)
+    for name, ids in (
+        ("voice", [voice.pk]),
+        ("voice-samples", [voice.pk]),
+        ("voice-sample-removals", [voice.pk, file.pk]),
+    ):
+        answer = browser.post(reverse(name, args=ids), {"name": "Lake"}, **HTMX)
+        assert answer.headers["HX-Redirect"] == reverse("voice", args=[voice.pk])
+    assert Job.objects.get().stored_files.get() == file
 
 
 def test_a_trial_plan_is_said_and_nothing_can_be_created(
