@@ -107,7 +107,7 @@ def enqueue_due_reads() -> None:
 
 @shared_task
 def answer_slow_ping() -> None:
-    """Every 10 s, on the slow queue: its worker is alive."""
+    """Every 2 s, on the slow queue: its worker is alive."""
     connect_redis().delete(SLOW_PING_KEY)
 
 

@@ -98,17 +98,21 @@ def check_worker() -> str:
 
 
 def check_slow_worker() -> str:
-    """The tick stores since when the slow worker has been pinged; that worker deletes the key."""
+    if slow_worker_silence() < SLOW_WORKER_TIMEOUT:
+        return ""
+    return "No worker has run a slow task (ledgers, deliveries) in the last 2 minutes."
+
+
+def slow_worker_silence() -> timedelta:
+    """How long the slow worker has not answered. The tick stores since when it has been pinged; it
+    deletes the key."""
     try:
         pinged_since = cast(bytes | None, redis_client.connect_redis().get(SLOW_PING_KEY))
     except redis.RedisError:
-        return ""  # `check_redis` reports it
-    if (
-        pinged_since is None
-        or timezone.now() - datetime.fromisoformat(pinged_since.decode()) < SLOW_WORKER_TIMEOUT
-    ):
-        return ""
-    return "No worker has run a slow task (ledgers, deliveries) in the last 2 minutes."
+        return timedelta(0)  # `check_redis` reports it
+    if pinged_since is None:
+        return timedelta(0)
+    return timezone.now() - datetime.fromisoformat(pinged_since.decode())
 
 
 def check_charges() -> str:

@@ -76,11 +76,11 @@ def main() -> int:
 async def run_until_stopped(
     installation: Installation, lock: IO[str], socket: Path, started: float
 ) -> None:
-    """Return after a stop signal; raise `SetupError` if a program ended by itself."""
+    """Return after a stop signal; raise `SetupError` if a program cannot be kept running."""
     async with ProcessGroup(lock) as processes:
         tasks = pending = {
             stop_signal := asyncio.create_task(wait_for_stop_signal(processes)),
-            asyncio.create_task(processes.raise_on_first_exit()),
+            asyncio.create_task(processes.keep_running()),
             asyncio.create_task(start_programs(installation, processes, socket, started)),
         }
         try:
@@ -141,6 +141,7 @@ async def start_programs(
         # An existing Redis may hold an old ping of the slow worker, which readiness then waits for.
         await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
         await wait_until("The portal is not ready", lambda: is_portal_ready(installation))
+    processes.is_ready = True
     print_line(welcome_text(installation, time.monotonic() - started))
 
 

@@ -1,5 +1,5 @@
-"""The programs of one installation: started in one process group, their output relayed, stopped
-together."""
+"""The programs of one installation: started in one process group, their output relayed, started
+again when one dies, stopped together."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,9 @@ from typing import IO, Self
 from dashboard.up.install import ROOT, SetupError
 
 STOP_GRACE_S = 8
+# Seconds before a program that died is started again: first, second and later deaths.
+RESTART_DELAYS_S: tuple[float, ...] = (1, 2, 4, 8, 16)
+DEATHS_FORGOTTEN_AFTER_S = 300
 MAX_LINE_BYTES = 1 << 20
 PROGRAM_COLOURS = {
     "web": 36,
@@ -36,6 +40,10 @@ class ProcessGroup:
     def __init__(self, lock: IO[str]) -> None:
         """`lock` is held until the last program has ended, even if this process is killed."""
         self.running: dict[str, Process] = {}
+        self.commands: dict[str, tuple[Sequence[str], Mapping[str, str]]] = {}
+        self.deaths: dict[str, list[float]] = {}  # monotonic seconds
+        self.restarts_at: dict[str, float] = {}
+        self.is_ready = False
         self.output_tasks: list[asyncio.Task[None]] = []
         self.reaper = subprocess.Popen(  # noqa: S603 - no user input
             [sys.executable, "-S", "-E", str(Path(__file__).with_name("reaper.py"))],
@@ -58,7 +66,7 @@ class ProcessGroup:
             limit=MAX_LINE_BYTES,
             process_group=self.reaper.pid,
         )
-        self.running[name] = process
+        self.running[name], self.commands[name] = process, (command, environ)
         self.output_tasks.append(asyncio.create_task(relay_output(name, process)))
 
     async def wait_for_exit(self, name: str) -> int:
@@ -67,18 +75,36 @@ class ProcessGroup:
         del self.running[name]
         return code
 
-    async def raise_on_first_exit(self) -> None:
-        """Never return; raise `SetupError` when the first program ends by itself."""
+    async def keep_running(self) -> None:
+        """Never return: start again what dies. Raise `SetupError` if a program dies before the
+        portal was ready, or more often than there are `RESTART_DELAYS_S`."""
         while True:
-            for name, process in self.running.items():
+            for name, process in list(self.running.items()):
                 if process.returncode is not None and name != "prepare":
-                    exit_text = describe_exit(process.returncode)
-                    raise SetupError(
-                        f"The program {name} exited ({exit_text}); see its last lines."
-                    )
+                    self.schedule_restart(name, describe_exit(process.returncode))
+            for name, at in list(self.restarts_at.items()):
+                if at <= time.monotonic():
+                    del self.restarts_at[name]
+                    await self.start(name, *self.commands[name])
             if self.reaper.poll() is not None:
                 raise SetupError("The process reaper exited.")
             await asyncio.sleep(0.2)
+
+    def schedule_restart(self, name: str, exit_text: str) -> None:
+        del self.running[name]
+        now = time.monotonic()
+        recent = [at for at in self.deaths.get(name, ()) if now - at < DEATHS_FORGOTTEN_AFTER_S]
+        self.deaths[name] = [*recent, now]
+        if not self.is_ready:
+            raise SetupError(f"The program {name} exited ({exit_text}); see its last lines.")
+        if len(recent) == len(RESTART_DELAYS_S):
+            raise SetupError(
+                f"The program {name} exited {len(recent) + 1} times within "
+                f"{DEATHS_FORGOTTEN_AFTER_S // 60} minutes ({exit_text}); see its last lines."
+            )
+        delay = RESTART_DELAYS_S[len(recent)]
+        self.restarts_at[name] = now + delay
+        print_line(f"reelroom: The program {name} exited ({exit_text}). Restarting in {delay} s.")
 
     async def stop(self, *names: str) -> None:
         """Terminate the named programs and wait `STOP_GRACE_S` seconds for them."""

@@ -10,7 +10,7 @@ import os
 import sys
 
 from dashboard.up import __main__ as supervisor
-from dashboard.up import valkey
+from dashboard.up import processes, valkey
 
 
 def waiting_program(name: str) -> tuple[str, ...]:
@@ -42,4 +42,5 @@ def valkey_stubs() -> dict[str, object]:
 if __name__ == "__main__":
     vars(supervisor).update(stubs())
     vars(valkey).update(valkey_stubs())
+    processes.RESTART_DELAYS_S = (0, 0.1)
     sys.exit(supervisor.main())

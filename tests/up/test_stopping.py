@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,16 +82,31 @@ def test_what_nobody_hears_holds_up_nobody() -> None:
         assert process.wait() == 0
 
 
-def test_when_one_program_dies_the_others_go_and_one_sentence_says_which(
+def test_a_program_that_dies_is_started_again_until_it_dies_once_too_often(
     supervisor: subprocess.Popen[str],
 ) -> None:
     group = group_of(supervisor.pid)
-    next(one for one in running_in(group) if one.cmdline()[-1] == "beat").kill()
+    assert supervisor.stdout is not None
+    for delay in ("0", "0.1"):
+        kill_program(group, "beat")
+        told = next(line for line in supervisor.stdout if line.startswith("reelroom:"))
+        assert told == (
+            f"reelroom: The program beat exited (signal SIGKILL). Restarting in {delay} s.\n"
+        )
+    kill_program(group, "beat")
     output, _ = supervisor.communicate()
     assert supervisor.returncode == 1
-    assert "reelroom: The program beat exited (signal SIGKILL)" in output
+    sentence = "The program beat exited 3 times within 5 minutes (signal SIGKILL)"
+    assert f"reelroom: {sentence}; see its last lines." in output
     assert "Traceback" not in output
     await_end_of(group)
+
+
+def kill_program(group: int, name: str) -> None:
+    """Wait until it runs, and kill it; the time limit of a test is the limit here."""
+    while not (found := [one for one in running_in(group) if one.cmdline()[-1:] == [name]]):
+        time.sleep(0.05)
+    found[0].kill()
 
 
 def test_a_supervisor_killed_outright_takes_everything_with_it(

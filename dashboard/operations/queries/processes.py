@@ -6,9 +6,9 @@ import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import redis
 from django.conf import settings
@@ -24,12 +24,11 @@ from proxyapi.tasks import TICK_HEARTBEAT_KEY
 QUEUES = {"work": "queue", "slow": "slow queue", "post": "queue of deliveries"}
 QUEUE_PREFIX = "reelroom:"
 BYTES_PER_GB = 1024**3
-LONG_QUEUE_MESSAGES = 100
+LATE_AFTER = timedelta(seconds=4)  # the tick comes each second, the slow worker's each 2 s
 CLOCK_DIFFERS_TEXT = "It differs from the service's clock. Set it by NTP."
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessState:
+class ProcessState(NamedTuple):
     """`state`: completed | late | failed; `value` stands at the end of the line."""
 
     name: str
@@ -77,14 +76,17 @@ def iter_worker_states(reading: RedisReading | None) -> Iterator[ProcessState]:
         )
         yield ProcessState("Workers and beat", "failed", "not seen for 30 s", text)
     else:
-        ago = duration(timezone.now() - reading.ticked_at)
-        yield ProcessState(
-            "Workers and beat", "completed", f"seen {ago} ago", queue_text(reading.queues)
-        )
-    problem = readiness.check_slow_worker()
-    state = "failed" if problem else "completed"
+        silence = timezone.now() - reading.ticked_at
+        state, text = "completed", queue_text(reading.queues)
+        if silence > LATE_AFTER:
+            state, text = "late", "A worker runs a task each second when all is well."
+        yield ProcessState("Workers and beat", state, f"seen {duration(silence)} ago", text)
+    silence, problem = readiness.slow_worker_silence(), readiness.check_slow_worker()
+    state, value = "completed", "answers"
+    if silence > LATE_AFTER:
+        state, value = "failed" if problem else "late", f"silent for {duration(silence)}"
     text = problem or "Ledgers, deliveries and long searches"
-    yield ProcessState("Slow worker", state, "silent" if problem else "answers", text)
+    yield ProcessState("Slow worker", state, value, text)
     if problem := readiness.check_charges():
         yield ProcessState("Charges", "failed", "not sent", problem)
     if problem := readiness.check_charge_log():

@@ -31,6 +31,7 @@ from proxyapi.models import (
 from proxyapi.rate_limiter import Priority
 from proxyapi.redis_client import connect_redis
 from proxyapi.service_quarters import quarter_start
+from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY
 from tests.factories import AccountFactory, ChargeFactory, EntryFactory, JobFactory, TokenFactory
 
 Browser = Callable[[Membership], Client]
@@ -262,6 +263,19 @@ def test_a_missing_worker_is_said_first(mira: Membership) -> None:
     assert page.note.startswith("Not everything runs: Workers and beat.")
     state = next(one for one in page.processes if one.name == "Workers and beat")
     assert "No charge is lost" in state.text
+
+
+def test_a_worker_that_is_silent_for_seconds_is_late_on_a_page_that_refreshes_each_five(
+    mira: Membership, client_of: Browser
+) -> None:
+    since = (timezone.now() - timedelta(seconds=5)).isoformat()
+    connect_redis().mset({TICK_HEARTBEAT_KEY: since, SLOW_PING_KEY: since})
+    states = {one.name: one for one in page_of(mira).processes}
+    assert states["Workers and beat"][1:3] == ("late", "seen 5 s ago")
+    assert states["Slow worker"][1:3] == ("late", "silent for 5 s")
+    html = client_of(mira).get("/operations/").content.decode()
+    assert "every 5s" in html
+    assert "silent for 5 s" in html
 
 
 def test_a_broken_audit_chain_needs_a_person(mira: Membership) -> None:
