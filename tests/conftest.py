@@ -76,11 +76,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def is_for_postgres(item: pytest.Item) -> bool:
     """True if it asks the database itself, not through a page: locks, constraints, aggregates, SQL.
 
-    A page whose queries it could change is marked, as the matrix of routes and roles is.
+    Of a test with parameters the first case: the others ask the same with other values. A page, or
+    a case, whose queries it could change is marked, as the matrix of routes and roles is.
     """
     is_view_test = bool(PAGE_FIXTURES & set(getattr(item, "fixturenames", ())))
     is_marked = item.get_closest_marker("postgresql") is not None
-    return asks_database(item) and (is_marked or not is_view_test or is_transactional(item))
+    is_asked_once = not is_view_test and is_first_case(item)
+    return asks_database(item) and (is_marked or is_asked_once or is_transactional(item))
+
+
+def is_first_case(item: pytest.Item) -> bool:
+    callspec = getattr(item, "callspec", None)
+    return callspec is None or not any(callspec.indices.values())
 
 
 def is_transactional(item: pytest.Item) -> bool:
