@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -139,8 +140,9 @@ def get_or_create_account(
 ) -> Account:
     """Return the tenant's row of this upstream account; tokens of one account share it.
 
-    An archived account is restored. For a sandbox that moved to another port the existing row is
-    used; its address does not change, because tokens are encrypted for it.
+    Without a token until now it is added anew: an archived one is restored. For a sandbox that
+    moved to another port the existing row is used; its address does not change, because tokens are
+    encrypted for it.
     """
     existing = Account.objects.of_current_upstream().filter(
         tenant=tenant, upstream_id=profile["id"]
@@ -153,9 +155,9 @@ def get_or_create_account(
     Account.objects.lock_upstream_account(
         account.pk
     )  # before it is written: other rows are locked after it
-    if account.archived_at is not None:
-        account.archived_at = None
-        account.save(update_fields=["archived_at"])
+    if not account.tokens.not_removed().exists():
+        account.archived_at, account.peak_balance = None, Decimal(0)
+        account.save(update_fields=["archived_at", "peak_balance"])
     account.save_profile(profile, requested_at)
     return account
 

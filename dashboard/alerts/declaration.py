@@ -38,10 +38,6 @@ class AlertFinding:
     for_money: bool = False
 
     @property
-    def key(self) -> tuple[object, ...]:
-        return (self.rule.pk, self.subject, self.effective_threshold, self.period)
-
-    @property
     def effective_threshold(self) -> Decimal:
         return self.rule.threshold if self.threshold is None else self.threshold
 
@@ -63,9 +59,10 @@ class AlertKindSpec:
 
     `sentence` is its line in the table of rules, `threshold_label` its option in the form for a new
     rule. Without `threshold` its rules have no threshold. `default_thresholds` are those of a new
-    team's rules. A slow kind is evaluated every 15 minutes, the others after each charge and every
-    30 seconds. `open_subjects` returns the ids of subjects that are still open, whose alerts are
-    kept; without it, a newer alert allows older ones to be pruned.
+    team's rules. `is_worse_below`: of two crossed thresholds the lower is the worse. A slow kind is
+    evaluated every 15 minutes, the others after each charge and every 30 seconds. `open_subjects`
+    returns the ids of subjects that are still open, whose alerts are kept; without it, a newer
+    alert allows older ones to be pruned.
     """
 
     kind: AlertKind
@@ -74,6 +71,7 @@ class AlertKindSpec:
     threshold: ThresholdRange | None = None
     threshold_label: str = ""
     default_thresholds: tuple[int, ...] = (0,)
+    is_worse_below: bool = False
     is_slow: bool = False
     open_subjects: Callable[[], Iterable[UUID]] | None = None
 

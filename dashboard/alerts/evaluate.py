@@ -3,15 +3,17 @@ period."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from itertools import groupby
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from dashboard.alerts.declaration import AlertFinder, AlertFinding
+from dashboard.alerts.declaration import AlertFinding, AlertKindSpec
 from dashboard.alerts.kinds import ALERT_KINDS
 from dashboard.models import AlertEvent, AlertRule, Delivery, Team
 from dashboard.shared.notices import schedule_deliveries
@@ -25,34 +27,58 @@ def evaluate_team(team_id: UUID, *, slow: bool = False) -> list[Delivery]:
     Two evaluations may run at once without a duplicate alert. Times in texts are in the team's
     zone.
     """
-    finders = {kind: spec.find for kind, spec in ALERT_KINDS.items() if spec.is_slow == slow}
+    specs = {kind: spec for kind, spec in ALERT_KINDS.items() if spec.is_slow == slow}
     team = Team.objects.select_related("tenant").get(pk=team_id)
     with timezone.override(team.tenant.zone):
-        findings = list(run_alert_finders(team, finders, timezone.now()))
-    known_keys = known_finding_keys(findings)
-    new = [finding for finding in findings if finding.key not in known_keys]
+        findings = list(run_alert_finders(team, specs, timezone.now()))
+    reported = reported_thresholds(findings)
+    new = [finding for finding in findings if not is_reported(finding, reported)]
     return [delivery for finding in new for delivery in create_alert(team, finding)]
 
 
 def run_alert_finders(
-    team: Team, finders: Mapping[str, AlertFinder], now: datetime
+    team: Team, specs: Mapping[str, AlertKindSpec], now: datetime
 ) -> Iterator[AlertFinding]:
-    rules = AlertRule.objects.filter(team=team, active=True, kind__in=finders)
-    ordered = rules.order_by("kind", "-threshold")
+    """Yield one finding for each subject of a kind: of several crossed thresholds the worst."""
+    rules = AlertRule.objects.filter(team=team, active=True, kind__in=specs)
+    ordered = rules.order_by("kind", "threshold")
     for kind, group in groupby(ordered, key=lambda rule: rule.kind):
-        yield from finders[kind](team, list(group), now)
+        ascending = list(group)
+        worst_first = ascending if specs[kind].is_worse_below else ascending[::-1]
+        found: set[str] = set()
+        for finding in specs[kind].find(team, worst_first, now):
+            if finding.subject not in found:
+                found.add(finding.subject)
+                yield finding
 
 
-def known_finding_keys(findings: Sequence[AlertFinding]) -> set[tuple[object, ...]]:
-    """The keys of the findings that already have an alert; one query."""
-    if not findings:
-        return set()
-    events = AlertEvent.objects.filter(
-        rule__in={finding.rule.pk for finding in findings},
-        subject__in={finding.subject for finding in findings},
-        period__in={finding.period for finding in findings},
-    )
-    return set(events.values_list("rule", "subject", "threshold", "period"))
+def reported_thresholds(
+    findings: Sequence[AlertFinding],
+) -> Mapping[tuple[str, str, str], set[Decimal]]:
+    """The thresholds of the alerts by kind, subject and period; one query."""
+    reported: dict[tuple[str, str, str], set[Decimal]] = defaultdict(set)
+    if findings:
+        events = AlertEvent.objects.filter(
+            rule__team=findings[0].rule.team_id,
+            rule__kind__in={finding.rule.kind for finding in findings},
+            subject__in={finding.subject for finding in findings},
+            period__in={finding.period for finding in findings},
+        )
+        rows = events.values_list("rule__kind", "subject", "period", "threshold")
+        for kind, subject, period, threshold in rows:
+            reported[kind, subject, period].add(threshold)
+    return reported
+
+
+def is_reported(
+    finding: AlertFinding, reported: Mapping[tuple[str, str, str], set[Decimal]]
+) -> bool:
+    """True if this threshold of the period was reported, or a worse one."""
+    kind, threshold = finding.rule.kind, finding.effective_threshold
+    thresholds = reported.get((kind, finding.subject, finding.period), set())
+    if ALERT_KINDS[kind].is_worse_below:
+        return any(other <= threshold for other in thresholds)
+    return any(other >= threshold for other in thresholds)
 
 
 def create_alert(team: Team, finding: AlertFinding) -> list[Delivery]:

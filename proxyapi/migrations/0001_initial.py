@@ -59,6 +59,7 @@ class Migration(migrations.Migration):
                 ('monthly_credits', models.DecimalField(decimal_places=4, default=Decimal('0'), max_digits=14)),
                 ('balance', models.DecimalField(decimal_places=4, default=Decimal('0'), help_text='Credits, as of `balance_as_of`.', max_digits=14)),
                 ('balance_as_of', models.DateTimeField(blank=True, null=True)),
+                ('peak_balance', models.DecimalField(blank=True, decimal_places=4, help_text='Highest balance read since a token was added for it; empty if not recorded.', max_digits=14, null=True)),
                 ('costs', models.JSONField(blank=True, default=dict, encoder=django.core.serializers.json.DjangoJSONEncoder, help_text='Credit cost map, as last read.')),
                 ('options', models.JSONField(blank=True, default=dict, encoder=django.core.serializers.json.DjangoJSONEncoder, help_text='Faceless option groups, as last read.')),
                 ('clip_models', models.JSONField(blank=True, default=list, encoder=django.core.serializers.json.DjangoJSONEncoder, help_text='Text-to-video models, as last read; empty until they were read.')),

@@ -137,6 +137,12 @@ class Account(models.Model):
         **CREDIT_FIELD_OPTIONS, default=Decimal(0), help_text="Credits, as of `balance_as_of`."
     )
     balance_as_of = models.DateTimeField(null=True, blank=True)
+    peak_balance = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS,
+        null=True,
+        blank=True,
+        help_text="Highest balance read since a token was added for it; empty if not recorded.",
+    )
     costs = models.JSONField(
         default=dict,
         blank=True,
@@ -246,9 +252,10 @@ class Account(models.Model):
         Account.objects.lock_upstream_account(self.pk)
         unseen = self.charges_of_all_teams().missing_from_balance(seen_at)
         spent = quantize_credits(unseen.aggregate(sum=Sum("cost"))["sum"])
-        self.rows_with_usable_token().filter(
-            Q(balance_as_of__isnull=True) | Q(balance_as_of__lte=seen_at)
-        ).update(balance=remaining - spent, balance_as_of=seen_at)
+        older = Q(balance_as_of__isnull=True) | Q(balance_as_of__lte=seen_at)
+        rows, balance = self.rows_with_usable_token().filter(older), remaining - spent
+        rows.update(balance=balance, balance_as_of=seen_at)
+        rows.filter(peak_balance__lt=balance).update(peak_balance=balance)
         self.refresh_from_db(fields=["balance", "balance_as_of"])
 
     def deduct_charge(self, charge: Charge) -> None:

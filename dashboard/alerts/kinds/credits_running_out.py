@@ -62,6 +62,7 @@ SPEC = AlertKindSpec(
     sentence="Days of credits left below",
     find=find_credits_running_out,
     threshold=ThresholdRange(1, 60, "days"),
+    is_worse_below=True,
     default_thresholds=(7,),
     is_slow=True,
 )

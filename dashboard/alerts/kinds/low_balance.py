@@ -41,7 +41,8 @@ MIN_SHORTAGE_DURATION = timedelta(days=1)  # so that each hold does not cause a 
 def find_low_balances(
     team: Team, rules: Sequence[AlertRule], now: datetime
 ) -> Iterator[AlertFinding]:
-    """Available credits below the threshold. A period lasts from one incoming credit to the next,
+    """Available credits below the threshold, unless they were below it when the account was added
+    and ever since: whoever added it knows. A period lasts from one incoming credit to the next,
     or until the available credits reach the threshold again."""
     incoming = LedgerEntry.objects.filter(account=OuterRef("pk"), charge=None, amount__gt=0)
     accounts = accounts_to_spend_from(team).exclude(balance_as_of=None)
@@ -66,7 +67,8 @@ def find_low_balances(
                 available,
                 now if period != current_period else now - MIN_SHORTAGE_DURATION,
             )
-            if available < rule.threshold:
+            was_above = account.peak_balance is None or account.peak_balance >= rule.threshold
+            if available < rule.threshold and was_above:
                 yield low_balance_finding(rule, account, account.held_now, period)
 
 
@@ -135,5 +137,6 @@ SPEC = AlertKindSpec(
     sentence="Free credits below",
     find=find_low_balances,
     threshold=ThresholdRange(1, 9_999_999, "cr"),
+    is_worse_below=True,
     default_thresholds=(1000, 200),
 )
