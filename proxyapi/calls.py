@@ -221,7 +221,7 @@ def learn_from_reply(token: Token, reply: Reply, sent_at: datetime, as_of: datet
     learn_rate_limit(token, reply.rate_limit)
     learn_clock_offset(reply.served_at, sent_at, timezone.now())
     if reply.credits and reply.credits.remaining is not None:
-        token.account.update_balance(reply.credits.remaining, as_of)
+        token.account.update_reported_balance(reply.credits.remaining, as_of)
         publish_event(token.tenant_id, EventType.ACCOUNT, token.account_id)
 
 

@@ -105,7 +105,11 @@ def decide_charge(
         debit = ledger.find_proving_debit(charge, matched)
     if debit is not None:
         settle_by_debit(charge, debit, record)
-    elif is_ledger_complete and done and pricing.can_be_free(charge):
+    elif (
+        is_ledger_complete
+        and done
+        and (pricing.can_be_free(charge) or charge.code == transitions.REPORTED_FREE_CODE)
+    ):
         if not ledger.has_possible_debit(charge, by_any_clock=True):
             transitions.mark_charged(charge, ChargeState.MATCHED, Decimal(0))
     elif (

@@ -29,6 +29,11 @@ from proxyapi.upstream.reply import Reply
 RECONCILE_AFTER = timedelta(seconds=5)
 GIVE_UP_AFTER = timedelta(minutes=15)
 COST_PENDING_REASON = "It was done. Its cost is read from the ledger."
+REPORTED_FREE_CODE = "REPORTED-FREE"  # `code` of one whose answer says 0, against its price
+COST_DOUBTED_REASON = (
+    "It was done. The service reported {cost} cr, which its price does not explain. Its cost is "
+    "read from the ledger."
+)
 PRICE_DIFFERS_REASON = "The price was {price} cr; the actual cost was {cost} cr."
 ANSWERED_AFTER_END_REASON = (
     "The service responded after this was closed: it was done.{told} The ledger shows the debit."
@@ -64,11 +69,22 @@ def apply_reply(charge: Charge, reply: Reply) -> None:
                 cost = pricing.cost_without_report(charge)
         if charge.state not in UNDECIDED_STATES:
             apply_late_reply(charge, cost)
+        elif shown and cost is not None and pricing.is_cost_unexpected(charge, cost):
+            doubt_reported_cost(charge, cost)
         elif shown and cost is not None and cost >= 0:
             late = charge.state == ChargeState.UNKNOWN
             mark_charged(charge, ChargeState.MATCHED if late else ChargeState.CONFIRMED, cost)
         elif charge.state == ChargeState.SENDING:
             mark_unknown(charge, None, COST_PENDING_REASON if shown else "")
+
+
+def doubt_reported_cost(charge: Charge, cost: Decimal) -> None:
+    """The work is done; the ledger decides what it cost, or, after a report of 0, that it was
+    free."""
+    if charge.state == ChargeState.SENDING:
+        mark_unknown(charge, None, COST_DOUBTED_REASON.format(cost=amount_text(cost)))
+    if not cost:
+        Charge.objects.filter(pk=charge.pk).update(code=REPORTED_FREE_CODE)
 
 
 def is_cost_missing(reply: Reply) -> bool:

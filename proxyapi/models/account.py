@@ -29,6 +29,8 @@ PROFILE_REFRESH_AFTER = timedelta(minutes=10)
 LAPSED_PLAN_REFRESH_AFTER = timedelta(minutes=2)
 INCOMPLETE_REFRESH_AFTER = timedelta(seconds=50)  # at the next round
 
+MIN_BALANCE_MARGIN = Decimal(50)  # credits by which others may have changed a balance
+
 PAUSED_ACCOUNT_TEXT = (
     "This account belongs to another address of the service, {address}. It is paused until the "
     "portal uses that address again."
@@ -240,6 +242,17 @@ class Account(models.Model):
 
     def available_balance(self) -> Decimal:
         return self.balance - self.held_credits()
+
+    def update_reported_balance(self, remaining: Decimal, seen_at: datetime) -> None:
+        """Take a balance that is mentioned beside an answer; of one far from what is known and held
+        only take that the profile is to be read now."""
+        self.refresh_from_db(fields=["balance", "balance_as_of"])
+        margin = max(MIN_BALANCE_MARGIN, self.balance / 10)
+        is_near = self.balance - self.held_credits() - margin <= remaining <= self.balance + margin
+        if self.balance_as_of is None or is_near:
+            self.update_balance(remaining, seen_at)
+        else:
+            Account.objects.filter(pk=self.pk).update(refreshed_at=None)
 
     @transaction.atomic
     def update_balance(self, remaining: Decimal, seen_at: datetime) -> None:

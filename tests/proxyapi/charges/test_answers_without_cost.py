@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from proxyapi.charges import dispatch_charge
-from proxyapi.models import Charge, ChargeState, Draft, Job
+from proxyapi.charges import dispatch_charge, reconcile_charge
+from proxyapi.charges.transitions import PRICE_DIFFERS
+from proxyapi.models import Account, Charge, ChargeState, Draft, Job
 from proxyapi.operations import get_operation
 from tests.proxyapi.charges.conftest import video_response
-from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response, make_response
+from tests.proxyapi.charges.test_reconcile import LEDGER, debit
+from tests.proxyapi.scripted_upstream import (
+    ScriptedUpstream,
+    charged_response,
+    history_page,
+    make_response,
+)
 
 Held = Callable[..., Charge]
 
@@ -67,3 +76,39 @@ def test_the_record_of_another_video_is_no_answer(
     upstream.respond("POST", "/faceless/7/render", charged_response(foreign, 92))
     charge = sent(make_held_charge())
     assert (charge.state, charge.code) == (ChargeState.UNKNOWN, "FOREIGN-RECORD")
+
+
+@pytest.mark.parametrize(("reported", "booked"), [(0, "-20"), (150, "-100"), (0, None)])
+def test_a_cost_that_the_price_does_not_explain_waits_for_the_ledger(
+    reported: int, booked: str | None, job: Job, make_held_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    """The work is done and goes on; of what was reported only a nothing is believed, if the ledger
+    shows nothing, too."""
+    hold = 15 if booked == "-20" else 106
+    render = video_response("rendering")
+    upstream.respond("POST", "/faceless/7/render", charged_response(render, reported))
+    charge = sent(make_held_charge(hold=hold, quote=Decimal(hold)))
+    job.refresh_from_db()
+    assert (charge.state, charge.cost, job.state) == (ChargeState.UNKNOWN, None, "running")
+    assert f"reported {reported} cr" in charge.reason
+    upstream.respond("GET", "/faceless/7", make_response(render))
+    upstream.respond(*LEDGER, history_page(*[debit(booked, 0)] if booked else []))
+    Charge.objects.update(lost_at=timezone.now() - timedelta(seconds=31))
+    reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.MATCHED, -Decimal(booked or 0))
+    assert (charge.code == PRICE_DIFFERS) == (reported == 0)
+
+
+@pytest.mark.parametrize(("remaining", "balance"), [(3, 1000), (10**6, 1000), (900, 900)])
+def test_a_balance_beside_an_answer_far_from_the_known_one_has_the_profile_read(
+    remaining: int, balance: int, job: Job, make_held_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    Account.objects.update(balance_as_of=timezone.now(), refreshed_at=timezone.now())
+    reply = charged_response(video_response("draft", script="Snow."), 4, remaining=remaining)
+    upstream.respond("PUT", "/faceless/7/scripts", reply)
+    sent(make_held_charge("faceless.scripts", hold=4, quote=Decimal(4)))
+    account = Account.objects.get()
+    is_believed = remaining == balance
+    assert account.balance == (balance if is_believed else balance - 4)
+    assert (account.refreshed_at is not None) == is_believed
