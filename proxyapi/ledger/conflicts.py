@@ -1,7 +1,8 @@
 """Ledger conflicts: rows that the upstream shows differently, or no longer. They stop the mirror.
 
 Nothing is overwritten until a person accepts the upstream's version, of one row or of all. Then the
-mirror resumes and compares the page below next, because more rows may have changed.
+mirror resumes and compares the page below next, because more rows may have changed. It also resumes
+when the rows read as known again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from django.utils import timezone
 from proxyapi.events import EventType, publish_event
 from proxyapi.ledger import entry_changes
 from proxyapi.ledger.api_attribution import reset_attribution_from
-from proxyapi.ledger.page_reader import LEDGER_PAGE_SIZE
+from proxyapi.ledger.page_reader import LEDGER_PAGE_SIZE, UpstreamLedgerPage
 from proxyapi.ledger.row_parser import (
     ROW_FIELD_NAMES,
     UpstreamLedgerRow,
@@ -194,9 +195,13 @@ def lower_balance_anchor(ledger: LedgerMirror, position: int) -> None:
 
 def apply_upstream_row(ledger: LedgerMirror, conflict: LedgerConflict) -> None:
     entry = LedgerEntry.objects.get(account_id=ledger.pk, position=conflict.position)
-    row, old_time = parse_stored_row(conflict.after or {}), entry.happened_at
-    is_other_row = entry.booked_at != row.raw_values[BOOKED_AT_INDEX]
     lower_balance_anchor(ledger, entry.position)
+    replace_row(ledger, entry, parse_stored_row(conflict.after or {}))
+
+
+def replace_row(ledger: LedgerMirror, entry: LedgerEntry, row: UpstreamLedgerRow) -> None:
+    """Store the upstream's version; if it is another row, it loses its match."""
+    old_time, is_other_row = entry.happened_at, entry.booked_at != row.raw_values[BOOKED_AT_INDEX]
     if is_other_row or entry.amount != row.amount:
         detach_charges(LedgerEntry.objects.filter(pk=entry.pk))
         entry.charge = entry.job = entry.member = entry.cost_difference = None
@@ -222,6 +227,23 @@ def detach_charges(entries: QuerySet[LedgerEntry]) -> None:
     for charge in refunded.select_related("job"):
         Charge.objects.filter(pk=charge.pk).update(refunded_at=None)
         price_counts.count_charge(charge)
+
+
+@transaction.atomic
+def drop_healed_conflicts(account: Account, page: UpstreamLedgerPage) -> None:
+    """Drop the open conflicts of rows that the page shows as known, and resume without any."""
+    entry_changes.lock_account(account)
+    ledger = LedgerMirror.objects.select_related("account").get(pk=account.pk)
+    still_open = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True)
+    is_shorter = page.total < ledger.high
+    for conflict in still_open.exclude(after__isnull=True) if is_shorter else still_open.all():
+        is_on_page = page.start <= conflict.position < page.end
+        if is_on_page:
+            shown = raw_values_to_json(page.rows[conflict.position - page.start].raw_values)
+        if (is_on_page and shown == conflict.before) or (not is_on_page and conflict.after is None):
+            conflict.delete()
+    if not still_open.exists():
+        resume_mirroring(ledger, page.start)
 
 
 def resume_mirroring(ledger: LedgerMirror, position: int) -> None:

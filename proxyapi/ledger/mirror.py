@@ -15,7 +15,7 @@ from proxyapi.ledger import api_view_sync, backfill, mirror_range
 from proxyapi.ledger.entry_changes import rebuild_days_once
 from proxyapi.ledger.matching import match_entries
 from proxyapi.ledger.page_reader import LedgerReader, open_ledger_reader
-from proxyapi.ledger.recheck_old_pages import recheck_due_page
+from proxyapi.ledger.recheck_old_pages import recheck_conflicts, recheck_due_page
 from proxyapi.models import Account
 from proxyapi.rate_limiter import Priority
 from proxyapi.upstream import errors
@@ -37,7 +37,7 @@ def mirror_entries(
     somebody waits for its row.
 
     Raises `RateLimitExhausted` or `UpstreamError`; pages read before are stored. Nothing is read
-    without a token that decrypts, or while a conflict is open.
+    without a token that decrypts; while a conflict is open only its page.
     """
     source = open_ledger_reader(account, lane, patience)
     if source is None:
@@ -55,6 +55,8 @@ def read_and_match(source: LedgerReader, newest: bool, awaited: bool) -> None:
     """Read the ledger; the newest rows are attributed and matched before the older ones are
     read."""
     account = source.account
+    if mirror_range.get_or_create_ledger(account).problem:
+        recheck_conflicts(source)
     first = read_newest_rows(source, awaited) if newest else source
     with suppress(errors.UpstreamError):
         api_view_sync.sync_api_view(first, most=0)

@@ -1,22 +1,37 @@
 """The mirrored range of a ledger: pages extend it at both ends, and are compared within it.
 
 Each page is one short transaction under the account's lock, so reading can stop anywhere and
-resume, and several workers may apply the same pages. A stored row is never overwritten; if it reads
-differently, or is missing, the mirror stops (rule 4).
+resume, and several workers may apply the same pages. A stored row is never overwritten, except one
+that could not be read. If it reads differently, or is missing, three times some seconds apart, the
+mirror stops (rule 4); one such page alone is an unreadable answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from proxyapi.ledger import conflicts, entry_changes
-from proxyapi.ledger.page_reader import UpstreamLedgerPage
-from proxyapi.ledger.row_parser import ROW_FIELD_NAMES, UpstreamLedgerRow, entry_raw_values
+from proxyapi.ledger.page_reader import HISTORY_OPERATION, UpstreamLedgerPage
+from proxyapi.ledger.row_parser import (
+    ROW_FIELD_NAMES,
+    UNREADABLE_AMOUNT,
+    UNREADABLE_TIME,
+    UpstreamLedgerRow,
+    entry_raw_values,
+)
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.models.charge import MAX_CLOCK_SKEW
+from proxyapi.operations import get_operation
+from proxyapi.upstream import errors
+
+CONTRADICTIONS_TO_BELIEVE = 3  # readings in a row
+DOUBT_INTERVAL = timedelta(seconds=4)  # at least, between two readings that count
 
 
 def get_or_create_ledger(account: Account) -> LedgerMirror:
@@ -27,16 +42,33 @@ def get_or_create_ledger(account: Account) -> LedgerMirror:
     return ledger
 
 
-@transaction.atomic
 def apply_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
-    """Compare the page with the mirror and add its new rows; return the updated ledger."""
-    entry_changes.lock_account(account)
-    ledger = get_or_create_ledger(account)
-    if ledger.problem:
-        return ledger
+    """Compare the page with the mirror and add its new rows; return the updated ledger.
+
+    Raises `errors.ResponseLost` for a page that contradicts known rows and is to be read again.
+    """
+    with transaction.atomic():
+        entry_changes.lock_account(account)
+        ledger = get_or_create_ledger(account)
+        is_doubted = not ledger.problem and not extend_by_page(ledger, page)
+    if is_doubted:
+        raise errors.ResponseLost(get_operation(HISTORY_OPERATION))
+    return ledger
+
+
+def extend_by_page(ledger: LedgerMirror, page: UpstreamLedgerPage) -> bool:
+    """False if the page is doubted; a conflict is recorded if it was doubted before."""
+    account, page = ledger.account, replace(page, rows=order_ties_as_known(ledger, page))
     missing = range(page.total, min(page.known_total, ledger.high))
-    if conflicts.record_conflicts(ledger, missing, find_differing_rows(ledger, page)):
-        return ledger
+    differing = correct_unreadable_rows(ledger, find_differing_rows(ledger, page))
+    if missing or differing:
+        if not is_contradiction_confirmed(ledger, page.start):
+            return False
+        conflicts.record_conflicts(ledger, missing, differing)
+        return True
+    if ledger.doubts and page.start <= ledger.doubted_position < page.end:
+        ledger.doubts = 0
+        ledger.save(update_fields=["doubts"])
     new_entries = extend_mirror(ledger, page)
     ledger.total = max(page.total, ledger.high)
     if ledger.high >= page.total and (ledger.read_at is None or ledger.read_at < page.requested_at):
@@ -47,7 +79,36 @@ def apply_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
     if new_entries:
         entry_changes.record_entry_changes(account, [entry.happened_at for entry in new_entries])
         request_balance_refresh(account, new_entries)
-    return ledger
+    return True
+
+
+def is_contradiction_confirmed(ledger: LedgerMirror, position: int) -> bool:
+    """Count this reading; readings of the same moment count once."""
+    now = timezone.now()
+    if not ledger.doubts or ledger.doubted_at is None or ledger.doubted_at < now - DOUBT_INTERVAL:
+        ledger.doubts, ledger.doubted_at = ledger.doubts + 1, now
+    is_confirmed = ledger.doubts >= CONTRADICTIONS_TO_BELIEVE
+    ledger.doubts, ledger.doubted_position = 0 if is_confirmed else ledger.doubts, position
+    ledger.save(update_fields=["doubts", "doubted_at", "doubted_position"])
+    return is_confirmed
+
+
+def correct_unreadable_rows(
+    ledger: LedgerMirror, differing: list[tuple[LedgerEntry, UpstreamLedgerRow]]
+) -> list[tuple[LedgerEntry, UpstreamLedgerRow]]:
+    """Replace rows whose amount or time could not be read, and now can; return the other ones."""
+    others = []
+    for entry, row in differing:
+        is_time_alone = UNREADABLE_TIME in entry.trouble and entry.amount == row.amount
+        if row.trouble or not (UNREADABLE_AMOUNT in entry.trouble or is_time_alone):
+            others.append((entry, row))
+            continue
+        start, end = ledger.anchor_high, ledger.checkpoint_high
+        if ledger.checkpoint_sum is not None and (start or 0) <= entry.position < (end or 0):
+            ledger.checkpoint_sum += row.amount - entry.amount
+            ledger.save(update_fields=["checkpoint_sum"])
+        conflicts.replace_row(ledger, entry, row)
+    return others
 
 
 def request_balance_refresh(account: Account, new_entries: Sequence[LedgerEntry]) -> None:
@@ -59,14 +120,34 @@ def request_balance_refresh(account: Account, new_entries: Sequence[LedgerEntry]
         ).update(refreshed_at=None)
 
 
+def mirrored_rows_of(ledger: LedgerMirror, page: UpstreamLedgerPage) -> QuerySet[LedgerEntry]:
+    low, high = max(page.start, ledger.low), min(page.end, ledger.high)
+    mirrored = LedgerEntry.objects.filter(account_id=ledger.pk, position__gte=low)
+    return mirrored.filter(position__lt=high).order_by("position")
+
+
+def order_ties_as_known(
+    ledger: LedgerMirror, page: UpstreamLedgerPage
+) -> tuple[UpstreamLedgerRow, ...]:
+    """The page's rows, those of one second in the order in which they were first read: the service
+    may order by time alone."""
+    rows = list(page.rows)
+    for entry in mirrored_rows_of(ledger, page):
+        known, at = entry_raw_values(entry), entry.position - page.start
+        for other in range(at, len(rows)):
+            if rows[other].raw_values[-1] != rows[at].raw_values[-1]:
+                break
+            if rows[other].raw_values == known:
+                rows[at], rows[other] = rows[other], rows[at]
+                break
+    return tuple(rows)
+
+
 def find_differing_rows(
     ledger: LedgerMirror, page: UpstreamLedgerPage
 ) -> list[tuple[LedgerEntry, UpstreamLedgerRow]]:
     """The mirrored rows whose values differ on the page."""
-    low, high = max(page.start, ledger.low), min(page.end, ledger.high)
-    mirrored = LedgerEntry.objects.filter(
-        account_id=ledger.pk, position__gte=low, position__lt=high
-    ).order_by("position")
+    mirrored = mirrored_rows_of(ledger, page)
     pairs = [(entry, page.rows[entry.position - page.start]) for entry in mirrored]
     return [(entry, row) for entry, row in pairs if entry_raw_values(entry) != row.raw_values]
 

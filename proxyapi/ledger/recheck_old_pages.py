@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.db.models import F
+from django.db.models import F, Min
 from django.utils import timezone
 
-from proxyapi.ledger import mirror_range
+from proxyapi.ledger import conflicts, mirror_range
 from proxyapi.ledger.page_reader import LEDGER_PAGE_SIZE, LedgerReader
-from proxyapi.models import LedgerMirror
+from proxyapi.models import LedgerConflict, LedgerMirror
 
 RECHECK_INTERVAL = timedelta(minutes=10)
 
@@ -20,6 +20,9 @@ RECHECK_INTERVAL = timedelta(minutes=10)
 def recheck_due_page(source: LedgerReader) -> None:
     """Compare the next page, if one is due and no other worker does it."""
     ledger, now = mirror_range.get_or_create_ledger(source.account), timezone.now()
+    if ledger.doubts and not ledger.problem:  # of an older page; the newest was just read
+        mirror_range.apply_page(source.account, source.fetch_page_at(ledger.doubted_position))
+        return
     if ledger.problem or not ledger.is_complete or ledger.high <= LEDGER_PAGE_SIZE:
         return
     if ledger.rechecked_at is None or ledger.rechecked_at > now - RECHECK_INTERVAL:
@@ -33,6 +36,14 @@ def recheck_due_page(source: LedgerReader) -> None:
     LedgerMirror.objects.filter(pk=ledger.pk, problem="", high__gt=F("low")).update(
         recheck_position=page.start
     )
+
+
+def recheck_conflicts(source: LedgerReader) -> None:
+    """Read the page of the lowest open conflict again: a wrong answer heals by itself."""
+    still_open = LedgerConflict.objects.filter(account=source.account, accepted_at__isnull=True)
+    position = still_open.aggregate(lowest=Min("position"))["lowest"]
+    if position is not None:
+        conflicts.drop_healed_conflicts(source.account, source.fetch_page_at(position))
 
 
 def recheck_all_pages(source: LedgerReader) -> int:

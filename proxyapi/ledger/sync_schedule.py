@@ -66,8 +66,11 @@ def sync_account(account_id: UUID) -> None:
     except RateLimitExhausted as error:
         wait = timedelta(seconds=max(1.0, error.wait))
     except errors.UpstreamError:
-        troubles = min(mirror_range.get_or_create_ledger(account).troubles + 1, 10)
+        ledger = mirror_range.get_or_create_ledger(account)
+        troubles = 0 if ledger.doubts else min(ledger.troubles + 1, 10)
         wait = FAILURE_BACKOFF.delay_after(SYNC_INTERVAL * 2**troubles)
+        if ledger.doubts:  # it is answered, but not as before: read it again soon
+            wait = SCHEDULE_BEAT
     else:
         wait = next_sync_delay(mirror_range.get_or_create_ledger(account), timezone.now())
     leased = LedgerMirror.objects.filter(pk=account_id, lease_expires_at=lease_expires_at)

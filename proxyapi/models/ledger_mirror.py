@@ -59,6 +59,12 @@ class LedgerMirror(models.Model):
         default=0, help_text="Lowest position compared in this round; 0 starts the next round."
     )
     rechecked_at = models.DateTimeField(null=True, blank=True)
+    # A page that contradicts known rows is read again before it is believed.
+    doubts = models.PositiveSmallIntegerField(
+        default=0, help_text="Readings in a row that contradicted known rows."
+    )
+    doubted_position = models.PositiveIntegerField(default=0)
+    doubted_at = models.DateTimeField(null=True, blank=True)
     due_at = models.DateTimeField(
         null=True, blank=True, help_text="Time of the next read; null if never read."
     )

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from proxyapi import calls
+from proxyapi.ledger import mirror_range
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Permit
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
@@ -87,6 +88,7 @@ def account(db: None) -> Account:
 def scripted_ledger(upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch) -> ScriptedLedger:
     """The ledger that the upstream shows; requests are not counted here."""
     monkeypatch.setattr(calls, "acquire_permit", lambda *_: Permit(True, 0))
+    monkeypatch.setattr(mirror_range, "CONTRADICTIONS_TO_BELIEVE", 1)  # see test_wrong_pages
     book = ScriptedLedger()
     upstream.respond(*HISTORY, book.history_response)
     upstream.respond("GET", "/me", book.me_response)

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from proxyapi import calls
+from proxyapi.ledger import mirror_range
 from proxyapi.ledger.page_reader import LedgerReader, UpstreamLedgerPage
 from proxyapi.models import Token
 from proxyapi.rate_limiter import Permit
@@ -29,6 +30,7 @@ def sandbox_service(
 ) -> Iterator[SandboxService]:
     """The account on the sandbox; nobody counts requests but its journal."""
     monkeypatch.setattr(calls, "acquire_permit", lambda *_: Permit(True, 0))
+    monkeypatch.setattr(mirror_range, "CONTRADICTIONS_TO_BELIEVE", 1)  # see test_wrong_pages
     costs = {"content_prompt_requested": {"credits": 4}, "idea_discovery": {"credits": 15}}
     settings = {"rate_limit": 10**9, "journal_lines": 10**6, "costs": costs, "discovery_seconds": 0}
     assert control.put("settings", json=settings).is_success
