@@ -104,4 +104,6 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 @login_not_required
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return render(request, "403_csrf.html", status=403)
+    response = render(request, "403_csrf.html", status=403)
+    response["X-CSRF-Failed"] = "1"  # an open page fetches another token (session_check.js)
+    return response

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
-from django.middleware.csrf import rotate_token
+from django.middleware.csrf import get_token, rotate_token
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.shared.http import TeamRequest
+from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.middleware import TEAM_SESSION_KEY
 from dashboard.shared.openid.session_teams import is_open_membership
 from dashboard.shared.query_params import parse_uuid
@@ -44,11 +44,16 @@ def switch_team(request: TeamRequest) -> HttpResponse:
     return HttpResponseRedirect("/")
 
 
-@require_POST
+@allow_get_or_post
 def check_session(request: TeamRequest) -> HttpResponse:
     """Return 204 if a form of the page would be accepted. If the user signed out or left the team
-    in another tab, the middleware or the CSRF check has responded before."""
-    return HttpResponse(status=204)
+    in another tab, the middleware or the CSRF check has responded before.
+
+    GET returns another CSRF token for a page that was rendered for the same person, `?user=`.
+    """
+    if request.method == "POST" or request.GET.get("user") != str(request.user.pk):
+        return HttpResponse(status=204)
+    return HttpResponse(get_token(request), content_type="text/plain")
 
 
 @require_safe

@@ -26,7 +26,7 @@
   }
 
   function tell({ detail }) {
-    if (leaving || !isPressed(detail)) return;
+    if (leaving || !isPressed(detail) || detail.xhr.getResponseHeader("X-CSRF-Failed")) return; // session_check.js
     if (!navigator.onLine && detail.elt.matches("[data-saver]")) return; // the banner and the draft say it
     document.dispatchEvent(new CustomEvent("toast:say", { detail: { says: words(detail), mark: "failed", about: detail.elt } }));
   }

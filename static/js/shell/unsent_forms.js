@@ -1,21 +1,12 @@
-// Protects text typed into a form that was not submitted yet: the reader is asked before leaving the page, and a submit
-// first checks that the session is still valid. After its end, or a change of the team, the text would be lost.
+// Protects text typed into a form that was not submitted yet: the reader is asked before leaving the page, and a submit first
+// checks that the session is still valid. After its end, or a change of the team, the text would be lost.
 (() => {
-  const PATIENCE = 5000; // ms; who does not answer is sent to all the same
   const session = new WeakMap(); // of a form that is pressed: "asked", then "stands"
 
   // An answer may have replaced the button meanwhile.
   const sameButton = (form, old) =>
     [...form.elements].find(({ type, name, value }) => type === "submit" && name === old.name && value === old.value);
   const free = (form) => delete form?.dataset.typed;
-
-  // Asked as a part of the page asks: the door answers then, instead of the view.
-  async function isOver() {
-    const headers = { ...JSON.parse(document.body.getAttribute("hx-headers")), "HX-Request": "true" };
-    const post = { method: "POST", headers, signal: AbortSignal.timeout(PATIENCE) };
-    const answer = await fetch(document.body.dataset.session, post).catch(() => null);
-    return [200, 403].includes(answer?.status);
-  }
 
   async function press(event) { // before anybody else hears of it
     const { target: form, submitter } = event;
@@ -27,7 +18,9 @@
     if (session.has(form)) return; // a second press meanwhile
     session.set(form, "asked");
     submitter?.setAttribute("aria-busy", "true");
-    const over = await isOver();
+    const check = {};
+    document.dispatchEvent(new CustomEvent("session:check", { detail: check })); // session_check.js
+    const over = await check.isOver;
     submitter?.removeAttribute("aria-busy");
     session.set(form, "stands");
     if (over) document.dispatchEvent(new CustomEvent("session:ended"));

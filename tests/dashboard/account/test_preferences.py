@@ -103,3 +103,20 @@ def test_a_form_of_another_team_is_not_sent_to_this_one(
     assert chosen.status_code == 302
     assert browser.post("/members/time-zone/", {**zone, **first}).status_code == 403
     assert browser.post("/members/time-zone/", {**zone, **form()}).status_code == 302
+
+
+def test_another_csrf_token_is_for_a_page_of_the_same_person_in_the_same_team(
+    vera: Membership, second_team_member: Membership, client_of: ClientOf
+) -> None:
+    browser, address = client_of(vera), reverse("session")
+
+    def token(user: int | str, member: Membership) -> str:
+        headers = {"HX-Request": "true", "X-Team": str(member.team_id)}
+        return str(browser.get(address, {"user": user}, headers=headers).content.decode())
+
+    assert len(token(vera.user_id, vera)) == 64
+    assert token(vera.user_id, second_team_member) == ""
+    assert token(vera.user_id + 1, vera) == ""
+    assert token("", vera) == ""
+    answer = Client(enforce_csrf_checks=True).post(reverse("account_login"))
+    assert answer.headers["X-CSRF-Failed"] == "1"
