@@ -32,4 +32,6 @@ def build_token_status(token: Token) -> TokenStatus:
         return TokenStatus("paused", OTHER_UPSTREAM_TEXT)
     if token.state == TokenState.PAUSED:
         return TokenStatus("paused", "Paused: no paid plan")
+    if not token.account.email_verified:
+        return TokenStatus("late", "E-mail address of the account not verified")
     return TokenStatus("completed", "Working")

@@ -217,6 +217,11 @@ class Account(models.Model):
         )
 
     @property
+    def had_plan(self) -> bool:
+        """Whether a plan of it was ever read: the service names none of an account without one."""
+        return bool(self.plan_name or self.plan_ends_at)
+
+    @property
     def spending_obstacle(self) -> str:
         """Why its credits cannot be spent, "" if they can; of `annotate_spending_obstacle`."""
         obstacle: str = self.obstacle  # type: ignore[attr-defined]

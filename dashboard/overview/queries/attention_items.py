@@ -13,7 +13,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.overview.queries.attention_rows import KINDS_BY_RISK, AttentionRow
+from dashboard.overview.queries.attention_rows import KINDS_BY_RISK, NEVER_HAD_PLAN, AttentionRow
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import clock, credits, day
 from dashboard.shared.query_params import build_page_url
@@ -22,9 +22,11 @@ from dashboard.shared.videos.labels import quote_text
 from dashboard.shared.videos.progress import seconds_until
 from dashboard.shared.videos.status_text import NO_TRIALS_TEXT, STILL_READABLE_TEXT
 from proxyapi.forecast.top_up_rules import MAX_TOP_UP_FAILURES
-from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerMirror
+from proxyapi.models import Account, AccountPlan, AutoTopUp, LedgerMirror, SpendingObstacle
 from proxyapi.top_up import is_stopped_by_failures
 
+PAID_PLANS_ONLY_TEXT = "The service allows its API on paid plans only."
+UNVERIFIED_TEXT = "The service may refuse to render until its owner verifies the address there."
 MAX_VISIBLE_ITEMS = 6  # the others are collapsed
 AUTO_TOP_UP_DISABLED_TEXT = (
     "The service turned it off after three failed payments. Turning it on again does not reset "
@@ -142,22 +144,21 @@ def revoked_token_item(row: AttentionRow, now: datetime) -> AttentionItem:
 
 
 def inactive_plan_item(row: AttentionRow, now: datetime) -> AttentionItem:
-    """An item for a lapsed plan, or for a trial account, which never had a plan."""
-    is_trial, name = row.operation_or_plan == AccountPlan.TRIAL, row.subject or "the account"
-    return AttentionItem(
-        state="paused",
-        title=f"{name[:1].upper()}{name[1:]} is on a trial"
-        if is_trial
-        else f"The plan of {name} lapsed {on_date_text(row.since)}",
-        text=f"{NO_TRIALS_TEXT} {STILL_READABLE_TEXT}"
-        if is_trial
-        else (
+    """An item for a lapsed plan, a trial, or an account that never had a plan."""
+    name, plan = row.subject or "the account", row.operation_or_plan
+    name = f"{name[:1].upper()}{name[1:]}"
+    title, text = (
+        f"The plan of {row.subject or 'the account'} lapsed {on_date_text(row.since)}",
+        (
             "Nothing is lost. Videos stay here. Status checks are paused and resume automatically "
             "when the plan is paid."
         ),
-        link_label="View tokens",
-        url=reverse("tokens"),
     )
+    if plan == AccountPlan.TRIAL:
+        title, text = f"{name} is on a trial", f"{NO_TRIALS_TEXT} {STILL_READABLE_TEXT}"
+    if plan == NEVER_HAD_PLAN:
+        title, text = f"{name} has no paid plan", f"{PAID_PLANS_ONLY_TEXT} {STILL_READABLE_TEXT}"
+    return AttentionItem("paused", title, text, "View tokens", reverse("tokens"))
 
 
 def ledger_conflict_item(row: AttentionRow, now: datetime) -> AttentionItem:
@@ -237,7 +238,14 @@ ITEM_BUILDERS: Mapping[str, Callable[[AttentionRow, datetime], AttentionItem]] =
 def build_account_items(
     account: Account, can_report_problem: bool, can_open_top_up: bool
 ) -> Iterator[tuple[str, AttentionItem]]:
-    """Items from the account's own rows: a stopped ledger mirror, a failing top-up."""
+    """Items from the account's own rows: an address that is not verified, a stopped ledger mirror,
+    a failing top-up."""
+    if account.spending_obstacle == SpendingObstacle.UNVERIFIED:
+        title = f"The e-mail address of {account.label} is not verified"
+        yield (
+            "plan",
+            AttentionItem("paused", title, UNVERIFIED_TEXT, "View tokens", reverse("tokens")),
+        )
     ledger: LedgerMirror | None = getattr(account, "ledger", None)
     if can_report_problem and ledger and ledger.problem:
         url = reconciliation_section_url(account.pk)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from django.db.models import (
+    Case,
     CharField,
     Count,
     DateTimeField,
@@ -27,12 +28,14 @@ from django.db.models import (
     Subquery,
     Sum,
     Value,
+    When,
 )
 from django.db.models.functions import Cast, Coalesce, Greatest, Round
 
 from dashboard.models import ApprovalRequest, Team
 from proxyapi.models import (
     Account,
+    AccountPlan,
     Charge,
     ChargeState,
     Job,
@@ -60,6 +63,8 @@ ATTENTION_COLUMNS = (
     *("risk", "kind", "ref", "account", "since", "then"),
     *("who", "what", "word", "amount", "many"),
 )
+
+NEVER_HAD_PLAN = "never"
 
 
 class AttentionRow(NamedTuple):
@@ -105,7 +110,7 @@ def load_attention_rows(
         ),
         attention_approval_requests(team),
         attention_tokens(tenant),
-        attention_plans(tenant),
+        attention_plans(tenant, now),
         attention_ledger_conflicts(accounts),
         attention_unpolled_jobs(tenant, now),
         attention_failed_jobs(tenant, now),
@@ -159,14 +164,18 @@ def attention_tokens(tenant: UUID) -> AttentionQuerySet:
     )
 
 
-def attention_plans(tenant: UUID) -> AttentionQuerySet:
+def attention_plans(tenant: UUID, now: datetime) -> AttentionQuerySet:
+    """Accounts without a paid plan; of one that never had a plan, the plan is `NEVER_HAD_PLAN`."""
+    lapsed_at = Case(When(account__plan_ends_at__lte=now, then="account__plan_ends_at"))
+    never = Q(account__plan=AccountPlan.NONE, account__plan_name="", account__plan_ends_at=None)
+    plan = Case(When(never, then=Value(NEVER_HAD_PLAN)), default=F("account__plan"))
     return select_attention_columns(
         Token.objects.filter(tenant=tenant, state=TokenState.PAUSED).values("account"),
         "plan",
         account=Cast("account", CharField()),
-        since=Min("state_since"),
+        since=Min(Coalesce(lapsed_at, F("state_since"))),
         what=Max("account__name"),
-        word=Max("account__plan"),
+        word=Max(plan),
         many=Count("pk"),
     )
 

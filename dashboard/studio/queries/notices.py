@@ -74,6 +74,12 @@ def account_notice(account: Account) -> DraftNotice | None:
             "The service allows its API on paid plans only, not on trials.",
             "The balance and the ledger can still be read. Drafts are kept.",
         )
+    if account.plan == AccountPlan.NONE and not account.had_plan:
+        return DraftNotice(
+            "paused",
+            "The account has no paid plan.",
+            "The service allows its API on paid plans only. Drafts are kept.",
+        )
     if account.plan == AccountPlan.NONE:
         ended = account.plan_ends_at
         has_ended = ended is not None and ended <= timezone.now()

@@ -215,6 +215,17 @@ def test_a_token_gets_advice_by_its_age_and_use(
     assert (row.advice, row.refused_at, row.shared) == (advice, "never", "")
 
 
+def test_a_render_of_yesterday_is_a_use_although_its_calls_were_deleted(
+    token: Token, mira: Membership
+) -> None:
+    Token.objects.update(created_at=timezone.now() - timedelta(days=50))
+    job = JobFactory.create(account=token.account, token=token)
+    ChargeFactory.create(job=job, sent_at=timezone.now() - timedelta(days=1))
+    (row,) = page_of(mira).tokens
+    assert row.advice == "Nothing to do"
+    assert row.last_used != "no record"
+
+
 def test_a_stopped_token_is_asked_for_and_ones_own_is_replaced(
     token: Token, mira: Membership, jonas: Membership, client_of: Browser
 ) -> None:

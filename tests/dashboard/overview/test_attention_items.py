@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from urllib.parse import parse_qsl
 
@@ -15,7 +15,7 @@ from dashboard.models import ApprovalRequest
 from dashboard.overview.queries import attention_rows
 from dashboard.overview.queries.attention_items import ITEM_BUILDERS, build_attention_list
 from dashboard.overview.queries.attention_rows import load_attention_rows
-from proxyapi.models import AccountPlan, LedgerConflict, TokenState
+from proxyapi.models import Account, LedgerConflict, TokenState
 from proxyapi.models.job import MAX_JOB_CRASHES
 from tests.dashboard.overview.conftest import ago, video
 from tests.factories import AccountFactory, TokenFactory
@@ -105,20 +105,36 @@ def test_another_team_sees_nothing_of_it(every_concern, account, otto):
 
 
 @pytest.mark.parametrize(
-    ("plan", "title", "text"),
+    ("fields", "title", "text"),
     [
-        (AccountPlan.TRIAL, "Northlight Trial is on a trial", "paid plans only, not on trials."),
-        (AccountPlan.NONE, "The plan of Northlight Trial lapsed today", "Nothing is lost"),
+        ({"plan": "trial"}, "Northlight is on a trial", "paid plans only, not on trials."),
+        ({"plan": "none"}, "The plan of Northlight lapsed today", "Nothing is lost"),
+        ({"plan": "none", "plan_name": ""}, "Northlight has no paid plan", "paid plans only."),
+        (
+            {"plan": "none", "plan_ends_at": datetime(2026, 1, 5, tzinfo=UTC)},
+            "The plan of Northlight lapsed on 5 Jan",
+            "Nothing is lost",
+        ),
     ],
 )
-def test_a_trial_is_no_lapsed_plan(plan, title, text, northlight, priya):
-    account = AccountFactory.create(tenant=northlight.tenant, name="Northlight Trial", plan=plan)
+def test_a_plan_that_never_was_or_ended_before_did_not_lapse_today(
+    fields, title, text, northlight, priya
+):
+    account = AccountFactory.create(tenant=northlight.tenant, name="Northlight", **fields)
     TokenFactory.create(account=account, owner=priya.user, state=TokenState.PAUSED)
     (item,) = build_attention_list(
         [], found(northlight, account), timezone.now(), top_up=True
     ).shown
-    assert item.title == title
+    assert item.title.startswith(title)
     assert text in item.text
+
+
+def test_an_unverified_address_is_told_wherever_its_token_is(token, vera, client_of):
+    Account.objects.update(email_verified=False)
+    browser = client_of(vera)
+    for page in ("/", "/tokens/", "/members/"):
+        assert "not verified" in browser.get(page).content.decode(), page
+    assert ">Working<" not in browser.get("/tokens/").content.decode()
 
 
 def test_what_was_settled_waits_for_nobody(

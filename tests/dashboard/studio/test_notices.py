@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 
 from dashboard.models import Membership
-from proxyapi.models import AccountPlan, Job, TokenState
+from proxyapi.models import Account, AccountPlan, Job, TokenState
 from tests.dashboard.studio.conftest import Browser, get_page, step_url
 
 
@@ -56,6 +56,15 @@ def test_a_token_that_stopped_on_another_day_is_shown_with_the_day(
     ready.token.save()
     html = get_page(client_of(priya), step_url(ready, "voice"))
     assert re.search(r"stopped working at 3 Jan( 2026)? \d\d:05\.", html)
+
+
+def test_an_account_that_never_had_a_plan_has_no_lapsed_one(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    Account.objects.update(plan="none", plan_name="", plan_ends_at=None)
+    html = get_page(client_of(priya), step_url(ready, "voice"))
+    assert "The account has no paid plan." in html
+    assert "lapsed" not in html
 
 
 def test_a_removed_token_gets_a_notice(luca: Membership, ready: Job, client_of: Browser) -> None:
