@@ -35,6 +35,7 @@ fix: packages-dev  ## format the code, fix what tools can fix, write generated d
 	@$(IN) -m proxyapi.sandbox.document
 	@$(IN) -m tests.checks.licences
 	@$(IN) -m tests.checks.reached_operations
+	@$(IN) -m tests.checks.assumptions
 
 packages: python
 	@$(PYTHON) -m dashboard.up.install $(RUN_LOCK)

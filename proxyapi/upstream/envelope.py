@@ -61,6 +61,8 @@ def build_request(
         if operation.body is not RequestBody.MULTIPART or not files or json is not None:
             raise UnsendableRequest(operation, "this body does not fit the operation")
         form = {k: v for k, v in (data or {}).items() if v is not None and v is not False}
+        # httpx writes "true", which a service that reads digits alone refuses.
+        form = {k: "1" if v is True else v for k, v in form.items()}
         request = httpx.Request(operation.method, url, headers=headers, data=form, files=files)
     elif json is None:
         request = httpx.Request(operation.method, url, headers=headers)

@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from tests.checks import (
+    assumptions,
     citations,
     code_size,
     docstring_names,
@@ -96,6 +97,7 @@ RULES: list[Rule] = [
     ("citations", run_own_check(citations.find_wrong_citations)),
     ("names in docstrings", run_own_check(docstring_names.find_unknown_names)),
     ("operation names", run_own_check(operation_literals.find_operation_literals)),
+    ("assumptions", run_own_check(assumptions.find_assumption_problems)),
     ("reached operations", run_own_check(reached_operations.find_reach_problems)),
     ("security table", run_own_check(security_table.find_security_table_problems)),
     ("secrets, local paths", run_own_check(forbidden_text.find_forbidden_text)),

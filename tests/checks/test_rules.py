@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.checks import (
+    assumptions,
     code_size,
     endpoint_table,
     forbidden_text,
@@ -17,6 +18,7 @@ from tests.checks import (
     reached_operations,
     security_table,
 )
+from tests.checks.assumption_table import Assumption
 
 ROOT = Path(__file__).resolve().parents[2]
 VIEW, TASKS, MODEL = (
@@ -164,6 +166,17 @@ def test_a_row_of_reached_operations_names_a_test_that_exists(tmp_path, monkeypa
     assert "test_gone, which does not exist" in missing
     assert "there is no operation me.gone" in unknown
     assert page.startswith(reached_operations.REACHED_PAGE)
+
+
+def test_an_assumption_names_settings_and_a_test_that_exist_and_no_setting_is_left_out(monkeypatch):
+    wrong = Assumption("Words.", "Any.", "test_polling.py::test_gone", ("mood",))
+    monkeypatch.setattr(assumptions, "AREAS", {"Words": [wrong]})
+    monkeypatch.setattr(assumptions, "NO_ASSUMPTION", {})
+    test, *settings, unknown, page = assumptions.find_assumption_problems(ROOT)
+    assert "tests/proxyapi/test_polling.py::test_gone does not exist" in test
+    assert any("setting draft_status has no row and no reason" in one for one in settings)
+    assert "no setting mood" in unknown
+    assert page.startswith(assumptions.ASSUMPTIONS_PAGE)
 
 
 def test_a_typed_shortcut_counts_by_its_generic_twin():

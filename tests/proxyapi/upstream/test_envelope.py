@@ -135,8 +135,8 @@ def test_a_body_that_does_not_fit_is_not_sent(name, parts):
         build(name, **parts)
 
 
-def test_samples_go_as_a_form_with_booleans_as_text():
-    """pitfall_115: no JSON, the field is called samples[], and false is left out."""
+def test_samples_go_as_a_form_with_booleans_as_digits():
+    """pitfall_115: no JSON, the field is called samples[], true is 1, and false is left out."""
     wav = ("a\r\n.wav", b"RIFF", "audio/wav")
     request = build(
         "voice_clones.create",
@@ -146,7 +146,7 @@ def test_samples_go_as_a_form_with_booleans_as_text():
     body = request.read()
     assert request.headers["content-type"].startswith("multipart/form-data; boundary=")
     assert body.count(b'name="samples[]"') == 2
-    assert b'name="terms"\r\n\r\ntrue\r\n' in body
+    assert b'name="terms"\r\n\r\n1\r\n' in body
     assert b"purchase_addon" not in body
     assert b"gender" not in body
     assert b"a\r\n.wav" not in body
