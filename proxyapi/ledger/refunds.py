@@ -1,14 +1,19 @@
-"""Refunds: credits that give back the cost of a failed text-to-video (spec, Limits; pitfalls 44,
-45).
+"""Refunds: credits that give back what a charge cost (spec, Limits; pitfalls 44, 45).
 
-A refund is expected once a poll read the job as failed. It is counted once, when the ledger has a
-credit of the booked or reported amount that is marked as a refund: any other credit may be a
-top-up. A clip whose id was lost is never read as failed: a refund that no other charge expects is
-matched to it, unless another clip may be the one that failed.
+Only for a failed text-to-video are they documented. That one is expected once a poll read the job
+as failed. It is counted once, when the ledger has a credit of the booked or reported amount that is
+marked as a refund: any other credit may be a top-up. A clip whose id was lost is never read as
+failed: a refund that no other charge expects is matched to it, unless another clip may be the one
+that failed.
+
+Any other credit that says that it gives back, and fits one charge only, is proposed as its refund:
+the whole cost of a job that failed is *likely*, all else is *weak*. A part of the cost is linked,
+and leaves the charge counted.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -28,6 +33,11 @@ from proxyapi.rollups import price_counts
 MAX_REFUND_DELAY = timedelta(days=1)  # a clip fails within minutes and is refunded automatically
 MAX_PUBLISHED_REFUNDS = 24  # the newest; a whole batch may have failed
 REFUND_SEARCH_PERIOD = timedelta(days=30)  # after the id was lost; bounds the rows searched
+REFUND_WORDS = re.compile(
+    r"refund|reimburs|revers(al|ed)|compensat|chargeback"
+    r"|(credit|give|pay|roll)(s|ed|n|ing)?[ -]?back|returned",
+    re.IGNORECASE,
+)
 RefundMatch = tuple[LedgerEntry, Charge, MatchConfidence, str]
 ContentTypesByOperation = Mapping[str, Collection[str]]
 ContentTypeLookup = Callable[[LedgerMirror, Collection[str]], ContentTypesByOperation]
@@ -52,7 +62,8 @@ class ExpectedRefund:
 def match_refunds(ledger: LedgerMirror, kinds_of: ContentTypeLookup) -> list[RefundMatch]:
     """Match new credits to the charges that they refund, and mark the charges as refunded."""
     matches = match_owed_refunds(ledger, kinds_of)
-    return matches + match_unidentified_refunds(ledger, {entry.pk for entry, *_ in matches})
+    matches += match_unidentified_refunds(ledger, {entry.pk for entry, *_ in matches})
+    return matches + match_undocumented_refunds(ledger, {entry.pk for entry, *_ in matches})
 
 
 def match_owed_refunds(ledger: LedgerMirror, kinds_of: ContentTypeLookup) -> list[RefundMatch]:
@@ -124,7 +135,8 @@ def is_refund_of(entry: LedgerEntry, debt: ExpectedRefund, kinds: ContentTypesBy
 
 
 def mentions_refund(entry: LedgerEntry) -> bool:
-    return "refund" in f"{entry.transaction_type} {entry.label} {entry.content_type}".lower()
+    text = f"{entry.transaction_type} {entry.label} {entry.content_type}"
+    return REFUND_WORDS.search(text) is not None
 
 
 def mark_charge_refunded(charge: Charge, entry: LedgerEntry) -> bool:
@@ -249,3 +261,78 @@ def unidentified_refund_reason(entry: LedgerEntry, fitting: Sequence[ExpectedRef
     if len(fitting) == 1:
         return f"{text}, and nothing else matches."
     return f"{text}; one of {len(fitting)} equal ones, matched in order."
+
+
+def match_undocumented_refunds(
+    ledger: LedgerMirror, matched_ids: Collection[int]
+) -> list[RefundMatch]:
+    """Match credits that say that they give back to the one charge that they fit, if the service
+    documents no refund of it."""
+    rows = LedgerEntry.objects.without_charge().filter(
+        account_id=ledger.pk, trouble="", amount__gt=0
+    )
+    since = timezone.now() - REFUND_SEARCH_PERIOD
+    open_credits = [
+        entry
+        for entry in rows.filter(happened_at__gte=since)
+        .exclude(pk__in=matched_ids)
+        .order_by("position")
+        if mentions_refund(entry)
+    ]
+    if not open_credits:
+        return []
+    charged = unrefunded_charges(ledger).filter(
+        state__in=CHARGED_STATES, cost__gt=0, sent_at__gte=since - MAX_REFUND_DELAY
+    )
+    debts = build_expected_refunds(
+        charged.exclude(operation__in=REFUNDABLE_OPERATIONS)
+        .select_related("job")
+        .order_by("sent_at")
+    )
+    matches: list[RefundMatch] = []
+    for entry in open_credits:
+        fitting = [debt for debt in debts if may_give_back(entry, debt)]
+        whole = [debt for debt in fitting if entry.amount == debt.booked_cost]
+        failed = [debt for debt in whole if has_failed(debt.charge)]
+        chosen = next((found[0] for found in (failed, whole, fitting) if len(found) == 1), None)
+        if chosen is None:
+            continue  # nobody can tell which: it stays listed as a credit without a charge
+        debts.remove(chosen)
+        matches.append((entry, chosen.charge, *rate_undocumented_refund(entry, chosen)))
+        if chosen in whole:
+            mark_charge_refunded(chosen.charge, entry)
+    return matches
+
+
+def may_give_back(entry: LedgerEntry, debt: ExpectedRefund) -> bool:
+    """Whether it is at most the cost, after the debit, and within a day of the charge's end."""
+    charge = debt.charge
+    ended_at = charge.settled_at or charge.sent_at
+    if charge.job is not None and charge.job.finished_at is not None and ended_at is not None:
+        ended_at = max(ended_at, charge.job.finished_at)
+    if ended_at is None or (debt.debit is not None and entry.position < debt.debit.position):
+        return False
+    sent_at = charge.sent_at or ended_at
+    times = sent_at - MATCH_CLOCK_SKEW, ended_at + MAX_REFUND_DELAY
+    return entry.amount <= debt.booked_cost and times[0] <= entry.happened_at <= times[1]
+
+
+def has_failed(charge: Charge) -> bool:
+    return charge.job is not None and charge.job.state == JobState.FAILED
+
+
+def rate_undocumented_refund(
+    entry: LedgerEntry, debt: ExpectedRefund
+) -> tuple[MatchConfidence, str]:
+    amount, cost = amount_text(entry.amount), amount_text(debt.booked_cost)
+    if entry.amount != debt.booked_cost:
+        return (
+            MatchConfidence.WEAK,
+            f"Gives {amount} of its {cost} cr back, by its label; no other charge fits.",
+        )
+    if has_failed(debt.charge):
+        return MatchConfidence.LIKELY, f"Refunds its {cost} cr after it failed; nothing else fits."
+    return (
+        MatchConfidence.WEAK,
+        f"Refunds its {cost} cr, by its label, although no failure was seen.",
+    )

@@ -20,9 +20,7 @@ STALLED_NOTICE = (
     "and both may be charged."
 )
 LAST_COST_NOTE, DRAFT_ESTIMATE_NOTE = "Cost of the last run", "The estimate of the draft"
-RETRY_NOTICE = (
-    "A retry is charged again. If it fails too, the service does not refund it automatically."
-)
+RETRY_NOTICE = "A retry is charged again. If it fails too, the service promises no refund."
 
 
 def build_retry_question(job: Job, reader: Membership, refusal: str = "") -> PriceQuestion:

@@ -195,8 +195,8 @@ def failed_jobs_item(row: AttentionRow, now: datetime) -> AttentionItem:
         text=f"{quote_text(row.subject)} of {member_first_name(row)}, {clock(row.since)}. It was "
         "charged."
         if is_single
-        else f"The latest at {clock(row.since)}. They were charged; the service does not refund "
-        "renders automatically.",
+        else f"The latest at {clock(row.since)}. They were charged; no refund has been "
+        "seen in the ledger.",
         link_label="View video" if is_single else "View videos",
         url=reverse("video", args=[row.id]) if is_single else f"{reverse('library')}?state=failed",
     )

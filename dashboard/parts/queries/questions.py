@@ -21,14 +21,14 @@ NO_FILM_TEXT = "Only a completed video can be exported."
 EXPORT_PENDING_TEXT = "Another export of this video is being sent."
 EXPORT_HEADING = "Export a restyled cut"
 EXPORT_SUMMARY = "Same pictures and voice, other captions. The video itself stays as it is."
-EXPORT_NOTICE = "If the export fails, the service does not refund it by itself."
+EXPORT_NOTICE = "If the export fails, the service promises no refund."
 FREE_EXPORTS_TEXT = (
     "The first {count} on this account are free at the service. Reelroom cannot see how many are "
     "left, so {price} cr are held and the ledger decides. "
 )
 RENDER_NOTICE = (
     "It is charged again, and the new video replaces the present one. If the render fails, the "
-    "service does not refund it automatically."
+    "service promises no refund."
 )
 
 

@@ -11,7 +11,7 @@ from dashboard.shared.videos.labels import operation_label
 from dashboard.shared.videos.refund_alerts import refund_alert_text
 from proxyapi.models import Charge, ChargeState
 from proxyapi.models.charge import MAX_CHARGE_CRASHES
-from proxyapi.operations import SCRIPT_OPERATIONS, SIDE_OPERATIONS, JobKind, get_operation
+from proxyapi.operations import SCRIPT_OPERATIONS, SIDE_OPERATIONS, get_operation
 from proxyapi.upstream.errors import CHARGE_CHECKED
 
 SETTLEMENT_DEADLINE = timedelta(minutes=15)
@@ -169,16 +169,11 @@ REFUND_EXPECTED = RefundTexts(
 REFUND_OWED_TEXT = "Refund owed {cost} cr, not seen in the ledger yet, {age}."
 REFUND_OWED_CLAUSE = "the service owes them back, not seen in the ledger yet, {age}"
 MINUTE = timedelta(minutes=1)
-NOT_REFUNDED = RefundTexts(
-    "Not refunded.",
-    "the service does not refund renders automatically",
-    "The service does not refund this kind of render automatically.",
-)
-# The spec says nothing of refunds of a storyboard.
+# The spec promises one for a clip only; that is no promise that there is none.
 NO_REFUND_SEEN = RefundTexts(
     "No refund seen.",
-    "the service documents no refund for renders of this kind",
-    "The service documents no refund for renders of this kind. None has come back.",
+    "no refund has been seen in the ledger",
+    "No refund has been seen in the ledger.",
 )
 
 
@@ -191,7 +186,7 @@ def refund_texts(charge: Charge, now: datetime | None = None) -> RefundTexts:
         return RefundTexts(f"All {cost} cr came back at {at}.", came, "Refunded by the service.")
     operation = get_operation(charge.operation)
     if not operation.refundable:
-        return NO_REFUND_SEEN if operation.kind is JobKind.STORYBOARD else NOT_REFUNDED
+        return NO_REFUND_SEEN
     if charge.refund_owed_at is None or now is None:
         return REFUND_EXPECTED
     age = minutes_text(now - charge.refund_owed_at)

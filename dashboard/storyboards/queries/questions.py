@@ -31,7 +31,7 @@ EXACT_NOTE = "The last clips cost what was shown"
 FREE_NOTE = "The last clips cost nothing: the render is what is charged"
 NO_REFUND_NOTICE = "The service promises no refund for a scene clip that fails."
 LEFT_OUT_TEXT = "{scenes} {is_} not in this request and {need} a clip later."
-RENDER_NOTICE = "If the render fails, the service does not refund it by itself."
+RENDER_NOTICE = "If the render fails, the service promises no refund."
 FORM_NOTES = {
     ClipPriceForm.ABOUT: BY_LIST_NOTE,
     ClipPriceForm.EXACT: EXACT_NOTE,

@@ -19,10 +19,7 @@ from dashboard.studio.queries.steps import draft_summary
 from proxyapi import pricing
 from proxyapi.models import Job, JobState
 
-RENDER_NOTICE = (
-    "If the render fails, the service does not refund it automatically, and a retry is charged "
-    "again."
-)
+RENDER_NOTICE = "If the render fails, the service promises no refund, and a retry is charged again."
 
 
 def build_render_question(

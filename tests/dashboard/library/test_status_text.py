@@ -245,11 +245,11 @@ def test_a_failure_says_reason_cost_and_the_price_of_again(make_video_job, add_s
     add_settled_charge(job)
     video = video_of(job)
     assert video.status_detail == (
-        "“Image for scene 7 could not be made.” 96 cr were charged; the service does not refund "
-        "renders automatically. A retry costs about 96 cr."
+        "“Image for scene 7 could not be made.” 96 cr were charged; no refund has been seen "
+        "in the ledger. A retry costs about 96 cr."
     )
     assert video.error_code == "SCENE-IMAGE"
-    assert video.card.status_text == "“Image for scene 7 could not be made.” Not refunded."
+    assert video.card.status_text == "“Image for scene 7 could not be made.” No refund seen."
 
 
 def test_what_is_spent_is_exact_and_what_is_held_is_said(

@@ -38,7 +38,7 @@ def test_the_question_shows_estimate_hold_and_what_is_left(
     assert "AI visuals, 16:9, 60 s, read by Maren." in html
     for value in ("96", "106", "4318", "4212"):
         assert f'value="{value}"' in html
-    assert "does not refund it automatically" in html
+    assert "promises no refund" in html
 
 
 def test_without_script_the_question_is_a_page(

@@ -195,3 +195,60 @@ def test_what_was_given_back_to_another_team_is_given_back_to_nobody_else(
     scripted_ledger.add_row(refund(minute=6))
     ledger.mirror_entries(theirs)
     assert LedgerEntry.objects.filter(charge=second, amount__gt=0).count() == 1
+
+
+@pytest.fixture
+def render(make_confirmed_charge: MakeConfirmedCharge) -> MakeConfirmedCharge:
+    """A render, for which no refund is documented, that failed unless told otherwise."""
+
+    def make(cost: object = 13, minute: float = 0, state: str = JobState.FAILED) -> Charge:
+        charge = make_confirmed_charge(cost, minute, operation="faceless.render")
+        ended_at = LEDGER_START + timedelta(minutes=minute + 3)
+        Job.objects.filter(charges=charge).update(state=state, finished_at=ended_at)
+        return charge
+
+    return make
+
+
+V1_REFUND = {"label": None, "content_type": "Credits refunded to user"}
+
+
+@pytest.mark.parametrize(
+    ("amount", "state", "words", "found"),
+    [
+        (13, JobState.FAILED, V1_REFUND, "likely"),
+        (13, JobState.COMPLETED, {"content_type": "Reversal"}, "weak"),
+        (5, JobState.FAILED, {"label": "Credited back"}, "weak"),
+        (14, JobState.FAILED, V1_REFUND, None),
+        (13, JobState.FAILED, {"content_type": "Purchased Credit"}, None),
+    ],
+)
+def test_a_credit_that_gives_back_and_fits_is_proposed_whatever_is_documented(
+    amount: int, state: str, words: dict[str, Any], found: str | None,
+    account: Account, scripted_ledger: ScriptedLedger, render: MakeConfirmedCharge,
+    time_machine: Any,
+) -> None:  # fmt: skip
+    time_machine.move_to(LEDGER_START + timedelta(hours=1))
+    charge = render(13, state=state)
+    scripted_ledger.add_row(ledger_row(-13), ledger_row(f"+{amount}", 5, **words))
+    for _ in range(2):
+        ledger.mirror_entries(account)
+    charge.refresh_from_db()
+    assert matched_positions() == [(0, "certain"), *([(1, found)] if found else [])]
+    assert (charge.refunded_at is not None) == (bool(found) and amount == 13)
+
+
+def test_a_second_refund_or_one_of_two_equal_charges_stays_listed_without_a_charge(
+    account: Account, scripted_ledger: ScriptedLedger, render: MakeConfirmedCharge,
+    time_machine: Any,
+) -> None:  # fmt: skip
+    time_machine.move_to(LEDGER_START + timedelta(hours=2))
+    render(13)
+    scripted_ledger.add_row(ledger_row(-13), *[ledger_row("+13", 5, **V1_REFUND)] * 2)
+    ledger.mirror_entries(account)
+    assert matched_positions() == [(0, "certain"), (1, "likely")]
+    render(20, 30), render(20, 40)
+    scripted_ledger.add_row(ledger_row(-20, 30), ledger_row(-20, 40))
+    scripted_ledger.add_row(ledger_row("+20", 50, **V1_REFUND))
+    ledger.mirror_entries(account)
+    assert 5 not in dict(matched_positions())

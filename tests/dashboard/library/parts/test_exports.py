@@ -53,7 +53,7 @@ def test_the_dialog_says_price_free_uses_and_what_is_left(job, priya, client_of)
     assert "Export a restyled cut" in shown
     assert "Price From the service’s price list" in shown
     assert "The first 1 on this account are free at the service" in shown
-    assert "If the export fails, the service does not refund it by itself." in shown
+    assert "If the export fails, the service promises no refund." in shown
     assert re.search(r'btn__price">\s*5 cr', dialog(client_of(priya), job))
 
 
