@@ -28,9 +28,10 @@ from dashboard.models import AuditAction
 from dashboard.shared.access import fetch_audit_entry, require_visible
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.connections import release_connections, release_request_thread
-from dashboard.shared.file_export import empty_stream, stream_file
+from dashboard.shared.file_export import empty_stream, refuse_file, stream_file
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.live.event_stream import run_in_thread
+from dashboard.shared.query_params import unread_param_text
 from dashboard.shared.roles import Permission
 
 LIST_TEMPLATE = "audit/list.html"
@@ -83,9 +84,14 @@ def check_chain(request: TeamRequest) -> HttpResponse:
 async def export_audit_log(request: TeamRequest) -> HttpResponseBase:
     """CSV, or JSON lines with `?format=jsonl`, of all entries that match the filters."""
     require_visible(request.membership, Permission.VIEW_AUDIT)
-    filters = parse_audit_filters(request.GET.dict())
-    is_json = request.GET.get("format") == ExportFormat.JSON_LINES
-    file_format = ExportFormat.JSON_LINES if is_json else ExportFormat.CSV
+    query = request.GET.dict()
+    filters, format_name = parse_audit_filters(query), query.get("format") or ExportFormat.CSV
+    problem = unread_param_text(filters, query)
+    if format_name not in list(ExportFormat):
+        problem = "A file is made as csv or jsonl."
+    if problem:
+        return await sync_to_async(refuse_file)(request, problem)
+    file_format = ExportFormat(format_name)
     if request.method != "HEAD":
         name = export_filename(filters, file_format)
         await sync_to_async(record_audit_event)(request.membership, AuditAction.AUDIT_EXPORT, name)
@@ -113,5 +119,6 @@ async def stream_entries(
 
 
 def export_filename(filters: AuditFilters, file_format: ExportFormat) -> str:
+    days = {"today": "today", "all": "all"}.get(filters.period, f"{filters.period or 30}-days")
     narrowed = "-filtered" if filters.is_narrowed else ""
-    return f"audit-{timezone.localdate():%Y-%m-%d}{narrowed}.{file_format}"
+    return f"audit-{days}-to-{timezone.localdate():%Y-%m-%d}{narrowed}.{file_format}"

@@ -30,9 +30,10 @@ from dashboard.models import AuditAction, Team
 from dashboard.shared.access import check_permission, fetch_ledger_entry
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.connections import release_connections, release_request_thread
-from dashboard.shared.file_export import empty_stream, stream_file
+from dashboard.shared.file_export import empty_stream, refuse_file, stream_file
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.live.event_stream import run_in_thread
+from dashboard.shared.query_params import unread_param_text
 from dashboard.shared.roles import Permission
 from dashboard.shared.shell import build_app_shell
 
@@ -86,7 +87,10 @@ def entry(request: TeamRequest, account_id: UUID, position: int) -> HttpResponse
 @require_safe
 async def export_ledger(request: TeamRequest) -> HttpResponseBase:
     check_permission(request.membership, Permission.VIEW)
-    filters = parse_ledger_filters(request.GET.dict())
+    query = request.GET.dict()
+    filters = parse_ledger_filters(query)
+    if problem := filters.dates.problem or unread_param_text(filters, query):
+        return await sync_to_async(refuse_file)(request, problem)
     if request.method != "HEAD":
         period = export_filename(filters)
         await sync_to_async(record_audit_event)(
@@ -112,6 +116,8 @@ async def stream_csv(team: Team, filters: LedgerFilters) -> AsyncIterator[str]:
 
 def export_filename(filters: LedgerFilters) -> str:
     first, separator, last = filters.period.partition("..")
+    if first and last:
+        first, last = sorted((first, last))  # as the period is read
     days = (
         f"{first}-to-{last}" if first and last else f"since-{first}" if first else f"until-{last}"
     )

@@ -1,4 +1,5 @@
-"""Streamed downloads: CSV that is safe to open in a spreadsheet, and the response that sends it."""
+"""Streamed downloads: CSV that is safe to open in a spreadsheet, and the response that sends it or
+says why there is no file."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ import re
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
-from django.http import StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
 
 UTF8_BOM = "\ufeff"  # without it Excel reads UTF-8 as the machine's legacy code page
 # Where a spreadsheet begins a formula: at the start of a cell, also behind blanks and as a
@@ -48,6 +50,12 @@ def stream_file(
     # GZipMiddleware compresses each chunk of a stream separately, and browsers read only the first.
     response["Content-Encoding"] = "identity"
     return response
+
+
+def refuse_file(request: HttpRequest, problem: str) -> HttpResponse:
+    """Render 400 instead of a file with other rows than were asked for."""
+    context = {"title": "No file was made", "sentence": problem}
+    return render(request, "400.html", context, status=400)
 
 
 async def empty_stream() -> AsyncIterator[str]:

@@ -15,6 +15,7 @@ from django.forms import DecimalField
 from django.urls import reverse
 
 MAX_SEARCH_CHARS = 200
+MAX_QUOTED_CHARS = 40  # of a value that is quoted in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,16 @@ class PageFilters:
         """Return the URL with these filters changed, without the cursor."""
         filters = replace(self, **{self.CURSOR: None, **changes})
         return build_page_url(page or self.PAGE, filters.named)
+
+
+def unread_param_text(filters: PageFilters, query: Mapping[str, str]) -> str:
+    """Return a sentence about the first parameter whose value is none of the filter; empty if all
+    were taken. A page then shows what it shows without; a file must not hold other rows than were
+    asked for."""
+    for name, value in filters.named.items():
+        if value in (None, "") and (text := query.get(name, "").strip()):
+            return f"“{text[:MAX_QUOTED_CHARS]}” is not a valid value of “{name}”."
+    return ""
 
 
 def build_page_url(page: str, named: Mapping[str, object]) -> str:
