@@ -12,11 +12,12 @@ from django.db.models import Case, DecimalField, F, Q, QuerySet, When
 
 from proxyapi.ledger import coverage_gaps
 from proxyapi.ledger.matching_rules import MATCH_BOOKING_DELAY
-from proxyapi.models import Account, Charge, DailyTotal, LedgerMirror
+from proxyapi.models import Account, Charge, DailyTotal, LedgerEntry, LedgerMirror
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 from proxyapi.rollups.daily_totals import CreditSum
 
 ZERO_CREDITS = Decimal(0)
+RENEWAL_WORDS = "renew|monthly|yearly|annual|subscription|prorat|plan|allowance|cycle"
 
 
 def sum_entries_by_kind(account: Account) -> tuple[Decimal, Decimal, Decimal, Decimal]:
@@ -60,6 +61,26 @@ def balance_difference(ledger: LedgerMirror) -> Decimal:
     ):
         return ZERO_CREDITS
     return ledger.balance_exact - ledger.anchor_balance - ledger.checkpoint_sum
+
+
+def find_renewal_of_gap(ledger: LedgerMirror) -> LedgerEntry | None:
+    """The newest credit since the anchor that renews or changes the plan, if what was left before
+    it, and expired without an entry when the balance was set, is enough for what is missing."""
+    gap = balance_difference(ledger)
+    if gap >= 0 or ledger.anchor_balance is None:
+        return None
+    rows = LedgerEntry.objects.filter(
+        account_id=ledger.pk,
+        position__gte=ledger.anchor_high or 0,
+        position__lt=ledger.checkpoint_high or 0,
+    )
+    words = Q(label__iregex=RENEWAL_WORDS) | Q(content_type__iregex=RENEWAL_WORDS)
+    renewal = rows.filter(words, amount__gt=0).order_by("-position").first()
+    if renewal is None:
+        return None
+    before = rows.filter(position__lt=renewal.position).aggregate(sum=CreditSum("amount"))["sum"]
+    left = ledger.anchor_balance + (before or ZERO_CREDITS)
+    return renewal if -gap <= left else None
 
 
 def charges_awaiting_debit(ledger: LedgerMirror) -> QuerySet[Charge]:

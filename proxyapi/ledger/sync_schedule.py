@@ -34,7 +34,8 @@ MAX_URGENT_READS_PER_MINUTE = 4
 FAILURE_BACKOFF = Backoff(timedelta(minutes=2), timedelta(minutes=15))
 # A sync that takes longer counts as abandoned by a dead worker.
 SYNC_LEASE_DURATION = timedelta(minutes=2)
-CHECKPOINT_INTERVAL = timedelta(minutes=10)  # while rows are added
+CHECKPOINT_INTERVAL = timedelta(minutes=1)  # while rows are added or the balance moves
+OVERDUE_CHECKPOINT_INTERVAL = timedelta(minutes=10)  # between attempts that go before polling
 IDLE_CHECKPOINT_INTERVAL = timedelta(hours=1)  # while none do
 NEVER_READ_AT = datetime(1970, 1, 1, tzinfo=UTC)  # stands for the last read of an unread ledger
 
@@ -169,7 +170,7 @@ def is_checkpoint_overdue(ledger: LedgerMirror, now: datetime) -> bool:
     with suppress(redis.RedisError):
         return bool(
             connect_redis().set(
-                f"overdue-checkpoint:{ledger.pk}", 1, nx=True, ex=CHECKPOINT_INTERVAL
+                f"overdue-checkpoint:{ledger.pk}", 1, nx=True, ex=OVERDUE_CHECKPOINT_INTERVAL
             )
         )
     return False
@@ -180,7 +181,11 @@ def is_checkpoint_due(ledger: LedgerMirror, now: datetime) -> bool:
         return False
     if ledger.checkpoint_high is None or ledger.checkpoint_at is None:
         return True
-    interval = (
-        IDLE_CHECKPOINT_INTERVAL if ledger.checkpoint_high == ledger.high else CHECKPOINT_INTERVAL
+    account = ledger.account
+    is_moved = ledger.checkpoint_high != ledger.high or (
+        account.balance != ledger.balance_exact
+        and account.balance_as_of is not None
+        and account.balance_as_of > ledger.checkpoint_at
     )
+    interval = CHECKPOINT_INTERVAL if is_moved else IDLE_CHECKPOINT_INTERVAL
     return ledger.checkpoint_at < now - interval

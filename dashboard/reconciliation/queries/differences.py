@@ -19,7 +19,11 @@ from dashboard.shared.roles import Permission
 from dashboard.shared.videos.charge_status import is_long_unknown, lost_answer_outcome
 from dashboard.shared.videos.cost import CreditAmount
 from dashboard.shared.videos.labels import quote_text
-from proxyapi.ledger.reconciliation import balance_difference, charges_missing_debit
+from proxyapi.ledger.reconciliation import (
+    balance_difference,
+    charges_missing_debit,
+    find_renewal_of_gap,
+)
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, TokenState
 
 MAX_ODD_ENTRIES = 60  # more only if something is very wrong
@@ -128,13 +132,12 @@ def iter_ledger_items(
         )
     if difference := balance_difference(ledger):
         rebase_url = reverse("account-opening-balances", args=[ledger.pk])
+        title, text = describe_balance_difference(ledger, difference)
         yield DifferenceItem(
             "balance",
             "unknown",
-            f"{credits(abs(difference))} cr "
-            f"{'were added' if difference > 0 else 'are missing'} without an entry",
-            "The plan may have renewed, or extra credits may be counted separately. Ask the "
-            "service, or reset the opening balance with a reason.",
+            title,
+            text,
             age_text(ledger.anchor_at, now),
             CreditAmount(difference),
             (DifferenceAction("Reset opening balance", rebase_url),) if may_act else (),
@@ -142,6 +145,41 @@ def iter_ledger_items(
     if ledger.api_problem:
         text = f"{ledger.api_problem} We retry at least every hour."
         yield DifferenceItem("api", "late", "API spend cannot be separated", text, "")
+
+
+def describe_balance_difference(ledger: LedgerMirror, difference: Decimal) -> tuple[str, str]:
+    """Title and text; credits that expired at a renewal leave no entry of their own."""
+    amount = credits(abs(difference))
+    if renewal := find_renewal_of_gap(ledger):
+        name = quote_text(renewal.label or renewal.content_type)
+        text = (
+            f"{name} of {day(renewal.happened_at)} added {credits(renewal.amount)} cr, and what "
+            "was left before it went without an entry. If that is right, reset the opening balance."
+        )
+        return f"{amount} cr probably expired when the plan renewed", text
+    text = (
+        "The plan may have renewed, or extra credits may be counted separately. Ask the service, "
+        "or reset the opening balance with a reason."
+    )
+    what = "were added" if difference > 0 else "are missing"
+    return f"{amount} cr {what} without an entry", text
+
+
+def build_negative_opening_item(opening: Decimal | None) -> tuple[DifferenceItem, ...]:
+    """What the first comparison found: no balance was below 0 before the first entry."""
+    if opening is None or opening >= 0:
+        return ()
+    return (
+        DifferenceItem(
+            "opening",
+            "unknown",
+            f"{credits(-opening)} cr of the entries are not in the balance",
+            "The service may count extra credits separately, or credits may have expired without "
+            "an entry before the ledger was first read. Ask the service.",
+            "",
+            CreditAmount(opening),
+        ),
+    )
 
 
 def build_unknown_charge_item(charge: Charge, now: datetime, reader: Membership) -> DifferenceItem:

@@ -22,6 +22,7 @@ from dashboard.reconciliation.queries.differences import (
     DifferenceItem,
     OwedRefund,
     age_text,
+    build_negative_opening_item,
     iter_difference_items,
     iter_owed_refunds,
     load_differing_charges,
@@ -118,12 +119,14 @@ def build_reconciliation_page(
     may_act = has_permission(reader, Permission.MANAGE_MONEY)
     charges = load_differing_charges(account, ledger)
     items = iter_difference_items(ledger, charges, load_differing_entries(account), now, reader)
+    statement = load_balance_statement(account, ledger)
+    opening = build_negative_opening_item(statement.opening)
     return ReconciliationPage(
         account=account,
         tabs=build_account_tabs("reconciliation", accounts, account),
         agreement=check_ledger_agreement([account]),
-        statement=load_balance_statement(account, ledger),
-        items=tuple(items),
+        statement=statement,
+        items=(*opening, *items),
         owed=tuple(iter_owed_refunds(charges, now)),
         conflicts=build_conflict_rows(account, now, may_act=may_act),
         may_act=may_act,

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.models import AuditEvent
-from proxyapi.models import Job, LedgerConflict
+from proxyapi.models import Account, Job, LedgerConflict
 from tests.factories import AccountFactory, TokenFactory
 
 URL = "/reconciliation/"
@@ -48,8 +48,57 @@ def test_the_ledger_reconciles(client_of, vera, add_entry, make_charge, set_chec
     add_entry(-96, charge=make_charge(96))
     set_checkpoint(604, opening=700)
     shown = page(client_of, vera)
-    assert "Ledger and balance match: 1 ledger entry adds up to 604" in shown
+    assert (
+        "Ledger and balance match: 1 ledger entry adds up to −96. With the 700 cr from before the "
+        "first entry that is 604, the balance" in shown
+    )
     assert "No differences." in shown
+
+
+def test_more_entries_than_balance_at_the_first_comparison_are_a_finding(
+    client_of, vera, add_entry, set_checkpoint
+):
+    """600 came in, the service shows 480, and nothing was spent."""
+    add_entry(600)
+    set_checkpoint(480, opening=-120)
+    shown = page(client_of, vera)
+    assert "Ledger and balance match" not in shown
+    assert "The ledger adds up to 600, the service shows 480. 120 cr are missing" in shown
+    assert "120 cr of the entries are not in the balance" in shown
+
+
+@pytest.mark.parametrize(
+    ("left", "content_type", "is_explained"),
+    [
+        (941, "Release of monthly credits", True),
+        (941, "Purchased Credit", False),
+        (940, "Subscription renewed", False),  # more is missing than was left
+    ],
+)
+@pytest.mark.postgresql
+def test_what_a_renewal_let_expire_is_explained_and_can_be_accepted(
+    left, content_type, is_explained, client_of, thea, add_entry, set_checkpoint
+):
+    add_entry(1000, content_type=content_type, label="")
+    set_checkpoint(left + 1000 - 941, opening=left)
+    shown = page(client_of, thea)
+    assert ("941 cr probably expired when the plan renewed" in shown) == is_explained
+    assert ("941 cr are missing without an entry" in shown) != is_explained
+    assert "Reset opening balance" in shown
+
+
+def test_a_verdict_older_than_an_entry_or_the_balance_is_not_green(
+    client_of, vera, add_entry, set_checkpoint, account
+):
+    set_checkpoint(604, opening=604)
+    assert "Ledger and balance match" in page(client_of, vera)
+    Account.objects.update(balance=500, balance_as_of=timezone.now() + timedelta(seconds=1))
+    shown = page(client_of, vera)
+    assert "The service showed 500 cr at" in shown
+    add_entry(-96)
+    both = page(client_of, vera)
+    assert "1 ledger entry is newer than the last comparison" in both
+    assert "Ledger and balance match" not in shown + both
 
 
 def test_each_difference_says_what_to_do(client_of, vera, inconsistent_ledger):
@@ -89,12 +138,12 @@ def test_hidden_videos_are_named_and_not_linked(client_of, thea, inconsistent_le
     assert "/videos/" not in html
 
 
-def test_the_whole_page_takes_twelve_queries(
+def test_the_whole_page_takes_twelve_queries_and_one_for_a_difference_of_the_balance(
     client_of, thea, inconsistent_ledger, django_assert_max_num_queries
 ):
     browser = client_of(thea)
     browser.get(URL)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         browser.get(URL)
 
 
