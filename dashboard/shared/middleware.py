@@ -21,6 +21,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render, resolve_url
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
@@ -35,7 +36,7 @@ from dashboard.shared.openid.session_teams import (
     open_memberships,
     single_sign_on_team_id,
 )
-from dashboard.shared.safe_redirect import safe_return_path
+from dashboard.shared.safe_redirect import FORM_PAGES, safe_return_path
 from dashboard.shared.session_limits import (
     default_session_limits,
     shortest_session_limits,
@@ -202,10 +203,13 @@ def show_suspension(request: HttpRequest) -> HttpResponse:
 
 
 def explain_method_not_allowed(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Replace the 405 of a URL that only accepts forms by a page, if it was opened in a browser."""
+    """Replace the 405 of a URL that only accepts forms by a page, if it was opened in a browser. It
+    leads to the page of the form."""
     if response.status_code != 405 or request.method != "GET" or "HX-Request" in request.headers:
         return response
-    page = render(request, "405.html", status=405)
+    name = request.resolver_match.url_name if request.resolver_match else None
+    form_page = reverse(FORM_PAGES[name]) if name in FORM_PAGES else "/"
+    page = render(request, "405.html", {"form_page": form_page}, status=405)
     page["Allow"] = response.headers.get("Allow", "")
     return page
 

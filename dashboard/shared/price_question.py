@@ -72,6 +72,10 @@ class PriceQuestion:
         return self.price is not None and not self.unmet and not self.sent_url
 
     @property
+    def has_button(self) -> bool:
+        return not self.sent_url and (self.needs_approval or self.can_confirm)
+
+    @property
     def button_price(self) -> Decimal | None:
         """Credits in the button; none in that of what is free."""
         return self.price or None

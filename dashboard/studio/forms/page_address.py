@@ -31,8 +31,9 @@ SOCIAL_SITES = frozenset(
 # Names that exist in private networks alone (RFC 6761, 6762, 8375 and common practice).
 PRIVATE_SUFFIXES = frozenset(
     {"localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "corp", "arpa",
-     "private", "onion", "invalid", "test"}
+     "private", "test"}
 )  # fmt: skip
+NONEXISTENT_SUFFIXES = frozenset({"invalid", "onion"})  # nowhere on the public internet
 IP_LIKE_RE = re.compile(r"(0x[0-9a-f]*|\d+)(\.(0x[0-9a-f]*|\d+)){0,3}", re.IGNORECASE)
 ADDRESS_REQUIRED = "Enter the address of a web page."
 ADDRESS_UNREADABLE = "Enter a full address, such as https://example.com/article."
@@ -44,6 +45,7 @@ PRIVATE_ADDRESS = (
     "The service can read public pages only, and this address is in a private network. Use the "
     "address of a public page."
 )
+NO_SUCH_SITE = "There is no site at this address. Check how it is spelled."
 HAS_PASSWORD = "Remove the name and password from the address. The page must open without them."  # noqa: S105
 
 
@@ -113,6 +115,8 @@ def check_page_host(host: str) -> str:
     if ascii_host != host.lower() and parse_ip_address(ascii_host) is not None:
         return check_page_host(ascii_host)  # written with other full stops
     labels = ascii_host.split(".")
+    if labels[-1] in NONEXISTENT_SUFFIXES:
+        raise forms.ValidationError(NO_SUCH_SITE)
     if labels[-1] in PRIVATE_SUFFIXES:
         raise forms.ValidationError(PRIVATE_ADDRESS)
     if len(labels) < 2 or not all(labels) or not re.search("[a-z]", labels[-1]):

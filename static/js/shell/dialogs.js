@@ -1,7 +1,7 @@
 // Opens dialog[data-open] as a modal: the one of the page, and each that htmx swaps into #dialogs. [data-dialog="id"] opens
 // one of the page. The focus starts on [autofocus], else on [data-cancel], and returns to the opener on close.
 (() => {
-  let [opener, pressed] = [null, null];
+  let [opener, pressed, isPage] = [null, null, false]; // the page has nothing else (data-page), also if an answer replaced it
 
   // A dialog may replace another one, and the part with its opener may be laid anew meanwhile.
   function place() {
@@ -14,14 +14,14 @@
     if (!document.activeElement.matches("body, dialog *")) opener = document.activeElement;
     dialog.removeAttribute("open");
     dialog.showModal();
-    if (dialog.hasAttribute("data-page")) dialog.querySelector(".dialog__body")?.prepend(...document.querySelectorAll("#toasts [data-toast]"));
+    if ((isPage ||= dialog.hasAttribute("data-page"))) dialog.querySelector(".dialog__body")?.prepend(...document.querySelectorAll("#toasts [data-toast]"));
     (dialog.querySelector("[autofocus]") ?? dialog.querySelector("[data-cancel]"))?.focus();
     dialog.addEventListener("close", () => closed(dialog), { once: true });
   }
 
   function closed(dialog) {
     delete dialog.querySelector("form")?.dataset.typed; // given up, and not seen any more
-    if (dialog.hasAttribute("data-page")) return location.assign(dialog.querySelector("[data-cancel]").href);
+    if (isPage) return location.assign(dialog.querySelector("[data-cancel]").href);
     if (dialog.closest("#dialogs")) dialog.remove();
     place()?.focus({ preventScroll: true });
     opener = null;

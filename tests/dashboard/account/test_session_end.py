@@ -60,4 +60,5 @@ def test_an_address_that_only_takes_a_press_is_said_in_words(mira: Membership) -
     assert (response.status_code, response["Allow"]) == (405, "POST")
     assert "Nothing was sent." in html
     assert mira.team.name in html
+    assert 'href="/library/"' in html.partition("</h1>")[2].partition("</main>")[0]
     assert not browser.get("/library/selection/hide/", headers={"HX-Request": "true"}).content

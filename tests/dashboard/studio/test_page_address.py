@@ -8,6 +8,7 @@ from dashboard.studio.forms.page_address import (
     ADDRESS_REQUIRED,
     ADDRESS_UNREADABLE,
     HAS_PASSWORD,
+    NO_SUCH_SITE,
     PRIVATE_ADDRESS,
     SOCIAL_SITE,
     PageReadForm,
@@ -86,6 +87,10 @@ def test_pitfall_118_social_sites_are_refused(text: str) -> None:
 )
 def test_pitfall_118_private_networks_are_refused(text: str) -> None:
     assert refusal(text) == PRIVATE_ADDRESS
+
+
+def test_a_name_that_exists_nowhere_is_not_said_to_be_in_a_private_network() -> None:
+    assert refusal("https://www.nonexistent.invalid/page") == NO_SUCH_SITE
 
 
 @pytest.mark.parametrize(
