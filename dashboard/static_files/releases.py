@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
@@ -29,7 +30,16 @@ IGNORED_PATTERNS = ["htmax-*", "htmx-4*", "htmx-2.js", "ext"]
 
 
 class AssetsMiddleware(ServeStaticMiddleware):  # type: ignore[misc]
-    """Also serves files that another release collected after this process started."""
+    """Also serves files that another release collected after this process started, and never the
+    manifest, which lists what no page links."""
+
+    def add_file_to_dictionary(self, url: str, *arguments: Any, **named: Any) -> None:
+        if url != f"{self.static_prefix}{BundlingStorage.manifest_name}":
+            super().add_file_to_dictionary(url, *arguments, **named)
+
+    def find_file(self, url: str) -> Any:
+        is_manifest = url == f"{self.static_prefix}{BundlingStorage.manifest_name}"
+        return None if is_manifest else super().find_file(url)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         path, found_file = request.path_info, None

@@ -59,6 +59,9 @@ class Installation:
     def acquire_lock(self) -> IO[str]:
         """Create and lock the folder; the lock holds as long as the returned file is open.
 
+        From now on files of this process and its programs are their owner's alone; databases of an
+        older installation become so.
+
         The reaper process shares the lock. If the supervisor is killed, the folder stays locked
         until its programs are gone: a new start would talk to the old Valkey and find its ports in
         use.
@@ -66,6 +69,9 @@ class Installation:
         try:
             self.var.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.var.chmod(0o700)
+            os.umask(0o077)
+            for database in self.var.glob("*.sqlite3*"):
+                database.chmod(0o600)
             lock = (self.var / "lock").open("w")
         except OSError as error:
             raise SetupError(f"{self.var} cannot be written: {error.strerror}.") from None

@@ -118,6 +118,19 @@ def test_a_supervisor_killed_outright_takes_everything_with_it(
     await_end_of(group)
 
 
+def test_the_files_of_an_installation_are_its_owners_alone(tmp_path: Path) -> None:
+    database = tmp_path / "reelroom.sqlite3"
+    before = os.umask(0o022)
+    try:
+        database.touch()
+        with Installation.from_environ({"REELROOM_VAR": str(tmp_path)}).acquire_lock():
+            Path(f"{database}-wal").touch()
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.glob("reelroom*")}
+    assert modes == {database.name: 0o600, f"{database.name}-wal": 0o600}
+
+
 def test_the_next_supervisor_waits_for_the_programs_of_a_killed_one(tmp_path: Path) -> None:
     place = Installation.from_environ({"REELROOM_VAR": str(tmp_path)})
     with place.acquire_lock() as lock:

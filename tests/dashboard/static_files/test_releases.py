@@ -97,7 +97,8 @@ def test_what_no_release_has_is_not_found(
     (tmp_path / "secret").write_text("s")
     process = start_process()
 
-    for name in ("css/gone.css", "css", "css/", "../secret", "%2e%2e/secret", "css/\0.css"):
+    traversals = ("css/gone.css", "css", "css/", "../secret", "%2e%2e/secret", "css/\0.css")
+    for name in (*traversals, "staticfiles.json"):
         assert asked(process, name)[0] == 404, name
 
 
