@@ -20,8 +20,10 @@ from django.db import transaction
 from dashboard import private_file
 from dashboard.alerts import default_rules
 from dashboard.demo.history import build as history
+from dashboard.demo.history.audit import append_past_rows
 from dashboard.demo.sandbox_admin import SandboxAdmin
 from dashboard.models import Membership, Role, Team, User
+from dashboard.shared.audit_log import collect_audit_rows
 from dashboard.tokens.actions import add_member_token
 from proxyapi.models import Tenant
 from proxyapi.upstream.secret import Secret
@@ -127,12 +129,14 @@ def store_demo(portal: str, sandbox: SandboxAdmin, parts: DemoParts) -> Path:
         for membership, person in zip(team.memberships.all(), DEMO_PEOPLE, strict=True)
         if person.has_token
     ]
-    stored = [
-        add_member_token(by=membership, pasted=Secret(token))
-        for membership, token in zip(owners, parts.tokens, strict=True)
-    ]
-    if parts.past:
-        history.store_past(team, parts.past, stored)
+    with collect_audit_rows() as recorded:
+        stored = [
+            add_member_token(by=membership, pasted=Secret(token))
+            for membership, token in zip(owners, parts.tokens, strict=True)
+        ]
+        if parts.past:
+            history.store_past(team, parts.past, stored)
+    append_past_rows(team, recorded)
     demo_data = {
         "portal": portal,
         "sandbox": sandbox.address,

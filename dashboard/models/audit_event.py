@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from datetime import UTC
 from typing import Any, NoReturn
 from uuid import UUID
@@ -202,27 +203,31 @@ class AuditChainCheck(models.Model):
 
 
 class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
-    @transaction.atomic
     def append(self, *, team_id: UUID, **fields: Any) -> AuditEvent:
         """Add a row to the team's chain, which stays locked until the transaction ends."""
+        return self.append_all(team_id, [fields])[0]
+
+    @transaction.atomic
+    def append_all(self, team_id: UUID, rows: Iterable[Mapping[str, Any]]) -> list[AuditEvent]:
+        """Like `append` for many rows; a `happened_at` that they have is kept."""
         head = AuditChainHead.objects.select_for_update().filter(pk=team_id).first()
         if head is None:
             AuditChainHead.objects.bulk_create([AuditChainHead(pk=team_id)], ignore_conflicts=True)
             head = AuditChainHead.objects.select_for_update().get(pk=team_id)
-        for name in ("before", "after", "details"):
-            fields[name] = plain_json(fields[name])
-        event = AuditEvent(
-            team_id=team_id,
-            position=head.position + 1,
-            happened_at=timezone.now(),
-            previous_hash=head.row_hash,
-            **fields,
-        )
-        event.row_hash = event.compute_hash()
-        event.save(force_insert=True)
-        head.position, head.row_hash = event.position, event.row_hash
+        events = []
+        for fields in rows:
+            plain = {name: plain_json(fields[name]) for name in ("before", "after", "details")}
+            event = AuditEvent(
+                **{"happened_at": timezone.now(), **fields, **plain, "team_id": team_id},
+                position=head.position + 1,
+                previous_hash=head.row_hash,
+            )
+            event.row_hash = event.compute_hash()
+            head.position, head.row_hash = event.position, event.row_hash
+            events.append(event)
+        self.bulk_create(events)
         head.save(update_fields=["position", "row_hash"])
-        return event
+        return events
 
     def update(self, **_: Any) -> NoReturn:
         raise AuditAppendOnlyError

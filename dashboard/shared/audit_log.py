@@ -113,18 +113,28 @@ def find_source(actor: AuditActor) -> AuditSource:
 
 
 @contextmanager
+def collect_audit_rows() -> Iterator[list[dict[str, Any]]]:
+    """Collect the rows that are recorded within the block, which appends them itself."""
+    rows: list[dict[str, Any]] = []
+    context_token = held_back.set(rows)
+    try:
+        yield rows
+    finally:
+        held_back.reset(context_token)
+
+
+@contextmanager
 def append_audit_rows_last() -> Iterator[None]:
     """Append the rows that are recorded within the block at its end.
 
     Code that locks other rows after its first audit row then does not hold the team's chain
     meanwhile. Use it inside the transaction.
     """
-    rows: list[dict[str, Any]] = []
-    context_token = held_back.set(rows)
-    try:
+    with collect_audit_rows() as rows:
         yield
-    finally:
-        held_back.reset(context_token)
+    if (outer := held_back.get()) is not None:
+        outer += rows
+        return
     for row in rows:
         AuditEvent.objects.append(**row)
 

@@ -29,11 +29,13 @@ from dashboard.demo.history.account import (
 )
 from dashboard.demo.history.plan import PAST_DAYS, OptionPool, plan_videos
 from dashboard.demo.sandbox_admin import SandboxAdmin
+from dashboard.maintenance.audit_chain import verify_team_chain
 from dashboard.management.commands import seed_demo
 from dashboard.models import (
     AlertEvent,
     AlertKind,
     ApprovalRequest,
+    AuditEvent,
     Label,
     Preset,
     Team,
@@ -56,6 +58,7 @@ from proxyapi.models import (
     MonthlyPriceCount,
     RenderDurations,
     Storyboard,
+    Token,
 )
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.operations import OPERATIONS
@@ -117,6 +120,20 @@ def test_the_books_agree_to_the_credit(sandbox):
     assert outside.filter(via_api=True).count() == 2, "a script of another program, and its render"
 
 
+def check_audit_log(team: Team) -> None:
+    """It is as old as what it is about, in the order of time, and its chain is intact."""
+    entries = AuditEvent.objects.filter(team_id=team.pk).order_by("position")
+    times = list(entries.values_list("happened_at", flat=True))
+    assert times == sorted(times)
+    assert times[0] == min(Token.objects.values_list("created_at", flat=True))
+    audited = Counter(entries.values_list("action", flat=True))
+    assert audited["charge.create"] == Charge.objects.filter(approval_request=None).count()
+    assert (audited["token.add"], audited["budget.add"], audited["top_up.change"]) == (3, 3, 1)
+    assert audited["approval_request.create"] == ApprovalRequest.objects.count()
+    assert audited["approval_request.decline"] > 0
+    assert not verify_team_chain(team.pk).problem
+
+
 @pytest.mark.django_db
 def test_the_past_has_everything_that_a_team_meets(sandbox):
     call_command("seed_demo", verbosity=0)
@@ -156,6 +173,7 @@ def test_the_past_has_everything_that_a_team_meets(sandbox):
     first = min(job.created_at for job in jobs)
     assert latest < now
     assert now - first < timedelta(days=PAST_DAYS + 1)
+    check_audit_log(team)
     assert not evaluate_team(team.pk), "the alerts that hold now were reported at their time"
 
 
