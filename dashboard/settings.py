@@ -337,6 +337,10 @@ ENCRYPTION_KEYS = env.required(
 # Factor on an estimate, which is approximate, to get the hold.
 HOLD_MARGIN = env.number("HOLD_MARGIN", 1.1, 1, 3)
 
+# Whether `credits.extra` of the service is part of `remaining` or spent beside it, until the ledger
+# of an account shows which.
+EXTRA_CREDITS = env.choice("EXTRA_CREDITS", "included", "beside")
+
 # Seconds; drills shorten them (proxyapi/charges/timeouts.py).
 CHARGE_RETRY_INTERVAL_S = env.number("CHARGE_RETRY_INTERVAL_S", 10, 0, 3600)
 CHARGE_BOOKING_GRACE_S = env.number("CHARGE_BOOKING_GRACE_S", 30, 0, 3600)

@@ -24,10 +24,19 @@ class Refusal(Exception):
 
 
 class NotEnoughCredits(Refusal):
-    def __init__(self, needed: Decimal, free: Decimal, held_by_others: Decimal) -> None:
+    """`extra`: credits of a second purse of which it is not known whether they can be spent."""
+
+    def __init__(
+        self, needed: Decimal, free: Decimal, held_by_others: Decimal, extra: Decimal = Decimal(0)
+    ) -> None:
+        purse = (
+            f"The service also shows {format_credits(extra)} extra credits. Whether they can be "
+            "spent is not known until the ledger shows it, or EXTRA_CREDITS is set to beside. "
+        )
         super().__init__(
             f"Not sent. It needs {format_credits(needed)} cr; "
             f"{format_credits(max(free, Decimal(0)))} are free. "
+            f"{purse if extra and free + extra >= needed else ''}"
             f"{other_team_hold_sentence(held_by_others)}Nothing was charged."
         )
         self.needed, self.free = needed, free

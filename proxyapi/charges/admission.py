@@ -344,7 +344,9 @@ def check_account_upstream(account: Account) -> None:
 def check_hold_fits(account: Account, hold: Decimal) -> None:
     held, held_by_others = account.held_by_all_and_others()
     if hold and hold > (available := account.balance - held):
-        raise NotEnoughCredits(hold, available, held_by_others)
+        is_extra_open = account.has_separate_extra is None and not account.spends_extra
+        extra = account.extra_credits if is_extra_open else Decimal(0)
+        raise NotEnoughCredits(hold, available, held_by_others, extra)
 
 
 def insert_charge(intent: ChargeIntent, payer: int, job: Job | None, state: ChargeState) -> Charge:

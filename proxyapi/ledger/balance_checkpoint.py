@@ -11,6 +11,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from proxyapi import calls
@@ -45,13 +46,15 @@ def take_checkpoint(
     requested_at = timezone.now()
     reply = calls.call_upstream(source.token, "me.get", lane, patience=patience)
     credits = response_parsing.as_mapping(response_parsing.as_mapping(reply.data).get("credits"))
-    # How `total` and `extra` relate to `remaining` is not documented (pitfall 52).
-    remaining = response_parsing.parse_credit_amount(credits.get("remaining"))
+    # How `total` and `extra` relate to `remaining` is not documented (pitfall 52): it is learned.
+    balance = account.spendable_credits(credits)
     after = backfill.catch_up_to_end(source)
-    if remaining is None or not is_at_ledger_end(after) or after.high != before.high:
+    if balance is None or not is_at_ledger_end(after) or after.high != before.high:
         return False
-    account.update_balance(remaining, requested_at)
-    return store_checkpoint(account, remaining, after.high)
+    account.extra_credits = response_parsing.parse_credit_amount(credits.get("extra")) or Decimal(0)
+    account.save(update_fields=["extra_credits"])
+    account.update_balance(balance, requested_at)
+    return store_checkpoint(account, balance, after.high)
 
 
 def is_at_ledger_end(ledger: LedgerMirror) -> bool:
@@ -67,13 +70,35 @@ def store_checkpoint(account: Account, balance: Decimal, high: int) -> bool:
     now = timezone.now()
     if ledger.anchor_balance is None or ledger.anchor_high is None:
         ledger.anchor_balance, ledger.anchor_high, ledger.anchor_at = balance, high, now
-        ledger.checkpoint_high = None
+        ledger.anchor_extra, ledger.checkpoint_high = account.extra_credits, None
     ledger.checkpoint_sum = sum_since_anchor(ledger, high)
     ledger.balance_exact, ledger.checkpoint_high, ledger.checkpoint_at = balance, high, now
+    learn_extra_credits(account, ledger)
     ledger.save()
     publish_event(account.tenant_id, EventType.LEDGER, account.pk)
     publish_event(account.tenant_id, EventType.ACCOUNT, account.pk)
     return True
+
+
+def learn_extra_credits(account: Account, ledger: LedgerMirror) -> None:
+    """Change how `credits.extra` counts if only then the balance and the rows agree: as it moved
+    since the anchor, or, before the first row, so that the opening balance is not below 0."""
+    if ledger.anchor_extra is None or ledger.anchor_balance is None:
+        return
+    sign = -1 if account.spends_extra else 1
+    gap = balance_difference(ledger)
+    moved = account.extra_credits - ledger.anchor_extra
+    is_shown = bool(gap) and gap + sign * moved == 0
+    if not gap and sign > 0 and ledger.anchor_extra > 0 and ledger.is_complete:
+        opening = ledger.anchor_balance - sum_positions(ledger, 0, ledger.anchor_high or 0)
+        is_shown = opening < 0 <= opening + ledger.anchor_extra
+    if not is_shown:
+        return
+    rows = Account.objects.same_upstream_account(account.pk)
+    rows.update(has_separate_extra=sign > 0, balance=F("balance") + sign * account.extra_credits)
+    account.refresh_from_db(fields=["has_separate_extra", "balance"])
+    ledger.anchor_balance += sign * ledger.anchor_extra
+    ledger.balance_exact = (ledger.balance_exact or Decimal(0)) + sign * account.extra_credits
 
 
 def sum_since_anchor(ledger: LedgerMirror, high: int) -> Decimal:
@@ -111,6 +136,7 @@ def rebase_balance(account: Account, seen: Decimal, member_id: int, reason: str)
         )
     ledger.anchor_balance, ledger.anchor_high = ledger.balance_exact, ledger.checkpoint_high
     ledger.anchor_at, ledger.checkpoint_sum = ledger.checkpoint_at, Decimal(0)
+    ledger.anchor_extra = account.extra_credits
     ledger.save()
     BalanceRebase.objects.create(
         account=account, member_id=member_id, difference=gap, reason=reason

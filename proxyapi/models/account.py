@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
+from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models, transaction
 from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
@@ -47,6 +48,7 @@ PROFILE_FIELDS = (
     "plan_name",
     "plan_ends_at",
     "monthly_credits",
+    "extra_credits",
 )
 
 
@@ -138,6 +140,14 @@ class Account(models.Model):
     balance = models.DecimalField(
         **CREDIT_FIELD_OPTIONS, default=Decimal(0), help_text="Credits, as of `balance_as_of`."
     )
+    extra_credits = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS, default=Decimal(0), help_text="`credits.extra`, as last read."
+    )
+    has_separate_extra = models.BooleanField(
+        null=True,
+        blank=True,
+        help_text="Whether they can be spent beside `remaining`; null until the ledger shows it.",
+    )
     balance_as_of = models.DateTimeField(null=True, blank=True)
     peak_balance = models.DecimalField(
         **CREDIT_FIELD_OPTIONS,
@@ -227,6 +237,18 @@ class Account(models.Model):
         obstacle: str = self.obstacle  # type: ignore[attr-defined]
         return obstacle
 
+    @property
+    def spends_extra(self) -> bool:
+        """Whether `credits.extra` is spent beside `remaining`: as learned, or as configured."""
+        learned = self.has_separate_extra
+        return settings.EXTRA_CREDITS == "beside" if learned is None else learned
+
+    def spendable_credits(self, credits: Mapping[str, Any]) -> Decimal | None:
+        """The credits of a profile that can be spent; None if it does not say."""
+        remaining = response_parsing.parse_credit_amount(credits.get("remaining"))
+        extra = response_parsing.parse_credit_amount(credits.get("extra")) or Decimal(0)
+        return None if remaining is None else remaining + (extra if self.spends_extra else 0)
+
     def charges_of_all_teams(self) -> ChargeQuerySet:
         """Charges of the upstream account, of every team that uses it."""
         return self.charges.model.objects.of_upstream_account(self.pk)
@@ -250,7 +272,9 @@ class Account(models.Model):
 
     def update_reported_balance(self, remaining: Decimal, seen_at: datetime) -> None:
         """Take a balance that is mentioned beside an answer; of one far from what is known and held
-        only take that the profile is to be read now."""
+        only take that the profile is to be read now. An answer names one purse alone."""
+        if self.spends_extra and self.extra_credits:
+            return
         self.refresh_from_db(fields=["balance", "balance_as_of"])
         margin = max(MIN_BALANCE_MARGIN, self.balance / 10)
         is_near = self.balance - self.held_credits() - margin <= remaining <= self.balance + margin
@@ -297,11 +321,9 @@ class Account(models.Model):
         self.apply_profile(me)
         # Not all columns: the stored balance and costs may be newer than the loaded ones.
         self.save(update_fields=PROFILE_FIELDS)
-        remaining = response_parsing.parse_credit_amount(
-            response_parsing.as_mapping(me.get("credits")).get("remaining")
-        )
-        if remaining is not None:
-            self.update_balance(remaining, requested_at)
+        balance = self.spendable_credits(response_parsing.as_mapping(me.get("credits")))
+        if balance is not None:
+            self.update_balance(balance, requested_at)
 
     def apply_profile(self, me: Mapping[str, Any]) -> None:
         """Whose account it is and on what plan, as far as it can be read; nothing is stored."""
@@ -314,9 +336,10 @@ class Account(models.Model):
         self.plan_name = str(subscription.get("plan") or self.plan_name)[:100]
         if "ends_at" in subscription:
             self.plan_ends_at = parse_timestamp(subscription["ends_at"])
-        total = response_parsing.parse_credit_amount(
-            response_parsing.as_mapping(me.get("credits")).get("total")
-        )
+        credits = response_parsing.as_mapping(me.get("credits"))
+        extra = response_parsing.parse_credit_amount(credits.get("extra"))
+        self.extra_credits = self.extra_credits if extra is None else extra
+        total = response_parsing.parse_credit_amount(credits.get("total"))
         self.monthly_credits = self.monthly_credits if total is None else total
 
 

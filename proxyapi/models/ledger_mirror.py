@@ -28,6 +28,7 @@ class LedgerMirror(models.Model):
     api_read_at = models.DateTimeField(null=True, blank=True)
     # The balance read while the ledger ended at a known position (`balance_exact`).
     anchor_balance = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
+    anchor_extra = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
     anchor_high = models.PositiveIntegerField(null=True, blank=True)
     anchor_at = models.DateTimeField(null=True, blank=True)
     balance_exact = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)

@@ -115,7 +115,8 @@ def book_entry(
 
 def remaining_credits(world: World, account: Account) -> int:
     """The balance as the API shows it."""
-    including = world.settings.remaining_includes_extra
+    settings = world.settings
+    including = settings.remaining_includes_extra and settings.dialect == "spec"
     return account.balance if including else account.balance - account.extra
 
 
