@@ -16,6 +16,7 @@ from dashboard.alerts.declaration import (
 )
 from dashboard.models import AlertKind, AlertRule, Team
 from dashboard.shared.formatting import clock, credits
+from dashboard.shared.job_pages import job_page_url
 from proxyapi.models import (
     Charge,
     ChargeState,
@@ -54,7 +55,7 @@ def find_unknown_charges(
                     "response was lost. It will not be sent again. The ledger does not show yet "
                     "whether it was charged.",
                     "unknown",
-                    f"/videos/{charge.job_id}/" if charge.job_id else "",
+                    job_page_url(charge.job),
                     age_period(sent, now),
                     member=charge.member_id,
                     for_money=True,
@@ -81,7 +82,7 @@ def late_charge_finding(rule: AlertRule, charge: Charge) -> AlertFinding:
         f"{credits(charge.cost)} cr were charged after all",
         text,
         "late",
-        f"/videos/{charge.job_id}/" if charge.job_id else "",
+        job_page_url(charge.job),
         "charged late",
         Decimal(0),
         charge.member_id,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
+import unicodedata
 
 from PIL import Image, ImageDraw, ImageFilter
 
@@ -107,7 +109,7 @@ class Captions:
         for row, line in enumerate(lines):
             x = (across - widths[row]) / 2
             y = pad // 2 + row * step + step * 0.5
-            for n in line:
+            for n in (line[place] for place in visual_order([texts[n] for n in line])):
                 spot = glow if n == lit else ink
                 ImageDraw.Draw(spot).text(
                     (x, y), texts[n], 255, face, anchor="lm", stroke_width=bold
@@ -166,6 +168,27 @@ def _lines(texts: list[str], typeface: Typeface, size: int, room: float) -> list
         else:
             lines[-1].append(n)
     return lines
+
+
+def visual_order(words: list[str]) -> list[int]:
+    """The places of a line's words from left to right. The first word with a direction gives that
+    of the line; words of the other direction that stand together keep their own order."""
+    directions = [_is_right_to_left(word) for word in words]
+    is_line_rtl = next((one for one in directions if one is not None), False)
+    runs = [
+        (is_rtl, [place for place, _ in run])
+        for is_rtl, run in itertools.groupby(
+            enumerate(directions), lambda pair: is_line_rtl if pair[1] is None else pair[1]
+        )
+    ]
+    ordered = runs[::-1] if is_line_rtl else runs
+    return [place for is_rtl, run in ordered for place in (run[::-1] if is_rtl else run)]
+
+
+def _is_right_to_left(word: str) -> bool | None:
+    """None for a word without letters or digits."""
+    kinds = [unicodedata.bidirectional(letter) for letter in word]
+    return next((kind in ("R", "AL") for kind in kinds if kind in ("L", "R", "AL", "EN")), None)
 
 
 def _widest(lines: list[list[int]], texts: list[str], typeface: Typeface, size: int) -> float:

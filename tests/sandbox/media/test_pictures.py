@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from proxyapi.sandbox.media import films, reel, scenes
-from proxyapi.sandbox.media.captions import Captions
+from proxyapi.sandbox.media.captions import Captions, visual_order
 from proxyapi.sandbox.media.encode import FRAME_RATE
 from proxyapi.sandbox.media.fonts import fitting_typeface
 from proxyapi.sandbox.media.settings import SETTINGS
@@ -150,3 +150,18 @@ def test_a_watermark_is_on_every_frame() -> None:
             np.asarray(Image.Image.copy(made.frame(number)[0]), int) for made in (bare, marked)
         )
         assert np.abs(shown - plain)[: SMALL // 4, 128:].max() > 40
+
+
+@pytest.mark.parametrize(
+    ("line", "order"),
+    [
+        ("The sea is blue", [0, 1, 2, 3]),
+        ("البحر أزرق جدا", [2, 1, 0]),
+        ("البحر — Blue Planet 2 — أزرق", [6, 5, 2, 3, 4, 1, 0]),
+        ("Say שלום לכולם now", [0, 2, 1, 3]),
+    ],
+)
+def test_words_of_a_caption_stand_in_the_direction_of_their_script(
+    line: str, order: list[int]
+) -> None:
+    assert visual_order(line.split()) == order
