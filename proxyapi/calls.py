@@ -44,6 +44,7 @@ TOKEN_TRANSITIONS = {
     TokenState.REVOKED: (TokenState.WORKING, TokenState.PAUSED),
     TokenState.REMOVED: (TokenState.WORKING, TokenState.PAUSED, TokenState.REVOKED),
 }
+SLOW_CALL_S = 60.0  # seconds; a call with a longer timeout is slow
 TOKEN_WINDOW_S = 60.0  # seconds; the window of a token's rate limit
 SCRAPING_PAUSE_S = 15.0  # seconds; of the scraping pool, if its 429 has no Retry-After
 PLAN_ERRORS = (errors.SubscriptionRequired, errors.PaidSubscriptionRequired)
@@ -146,9 +147,11 @@ def send_request(
     sent_at, started = timezone.now(), time.monotonic()
     call = new_call_record(token, name, grant, sent_at)
     try:
+        secret = decrypt_for_call(token)
+        release_connection(name)
         reply = upstream_client().call(
             name,
-            decrypt_for_call(token),
+            secret,
             path=path,
             query=query,
             json=json,
@@ -177,6 +180,13 @@ def send_request(
             with best_effort_writes():
                 call.save()
             announce_reachability(token.tenant_id, token.pk, answered=call.is_answered)
+
+
+def release_connection(name: str) -> None:
+    """Let a call that may take minutes keep no database connection, so that many can wait at once
+    without using up the pool."""
+    if get_operation(name).timeout > SLOW_CALL_S and not connection.in_atomic_block:
+        connection.close()
 
 
 def check_record_identity(name: str, path: Mapping[str, str | int] | None, reply: Reply) -> None:

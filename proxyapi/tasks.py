@@ -16,6 +16,7 @@ from kombu.exceptions import OperationalError
 
 from proxyapi import (
     call_retention,
+    calls,
     charge_log,
     cloned_voices,
     failpoints,
@@ -55,7 +56,6 @@ log = logging.getLogger(__name__)
 TICK_DELAY = timedelta(seconds=15)  # after which the tick takes rows whose queued task was lost
 TICK_HEARTBEAT_KEY = "reelroom:heartbeat"
 SLOW_PING_KEY = "reelroom:slow-worker-ping"  # the time since which the slow worker is silent
-SLOW_CALL_S = 60.0  # seconds; a charge with a longer timeout uses the slow queue
 
 
 def enqueue_task_after_commit(task: Task[[str], None], id: UUID) -> None:
@@ -113,7 +113,7 @@ def answer_slow_ping() -> None:
 
 def choose_send_task(charge: Charge) -> Task[[str], None]:
     """The task that sends the charge: a call that may take minutes must not delay the others."""
-    is_long = get_operation(charge.operation).timeout > SLOW_CALL_S
+    is_long = get_operation(charge.operation).timeout > calls.SLOW_CALL_S
     return dispatch_slow_charge_task if is_long else dispatch_charge_task
 
 

@@ -42,12 +42,12 @@ SLOW_WORKER_COMMAND = (
         "--pool",
         "threads",
         "--concurrency",
-        "12",
+        "64",
     ),
     *("--hostname", "slow@%h", "--loglevel", "WARNING"),
 )
-# Two connections per thread: the task's, and that of its heartbeat.
-SLOW_WORKER_ENV = {"DATABASE_POOL_SIZE": "24"}
+# One connection per thread: the task's, or, while a slow call waits, that of its heartbeat.
+SLOW_WORKER_ENV = {"DATABASE_POOL_SIZE": "64"}
 BEAT_COMMAND = (*CELERY_COMMAND, "beat", "--loglevel", "WARNING")
 # Without --no-proxy-headers uvicorn believes X-Forwarded-For of whoever connects from loopback, and
 # each forged address would have its own limit of wrong passwords. TRUSTED_PROXIES alone decides.

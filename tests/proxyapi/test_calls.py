@@ -10,10 +10,11 @@ from typing import Any
 import httpx
 import pytest
 import redis
-from django.db import OperationalError, transaction
+from django.db import OperationalError, connection, transaction
 
 from proxyapi import calls, rate_limiter, redis_client, tokens
 from proxyapi.models import Account, ApiCall, Token, TokenState
+from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import Permit, Priority
 from proxyapi.upstream import errors
 from tests.factories import TokenFactory
@@ -30,7 +31,7 @@ ME = ("GET", "/me")
 
 @pytest.fixture
 def token(db: None) -> Token:
-    token: Token = TokenFactory.create()
+    token: Token = TokenFactory.create(account__balance=100)
     return token
 
 
@@ -181,3 +182,22 @@ def test_a_call_is_recorded_with_the_priority_of_its_permit(
         calls.call_upstream(token, "me.get", priority)
     recorded = ApiCall.objects.order_by("pk").values_list("priority", flat=True)
     assert list(recorded) == [Priority.PERSON, Priority.POLLING]
+
+
+@pytest.mark.parametrize(("name", "is_closed"), [("me.get", False), ("ideas.discover", True)])
+def test_a_call_that_may_take_minutes_holds_no_connection_while_it_waits(
+    name: str, is_closed: bool, token: Token, upstream: ScriptedUpstream,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    closed: list[str] = []
+    monkeypatch.setattr(connection, "close", lambda: closed.append(name))
+    seen: list[bool] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(bool(closed))
+        return make_response({})
+
+    row = get_operation(name)
+    upstream.respond(row.method, row.path, answer)
+    calls.send_request(token, name, Permit(True, 0), json={} if row.method == "POST" else None)
+    assert seen == [is_closed]
