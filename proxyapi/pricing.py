@@ -100,7 +100,7 @@ def free_script_uses(account: Account) -> int:
 def free_uses(account: Account, price: Price) -> int:
     """Uses that the upstream grants before it charges, by the cost map."""
     uses = cost_map_row(account, price.cost_map_key).get("free")
-    return uses if isinstance(uses, int) else 0
+    return max(0, int(response_parsing.parse_credit_amount(uses) or 0))
 
 
 def can_be_free(charge: Charge) -> bool:

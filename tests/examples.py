@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import os
 
+from hypothesis import Phase
+
+# Where an example takes a database, finding a smaller one that fails takes minutes.
+WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
+
 
 def examples(few: int, full: int) -> int:
     """`REELROOM_EXAMPLES`, which the drill sets, asks for the full number."""

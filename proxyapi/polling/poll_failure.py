@@ -3,6 +3,7 @@
 | failure | next poll |
 |---|---|
 | no answer, or a 5xx, of this job only | after 7 s, then as long again as it lasts, up to 15 min |
+| the same of a job that no longer moves | after half a minute at least |
 | the same of every poll | after 7 to 15 s; three in a row are an outage (`circuit_breaker`) |
 | 429 | when the upstream says |
 | 401, or the plan lapsed | as soon as the token works again |
@@ -23,6 +24,7 @@ from proxyapi.backoff import Backoff, add_jitter
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Job, JobState
 from proxyapi.polling import circuit_breaker
+from proxyapi.polling.duration_model import MIN_STALLED_INTERVAL_S
 from proxyapi.upstream import errors
 
 # A job that is older is polled again only when a person requests it.
@@ -54,6 +56,8 @@ def record_poll_failure(job: Job, error: errors.UpstreamError) -> None:
     if is_single_job:  # an outage does not count for this job
         failing_for = min(failing_for, circuit_breaker.time_since_outage(environment))
     wait = max(MIN_RETRY_DELAY, add_jitter(poll_retry_delay(error, failing_for, is_single_job)))
+    if job.is_stalled and not is_outage:
+        wait = max(wait, timedelta(seconds=MIN_STALLED_INTERVAL_S))
     is_over = is_polling_given_up(
         job, error, now, is_single_job and failing_for > BROKEN_RECORD_AFTER
     )

@@ -165,6 +165,13 @@ AREAS: Mapping[str, Sequence[Assumption]] = {
             "Names of features; in `service-v1` those of version 1 (ai_scripts, export_videos …).",
         ),
         Assumption(
+            "Whether a cost is always a number, and `credits` of the account always an object.",
+            "A text is read; what is negative, absurd or no number is a price that is not known, "
+            "and leaves the balance as it was.",
+            "test_bad_values.py::test_a_price_that_cannot_be_is_not_known",
+            sandbox="Numbers and an object.",
+        ),
+        Assumption(
             "How the remaining, total and extra credits relate.",
             "`remaining` is the balance; the others change nothing.",
             "ledger/test_reconciliation.py"
@@ -202,6 +209,15 @@ AREAS: Mapping[str, Sequence[Assumption]] = {
             "Such a row keeps its place and its words, and says what cannot be read.",
             "ledger/test_strange_rows.py::test_a_strange_row_keeps_its_words_and_its_place",
             sandbox="Every row is whole.",
+        ),
+        Assumption(
+            "Which other rows a ledger has, whether rows appear late or change, and whether the "
+            "balance moves without a row.",
+            "Any of them: no charge is booked twice, and ledger and balance are called a match "
+            "only if the rows add up to it.",
+            "ledger/test_unknown_ledgers.py"
+            "::test_no_ledger_breaks_the_reading_or_is_called_a_match_that_it_is_not",
+            sandbox="Debits, refunds and top-ups in the order of their booking.",
         ),
         Assumption(
             "Whether `source=api` shows a new row at once.",

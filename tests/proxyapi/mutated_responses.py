@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import httpx
 from hypothesis import strategies as some
 
+from tests.proxyapi.spec_oracle import FAILING_PARTS
 from tests.proxyapi.upstream.test_mutated_answers import leaves
 
 EXAMPLES = int(os.environ.get("REELROOM_EXAMPLES", "10"))
@@ -28,6 +29,9 @@ WORDS += [
     "fehlgeschlagen",
     "échoué",
 ]
+# Words are put together of these; with one of the failing parts they say failure.
+NEUTRAL_PARTS = ["sync", "pose", "model", "training", "render", "queue", "modified", "done", "ok"]
+NEUTRAL_PARTS += ["bereit", "v2", "42", "completed", "ready", "\u5b8c\u6210"]
 NO_WORDS = [None, 7, ["failed"], {"status": "failed"}, True]
 # Of the words that end something, those of another kind: each may stand where it means nothing.
 ENDS = ["completed", "success", "ready", "failed"]
@@ -47,6 +51,15 @@ STRANGE = some.sampled_from(WORDS) | some.sampled_from(ENDS) | some.sampled_from
 
 
 @some.composite
+def words(draw: some.DrawFn) -> str:
+    """A status word of one to four parts, in one of the usual ways to write several."""
+    parts = some.sampled_from([*NEUTRAL_PARTS, *FAILING_PARTS])
+    chosen = draw(some.lists(parts, min_size=1, max_size=4))
+    joined = draw(some.sampled_from(["-", "_", " ", ".", ": "])).join(chosen)
+    return draw(some.sampled_from([joined, joined.upper(), joined.title()]))
+
+
+@some.composite
 def mutated_records(draw: some.DrawFn, record: Any) -> Any:
     """A true record with one to four wounds."""
     made = copy.deepcopy(record)
@@ -62,7 +75,7 @@ def change_statuses(draw: some.DrawFn, value: Any) -> Any:
         return value
     other = {name: change_statuses(draw, one) for name, one in value.items()}
     if isinstance(value.get("status"), str):
-        other["status"] = draw(some.sampled_from(ENDS + WORDS + NO_WORDS))
+        other["status"] = draw(some.sampled_from(ENDS + WORDS + NO_WORDS) | words())
     return other
 
 

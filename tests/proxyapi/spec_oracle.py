@@ -22,19 +22,17 @@ def has_text(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
 
-# Not in the specification, which lists few words: those that an English reader calls a failure.
-FAILURES = (
-    "failed",
-    "FAILED",
-    "<b>failed</b>",
-    "sync-failed",
-    "timed_out",
-    "model-training-failed",
+# Not in the specification, which lists few words: parts of words that an English reader calls a
+# failure.
+FAILING_PARTS = (
+    *("failed", "failure", "error", "timeout", "timed_out"),
+    *("cancelled", "expired", "rejected", "aborted"),
 )
 
 
 def has_failed(value: Any) -> bool:
-    return value_at(value, "status") in FAILURES
+    word = value_at(value, "status")
+    return isinstance(word, str) and any(part in word[:60].lower() for part in FAILING_PARTS)
 
 
 def faceless(data: Any) -> str:

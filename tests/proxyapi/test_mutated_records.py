@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as some
 
 from dashboard.shared.video_options import parse_faceless_options
 from proxyapi.kinds import KINDS, faceless_draft
@@ -19,6 +20,7 @@ from proxyapi.models.account import parse_timestamp
 from proxyapi.top_up.setting import TopUpSetting
 from tests.proxyapi import spec_oracle
 from tests.proxyapi.mutated_responses import EXAMPLES, mutated_records
+from tests.proxyapi.upstream.test_mutated_answers import leaves
 
 VIDEO = {"status": "completed", "url": "https://films.example/1.mp4", "failure": None}
 RECORDS: dict[str, Any] = {
@@ -81,6 +83,26 @@ def test_a_mutated_job_is_what_the_specification_says_or_in_progress(kind):
         assert (sight.state or "running") == spec_oracle.STATE_READERS[kind](record)
         assert sight.raw_status == spec_oracle.status_of(kind, record)[:60]
         assert len(sight.failure_message) <= 2000
+
+    each()
+
+
+@pytest.mark.parametrize("kind", JobKind.values)
+def test_a_record_that_stands_elsewhere_ends_nothing_that_it_does_not_end(kind):
+    """Below one to three names, beside others, or with what is inside it one level up."""
+
+    @settings(max_examples=EXAMPLES)
+    @given(mutated_records(RECORDS[kind]), some.data())
+    def each(record, data):
+        moved = record
+        for name in data.draw(some.lists(some.text(max_size=6), min_size=1, max_size=3)):
+            beside = data.draw(some.dictionaries(some.text(max_size=6), leaves, max_size=2))
+            moved = {**beside, name: moved}
+        if isinstance(record, dict) and data.draw(some.booleans()):
+            inside = [value for value in record.values() if isinstance(value, dict)]
+            moved = {**record, **(inside[0] if inside else {})}
+        said = {spec_oracle.STATE_READERS[kind](shown) for shown in (record, moved)}
+        assert (KINDS[kind].read_status(moved).state or "running") in {"running", *said}
 
     each()
 

@@ -6,17 +6,20 @@ Who answered 2xx may have charged. What it cost, `meta.credits.cost` says or the
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 
-from proxyapi.charges import ChargeIntent, dispatch_charge
+from proxyapi.charges import ChargeIntent, dispatch_charge, reconcile_charge
 from proxyapi.models import Charge, Job, Token, Upload
 from proxyapi.operations import OPERATIONS
 from tests.admission import admit_charge
+from tests.examples import WITHOUT_SHRINKING
 from tests.external_state import empty_external_state
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 from tests.proxyapi import spec_oracle
@@ -32,9 +35,14 @@ from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response,
 pytestmark = pytest.mark.django_db
 MANY = settings(
     max_examples=max(2, EXAMPLES // DISPATCH_EXAMPLES),
+    phases=WITHOUT_SHRINKING,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 CREDITS = {"credits": {"cost": 4, "remaining": 900}}
+LEDGER = ("GET", "/credits/history")
+BOOKED = {"label": "Render", "content_type": "video", "transaction_type": "Debit"}
+BOOKED |= {"credit_spend": "-4", "created_at": "2026-11-20T12:00:00Z"}
+LEDGERS = mutated_responses([BOOKED], {"current_page": 1, "per_page": 50, "total": 1})
 
 
 class ChargingCase(NamedTuple):
@@ -152,18 +160,35 @@ def test_a_mutated_answer_to_a_charge_confirms_it_or_leaves_it_unknown(
     reads.respond("GET", "/faceless/7", make_response(video_response(deed.state)))
 
     @MANY
-    @given(mutated_responses(deed.data, CREDITS))
-    def each(answered: MutatedResponse) -> None:
+    @given(mutated_responses(deed.data, CREDITS), mutated_responses(deed.data), LEDGERS)
+    def each(answered: MutatedResponse, read: MutatedResponse, book: MutatedResponse) -> None:
         with transaction.atomic():
             empty_external_state()
             reads.requests.clear()
             reads.respond(deed.method, deed.path, answered.response)
             charge = sent(deed, job, token)
             judge(deed, charge, answered)
+            read_back(charge, reads, read, book)
             assert sum(request.method != "GET" for request in reads.requests) == 1
             transaction.set_rollback(True)
 
     each()
+
+
+def read_back(
+    charge: Charge, reads: ScriptedUpstream, read: MutatedResponse, book: MutatedResponse
+) -> None:
+    """Resource and ledger show anything: the charge is settled or stays, and is not sent again."""
+    shown = {place: list(answers) for place, answers in reads.script.items()}
+    for place in shown:
+        reads.respond(*place, read.response)
+    reads.respond(*LEDGER, book.response)
+    Charge.objects.filter(pk=charge.pk).update(sent_at=timezone.now() - timedelta(seconds=40))
+    reconcile_charge(charge.pk)
+    dispatch_charge(charge.pk)
+    before, state = charge.state, Charge.objects.get(pk=charge.pk).state
+    assert state == before if before == "confirmed" else state in ("unknown", "matched", "refused")
+    reads.script = shown
 
 
 @pytest.mark.parametrize("operation", CREATES)
@@ -198,5 +223,7 @@ def judge(deed: ChargingCase, charge: Charge, answered: MutatedResponse) -> None
         assert charge.job.draft.settings["script"] == spec_oracle.value_at(
             answered.top, "data", "script"
         )
-    if answered.is_plain and deed.operation not in CREATES and not is_text_awaited(deed):
+    id = spec_oracle.value_at(answered.top, "data", "id")
+    is_own = not spec_oracle.is_id(id) or id == spec_oracle.value_at(deed.data, "id")
+    if answered.is_plain and is_own and deed.operation not in CREATES and not is_text_awaited(deed):
         assert is_told, "what it shows is not asked for, and its cost is told"

@@ -5,43 +5,45 @@ Through the real client and the database: the specification judges, in `spec_ora
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import transaction
 from django.test import Client
+from django.utils import timezone
 from django.utils.html import escape
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
 
 from dashboard.models import Membership, Team
 from dashboard.shared.job_pages import job_page_url
 from proxyapi import redis_client
-from proxyapi.models import Job, Token
+from proxyapi.models import Job, RenderDurations, Token
 from proxyapi.polling.poller import poll_job
+from tests.examples import WITHOUT_SHRINKING, examples
 from tests.factories import TokenFactory
 from tests.proxyapi import spec_oracle
 from tests.proxyapi.mutated_responses import (
     EXAMPLES,
+    NO_WORDS,
     POLL_EXAMPLES,
     MutatedResponse,
     mutated_responses,
+    words,
 )
-from tests.proxyapi.polling.conftest import Running
+from tests.proxyapi.polling.conftest import Running, ago
+from tests.proxyapi.polling.test_stalled_jobs import PATHS, poll_when_due, record_with_status
 from tests.proxyapi.scripted_upstream import ScriptedUpstream
 from tests.proxyapi.test_mutated_records import RECORDS
 
 pytestmark = pytest.mark.django_db
-PATHS = {
-    "faceless": "/faceless/1",
-    "clip": "/text-to-video/1",
-    "storyboard": "/text-to-scene/1",
-    "clone": "/voice-clones/1",
-    "character": "/characters/1",
-}
 FIRST = "rendering"  # the word that the rows have before
 MANY = settings(
     max_examples=max(5, EXAMPLES // POLL_EXAMPLES),
+    phases=WITHOUT_SHRINKING,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
@@ -98,6 +100,34 @@ def test_a_mutated_answer_leaves_a_true_state_and_a_page_that_opens(
             transaction.set_rollback(True)
 
     each()
+
+
+@settings(
+    max_examples=examples(3, 150),
+    phases=WITHOUT_SHRINKING,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(kind=some.sampled_from(sorted(PATHS)), data=some.data())
+def test_a_job_that_no_longer_moves_is_polled_twice_a_minute_at_most_whatever_is_answered(
+    kind: str,
+    data: some.DataObject,
+    make_running_job: Running,
+    upstream: ScriptedUpstream,
+    time_machine: Any,
+) -> None:
+    """Its record is the same for good, or one of a few in turn."""
+    record = some.builds(record_with_status, some.just(kind), words() | some.sampled_from(NO_WORDS))
+    answers = data.draw(some.lists(record.flatmap(mutated_responses), min_size=1, max_size=3))
+    with transaction.atomic():
+        job = make_running_job(kind=kind, age=170, remote_id="1", status_since=ago(170))
+        RenderDurations.objects.add_duration(job, 60.0)
+        upstream.respond("GET", PATHS[kind], *[answer.response for answer in answers * 100])
+        start, polls = timezone.now(), Counter[int]()
+        while job.state == "running" and (timezone.now() - start) < timedelta(minutes=12):
+            poll_when_due(job, time_machine)
+            polls[(timezone.now() - start) // timedelta(minutes=1)] += 1
+        assert max([polls[minute] for minute in range(6, 12)]) <= 2, answers
+        transaction.set_rollback(True)
 
 
 def row_of(job: Job) -> object:

@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
+import httpx
 import pytest
 from django.utils import timezone
 
@@ -80,6 +81,17 @@ def test_it_is_polled_twice_a_minute_and_after_an_hour_six_times_an_hour(
             polls[(timezone.now() - start) // timedelta(minutes=1)] += 1
     assert max(polls.values()) <= 2
     assert sum(count for minute, count in polls.items() if 60 <= minute < 120) <= 6
+
+
+def test_an_answer_that_cannot_be_read_does_not_have_it_polled_sooner(
+    make_running_job: Any, upstream: ScriptedUpstream
+) -> None:
+    job = make_running_job(age=900, remote_id="1", stalled_at=ago(300), status_since=ago(900))
+    upstream.respond("GET", PATHS["faceless"], httpx.Response(200, text="<html>"))
+    poll_job(job.pk)
+    job.refresh_from_db()
+    assert job.poll_failing_since
+    assert job.next_poll_at > timezone.now() + timedelta(seconds=25)
 
 
 def test_ten_of_them_leave_the_requests_of_their_token_to_other_jobs(
