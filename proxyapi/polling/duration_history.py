@@ -1,8 +1,8 @@
 """How long renders usually take, read by one query for polling and for pages.
 
 Polling uses the durations of all tenants on the upstream, pages those of their own tenant (rule 8).
-No progress percentage is shown, because the upstream reports none: the band covers 8 of 10
-durations, and late is longer than 19 of 20.
+No progress percentage is shown, because the upstream reports none: the band covers 8 of 10 of
+the newest durations, and late is longer than 19 of 20.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from proxyapi.polling.duration_model import DurationModel
 MIN_DURATION_SAMPLES = 5  # durations of one length; with fewer, those of all lengths count
 MIN_RENDERS_FOR_BAND = 3
 MIN_RENDERS_FOR_LATE = 5
+# The newest, for pages: after two slower renders neither the band nor "late" is of the past alone.
+COMPARED_RENDERS = 12
 
 
 class DurationKey(NamedTuple):
@@ -43,7 +45,8 @@ class UsualDuration(NamedTuple):
 
     @classmethod
     def of_durations(cls, seconds: list[float]) -> Self:
-        """`seconds` are ordered oldest first."""
+        """`seconds` are ordered oldest first; the newest `COMPARED_RENDERS` count."""
+        seconds = seconds[-COMPARED_RENDERS:]
         if len(seconds) < MIN_RENDERS_FOR_BAND:
             return cls(*seconds[-1:])
         _, low, *_, high, late_after = quantiles(seconds, n=20, method="inclusive")

@@ -213,24 +213,29 @@ def button_reason(status: SceneStatus, reason: str, *, has_price: bool) -> str:
 
 
 def scene_titles(scenes: Sequence[JobPart]) -> list[tuple[int | None, str, str]]:
-    """Number, title with the start, and length of each scene, as far as its words tell."""
+    """Number, title with the start, and length of each scene.
+
+    Starts are known only if the record names every length. Guessed by the words, they would run
+    past the end of a film whose voice speaks faster: a length is then about that of the words.
+    """
     titles, start = list[tuple[int | None, str, str]](), 0.0
-    for number, part in enumerate(scenes, start=1):
-        seconds = scene_seconds(part)
+    lengths = [named_seconds(part) for part in scenes]
+    for number, (part, named) in enumerate(zip(scenes, lengths, strict=True), start=1):
         minutes, rest = divmod(round(start), 60)
-        timing = f", {minutes}:{rest:02}" if seconds else ""
-        length = f"{max(1, round(seconds))} s" if seconds else ""
+        timing = f", {minutes}:{rest:02}" if all(lengths) else ""
+        spoken = count_words(part.text) / WORDS_PER_SECOND
+        guessed = f"≈ {max(1, round(spoken))} s" if spoken else ""
+        length = f"{max(1, round(named))} s" if named else guessed
         titles.append((number, f"Scene {number}{timing}", length))
-        start += seconds
+        start += named
     return titles
 
 
-def scene_seconds(part: JobPart) -> float:
-    """The length that the record names, else that of the spoken words; 0 without either."""
+def named_seconds(part: JobPart) -> float:
+    """The length that the record names; 0 if it names none."""
     named = part.details.get("duration")
-    if isinstance(named, int | float) and not isinstance(named, bool) and 0 < named < 3600:
-        return float(named)
-    return count_words(part.text) / WORDS_PER_SECOND
+    is_number = isinstance(named, int | float) and not isinstance(named, bool)
+    return float(named) if is_number and 0 < named < 3600 else 0.0
 
 
 def own_titles(own: Sequence[JobPart]) -> list[tuple[int | None, str, str]]:

@@ -14,7 +14,7 @@ from proxyapi.polling.duration_history import UsualDuration
 # The bar never fills: its end is beyond the usual duration, and moves as elapsed time approaches.
 USUAL_SCALE_FACTOR, ELAPSED_SCALE_FACTOR = 1.3, 1.12
 DEFAULT_SCALE_S = 60.0  # the scale of a render with an unknown usual duration
-LATE_NOTE, FIRST_OF_KIND_NOTE = "longer than 95 % of renders", "first of its kind"
+LATE_NOTE, FIRST_OF_KIND_NOTE = "longer than usual", "first of its kind"
 
 
 @dataclass(frozen=True, slots=True)
