@@ -11,7 +11,11 @@ from urllib.parse import quote
 
 import httpx
 
+from proxyapi.upstream.tls import shared_ssl_context
 from tests.servers import find_unused_port, wait_until_ready
+
+# Not one for each request: its certificates would be loaded each time.
+http = httpx.Client(trust_env=False, verify=shared_ssl_context())
 
 
 @dataclass(frozen=True)
@@ -22,17 +26,17 @@ class OpenIDProvider:
 
     def check(self) -> None:
         """Raise `httpx.HTTPError` while it does not answer."""
-        httpx.get(f"{self.issuer}/jwks", trust_env=False).raise_for_status()
+        http.get(f"{self.issuer}/jwks").raise_for_status()
 
     def add_person(self, subject: str, **claims: object) -> None:
         """Add a person, or change what is said of them."""
-        answer = httpx.put(f"{self.issuer}/users/{quote(subject)}", json=claims, trust_env=False)
+        answer = http.put(f"{self.issuer}/users/{quote(subject)}", json=claims)
         answer.raise_for_status()
 
     def register_client(self, redirect_uri: str) -> tuple[str, str]:
         """Return the ID and the secret of a new client; its secret is checked."""
         form = {"redirect_uris": [redirect_uri]}
-        answer = httpx.post(f"{self.issuer}/oauth2/clients", json=form, trust_env=False)
+        answer = http.post(f"{self.issuer}/oauth2/clients", json=form)
         answer.raise_for_status()
         client = answer.json()
         return client["client_id"], client["client_secret"]
@@ -45,7 +49,7 @@ class OpenIDProvider:
         return self.submit(url, {"action": "deny"})
 
     def submit(self, url: str, form: dict[str, str]) -> str:
-        answer = httpx.post(url, data=form, trust_env=False)
+        answer = http.post(url, data=form)
         assert answer.status_code == 302, answer.text
         return str(answer.headers["location"])
 

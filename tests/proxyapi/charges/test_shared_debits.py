@@ -17,6 +17,7 @@ from proxyapi.charges import reconcile_charge, settle_with_entry
 from proxyapi.models import Account, Charge, ChargeState, Job, LedgerEntry
 from proxyapi.rate_limiter import Permit
 from proxyapi.refusals import StaleData
+from tests.examples import examples
 from tests.factories import ChargeFactory, JobFactory, UserFactory
 from tests.proxyapi.charges.conftest import video_response
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, history_page, make_response
@@ -134,7 +135,7 @@ def test_a_person_cannot_claim_a_debit_that_another_teams_charge_has(
     assert charge.state == ChargeState.UNKNOWN
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(examples(4, 60)))
 def test_whatever_is_read_in_whatever_order_no_debit_is_matched_twice(
     seed: int,
     job: Job,
