@@ -12,7 +12,9 @@ from django.utils.http import url_has_allowed_host_and_scheme
 # URL, so the return URL may be one.
 FORM_PAGES = {
     "account-app-cancellations": "account",
+    "account-archives": "tokens",
     "account-profile": "account",
+    "account-restorations": "tokens",
     "alert-rules": "alerts",
     "alert-tests": "alerts",
     "alert-webhook": "alerts",
@@ -66,7 +68,6 @@ FORM_PAGES = {
     "selection-hide": "library",
     "selection-restorations": "library",
     "getting-started-hide": "overview",
-    "session": "overview",
     "session-limits": "security",
     "storyboard-duplicates": "storyboards",
     "storyboard-durations": "storyboards",

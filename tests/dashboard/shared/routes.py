@@ -32,7 +32,7 @@ ROUTES = {
     "live": Route(None),  # a stream: tests/dashboard/shared/live/test_stream.py
     "theme": Route(None, EVERYBODY),
     "team": Route(None, EVERYBODY),
-    "session": Route(None, EVERYBODY),
+    "session": Route(EVERYBODY, EVERYBODY),
     "account": Route(EVERYBODY),
     "account-profile": Route(None, EVERYBODY),
     "email-withdrawals": Route(None, EVERYBODY),
