@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -101,20 +102,13 @@ def test_a_balance_that_cannot_be_does_not_lose_the_cost(
     assert charge.account.balance == 1000 - 92
 
 
-def test_a_free_use_costs_nothing_and_is_confirmed(
-    make_held_charge: Held, upstream: ScriptedUpstream
-) -> None:
-    upstream.respond(*RENDER, charged_response({"id": 7}, 0, remaining=1000))
-    charge = sent(make_held_charge())
-    assert (charge.state, charge.cost) == (ChargeState.CONFIRMED, 0)
-
-
 def test_a_script_with_words_no_database_holds_is_kept_without_them(
     job: Job, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     body = rb'{"data": {"script": "Ice\u0000 moves \ud800."}, "meta": {"credits": {"cost": 4}}}'
     upstream.respond(*SCRIPTS, httpx.Response(200, content=body))
-    assert sent(make_held_charge("faceless.scripts")).state == ChargeState.CONFIRMED
+    charge = make_held_charge("faceless.scripts", hold=4, quote=Decimal(4))
+    assert sent(charge).state == ChargeState.CONFIRMED
     job.refresh_from_db()
     assert job.draft.settings["script"] == "Ice moves ?."
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 
 import httpx
 import pytest
@@ -66,7 +67,7 @@ def test_pitfall_27_a_script_waits_for_the_scraping_pool_by_itself(
     answer = charged_response({"script": "Ice flows."}, 4)
     upstream.respond(*FROM_PAGE, rate_limited_response(left=12, seconds=30), answer)
     upstream.respond("GET", "/credits/history", history_page())
-    charge = make_held_charge("faceless.scrape_script")
+    charge = make_held_charge("faceless.scrape_script", hold=4, quote=Decimal(4))
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert (charge.state, charge.attempts) == ("unknown", 1)
@@ -93,7 +94,7 @@ def test_the_first_script_of_a_draft_replaces_nothing(
     Draft.objects.update(settings=empty, sent_settings=empty)
     upstream.respond(*GET, make_response({"id": 7, "script": "", "video": {"status": "draft"}}))
     upstream.respond(*SCRIPTS, charged_response({"script": "Ice flows."}, 4))
-    dispatch_charge(make_held_charge("faceless.scripts").pk)
+    dispatch_charge(make_held_charge("faceless.scripts", hold=4, quote=Decimal(4)).pk)
     assert kept_texts(job) == [("service", "Ice flows.")]
 
 
@@ -102,7 +103,7 @@ def test_two_paid_scripts_are_two_versions(
 ) -> None:
     for text in ("Ice flows.", "Ice flows.", "Ice breaks."):
         upstream.respond(*SCRIPTS, charged_response({"script": text}, 4))
-        dispatch_charge(make_held_charge("faceless.scripts").pk)
+        dispatch_charge(make_held_charge("faceless.scripts", hold=4, quote=Decimal(4)).pk)
     assert [text for _, text in kept_texts(job)] == [
         "Ice moves.",
         "Ice flows.",
@@ -116,7 +117,7 @@ def test_a_script_whose_answer_was_lost_is_kept_when_it_is_read_back(
 ) -> None:
     upstream.respond(*SCRIPTS, httpx.ReadTimeout)
     upstream.respond("GET", "/credits/history", history_page())
-    charge = make_held_charge("faceless.scripts")
+    charge = make_held_charge("faceless.scripts", hold=4, quote=Decimal(4))
     dispatch_charge(charge.pk)
     upstream.respond(*GET, make_response({"id": 7, "script": "Ice flows."}))
     for _ in range(2):
@@ -130,7 +131,7 @@ def test_a_script_of_a_charge_that_was_given_up_is_kept_when_it_turns_up(
 ) -> None:
     """Also if a member changes the draft while it is being read."""
     upstream.respond(*SCRIPTS, httpx.ReadTimeout)
-    charge = make_held_charge("faceless.scripts")
+    charge = make_held_charge("faceless.scripts", hold=4, quote=Decimal(4))
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     write_off_charge(charge, charge.member_id, "Given up.")
@@ -153,7 +154,7 @@ def test_a_script_that_stood_there_before_the_charge_is_not_taken_for_a_paid_one
     job: Job, make_held_charge: Held, upstream: ScriptedUpstream
 ) -> None:
     upstream.respond(*SCRIPTS, httpx.ReadTimeout)
-    charge = make_held_charge("faceless.scripts")
+    charge = make_held_charge("faceless.scripts", hold=4, quote=Decimal(4))
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     write_off_charge(charge, charge.member_id, "Given up.")

@@ -63,7 +63,7 @@ def test_a_script_for_it_makes_no_draft(
 ) -> None:
     answer = httpx.ReadTimeout if is_lost else charged_response({"script": "Ice flows."}, 4)
     upstream.respond(*SCRIPTS, answer)
-    charge = make_held_charge("faceless.scripts", hold=4)
+    charge = make_held_charge("faceless.scripts", hold=4, quote=Decimal(4))
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
     assert charge.state == (ChargeState.UNKNOWN if is_lost else ChargeState.CONFIRMED)
