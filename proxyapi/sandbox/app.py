@@ -110,6 +110,8 @@ def _answer_errors(app: FastAPI) -> None:
             return JSONResponse(body, error.status_code)
         if error.status_code == 405:
             return envelope.refusal_body(MethodNotAllowed(_allowed_methods(app, request)), settings)
+        if error.status_code == 404 and settings.dialect == "service-v1":
+            return JSONResponse("Not Found!", 404)
         if error.status_code == 404:
             return envelope.refusal_body(NotFound("This path does not exist."), settings)
         if error.status_code == 400:  # a body that is too deep, or no Unicode

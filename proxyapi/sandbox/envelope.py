@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
+from proxyapi.sandbox.dialect import BARE_STATUSES
 from proxyapi.sandbox.errors import ApiError, InsufficientCredits, ValidationError
 from proxyapi.sandbox.settings import Settings
 
@@ -28,6 +29,8 @@ def success_body(
 
 
 def refusal_body(error: ApiError, settings: Settings) -> JSONResponse:
+    if settings.dialect == "service-v1" and error.status in BARE_STATUSES:
+        return JSONResponse({"message": error.message}, error.status, headers=error.headers)
     described: dict[str, Any] = {"code": error.code, "message": error.message}
     body: dict[str, Any] = {"message": error.message, "status": error.status}
     place = settings.insufficient_credits_place

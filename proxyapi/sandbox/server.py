@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from proxyapi.sandbox import clock
 from proxyapi.sandbox.app import create_app
-from proxyapi.sandbox.dialect import Dialect
+from proxyapi.sandbox.dialect import Dialect, with_dialect_settings
 
 HOST = "127.0.0.1"
 
@@ -64,8 +64,8 @@ def serve(
         public_url=public_url or f"http://{host}:{port}",
     )
     if dialect is not None:
-        world = app.state.world
-        world.store_settings(world.settings.model_copy(update={"dialect": dialect}))
+        world, change = app.state.world, with_dialect_settings({"dialect": dialect})
+        world.store_settings(world.settings.model_copy(update=change))
         world.commit()
     uvicorn.run(
         app,

@@ -211,6 +211,12 @@ AREAS: Mapping[str, Sequence[Assumption]] = {
             sandbox="Every row is whole.",
         ),
         Assumption(
+            "The order of rows of one second.",
+            "Any order, and another one at each reading.",
+            "ledger/test_wrong_pages.py::test_rows_of_one_second_may_come_in_any_order",
+            sandbox="That of their booking; in `service-v1` another one at each reading.",
+        ),
+        Assumption(
             "Which other rows a ledger has, whether rows appear late or change, and whether the "
             "balance moves without a row.",
             "Any of them: no charge is booked twice, and ledger and balance are called a match "

@@ -16,6 +16,7 @@ Places = dict[str, Any]
 
 PAGE = "https://garden.example.org/stories/city-bees"
 SCRIPT = {"topic": "why the sea has tides", "duration": 30}
+SCRIPT |= {"style": "Story", "tone": "Calm", "language": "English"}  # some service wants them
 PROMPT = "a lighthouse in a storm at night"
 CLIP = {"model": "brook", "prompt": PROMPT}
 

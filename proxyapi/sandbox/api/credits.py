@@ -35,16 +35,18 @@ async def list_history(
     page: Annotated[int, Query(ge=1)] = 1,
     source: str | None = None,
 ) -> Response:
-    entries = call.world.ledgers[call.account.id]
+    known, booked = call.world.settings.dialect, call.world.ledgers[call.account.id]
     if source == "api":
-        entries = [entry for entry in entries if entry.source == "api"]
+        booked = [entry for entry in booked if entry.source == "api"]
+    entries = dialect.order_entries(known, booked, call.visit)
     total, first = len(entries), (page - 1) * per_page
     if order == "ASC":
         rows = entries[first : first + per_page]
     else:
         rows = entries[max(0, total - first - per_page) : max(0, total - first)][::-1]
     meta, links = paging.describe_page(call.request, page, per_page, total, len(rows))
-    return success_body([describe_entry(row) for row in rows], meta=meta, links=links)
+    shown = [dialect.show_entry(known, row, describe_entry(row)) for row in rows]
+    return success_body(shown, meta=meta, links=links)
 
 
 def describe_entry(entry: Entry) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from proxyapi.sandbox import media_url, plans
+from proxyapi.sandbox import dialect, media_url, plans
 from proxyapi.sandbox.authorization import ApiCall, parse_row_id
 from proxyapi.sandbox.clock import format_iso
 from proxyapi.sandbox.pictures import PictureStore
@@ -69,7 +69,11 @@ def show_character(call: ApiCall, character: Character) -> dict[str, Any]:
         "slug": character.slug,
         "age": character.age,
         "gender": character.gender,
-        "status": character.status or call.world.settings.character_draft_status,
+        "status": dialect.status_word(
+            call.world.settings.dialect,
+            "character",
+            character.status or call.world.settings.character_draft_status,
+        ),
         "image_url": media_url.build_media_url(call, chosen_image(character)),
         "previews": [
             {"id": it.id, "genre_id": it.genre_id, "url": media_url.build_media_url(call, it.file)}

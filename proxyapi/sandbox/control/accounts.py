@@ -46,6 +46,14 @@ class NewToken(BaseModel):
     token: Annotated[str, Field(pattern=r"^[!-~]{16,512}$")] = ""
 
 
+class Renewal(BaseModel):
+    """`extra`: credits that are bought on top, a purse of their own."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    extra: int = Field(default=0, ge=0)
+
+
 @router.get("/accounts")
 async def list_accounts(world: WorldDep) -> list[JsonAnswer]:
     return [describe_account(world, account) for account in world.accounts]
@@ -104,6 +112,21 @@ async def spend_outside(world: WorldDep, account: AccountDep, spend: OutsideSpen
     billing.book_entry(
         world, account, -spend.credits, spend.label, spend.content_type, kind, source="web"
     )
+    return describe_account(world, account)
+
+
+@router.post("/accounts/{account_id}/renewals")
+async def renew_plan(world: WorldDep, account: AccountDep, renewal: Renewal) -> JsonAnswer:
+    """A month begins: what is left of the last one expires without a ledger row."""
+    account.opening -= account.balance - account.extra
+    account.balance = account.extra
+    kind = world.settings.top_up_type
+    if renewal.extra:
+        account.extra += renewal.extra
+        words = ("Credit pack", "Purchased Credit", kind)
+        billing.book_entry(world, account, renewal.extra, *words, source="billing")
+    words = ("Renewal", "Release of monthly credits", kind)
+    billing.book_entry(world, account, account.monthly_credits, *words, source="billing")
     return describe_account(world, account)
 
 

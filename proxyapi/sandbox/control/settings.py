@@ -8,6 +8,7 @@ from fastapi import APIRouter, HTTPException
 from pydantic import ValidationError
 
 from proxyapi.sandbox.control.dependencies import WorldDep, require_unicode
+from proxyapi.sandbox.dialect import with_dialect_settings
 from proxyapi.sandbox.settings import Settings
 
 router = APIRouter()
@@ -23,6 +24,7 @@ async def show_settings(world: WorldDep) -> Settings:
 async def change_settings(world: WorldDep, change: dict[str, Any]) -> Settings:
     """Only what is sent changes; of `costs`, too, only the features that are sent."""
     require_unicode(change)
+    change = with_dialect_settings(change)
     before = world.settings.model_dump()
     costs = change.get("costs")
     if isinstance(costs, dict):

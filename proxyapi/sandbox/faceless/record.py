@@ -46,7 +46,7 @@ def show_video(call: ApiCall, video: Video) -> dict[str, Any]:
         "title": video.title,
         "topic": video.topic,
         "script": video.script,
-        **video_settings(video),
+        **dialect.show_captions(call.world.settings.dialect, video_settings(video)),
         "assets": [_asset(call, asset, n) for n, asset in enumerate(video.assets, start=1)],
         "video": {
             "status": video.status or call.world.settings.draft_status,

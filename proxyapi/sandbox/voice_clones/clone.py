@@ -9,7 +9,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
-from proxyapi.sandbox import jobs, media_url
+from proxyapi.sandbox import dialect, jobs, media_url
 from proxyapi.sandbox.authorization import ApiCall
 from proxyapi.sandbox.clock import format_iso
 from proxyapi.sandbox.jobs import JobCourse
@@ -52,7 +52,7 @@ def show_clone(call: ApiCall, clone: Clone) -> dict[str, Any]:
         "id": clone.id,
         "name": clone.name,
         "gender": clone.gender,
-        "status": clone.status,
+        "status": dialect.status_word(call.world.settings.dialect, "clone", clone.status),
         "preview_url": media_url.build_media_url(call, clone.file)
         if ready and clone.file
         else None,

@@ -44,6 +44,7 @@ def a_script_costs_the_same_however_it_is_made(sandbox: SandboxClient) -> None:
 
 @CHARGES.row("faceless render, retry, export")
 def a_render_costs_about_its_estimate_and_again_when_it_is_retried(sandbox: SandboxClient) -> None:
+    sandbox.set(failed_render_refunds=False)  # whether it is refunded, is not shown
     number = sandbox.draft(**READY_SETTINGS | {"script": "word " * 1000, "image_engine_id": None})
     path = f"/v2/faceless/{number}"
     about = staging.response_data(sandbox.get(f"{path}/estimate"))

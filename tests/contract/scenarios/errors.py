@@ -61,7 +61,6 @@ def what_is_not_there_or_not_the_callers(sandbox: SandboxClient) -> Answers:
         sandbox.get("/v2/faceless/x"),
         sandbox.get(f"/v2/faceless/{number}", headers=bearer),
         sandbox.get(f"/v2/b-roll/{number}"),
-        sandbox.get("/v2/presets"),
     ]
 
 
