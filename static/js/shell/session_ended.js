@@ -15,9 +15,9 @@
     const { xhr, requestConfig } = event.detail;
     const door = xhr.getResponseHeader("HX-Redirect");
     const isPressed = ["click", "submit"].includes(requestConfig.triggeringEvent?.type);
-    if (!(door ?? xhr.getResponseHeader("HX-Refresh")) || isPressed || !document.querySelector(WORDS)) return;
-    event.preventDefault();
-    if (closed || document.querySelector("[data-said=ended]")) return; // once, however often the parts ask
+    if (!(door ?? xhr.getResponseHeader("HX-Refresh")) || isPressed || !document.querySelector(`${WORDS}, dialog:modal`)) return;
+    event.preventDefault(); // the press of a dialog gets its own answer
+    if (!document.querySelector(WORDS) || closed || document.querySelector("[data-said=ended]")) return; // once, however often the parts ask
     tell(door === null || door.startsWith("/accounts/") ? SAYS : LEFT);
   }
 

@@ -13,6 +13,7 @@ from proxyapi.models import Job
 from tests.browser.behaviours.conftest import OpenPage
 from tests.browser.sandbox_control import wait_until
 from tests.dashboard.studio.conftest import step_url
+from tests.factories import ChargeFactory
 
 DOUBT = "We do not know yet whether it was sent. Press again: it is charged at most once."
 OLD = "This page has expired. Nothing was sent. Reload it."
@@ -98,6 +99,18 @@ def test_a_priced_press_without_an_answer_is_reported_in_its_dialog(
     expect(dialog.get_by_text("You are offline.")).to_be_hidden()
     render.click()
     page.wait_for_url("**/videos/**")
+
+
+def test_a_question_stays_open_when_its_draft_was_sent_in_another_tab(
+    open_step: Callable[[str], Page], ready: Job
+) -> None:
+    page = open_step("review")
+    dialog = open_render_dialog(page)
+    ChargeFactory.create(job=ready)
+    with page.expect_response("**/price/"):
+        page.evaluate(POLL)
+    dialog.get_by_role("button", name="Render").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Nothing was sent twice.")
 
 
 def test_after_a_refused_render_the_focus_is_back_on_its_link(
