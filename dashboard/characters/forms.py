@@ -24,6 +24,11 @@ RIGHTS_MISSING = "Confirm that you may use this photo."
 GENRE_MISSING = "Choose a genre."
 PREVIEW_MISSING = "Choose a picture. If none fits, preview again."
 PICTURE_GONE = "This picture is not there any more. Choose another one."
+MIN_PHOTO_SIDE_PX = 256  # below it no face is recognised
+PHOTO_TOO_SMALL = (
+    "The picture has {width} × {height} pixels. The shorter side needs at least "
+    f"{MIN_PHOTO_SIDE_PX}, better 512."
+)
 GENDERS = (("female", "Female"), ("male", "Male"), ("neutral", "Neutral"))
 
 
@@ -42,9 +47,13 @@ class PhotoForm(PortalForm):
         if (upload.size or 0) > pictures.MAX_PHOTO_BYTES:
             raise forms.ValidationError(pictures.PHOTO_TOO_LARGE)
         try:
-            return read_photo(upload.read())
+            photo = read_photo(upload.read())
         except PhotoRefused as refused:
             raise forms.ValidationError(str(refused)) from None
+        if min(photo.width, photo.height) < MIN_PHOTO_SIDE_PX:
+            size = {"width": photo.width, "height": photo.height}
+            raise forms.ValidationError(PHOTO_TOO_SMALL.format(**size))
+        return photo
 
     @property
     def file_name(self) -> str:

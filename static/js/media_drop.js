@@ -1,5 +1,5 @@
 // The chosen file of a form[data-media-drop]: its name, size and picture are shown before it is sent, a file can be
-// dropped on its field, one that is too large is named at once, and the part that was sent is shown. The picture is drawn
+// dropped on its field, and the part that was sent is shown. The picture is drawn
 // on a canvas, because the page's policy loads no images from memory.
 (() => {
   const MEGABYTE = 1024 ** 2;
@@ -10,10 +10,8 @@
     const file = form.elements.file.files[0];
     const [name, size, canvas] = ["[data-name]", "[data-size]", "[data-preview]"].map((part) => form.querySelector(part));
     if (!file) return;
-    const isTooLarge = file.size > Number(form.dataset.mediaDrop);
     name.textContent = file.name;
-    const amount = file.size < MEGABYTE / 10 ? `${Math.ceil(file.size / 1024)} kB` : `${(file.size / MEGABYTE).toFixed(1)} MB`;
-    size.textContent = `${amount}${isTooLarge ? ". This is too large." : ""}`;
+    size.textContent = file.size < MEGABYTE / 10 ? `${Math.ceil(file.size / 1024)} kB` : `${(file.size / MEGABYTE).toFixed(1)} MB`;
     const picture = await createImageBitmap(file).catch(() => null);
     canvas.hidden = !picture;
     form.querySelector("[data-shown]")?.toggleAttribute("hidden", Boolean(picture));
@@ -34,7 +32,7 @@
       if (name === "dragover" || !event.dataTransfer.files.length) return;
       const form = formOf(event);
       form.elements.file.files = event.dataTransfer.files;
-      show(form);
+      form.elements.file.dispatchEvent(new Event("change", { bubbles: true })); // file_limit.js hears it first
     });
   }
   document.addEventListener("htmx:xhr:progress", (event) => {

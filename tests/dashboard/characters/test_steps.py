@@ -44,8 +44,9 @@ def test_a_photo_starts_a_character_and_who_confirmed_the_right_to_it_is_kept(
         (b"<svg/>", "is not accepted"),
         (jpeg()[:500], "damaged or incomplete"),
         (b"\xff\xd8\xff" + b"\0" * (10 * 1024**2), "larger than 10 MB"),
+        (jpeg(60, 70), "has 60 × 70 pixels"),
     ],
-    ids=["empty", "a program", "svg", "cut off", "too large"],
+    ids=["empty", "a program", "svg", "cut off", "too large", "too small"],
 )
 def test_a_wrong_file_ends_in_a_sentence_and_nothing_is_stored(
     content: bytes, sentence: str, luca: Membership, token: Token, client_of: Browser

@@ -43,6 +43,29 @@ def request(portal: Portal, *chunks: bytes, length: int | None = None) -> int:
     return int(sent[0]["status"])
 
 
+@pytest.mark.parametrize(
+    ("headers", "page", "back"),
+    [
+        ({"referer": "https://portal.example/characters/new/"}, True, "/characters/new/"),
+        ({"referer": "https://portal.example//elsewhere.example/"}, True, "/"),
+        ({"hx-request": "true"}, False, ""),
+    ],
+)
+def test_a_refused_form_gets_a_page_with_a_way_back_and_htmx_a_sentence(
+    headers: dict[str, str], page: bool, back: str
+) -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"headers": [(name.encode(), value.encode()) for name, value in headers.items()]}
+    asyncio.run(request_size.refuse(scope, send))
+    text = sent[1]["body"].decode()
+    assert "What you sent is too large." in text
+    assert ("<main" in text, f'href="{back}"' in text) == (page, page)
+
+
 def test_a_gigabyte_is_refused_unread() -> None:
     portal = Portal()
     assert request(portal, b"x", length=1024**3) == 413
