@@ -173,9 +173,10 @@ AREAS: Mapping[str, Sequence[Assumption]] = {
         ),
         Assumption(
             "How the remaining, total and extra credits relate.",
-            "`remaining` is the balance; the others change nothing.",
-            "ledger/test_reconciliation.py"
-            "::test_pitfall_52_a_profile_with_extra_credits_has_the_balance_that_remains",
+            "Extra credits count once the entries only add up with them; until then a setting "
+            "decides, and a refusal names them.",
+            "ledger/test_extra_credits.py"
+            "::test_a_purse_counts_once_the_entries_only_add_up_with_it",
             ("remaining_includes_extra",),
         ),
         Assumption(
@@ -200,8 +201,9 @@ AREAS: Mapping[str, Sequence[Assumption]] = {
         ),
         Assumption(
             "Whether a failed faceless render or training is refunded.",
-            "No refund is expected, so none is reported as missing.",
-            "charges/test_kinds.py::test_pitfall_44_a_failed_render_is_not_owed_back",
+            "None is expected; one that comes is proposed as the refund of its charge.",
+            "ledger/test_refunds.py"
+            "::test_a_credit_that_gives_back_and_fits_is_proposed_whatever_is_documented",
             ("failed_render_refunds", "failed_training_refunds"),
         ),
         Assumption(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ OPERATION_PRICES = {
     "ai_image_regenerated": {"credits": 2},
 }
 SETTINGS: dict[str, Any] = {
+    "dialect": os.environ.get("REELROOM_DIALECT", "spec"),  # or service-v1
     "films": "plain",
     "rate_limit": 10_000,
     "scraping_pool": 100_000,
