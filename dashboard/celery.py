@@ -103,7 +103,7 @@ app.conf.update(
     redbeat_redis_options={"socket_connect_timeout": 5, "health_check_interval": 10},
     beat_schedule={
         "tick": beat_entry(1.0, "proxyapi.tasks.tick", expires=5) | DUE_AT_ONCE,
-        "slow": beat_entry(2.0, "proxyapi.tasks.answer_slow_ping", expires=10),
+        "slow": beat_entry(2.0, "proxyapi.tasks.answer_slow_ping", expires=5),
         "refresh": beat_entry(60.0, "proxyapi.tasks.refresh_due_accounts"),
         "service-quarters": beat_entry(60.0, "proxyapi.tasks.count_service_quarters"),
         "restored": beat_entry(10.0, "proxyapi.tasks.check_database_restored"),

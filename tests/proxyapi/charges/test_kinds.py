@@ -176,7 +176,7 @@ def test_pitfall_115_samples_go_as_a_form_and_are_gone_when_it_is_settled(
     form = upstream.requests[-1].content.decode()
     assert (charge.state, charge.job and charge.job.remote_id) == (ChargeState.CONFIRMED, "5")
     assert 'name="samples[]"; filename="a.wav"' in form
-    assert 'name="terms"\r\n\r\ntrue' in form
+    assert 'name="terms"\r\n\r\n1' in form
     assert "purchase_addon" not in form
     assert Upload.objects.count() == 0
 
