@@ -102,7 +102,7 @@ class UnknownService:
     def me_response(self, request: httpx.Request) -> httpx.Response:
         """Once a strange purse, then the balance again."""
         shown = self.remaining.pop() if self.remaining else str(self.book.balance)
-        credits = {"remaining": shown, "extra": len(self.book.rows), "total": shown}
+        credits = {"remaining": shown, "extra": 250, "total": shown}
         return make_response({"id": 7, "credits": credits if self.book.rows else None})
 
     def read(self) -> bool:
