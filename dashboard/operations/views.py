@@ -14,6 +14,7 @@ from dashboard.operations.actions import resume_charges, stop_charges
 from dashboard.operations.key_rotation import start_key_rotation
 from dashboard.operations.queries.encryption_keys import find_key_ids
 from dashboard.operations.queries.page import build_operations_page
+from dashboard.operations.queries.processes import load_processes
 from dashboard.operations.queries.rotation_status import load_rotation_status
 from dashboard.shared.access import require_operator, require_visible
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
@@ -29,11 +30,13 @@ ALLOWED_TEXT = "Charges are allowed again."
 
 @require_safe
 def operations(request: TeamRequest) -> HttpResponse:
-    """The page; `?part=body` returns what refreshes itself."""
+    """The page; `?part=body` and `?part=processes` return what refreshes itself."""
     require_visible(request.membership, Permission.OPERATE)
+    part = request.GET.get("part")
+    if part == "processes":
+        return render(request, "operations/_processes.html", {"processes": load_processes()})
     page = build_operations_page(request.membership)
-    part = request.GET.get("part") == "body"
-    template = "operations/_body.html" if part else "operations/page.html"
+    template = "operations/_body.html" if part == "body" else "operations/page.html"
     return render(request, template, {"page": page})
 
 

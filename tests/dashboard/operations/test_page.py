@@ -284,9 +284,9 @@ def test_a_worker_that_is_silent_for_seconds_is_late_on_a_page_that_refreshes_ea
     states = {one.name: one for one in page_of(mira).processes}
     assert states["Workers and beat"][1:3] == ("late", "seen 5 s ago")
     assert states["Slow worker"][1:3] == ("late", "silent for 5 s")
-    html = client_of(mira).get("/operations/").content.decode()
-    assert "every 5s" in html
-    assert "silent for 5 s" in html
+    part = client_of(mira).get("/operations/?part=processes", headers=HTMX).content.decode()
+    assert 'hx-trigger="every 5s"' in part
+    assert "silent for 5 s" in part
 
 
 def test_a_broken_audit_chain_needs_a_person(mira: Membership) -> None:

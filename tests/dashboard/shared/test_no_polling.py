@@ -1,4 +1,4 @@
-"""What is live is pushed: no page asks again by the clock, but where the stream itself is gone."""
+"""What is live is pushed: no page asks again by the clock, but where nobody is left to push."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ WITHOUT_A_STREAM = "offline.js"
 # Who is in a scene is told as long as they are, since nobody tells that they are gone.
 WITH_EVENTS = ("countdown.js", "recorder.js", "scene_presence.js")
 
+# A worker that died announces nothing: this card of the operator's page looks for itself.
+OF_DEAD_PROCESSES = ("_processes.html", "every 5s")
+
 
 def test_no_part_of_a_page_asks_again_by_the_clock() -> None:
     triggers = {
@@ -24,7 +27,7 @@ def test_no_part_of_a_page_asks_again_by_the_clock() -> None:
         for trigger in re.findall(r'hx-trigger="([^"]*)"', path.read_text())
     }
     assert len(triggers) > 10
-    assert [it for it in sorted(triggers) if re.search(r"\bevery\b", it[1])] == []
+    assert [it for it in triggers if re.search(r"\bevery\b", it[1])] == [OF_DEAD_PROCESSES]
 
 
 def test_no_script_that_repeats_itself_asks_anybody() -> None:

@@ -145,9 +145,7 @@ def test_a_render_that_failed_is_quoted_before_the_one_that_plays(make_film, add
     add_settled_charge(job, 24, RENDER, sent_at=ago(400), before={"failure": failure})
     shown = steps(job)
     assert shown["Render"].quote == "“Scene 4 could not be joined.”"
-    assert shown["Render"].note == (
-        "The service documents no refund for renders of this kind. None has come back."
-    )
+    assert shown["Render"].note == "No refund has been seen in the ledger."
     assert shown["Render again"].current
 
 

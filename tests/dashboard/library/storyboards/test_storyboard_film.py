@@ -144,13 +144,12 @@ def test_of_a_hidden_storyboard_nothing_is_opened(make_film, storyboard, priya, 
     assert "Open storyboard" not in page_of(client_of(priya), make_film())
 
 
-def test_a_failed_film_says_that_no_refund_is_documented(make_film, add_settled_charge):
+def test_a_failed_film_says_that_no_refund_was_seen(make_film, add_settled_charge):
     job = make_film("failed", failure_message="Scene 4 could not be joined.")
     add_settled_charge(job, 24, RENDER)
     page = load_video_page(job)
     assert page.status_detail == (
-        "“Scene 4 could not be joined.” 24 cr were charged; the service documents no refund for "
-        "renders of this kind."
+        "“Scene 4 could not be joined.” 24 cr were charged; no refund has been seen in the ledger."
     )
     assert page.card.status_text.endswith("No refund seen.")
 
