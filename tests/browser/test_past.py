@@ -96,7 +96,9 @@ def test_the_studio_knows_the_past_of_each_type(
     page = open_past_page("Mira")
     page.goto("/studio/")
     expect(page.locator(".flow")).to_have_count(6)  # four types, clips and storyboards
-    expect(page.locator(".flow .amount")).to_have_count(6)
+    # Nothing is known of AI clips by the engine that Mira's draft would get.
+    expect(page.locator(".flow .amount")).to_have_count(5)
+    expect(page.locator(".flow", has_text="Not rendered with your engine")).to_have_count(1)
     expect(page.locator(".preset")).to_have_count(2)
     field, reading = page.locator("textarea[name=start]"), page.locator("#id_start_help")
     field.fill("Why glaciers are blue")
@@ -114,7 +116,8 @@ def test_the_studio_knows_the_past_of_each_type(
     album.take(page, "visuals")
     page.locator(".btn--primary:visible", has_text="Render").first.click()
     dialog = page.locator("dialog[open]")
-    expect(dialog).to_contain_text("Each dot is one of your last")
+    # The past of this type was made with other engines, so no dots stand beside the estimate.
+    expect(dialog).to_contain_text("Approximate, according to the service")
     album.take(page, "price")
 
 
@@ -128,7 +131,7 @@ def test_a_film_of_the_past_is_made_and_plays_when_somebody_opens_it(
     assert films(full_portal) == before, "looking at cards makes no film"
     address = str(first.locator("a.video__title").get_attribute("href"))
     # Until it is made: whoever asks for it meanwhile may be told to come again.
-    wait_until(lambda: page.request.get(f"{address}media/").ok, seconds=180)
+    wait_until(lambda: page.request.get(f"{address}media/", timeout=180_000).ok, seconds=180)
     page.goto(address)
     expect_playing(page.locator("video.player__film"))
     assert len(films(full_portal)) == len(before) + 1
