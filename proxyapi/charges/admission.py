@@ -38,7 +38,6 @@ from proxyapi.models.charge import HOLDING_STATES
 from proxyapi.operations import (
     JOB_STARTING_OPERATIONS,
     PART_OPERATIONS,
-    PREVIEW_OPERATION,
     get_operation,
 )
 from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
@@ -280,13 +279,11 @@ def check_none_in_progress(intent: ChargeIntent) -> Job | None:
     check_job_unchanged(job, intent)
     if intent.operation in JOB_STARTING_OPERATIONS:
         check_images_final(job)
-    in_progress = job.charges.open()
+    # What was carried out, and of which only the cost is unknown, delays no other one.
+    in_progress = job.charges.open().filter(applied_at=None)
     if get_operation(intent.operation).changes_part:
-        # What was carried out, and of which only the cost is unknown, delays no other one.
-        is_same = Q(operation=intent.operation, path=intent.path, applied_at=None)
+        is_same = Q(operation=intent.operation, path=intent.path)
         in_progress = in_progress.filter(~Q(operation__in=PART_OPERATIONS) | is_same)
-    else:  # a preview whose pictures are here delays no training
-        in_progress = in_progress.exclude(operation=PREVIEW_OPERATION, applied_at__isnull=False)
     if in_progress.exists():
         raise AlreadyInProgress(JOB_IN_PROGRESS.format(noun=JOB_NOUNS.get(job.kind, "video")))
     return job

@@ -65,10 +65,12 @@ def is_content_placed(storyboard: Storyboard, rows: Sequence[SceneRow], draft: D
 
 def is_estimate_current(draft: Draft, rows: Sequence[SceneRow], orders: ClipOrders) -> bool:
     """False if the storyboard or one of its clips changed after it was asked for: clips that were
-    paid for may cost the render nothing."""
+    paid for may cost the render nothing. What an order cost may be known later and changes nothing.
+    """
     if draft.estimate is None or draft.estimate_as_of is None:
         return False
     changes = [draft.edited_at]
     changes += [row.clip.finished_at for row in rows if row.clip and row.clip.finished_at]
-    changes += [charge.settled_at for charge in orders.charges if charge.settled_at]
+    ends = (charge.applied_at or charge.settled_at for charge in orders.charges)
+    changes += [end for end in ends if end]
     return max(changes) <= draft.estimate_as_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -10,10 +11,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import dispatch_charge, reconcile_charge
+from proxyapi.charges import ChargeIntent, dispatch_charge, reconcile_charge
 from proxyapi.charges.transitions import PRICE_DIFFERS
 from proxyapi.models import Account, Charge, ChargeState, Draft, Job
 from proxyapi.operations import get_operation
+from tests.admission import admit_charge
+from tests.factories import ChargeFactory
 from tests.proxyapi.charges.conftest import video_response
 from tests.proxyapi.charges.test_reconcile import LEDGER, debit
 from tests.proxyapi.scripted_upstream import (
@@ -112,3 +115,11 @@ def test_a_balance_beside_an_answer_far_from_the_known_one_has_the_profile_read(
     is_believed = remaining == balance
     assert account.balance == (balance if is_believed else balance - 4)
     assert (account.refreshed_at is not None) == is_believed
+
+
+def test_what_was_done_and_waits_for_its_cost_delays_no_other_request(job: Job) -> None:
+    now = timezone.now()
+    done = {"operation": "faceless.scripts", "state": ChargeState.UNKNOWN, "applied_at": now}
+    ChargeFactory.create(job=job, sent_at=now, **done)
+    intent = ChargeIntent(job, "faceless.render", uuid.uuid4(), Decimal(60), Decimal(50), {})
+    assert admit_charge(intent).state == ChargeState.HELD
