@@ -56,7 +56,7 @@ def entries(mira: Membership, thea: Membership, priya: Membership) -> None:
         after={"role": "producer"},
     )
     actor = system_actor(mira.team, "manage.py remove_member")
-    record_audit_event(actor, AuditAction.MEMBER_REMOVE, 9, before={"name": "Luca Moretti"})
+    record_audit_event(actor, AuditAction.MEMBER_REMOVE, 0, before={"name": "Luca Moretti"})
     record_audit_event(mira, AuditAction.WEBHOOK_SET, uuid4(), after={"secret": "whsec_abc"})
 
 
