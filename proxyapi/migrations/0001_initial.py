@@ -358,11 +358,12 @@ class Migration(migrations.Migration):
                 ('entries', models.PositiveIntegerField()),
                 ('operation', models.CharField(blank=True, max_length=60)),
                 ('label', models.CharField(blank=True, max_length=200)),
+                ('content_type', models.CharField(blank=True, max_length=100)),
                 ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.account')),
                 ('member', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'indexes': [models.Index(fields=['account', 'day'], name='day_sum_by_day'), models.Index(fields=['account', 'member', 'day', 'operation', 'label', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_sum_of_member')],
+                'indexes': [models.Index(fields=['account', 'day'], name='day_sum_by_day'), models.Index(fields=['account', 'member', 'day', 'operation', 'label', 'content_type', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_sum_of_member')],
             },
         ),
         migrations.CreateModel(
@@ -379,6 +380,24 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(fields=['account', 'day', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_flow_whole')],
+            },
+        ),
+        migrations.CreateModel(
+            name='DailyTotalByContentType',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('day', models.DateField()),
+                ('is_credit', models.BooleanField()),
+                ('is_matched', models.BooleanField()),
+                ('via_api', models.BooleanField(blank=True, null=True)),
+                ('amount', models.DecimalField(decimal_places=4, help_text='Credits, signed.', max_digits=14)),
+                ('entries', models.PositiveIntegerField()),
+                ('operation', models.CharField(blank=True, max_length=60)),
+                ('content_type', models.CharField(blank=True, max_length=100)),
+                ('account', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.account')),
+            ],
+            options={
+                'indexes': [models.Index(fields=['account', 'day', 'operation', 'content_type', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_type_whole'), models.Index(fields=['account', 'content_type', 'day', 'operation', 'is_credit', 'is_matched', 'via_api', 'amount', 'entries'], name='day_type_by_name')],
             },
         ),
         migrations.CreateModel(
@@ -538,7 +557,7 @@ class Migration(migrations.Migration):
                 ('member', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'indexes': [models.Index(fields=['account', '-happened_at', '-position'], name='entry_newest'), models.Index(fields=['account', 'member', '-happened_at', '-position'], name='entry_by_member'), models.Index(fields=['account', 'operation', '-happened_at', '-position'], name='entry_by_feature'), models.Index(fields=['account', 'label', '-happened_at', '-position'], name='entry_by_label'), models.Index(condition=models.Q(('charge__isnull', True)), fields=['account', '-happened_at', '-position', 'amount'], name='entry_outside'), models.Index(condition=models.Q(('amount__gt', 0)), fields=['account', '-happened_at', '-position'], name='entry_credits'), models.Index(condition=models.Q(('via_api', False)), fields=['account', '-happened_at', '-position'], name='entry_not_by_api'), models.Index(condition=models.Q(('via_api__isnull', True)), fields=['account', 'via_api', 'position'], name='entry_view_unknown'), models.Index(condition=models.Q(('cost_difference__isnull', False)), fields=['account', 'cost_difference'], name='entry_cost_difference'), models.Index(condition=models.Q(('trouble__gt', '')), fields=['account', 'trouble'], name='entry_troubled')],
+                'indexes': [models.Index(fields=['account', '-happened_at', '-position'], name='entry_newest'), models.Index(fields=['account', 'member', '-happened_at', '-position'], name='entry_by_member'), models.Index(fields=['account', 'operation', '-happened_at', '-position'], name='entry_by_feature'), models.Index(fields=['account', 'label', '-happened_at', '-position'], name='entry_by_label'), models.Index(fields=['account', 'content_type', '-happened_at', '-position'], name='entry_by_content_type'), models.Index(condition=models.Q(('charge__isnull', True)), fields=['account', '-happened_at', '-position', 'amount'], name='entry_outside'), models.Index(condition=models.Q(('amount__gt', 0)), fields=['account', '-happened_at', '-position'], name='entry_credits'), models.Index(condition=models.Q(('via_api', False)), fields=['account', '-happened_at', '-position'], name='entry_not_by_api'), models.Index(condition=models.Q(('via_api__isnull', True)), fields=['account', 'via_api', 'position'], name='entry_view_unknown'), models.Index(condition=models.Q(('cost_difference__isnull', False)), fields=['account', 'cost_difference'], name='entry_cost_difference'), models.Index(condition=models.Q(('trouble__gt', '')), fields=['account', 'trouble'], name='entry_troubled')],
                 'constraints': [models.UniqueConstraint(fields=('account', 'position'), name='entry_once_per_position'), models.CheckConstraint(condition=models.Q(models.Q(('charge__isnull', True), ('confidence', '')), ('confidence__in', ['certain', 'likely', 'weak']), _connector='OR'), name='entry_matched_has_confidence'), models.UniqueConstraint(condition=models.Q(('amount__lt', 0), ('charge__isnull', False)), fields=('charge',), name='entry_one_debit_a_charge'), models.UniqueConstraint(condition=models.Q(('amount__gt', 0), ('charge__isnull', False)), fields=('charge',), name='entry_one_refund_a_charge')],
             },
         ),

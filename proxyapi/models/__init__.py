@@ -22,6 +22,7 @@ from proxyapi.models.ledger_sums import (
     DailyBreakdown,
     DailyRollup,
     DailyTotal,
+    DailyTotalByContentType,
     DailyTotalByLabel,
     DailyTotalByMember,
     DailyTotalByOperation,

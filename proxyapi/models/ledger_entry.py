@@ -127,6 +127,10 @@ class LedgerEntry(models.Model):
             models.Index(
                 fields=["account", "label", "-happened_at", "-position"], name="entry_by_label"
             ),
+            models.Index(
+                fields=["account", "content_type", "-happened_at", "-position"],
+                name="entry_by_content_type",
+            ),
             # Few of the rows: without these indexes a page of them scans thousands.
             models.Index(
                 fields=["account", "-happened_at", "-position", "amount"],

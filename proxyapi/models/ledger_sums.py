@@ -94,22 +94,40 @@ class DailyTotalByLabel(DailyRollup):
         ]
 
 
+class DailyTotalByContentType(DailyRollup):
+    """A few rows a day, also where the service writes another label into each entry."""
+
+    GROUP_COLUMNS: ClassVar[tuple[str, ...]] = ("operation", "content_type")
+
+    operation = models.CharField(max_length=60, blank=True)
+    content_type = models.CharField(max_length=100, blank=True)
+
+    class Meta:
+        indexes = [
+            covering_index("day_type_whole", "day", "operation", "content_type"),
+            covering_index("day_type_by_name", "content_type", "day", "operation"),
+        ]
+
+
 class DailyBreakdown(DailyRollup):
     """Grouped by every column that pages filter by."""
 
-    GROUP_COLUMNS: ClassVar[tuple[str, ...]] = ("member", "operation", "label")
+    GROUP_COLUMNS: ClassVar[tuple[str, ...]] = ("member", "operation", "label", "content_type")
 
     member = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
     operation = models.CharField(max_length=60, blank=True)
     label = models.CharField(max_length=200, blank=True)
+    content_type = models.CharField(max_length=100, blank=True)
 
     class Meta:
         indexes = [
             models.Index(fields=["account", "day"], name="day_sum_by_day"),
             # The day follows the member: otherwise SQLite uses another index and scans every row.
-            covering_index("day_sum_of_member", "member", "day", "operation", "label"),
+            covering_index(
+                *("day_sum_of_member", "member", "day", "operation", "label", "content_type")
+            ),
         ]
 
 

@@ -29,6 +29,7 @@ from proxyapi.models import (
     DailyBreakdown,
     DailyRollup,
     DailyTotal,
+    DailyTotalByContentType,
     DailyTotalByLabel,
     DailyTotalByMember,
     DailyTotalByOperation,
@@ -46,6 +47,7 @@ DAILY_TABLES: Final[tuple[type[DailyRollup], ...]] = (
     DailyTotal,
     DailyTotalByOperation,
     DailyTotalByMember,
+    DailyTotalByContentType,
     DailyTotalByLabel,
     DailyBreakdown,
 )
@@ -229,7 +231,7 @@ def aggregate_day(account: Account, day: date, zone: ZoneInfo) -> Iterator[Daily
     # Without constants: PostgreSQL cannot group by an expression with a parameter.
     is_matched = ExpressionWrapper(Q(charge__isnull=False), BooleanField())
     split = entries.annotate(sign=Sign("amount"), is_matched=is_matched)
-    names = ("member_id", "operation", "label", "via_api", "is_matched")
+    names = ("member_id", "operation", "label", "content_type", "via_api", "is_matched")
     for group in (
         split.order_by().values(*names, "sign").annotate(sum=CreditSum("amount"), rows=Count("pk"))
     ):

@@ -1,4 +1,4 @@
-"""The operations and labels of the entries of some days, read without scanning the entries.
+"""The operations and content types of the entries of some days, read without scanning the entries.
 
 From each name the index leads to the next one (a loose index scan): as many steps as there are
 names, however many rows have them.
@@ -13,9 +13,11 @@ from uuid import UUID
 
 from django.db import connection
 
-from proxyapi.models import Account, DailyTotalByLabel, DailyTotalByOperation
+from proxyapi.models import Account, DailyTotalByContentType, DailyTotalByOperation
 
-MAX_NAMES_PER_ACCOUNT = 1_000  # bounds the query for an account with a different label on each row
+MAX_NAMES_PER_ACCOUNT = (
+    1_000  # bounds the query for an account with a different content type on each row
+)
 
 LOOSE_INDEX_SCAN_SQL = """
     {name}s(account_id, name, nth) AS (
@@ -34,12 +36,12 @@ NAMES_IN_PERIOD_SQL = """
         SELECT 1 FROM {table}
         WHERE account_id = one.account_id AND {name} = one.name AND day BETWEEN %s AND %s
     )"""
-NAME_TABLES = {"operation": DailyTotalByOperation, "label": DailyTotalByLabel}
+NAME_TABLES = {"operation": DailyTotalByOperation, "content_type": DailyTotalByContentType}
 
 
 class LedgerNames(NamedTuple):
     operations: frozenset[str]
-    labels: frozenset[str]
+    content_types: frozenset[str]
 
 
 def load_ledger_names(accounts: Collection[UUID], first: date, last: date) -> LedgerNames:
@@ -55,7 +57,7 @@ def load_ledger_names(accounts: Collection[UUID], first: date, last: date) -> Le
     names = {
         name: frozenset(value for column, value in rows if column == name) for name in NAME_TABLES
     }
-    return LedgerNames(names["operation"], names["label"])
+    return LedgerNames(names["operation"], names["content_type"])
 
 
 def build_names_sql(accounts: int) -> str:

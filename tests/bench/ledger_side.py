@@ -91,7 +91,7 @@ def page_addresses(team: Any) -> dict[str, str]:
         "one member": f"/ledger/?period=all&member={entry.member_id}",
         "one video": f"/ledger/?period=all&job={entry.job_id}",
         "one feature": f"/ledger/?period=all&feature={entry.operation}",
-        "a rare label": "/ledger/?period=all&label=Voice+clone+slot",
+        "a rare content type": "/ledger/?period=all&content_type=voice-clone",
         "a search": "/ledger/?q=glaciers",
         "a search in vain": "/ledger/?q=zebra",
         "credits in": "/ledger/?period=all&direction=in",

@@ -107,10 +107,10 @@ def attribution_reason(entry: LedgerEntry) -> str:
 
 def iter_upstream_facts(entry: LedgerEntry) -> Iterator[EntryFact]:
     yield EntryFact("credit_spend", entry.credit_spend, mono=True)
-    yield EntryFact(
-        "label", entry.label or "empty", LedgerFilters(label=entry.label, period="all").url()
-    )
-    yield EntryFact("content_type", entry.content_type or "empty")
+    label_url = LedgerFilters(search=entry.label, period="all").url() if entry.label else ""
+    yield EntryFact("label", entry.label or "empty", label_url)
+    types_url = LedgerFilters(content_type=entry.content_type, period="all").url()
+    yield EntryFact("content_type", entry.content_type or "empty", types_url)
     yield EntryFact("transaction_type", entry.transaction_type or "empty")
     yield EntryFact("created_at", entry.booked_at or "empty", mono=True)
     yield EntryFact("Position in the ledger", f"{entry.number:,}")

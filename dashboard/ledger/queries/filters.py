@@ -20,7 +20,16 @@ SOURCE_OPTIONS = {"": "any", "api": "the API", "web": "not the API"}
 MATCH_OPTIONS = {"": "any", "yes": "one of ours", "no": "none of ours"}
 STACK_OPTIONS = {"": "By member", "feature": "By feature"}
 # The account is not one of these: it selects all of its rows.
-NARROWING_FIELDS = ("search", "member", "job", "feature", "label", "direction", "source", "match")
+NARROWING_FIELDS = (
+    "search",
+    "member",
+    "job",
+    "feature",
+    "content_type",
+    "direction",
+    "source",
+    "match",
+)
 
 
 class LedgerCursor(NamedTuple):
@@ -46,7 +55,7 @@ class LedgerFilters(query_params.PageFilters):
     member: int | None = None
     job: UUID | None = None
     feature: str = ""
-    label: str = ""
+    content_type: str = ""
     direction: str = ""
     source: str = ""
     match: str = ""
@@ -91,7 +100,7 @@ def parse_ledger_filters(query: Mapping[str, str]) -> LedgerFilters:
         member=query_params.parse_small_int(query.get("member", "")),
         job=query_params.parse_uuid(query.get("job", "")),
         feature=query_params.clean_text_param(query, "feature")[:60],
-        label=query_params.clean_text_param(query, "label")[:200],
+        content_type=query_params.clean_text_param(query, "content_type")[:100],
         direction=query_params.allowed_or_empty(query.get("direction", ""), DIRECTION_OPTIONS),
         source=query_params.allowed_or_empty(query.get("source", ""), SOURCE_OPTIONS),
         match=query_params.allowed_or_empty(query.get("match", ""), MATCH_OPTIONS),

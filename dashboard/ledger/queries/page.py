@@ -36,7 +36,7 @@ from dashboard.shared.filter_chips import (
 from dashboard.shared.people import TeamPerson, load_team_people
 from proxyapi.models import Account, LedgerMirror
 
-MAX_LABEL_OPTIONS = 200  # options of a select
+MAX_CONTENT_TYPE_OPTIONS = 200  # options of a select
 RECOUNTING_TEXT = (
     "We are recalculating daily totals for {}. Some totals still use the previous time zone. "
     "This finishes automatically."
@@ -201,7 +201,7 @@ def iter_period_chips(scope: LedgerScope) -> Iterator[FilterChip]:
 
 
 def build_ledger_chips(scope: LedgerScope, people: Sequence[TeamPerson]) -> Iterator[FilterChip]:
-    """One query: the features and labels of these days, whatever the other filters are."""
+    """One query: the features and content types of these days, whatever the other filters are."""
     filters = scope.filters
     yield from iter_period_chips(scope)
     members = {str(person.id): person.name for person in people}
@@ -214,9 +214,12 @@ def build_ledger_chips(scope: LedgerScope, people: Sequence[TeamPerson]) -> Iter
         {"": "any", **include_chosen_option(filters.feature, features)},
         filters,
     )
-    labels = {label: label for label in sorted(names.labels)[:MAX_LABEL_OPTIONS]}
+    types = {name: name for name in sorted(names.content_types)[:MAX_CONTENT_TYPE_OPTIONS]}
     yield build_filter_chip(
-        "label", "Label", {"": "any", **include_chosen_option(filters.label, labels)}, filters
+        "content_type",
+        "Content type",
+        {"": "any", **include_chosen_option(filters.content_type, types)},
+        filters,
     )
     yield build_filter_chip("direction", "Credits", DIRECTION_OPTIONS, filters)
     yield build_filter_chip("source", "Via", SOURCE_OPTIONS, filters)

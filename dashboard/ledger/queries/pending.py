@@ -73,10 +73,10 @@ def has_newest_rows(scope: LedgerScope) -> bool:
 
 
 def can_include_charges(filters: LedgerFilters) -> bool:
-    """False for a label or a search: a charge has no label of the service, and a search covers the
-    ledger only."""
+    """False for a content type or a search: a charge has no content type of the service, and a
+    search covers the ledger only."""
     excludes_ours = filters.direction == "in" or filters.match == "no" or filters.source == "web"
-    return not (excludes_ours or filters.label or filters.search)
+    return not (excludes_ours or filters.content_type or filters.search)
 
 
 def pending_charges_query(scope: LedgerScope) -> QuerySet[Charge]:

@@ -162,7 +162,7 @@ def build_column_filters(filters: LedgerFilters) -> dict[str, Any]:
     columns = {
         "member": filters.member,
         "operation": filters.feature,
-        "label": filters.label,
+        "content_type": filters.content_type,
         "via_api": {"api": True, "web": False}.get(filters.source),
     }
     return {name: value for name, value in columns.items() if value not in (None, "")}

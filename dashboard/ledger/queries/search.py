@@ -30,6 +30,7 @@ from proxyapi.models import Job
 from proxyapi.rollups.ledger_names import LedgerNames, load_ledger_names
 
 MAX_FOUND_PEOPLE, MAX_FOUND_VIDEOS = 20, 100  # matches of one text
+MAX_FOUND_LABELS = 500  # each is a parameter of the queries that follow
 MAX_TITLES_SEARCHED = 10_000  # newest videos of a long ledger
 LONG_LEDGER_ROWS = 100_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -41,15 +42,15 @@ FOUND_ROW_COLUMNS = (
 
 
 def apply_ledger_search(scope: LedgerScope, people: Sequence[TeamPerson]) -> LedgerScope:
-    """The scope with its search result. Two queries, none without a search text."""
+    """The scope with its search result. Three queries, none without a search text."""
     if not scope.filters.search:
         return scope
     text = scope.filters.search.casefold()
-    names = load_period_names(scope)
+    names, labels = load_period_names(scope), find_labels(scope)
     members = [person.id for person in people if text in person.name.casefold()]
     result = LedgerSearchResult(
         names=names,
-        labels=frozenset(name for name in names.labels if text in name.casefold()),
+        labels=frozenset(labels[:MAX_FOUND_LABELS]),
         operations=frozenset(
             name for name in names.operations if text in feature_label(name).casefold()
         ),
@@ -58,6 +59,7 @@ def apply_ledger_search(scope: LedgerScope, people: Sequence[TeamPerson]) -> Led
     rows, has_more_videos = find_rows_by_title(scope, result)
     truncated = [f"the newest {MAX_FOUND_VIDEOS} videos"] if has_more_videos else []
     truncated += [f"the first {MAX_FOUND_PEOPLE} people"] if len(members) > MAX_FOUND_PEOPLE else []
+    truncated += [f"the first {MAX_FOUND_LABELS} labels"] if len(labels) > MAX_FOUND_LABELS else []
     return replace(
         scope, found=replace(result, rows=rows, gaps=tuple(iter_search_gaps(scope, truncated)))
     )
@@ -82,8 +84,16 @@ def is_long_ledger(scope: LedgerScope) -> bool:
     return sum(account.ledger.high for account in accounts_read) > LONG_LEDGER_ROWS
 
 
+def find_labels(scope: LedgerScope) -> list[str]:
+    """Labels of the period that contain the text, one more than are listed. A service that writes
+    titles has as many labels as entries, so the database compares them."""
+    sums = scope.sums("label").filter(label__icontains=scope.filters.search)
+    labels = sums.order_by("label").values_list("label", flat=True).distinct()
+    return list(labels[: MAX_FOUND_LABELS + 1])
+
+
 def load_period_names(scope: LedgerScope) -> LedgerNames:
-    """Features and labels of the period; one query."""
+    """Features and content types of the period; one query."""
     return load_ledger_names(scope.ids, scope.period.first, scope.period.last)
 
 

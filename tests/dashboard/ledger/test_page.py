@@ -134,7 +134,7 @@ def test_without_entries_there_is_nothing_to_count_again(account, thea):
 def mixed_entries(add_entry, token, luca) -> None:
     add_entry("-96")
     add_entry("-14", operation="faceless.export", label="Faceless video export")
-    add_entry("-42", by=None, label="Text to video", via_api=False)
+    add_entry("-42", by=None, label="Text to video", content_type="text-to-video", via_api=False)
     add_entry(
         "+96", label="Refund", charge=None, confidence="", job=None, member=None, operation=""
     )
@@ -151,7 +151,8 @@ def mixed_entries(add_entry, token, luca) -> None:
         ({"period": "2026-11-20"}, [-96, -42, -14, -4, 96]),
         ({"period": "2026-10-01..2026-10-12"}, [-7]),
         ({"feature": "faceless.export"}, [-14]),
-        ({"label": "Text to video"}, [-42]),
+        ({"content_type": "text-to-video"}, [-42]),
+        ({"content_type": "text-to-video", "feature": "faceless.render"}, []),
         ({"direction": "in"}, [96]),
         ({"direction": "out"}, [-96, -42, -14, -4]),
         ({"source": "web"}, [-42]),
@@ -180,6 +181,17 @@ def test_a_member_and_a_job_are_filters_too(thea, luca, priya):
     chosen = page(thea, job=job).job
     assert chosen is not None
     assert chosen.current_label == "How to read a glacier"
+
+
+def test_the_menu_offers_content_types_where_each_label_is_a_title(add_entry, client_of, thea):
+    for number in range(3):
+        add_entry(label=f"Night at harbour {number}", content_type="Faceless video generated")
+    browser = client_of(thea)
+    html = browser.get("/ledger/").content.decode()
+    assert html.count('<option value="Faceless video generated"') == 2  # chip and sheet
+    assert '<option value="Night at harbour' not in html
+    html = browser.get("/ledger/", {"content_type": "Faceless video generated"}).content.decode()
+    assert '<option value="Faceless video generated" selected' in html
 
 
 @pytest.mark.usefixtures("mixed_entries")
@@ -293,7 +305,7 @@ def test_a_choice_of_filters_refreshes_the_body_and_the_address(client_of, thea)
     assert 'id="ledger-chips" hx-swap-oob="true"' in html
 
 
-@pytest.mark.parametrize("name", ["q", "label", "feature"])
+@pytest.mark.parametrize("name", ["q", "content_type", "feature"])
 def test_a_nul_in_the_address_asks_for_what_the_rest_says(
     name: str, add_entry, client_of, thea
 ) -> None:

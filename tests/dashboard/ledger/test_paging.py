@@ -16,7 +16,7 @@ from dashboard.ledger.queries.filters import parse_ledger_filters
 from dashboard.ledger.queries.page import LedgerPage, build_ledger_page
 from dashboard.ledger.queries.rows import LEDGER_PAGE_SIZE
 from dashboard.models import Membership
-from proxyapi.models import Account, DailyBreakdown, DailyTotalByLabel, LedgerEntry
+from proxyapi.models import Account, DailyBreakdown, DailyTotalByContentType, LedgerEntry
 from tests.dashboard.ledger.conftest import sum_up
 from tests.factories import EntryFactory
 
@@ -54,7 +54,7 @@ def some_filters(ada: Membership, chance: random.Random) -> dict[str, str]:
         "member": [str(entry.member_id)],
         "job": [str(entry.job_id)],
         "feature": [entry.operation],
-        "label": [entry.label],
+        "content_type": [entry.content_type],
         "direction": ["in", "out"],
         "source": ["api", "web"],
         "match": ["yes", "no"],
@@ -127,7 +127,7 @@ def test_the_seeded_archive_agrees_with_itself(ada):
         assert [row.happened_at for row in rows] == sorted(row.happened_at for row in rows)
         assert account.balance == 250_000 + sum(row.amount for row in rows)
         assert account.ledger.high == len(rows)
-    for sums in (DailyBreakdown, DailyTotalByLabel):
+    for sums in (DailyBreakdown, DailyTotalByContentType):
         assert sum(row.entries for row in sums.objects.all()) == 240
 
 

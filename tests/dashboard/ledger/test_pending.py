@@ -105,7 +105,7 @@ def test_alone_it_is_a_page_too(charge, thea, client_of):
         ({"direction": "out"}, True),
         ({"direction": "in"}, False),
         ({"source": "web"}, False),
-        ({"label": "Faceless video"}, False),
+        ({"content_type": "faceless"}, False),
         ({"q": "night"}, False),
         ({"sort": "oldest"}, False),
         ({"period": "2026-11"}, True),

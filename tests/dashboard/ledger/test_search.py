@@ -12,10 +12,11 @@ from dashboard.ledger.queries import search
 from dashboard.ledger.queries.filters import parse_ledger_filters
 from dashboard.ledger.queries.page import LedgerPage, build_ledger_page
 from proxyapi.models import Job, LedgerMirror
-from tests.dashboard.ledger.conftest import days_ago
+from tests.dashboard.ledger.conftest import days_ago, sum_up
 from tests.dashboard.ledger.test_csv_export import export_rows
+from tests.factories import EntryFactory
 
-MOST_QUERIES = 12
+MOST_QUERIES = 13
 
 
 def page(reader, **query) -> LedgerPage:
@@ -123,6 +124,21 @@ def test_too_many_videos_of_a_name_are_said(add_entry, thea, monkeypatch):
     assert banner.title == "Only the newest 2 videos of this name are listed."
 
 
+def test_labels_are_found_however_many_there_are(add_entry, account, thea, monkeypatch):
+    """A service may write a title into each entry: a list of names ends before the last."""
+    for number in range(1_002):
+        title = f"Film {number:04}"
+        EntryFactory.create(account=account, label=title, happened_at=days_ago(hours=1))
+    sum_up(account)
+    assert len(amounts(page(thea, q="film 1001"))) == 1
+    monkeypatch.setattr(search, "MAX_FOUND_LABELS", 3)
+    shown = page(thea, q="film 010")
+    assert shown.entries.rows == 3
+    assert [banner.title for banner in shown.totals.banners] == [
+        "Only the first 3 labels of this name are listed."
+    ]
+
+
 def test_of_a_long_ledger_only_the_newest_titles_are_searched(add_entry, thea, monkeypatch):
     """Days that end earlier bring older ones within reach."""
     monkeypatch.setattr(search, "MAX_TITLES_SEARCHED", 2)
@@ -153,7 +169,7 @@ def test_a_stranger_finds_nothing_of_ours(add_entry, otto):
 
 @pytest.mark.usefixtures("mixed_entries")
 @pytest.mark.parametrize("text", ["glacier", "r", "zzz", "<b>x</b>"])
-def test_a_search_asks_the_database_twelve_times_at_most(text, client_of, thea):
+def test_a_search_asks_the_database_thirteen_times_at_most(text, client_of, thea):
     browser = client_of(thea)
     with CaptureQueriesContext(connection) as asked:
         html = browser.get("/ledger/", {"q": text}).content.decode()

@@ -14,6 +14,7 @@ from proxyapi.models import (
     DailyBreakdown,
     DailyRollup,
     DailyTotal,
+    DailyTotalByContentType,
     DailyTotalByLabel,
     DailyTotalByMember,
     DailyTotalByOperation,
@@ -42,7 +43,7 @@ def account(db: None) -> Account:
 
 def entry(account: Account, spend: str, at: datetime = NOON, **fields) -> LedgerEntry:
     position = LedgerEntry.objects.filter(account=account).count()
-    fields = {"label": "faceless", **fields}
+    fields = {"label": "faceless", "content_type": "faceless", **fields}
     return LedgerEntry.objects.create(
         account=account, position=position, credit_spend=spend, amount=Decimal(spend),
         happened_at=at, booked_at=at.isoformat(), **fields,
@@ -71,7 +72,7 @@ def test_a_day_is_split_by_whose_which_and_whence(account):
     entry(account, "-96", operation="faceless.render", via_api=True, **own)
     entry(account, "-96", via_api=False)
     entry(account, "-14", via_api=True)
-    entry(account, "2000", label="top-up")
+    entry(account, "2000", content_type="top-up")
     rows = recounted(account)
     assert {(row.amount, row.is_matched, row.via_api, row.is_credit) for row in rows} == {
         (Decimal(-96), True, True, False),
@@ -103,9 +104,9 @@ def mixed(account) -> Account:
         operation = ("faceless.render", "faceless.export")[number % 2]
         entry(account, f"-{10 + number}.5", operation=operation, via_api=True, **own)
         if number == 2:
-            entry(account, "12.5", label="refund", operation=operation, via_api=True, **own)
-    entry(account, "-7", label="elsewhere", via_api=False, at=NOON + timedelta(days=1))
-    entry(account, "2000", label="top-up")
+            entry(account, "12.5", content_type="refund", operation=operation, via_api=True, **own)
+    entry(account, "-7", content_type="elsewhere", via_api=False, at=NOON + timedelta(days=1))
+    entry(account, "2000", content_type="top-up")
     return account
 
 
@@ -133,6 +134,8 @@ def test_every_table_adds_the_same_entries_up(mixed, table):
         (("via_api", "day", "is_matched"), DailyTotal),
         (("operation",), DailyTotalByOperation),
         (("member",), DailyTotalByMember),
+        (("content_type", "operation"), DailyTotalByContentType),
+        (("content_type", "label"), DailyBreakdown),
         (("label",), DailyTotalByLabel),
         (("label", "operation"), DailyTotalByLabel),
         (("member", "operation"), DailyBreakdown),
@@ -146,16 +149,16 @@ def test_names_are_those_of_the_days_and_accounts_asked_for(mixed):
     """As many steps along the index as there are names; what other days have is not among them."""
     recounted(mixed, DAY, DAY + timedelta(days=1))
     other = AccountFactory.create()
-    entry(other, "-1", label="of others")
+    entry(other, "-1", content_type="of others")
     recounted(other)
     found = load_ledger_names([mixed.pk], DAY, DAY)
     assert found.operations == {"faceless.render", "faceless.export"}
-    assert found.labels == {"faceless", "refund", "top-up"}
-    assert load_ledger_names([mixed.pk], DAY, DAY + timedelta(days=1)).labels == found.labels | {
-        "elsewhere"
-    }
-    assert load_ledger_names([mixed.pk, other.pk], DAY, DAY).labels == found.labels | {"of others"}
-    assert load_ledger_names([], DAY, DAY).labels == frozenset()
+    assert found.content_types == {"faceless", "refund", "top-up"}
+    both_days = load_ledger_names([mixed.pk], DAY, DAY + timedelta(days=1))
+    assert both_days.content_types == found.content_types | {"elsewhere"}
+    of_both = load_ledger_names([mixed.pk, other.pk], DAY, DAY)
+    assert of_both.content_types == found.content_types | {"of others"}
+    assert load_ledger_names([], DAY, DAY).content_types == frozenset()
 
 
 def test_counting_again_replaces_and_leaves_other_days(account):
