@@ -14,8 +14,9 @@ import random
 import re
 import tempfile
 import threading
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,22 @@ _ACCENTS = {
     "pt": ("pt-br", "pt"),
     "zh": ("cmn",),
     "nb": ("nb",),
+}
+
+# Languages by the script of their letters, as Unicode names it; the first one reads it to others.
+_LANGUAGES_OF_SCRIPT = {
+    "ARABIC": ("ar", "fa", "ur", "ps", "sd", "ug"),
+    "BENGALI": ("bn", "as"),
+    "CJK": ("cmn", "zh", "yue", "ja"),
+    "CYRILLIC": ("ru", "uk", "bg", "sr", "mk", "be", "kk", "ky", "mn", "tt"),
+    "DEVANAGARI": ("hi", "mr", "ne", "kok"),
+    "GREEK": ("el", "grc"),
+    "HANGUL": ("ko",),
+    "HEBREW": ("he", "yi"),
+    "HIRAGANA": ("ja",),
+    "KATAKANA": ("ja",),
+    "TAMIL": ("ta",),
+    "THAI": ("th",),
 }
 
 
@@ -121,9 +138,25 @@ def voice(language: str, gender: str, seed: int) -> Voice:
 
 def speak(sentences: Sequence[str], speaker: Voice) -> list[Utterance]:
     """Speak every sentence; one without anything to say gives an empty utterance."""
+    spoken = []
     with _lock, _library() as library:
-        _settle(library, speaker)
-        return [_utter(library, sentence) for sentence in sentences]
+        for sentence in sentences:
+            _settle(library, _reader_of(sentence, speaker))
+            spoken.append(_utter(library, sentence))
+    return spoken
+
+
+def _reader_of(sentence: str, speaker: Voice) -> Voice:
+    """The speaker, in a language that has the sentence's letters: a voice of another language would
+    spell each of them by its name."""
+    variant = speaker.names[0].partition("+")[2]
+    language = speaker.names[0].partition("+")[0].partition("-")[0]
+    for character in sentence:
+        script = unicodedata.name(character, "").partition(" ")[0]
+        languages = _LANGUAGES_OF_SCRIPT.get(script, (language,))
+        if language not in languages:
+            return replace(speaker, names=(f"{languages[0]}+{variant}", *speaker.names))
+    return speaker
 
 
 @contextlib.contextmanager

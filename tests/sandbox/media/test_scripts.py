@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from proxyapi.models.duration_class import WORDS_PER_SECOND, count_words
 from proxyapi.sandbox.media import films
 from proxyapi.sandbox.media.speech import speak, voice
-from proxyapi.sandbox.media.storyline import build_storyline
+from proxyapi.sandbox.media.storyline import LEAD_S, TAIL_S, build_storyline
 from tests.sandbox.media.films_on_disk import SMALL, film, pictures
 
 SCRIPTS = {
@@ -30,6 +31,13 @@ def test_any_script_becomes_a_film(script: str, tmp_path: Path) -> None:
     path = tmp_path / "film.mp4"
     assert films.make_film(film(script), path, height=SMALL) > 0.5
     assert pictures(path)[-1].std() > 5
+
+
+@pytest.mark.parametrize("name", ["Cyrillic", "Chinese", "right to left"])
+def test_a_voice_of_another_language_reads_words_and_spells_no_letters(name: str) -> None:
+    words = count_words(SCRIPTS[name])
+    seconds = build_storyline(film(SCRIPTS[name], language="en"), 30).seconds
+    assert seconds < 2 * words / WORDS_PER_SECOND + LEAD_S + TAIL_S
 
 
 def test_an_empty_script_shows_its_title() -> None:
