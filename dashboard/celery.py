@@ -1,9 +1,9 @@
 """The Celery app: a message only says that a row is due; the database row is the job (rule 7).
 
-Three queues, two workers (docs/decisions/0013-slow-work-has-its-own-queue.md). `work` is the
-default and holds short tasks and tasks that a person waits for. `slow` holds tasks that wait long
-for the service or for a rate limit, `post` those that call third-party servers. One process with
-many threads serves both, because such tasks mostly wait.
+Four queues, three workers (docs/decisions/0013-slow-work-has-its-own-queue.md). `work` is the
+default and holds short tasks and tasks that a person waits for. `charges` sends what charges;
+`slow` holds other tasks that wait long for the service or for a rate limit, `post` those that call
+third-party servers. Processes with many threads serve these, because such tasks mostly wait.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dashboard.startup_checks import run_startup_checks
 # Tasks may run twice or be lost: they take ids, and a tick finds whatever was not enqueued.
 VISIBILITY_TIMEOUT_S = 600
 TLS_OPTIONS = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
-SLOW_QUEUE, POST_QUEUE = {"queue": "slow"}, {"queue": "post"}
+CHARGES_QUEUE, SLOW_QUEUE, POST_QUEUE = {"queue": "charges"}, {"queue": "slow"}, {"queue": "post"}
 # Of an entry that runs as soon as beat starts, not an interval later. Readiness waits for the tick.
 DUE_AT_ONCE = {"last_run_at": datetime(2026, 1, 1, tzinfo=UTC)}
 
@@ -49,7 +49,7 @@ app.conf.update(
     accept_content=["json"],
     task_default_queue="work",
     task_routes={
-        "proxyapi.tasks.dispatch_slow_charge_task": SLOW_QUEUE,
+        "proxyapi.tasks.dispatch_charge_task": CHARGES_QUEUE,
         "proxyapi.tasks.read_page_task": SLOW_QUEUE,
         "proxyapi.tasks.refresh_account_task": SLOW_QUEUE,
         "proxyapi.tasks.refresh_ideas_task": SLOW_QUEUE,

@@ -23,7 +23,7 @@ from dashboard.models import Delivery, Invitation, KeyRotation, Team
 from dashboard.operations.key_rotation import expired_lease, rotate_next_batch
 from dashboard.studio.presets.actions.comparison import compare_due_presets
 from dashboard.tokens.actions import record_undecryptable_tokens
-from proxyapi.tasks import dispatch_charge_task, dispatch_slow_charge_task, reconcile_charge_task
+from proxyapi.tasks import dispatch_charge_task, reconcile_charge_task
 
 
 @shared_task(expires=30)
@@ -168,7 +168,6 @@ def send_due_invitations() -> None:
 
 
 @task_postrun.connect(sender=dispatch_charge_task)
-@task_postrun.connect(sender=dispatch_slow_charge_task)
 @task_postrun.connect(sender=reconcile_charge_task)
 def evaluate_alerts_after_charge(*, args: tuple[str, ...], **_: Any) -> None:
     """Evaluate the alerts of the charge's team after it was sent or settled."""

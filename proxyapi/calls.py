@@ -183,9 +183,11 @@ def send_request(
 
 
 def release_connection(name: str) -> None:
-    """Let a call that may take minutes keep no database connection, so that many can wait at once
-    without using up the pool."""
-    if get_operation(name).timeout > SLOW_CALL_S and not connection.in_atomic_block:
+    """Let a call that charges or may take minutes keep no database connection, so that many can
+    wait at once without using up the pool."""
+    operation = get_operation(name)
+    is_long = operation.charging or operation.timeout > SLOW_CALL_S
+    if is_long and not connection.in_atomic_block:
         connection.close()
 
 

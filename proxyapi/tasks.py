@@ -16,7 +16,6 @@ from kombu.exceptions import OperationalError
 
 from proxyapi import (
     call_retention,
-    calls,
     charge_log,
     cloned_voices,
     failpoints,
@@ -35,14 +34,12 @@ from proxyapi.kinds.page_reading import read_page
 from proxyapi.models import (
     Account,
     CharacterGenres,
-    Charge,
     ChargeState,
     IdeaRefresh,
     Job,
     TopUpChange,
     VoiceSlots,
 )
-from proxyapi.operations import get_operation
 from proxyapi.polling import due_work
 from proxyapi.polling.job_quarantine import quarantine_failing_job
 from proxyapi.polling.part_reads import read_job_parts
@@ -64,7 +61,7 @@ def enqueue_task_after_commit(task: Task[[str], None], id: UUID) -> None:
 
 
 def _enqueue(task: Task[[str], None], id: str) -> None:
-    if task in (dispatch_charge_task, dispatch_slow_charge_task):
+    if task is dispatch_charge_task:
         failpoints.hit_failpoint("enqueue")
     try:
         if redis_client.is_redis_up():  # the queue itself has a timeout of 5 s
@@ -86,7 +83,7 @@ def tick() -> None:
     enqueue_due_reads()
     for charge_id, state in due_work.lease_due_charges():
         held = state == ChargeState.HELD
-        task = choose_send_task(Charge.objects.get(pk=charge_id)) if held else reconcile_charge_task
+        task = dispatch_charge_task if held else reconcile_charge_task
         task.delay(str(charge_id))
 
 
@@ -111,22 +108,11 @@ def answer_slow_ping() -> None:
     connect_redis().delete(SLOW_PING_KEY)
 
 
-def choose_send_task(charge: Charge) -> Task[[str], None]:
-    """The task that sends the charge: a call that may take minutes must not delay the others."""
-    is_long = get_operation(charge.operation).timeout > calls.SLOW_CALL_S
-    return dispatch_slow_charge_task if is_long else dispatch_charge_task
-
-
 @shared_task
 def dispatch_charge_task(charge_id: str) -> None:
     failpoints.hit_failpoint("dequeue")
     dispatch_charge(UUID(charge_id))
     failpoints.hit_failpoint("recorded")
-
-
-@shared_task
-def dispatch_slow_charge_task(charge_id: str) -> None:
-    dispatch_charge_task(charge_id)
 
 
 @shared_task

@@ -111,7 +111,7 @@ def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
             "job": str(intent.job.pk if intent.job else ""),
         }
         record_audit_event(by, AuditAction.CHARGE_CREATE, charge.pk, after=after)
-        tasks.enqueue_task_after_commit(tasks.choose_send_task(charge), charge.pk)
+        tasks.enqueue_task_after_commit(tasks.dispatch_charge_task, charge.pk)
         enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
     return charge
 

@@ -24,30 +24,25 @@ PYTHON_MODULE = (sys.executable, "-m")
 PREPARE_COMMAND = (sys.executable, "manage.py", "prepare")
 CELERY_COMMAND = (*PYTHON_MODULE, "celery", "--quiet", "-A", "dashboard")
 WORKER_COMMAND = (
-    *CELERY_COMMAND,
-    "worker",
-    "--queues",
-    "work",
-    "--concurrency",
-    "3",
-    "--loglevel",
-    "WARNING",
+    *(*CELERY_COMMAND, "worker", "--loglevel", "WARNING"),
+    *("--queues", "work", "--concurrency", "3"),
+)
+# A service that does not answer must delay no other charge: one thread for each that waits.
+CHARGES_WORKER_COMMAND = (
+    *(*CELERY_COMMAND, "worker", "--loglevel", "WARNING", "--hostname", "charges@%h"),
+    *("--queues", "charges", "--pool", "threads", "--concurrency", "64"),
 )
 SLOW_WORKER_COMMAND = (
-    *(
-        *CELERY_COMMAND,
-        "worker",
-        "--queues",
-        "post,slow",
-        "--pool",
-        "threads",
-        "--concurrency",
-        "64",
-    ),
-    *("--hostname", "slow@%h", "--loglevel", "WARNING"),
+    *(*CELERY_COMMAND, "worker", "--loglevel", "WARNING", "--hostname", "slow@%h"),
+    *("--queues", "post,slow", "--pool", "threads", "--concurrency", "32"),
 )
-# One connection per thread: the task's, or, while a slow call waits, that of its heartbeat.
-SLOW_WORKER_ENV = {"DATABASE_POOL_SIZE": "64"}
+# By name: the command, and the environment. Threads have a connection each: the task's, or, while
+# its charge is sent, that of the heartbeat.
+WORKERS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+    "worker": (WORKER_COMMAND, {}),
+    "charges": (CHARGES_WORKER_COMMAND, {"DATABASE_POOL_SIZE": "64"}),
+    "slow": (SLOW_WORKER_COMMAND, {"DATABASE_POOL_SIZE": "32"}),
+}
 BEAT_COMMAND = (*CELERY_COMMAND, "beat", "--loglevel", "WARNING")
 # Without --no-proxy-headers uvicorn believes X-Forwarded-For of whoever connects from loopback, and
 # each forged address would have its own limit of wrong passwords. TRUSTED_PROXIES alone decides.
@@ -135,11 +130,12 @@ async def start_programs(
         # Checked first, because the portal logs every request while it is not ready.
         await wait_until("No worker has run a task", lambda: valkey.has_worker_ticked(socket))
         await wait_until("The portal is not ready", lambda: is_portal_ready(installation))
-        # Last, because it is not needed yet and the others keep two cores busy.
-        await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
-    else:
+    # Last, because they are not needed yet and the others keep two cores busy.
+    for name in ("charges", "slow"):
+        command, changes = WORKERS[name]
+        await processes.start(name, command, environ | changes)
+    if installation.redis is not None:
         # An existing Redis may hold an old ping of the slow worker, which readiness then waits for.
-        await processes.start("slow", SLOW_WORKER_COMMAND, environ | SLOW_WORKER_ENV)
         await wait_until("The portal is not ready", lambda: is_portal_ready(installation))
     processes.is_ready = True
     print_line(welcome_text(installation, time.monotonic() - started))

@@ -26,6 +26,7 @@ MAX_LINE_BYTES = 1 << 20
 PROGRAM_COLOURS = {
     "web": 36,
     "worker": 35,
+    "charges": 91,
     "slow": 95,
     "beat": 34,
     "sandbox": 33,
@@ -128,7 +129,7 @@ class ProcessGroup:
         trace: TracebackType | None,
     ) -> None:
         # Programs that use others stop first, so that none logs errors about a stopped one.
-        await self.stop("web", "beat", "worker", "slow", "prepare")
+        await self.stop("web", "beat", "worker", "charges", "slow", "prepare")
         await self.stop("sandbox", "valkey")
         self.kill()
         self.reaper.wait()

@@ -31,12 +31,11 @@ from proxyapi.upstream.transport import DeadlineUploadStream, Exchange
 CONNECT_TIMEOUT_S = POOL_TIMEOUT_S = 5.0  # seconds
 WRITE_TIMEOUT_S = 60.0  # seconds for one piece of an upload; all: `MAX_UPLOAD_S`
 # Servers close idle connections after 5 s or more; we close them before that.
-KEEPALIVE_LIMITS = httpx.Limits(
-    max_connections=50, max_keepalive_connections=10, keepalive_expiry=2.0
-)
+# The number of connections has no limit of its own: each worker has as many calls as threads.
+KEEPALIVE_LIMITS = httpx.Limits(max_keepalive_connections=10, keepalive_expiry=2.0)
 # The server can close an idle connection at the moment we reuse it. A read is simply repeated; a
 # charging call would end with an unknown outcome. So charging calls use new connections.
-NO_KEEPALIVE_LIMITS = httpx.Limits(max_connections=50, max_keepalive_connections=0)
+NO_KEEPALIVE_LIMITS = httpx.Limits(max_keepalive_connections=0)
 
 
 EndpointTable = Mapping[str, Endpoint]  # by name

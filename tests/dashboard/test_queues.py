@@ -1,4 +1,4 @@
-"""Three queues: what people wait for is never behind what waits for others."""
+"""Four queues: what people wait for is never behind what waits for others."""
 
 from __future__ import annotations
 
@@ -6,24 +6,21 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from datetime import timedelta
 from uuid import uuid4
 
-import pytest
 import yaml
-from django.utils import timezone
 
 from dashboard.celery import app
 from dashboard.shared import enqueue
 from dashboard.up import __main__ as up
 from dashboard.up.install import ROOT
 from dashboard.up.install_paths import Installation
-from proxyapi import tasks
 from proxyapi.redis_client import connect_redis
-from tests.factories import ChargeFactory
+from proxyapi.upstream import client
 
 OURS = ("proxyapi.tasks.", "dashboard.tasks.")
 WAYS = {
+    "charges": {"dispatch_charge_task"},
     "post": {
         "deliver_alert",
         "send_account_change",
@@ -36,7 +33,6 @@ WAYS = {
         "answer_slow_ping",
         "compare_presets_of_team",
         "count_service_quarters",
-        "dispatch_slow_charge_task",
         "evaluate_forecast_alerts",
         "prune_alerts",
         "prune_calls",
@@ -58,7 +54,6 @@ WAYS = {
         "check_database_restored",
         "deliver_due_alerts",
         "compare_all_presets",
-        "dispatch_charge_task",
         "evaluate_alerts",
         "evaluate_all_alerts",
         "evaluate_all_forecasts",
@@ -95,13 +90,17 @@ def queues_of(command: Sequence[str]) -> set[str]:
     return set(command[command.index("--queues") + 1].split(","))
 
 
-def test_every_queue_has_one_worker_here_and_in_production() -> None:
-    """And what people wait for has one of its own."""
+def composed_workers() -> dict[str, tuple[list[str], dict[str, str]]]:
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
-    composed = [services[name]["command"].split() for name in ("worker", "slow")]
-    for worker, slow in ([up.WORKER_COMMAND, up.SLOW_WORKER_COMMAND], composed):
-        assert queues_of(worker) == {"work"}
-        assert queues_of(slow) == WAYS.keys() - {"work"}
+    return {name: (services[name]["command"].split(), services[name]["environment"])
+            for name in up.WORKERS}  # fmt: skip
+
+
+def test_every_queue_has_one_worker_here_and_in_production() -> None:
+    """And what people wait for, and what charges, has one of its own."""
+    for workers in (up.WORKERS, composed_workers()):
+        queues = {name: queues_of(command) for name, (command, _) in workers.items()}
+        assert queues == {"worker": {"work"}, "charges": {"charges"}, "slow": {"post", "slow"}}
 
 
 def test_celery_finds_the_settings_by_itself(tmp_path) -> None:
@@ -118,12 +117,14 @@ def test_celery_finds_the_settings_by_itself(tmp_path) -> None:
 
 
 def test_fifty_slow_calls_leave_threads_and_each_thread_has_a_connection() -> None:
-    """Its task's, or, while a slow call waits, that of its heartbeat."""
-    slow = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["slow"]
-    pools = (up.SLOW_WORKER_ENV, slow["environment"])
-    for command, pool in zip((up.SLOW_WORKER_COMMAND, slow["command"].split()), pools, strict=True):
-        threads = int(command[command.index("--concurrency") + 1])
-        assert int(pool["DATABASE_POOL_SIZE"]) >= threads > 50 + 8
+    """Its task's, or, while a charge is sent, that of its heartbeat."""
+    for workers in (up.WORKERS, composed_workers()):
+        threads = {name: int(command[command.index("--concurrency") + 1])
+                   for name, (command, _) in workers.items()}  # fmt: skip
+        for name in ("charges", "slow"):
+            assert int(workers[name][1]["DATABASE_POOL_SIZE"]) >= threads[name]
+        assert threads["charges"] > 50 + 8
+    assert client.NO_KEEPALIVE_LIMITS.max_connections is None
 
 
 def test_what_the_beat_asks_for_again_does_not_pile_up_while_no_worker_is_there() -> None:
@@ -135,23 +136,3 @@ def test_a_task_sent_by_name_goes_to_the_same_queue() -> None:
     before = connect_redis().llen("reelroom:post")
     enqueue._enqueue(enqueue.DELIVER_ALERT_TASK, str(uuid4()))
     assert connect_redis().llen("reelroom:post") == before + 1
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("operation", "task"),
-    [
-        ("ideas.discover", tasks.dispatch_slow_charge_task),
-        ("faceless.render", tasks.dispatch_charge_task),
-    ],
-)
-def test_a_charge_that_may_take_minutes_is_enqueued_and_swept_on_the_slow_queue(
-    operation, task, monkeypatch
-):
-    rung: list[str] = []
-    monkeypatch.setattr(task, "delay", rung.append)
-    ago = timezone.now() - timedelta(seconds=9)
-    charge = ChargeFactory.create(operation=operation, due_at=ago)
-    assert tasks.choose_send_task(charge) is task
-    tasks.tick()
-    assert rung == [str(charge.pk)]

@@ -33,7 +33,7 @@ from tests.settings import TEST_DIR
 
 WEB, WORKER, BEATS = "web", "worker", ("one beat", "other beat")
 ONE_FOR_ALL = (
-    *(*CELERY_COMMAND, "worker", "--queues", "work,post,slow", "--concurrency", "2"),
+    *(*CELERY_COMMAND, "worker", "--queues", "work,charges,post,slow", "--concurrency", "2"),
     *("--loglevel", "WARNING"),
 )
 PAGES = ("/", "/library/", "/studio/", "/ledger/", "/costs/", "/reconciliation/", "/healthz")

@@ -118,7 +118,7 @@ def run_round(
         else:
             charge = admit_charge(intent)
             if chance.random() < 0.75:  # else the beat finds it
-                tasks.enqueue_task_after_commit(tasks.choose_send_task(charge), charge.pk)
+                tasks.enqueue_task_after_commit(tasks.dispatch_charge_task, charge.pk)
         Event().wait(chance.uniform(0, LATEST.get(kind, 1.5)))
         name = mortals.pick_running_beat(chance) if kind in BEATS else kind
         mortals.kill(name, mourning=chance.choice((0, 1)) if kind == WORKER else 0)

@@ -44,6 +44,7 @@ BLOCK = 10 / 60  # of an hour; longer than a child of the worker lives under thi
 STEADY = 0.05  # of file descriptors and of Redis' keys
 ROLES = {
     "uvicorn": "web",
+    "charges@%h": "charges worker",
     "slow@%h": "slow worker",
     "worker": "worker",
     "beat": "beat",

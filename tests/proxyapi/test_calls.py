@@ -184,8 +184,8 @@ def test_a_call_is_recorded_with_the_priority_of_its_permit(
     assert list(recorded) == [Priority.PERSON, Priority.POLLING]
 
 
-@pytest.mark.parametrize(("name", "is_closed"), [("me.get", False), ("ideas.discover", True)])
-def test_a_call_that_may_take_minutes_holds_no_connection_while_it_waits(
+@pytest.mark.parametrize(("name", "is_closed"), [("me.get", False), ("text_to_video.create", True)])
+def test_a_call_that_charges_holds_no_connection_while_it_waits(
     name: str, is_closed: bool, token: Token, upstream: ScriptedUpstream,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

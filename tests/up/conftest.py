@@ -15,6 +15,6 @@ def live_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal
     """A portal with its demo team; at the end it is stopped by Ctrl-C and leaves no process."""
     with portal_context(tmp_path_factory.mktemp("portal")) as portal:
         group = group_of(portal.pid)
-        assert len(running_in(group)) >= 7, "reaper, valkey, sandbox, web, worker, slow, beat"
+        assert len(running_in(group)) >= 8, "reaper, valkey, sandbox, web, three workers, beat"
         yield portal
     await_end_of(group)

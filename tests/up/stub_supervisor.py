@@ -23,10 +23,11 @@ async def is_ready(*_: object) -> bool:
 
 def stubs() -> dict[str, object]:
     """What the supervisor uses, by its name there."""
-    names = ("WORKER_COMMAND", "SLOW_WORKER_COMMAND", "BEAT_COMMAND")
+    names = ("WORKER_COMMAND", "BEAT_COMMAND")
     return {
         "PREPARE_COMMAND": ("sh", "-c", os.environ.get("STUB_PREPARE", "true")),
         **{name: waiting_program(name.removesuffix("_COMMAND").lower()) for name in names},
+        "WORKERS": {name: (waiting_program(name), {}) for name in supervisor.WORKERS},
         "web_command": lambda _: waiting_program("web"),
         "sandbox_command": lambda _: waiting_program("sandbox"),
         "is_portal_ready": is_ready,

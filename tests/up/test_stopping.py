@@ -27,7 +27,7 @@ from tests.up.supervisors import (
     stub_environ,
 )
 
-PROGRAMS = {"valkey", "sandbox", "web", "worker", "beat", "slow_worker"}
+PROGRAMS = {"valkey", "sandbox", "web", "worker", "beat", "charges", "slow"}
 
 
 @pytest.fixture

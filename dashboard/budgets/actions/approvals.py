@@ -86,7 +86,7 @@ def approve_request(
         check_raised_limit(exceeded, hard)
         raised = exceeded[0].budget
         change_budget(by=by, budget=raised, soft=raised.soft, hard=hard)
-    tasks.enqueue_task_after_commit(tasks.choose_send_task(approval.charge), approval.charge.pk)
+    tasks.enqueue_task_after_commit(tasks.dispatch_charge_task, approval.charge.pk)
     return save_request_decision(
         by,
         approval,

@@ -21,7 +21,12 @@ from proxyapi import redis_client
 from proxyapi.clock_offset import NO_OFFSET, TOLERATED_CLOCK_OFFSET, read_clock_offset
 from proxyapi.tasks import TICK_HEARTBEAT_KEY
 
-QUEUES = {"work": "queue", "slow": "slow queue", "post": "queue of deliveries"}
+QUEUES = {
+    "work": "queue",
+    "charges": "queue of charges",
+    "slow": "slow queue",
+    "post": "queue of deliveries",
+}
 QUEUE_PREFIX = "reelroom:"
 BYTES_PER_GB = 1024**3
 LATE_AFTER = timedelta(seconds=4)  # the tick comes each second, the slow worker's each 2 s
@@ -85,7 +90,7 @@ def iter_worker_states(reading: RedisReading | None) -> Iterator[ProcessState]:
     state, value = "completed", "answers"
     if silence > LATE_AFTER:
         state, value = "failed" if problem else "late", f"silent for {duration(silence)}"
-    text = problem or "Ledgers, deliveries and long searches"
+    text = problem or "Ledgers, profiles and deliveries"
     yield ProcessState("Slow worker", state, value, text)
     if problem := readiness.check_charges():
         yield ProcessState("Charges", "failed", "not sent", problem)

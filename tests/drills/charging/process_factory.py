@@ -94,7 +94,7 @@ def arm_failpoint(order: dict[str, Any]) -> None:
     from dashboard.celery import app
     from proxyapi import failpoints
 
-    app.conf.task_default_queue = order["queue"]
+    app.conf.task_default_queue, app.conf.task_routes = order["queue"], {}
     failpoints.ACTIVE_FAILPOINT, failpoints._hits_left = order["point"], 1
 
 

@@ -67,7 +67,7 @@ def test_a_message_that_two_workers_get_is_sent_once(
     ids = [str(charge.pk) for charge in charges for _ in range(2)]
     with worker_control.start_worker(), worker_control.start_worker():
         for charge_id in ids:
-            tasks.dispatch_charge_task.delay(charge_id)
+            tasks.dispatch_charge_task.apply_async((charge_id,), queue=worker_control.queue)
         until = time.monotonic() + 600
         while Charge.objects.holding().exists() and time.monotonic() < until:
             threading.Event().wait(0.2)
