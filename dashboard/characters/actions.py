@@ -16,7 +16,7 @@ from django.utils import timezone
 from dashboard.models import AuditAction, CharacterPhoto, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
-from dashboard.shared.charging import require_shown_price, submit_charge
+from dashboard.shared.charging import CONFIRMED, ConfirmAnswer, require_shown_price, submit_charge
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.pictures import Photo
@@ -144,13 +144,13 @@ def lock_changeable(by: Membership, job: Job) -> Job:
 
 
 def request_preview(
-    *, by: Membership, job: Job, nonce: UUID, seen: Decimal, words: str | None = None
+    *, by: Membership, job: Job, nonce: UUID, seen: Decimal, answer: ConfirmAnswer = CONFIRMED
 ) -> Charge:
     """Have pictures made in the chosen genre, in the background. Raises `Refusal`."""
     check_permission(by, Permission.RENDER)
     body = {"genre_id": job.chosen_settings.get("genre_id")}
     quote = partial(quote_preview, job, seen)
-    return submit_charge(by, job, PREVIEW_OPERATION, nonce, quote, body=body, words=words)
+    return submit_charge(by, job, PREVIEW_OPERATION, nonce, quote, body=body, answer=answer)
 
 
 def quote_preview(job: Job, seen: Decimal) -> Decimal:
@@ -170,14 +170,14 @@ def train_character(
     edited_at: str,
     nonce: UUID,
     seen: Decimal,
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> Charge:
     """Train the character as the chosen picture, at the price of the service's list. `edited_at` is
     the edit that the question was asked of."""
     check_permission(by, Permission.RENDER)
     body = {name: job.chosen_settings.get(name) for name in TRAINING_FIELDS}
     quote = partial(quote_training, job, seen, edited_at)
-    return submit_charge(by, job, TRAINING_OPERATION, nonce, quote, body=body, words=words)
+    return submit_charge(by, job, TRAINING_OPERATION, nonce, quote, body=body, answer=answer)
 
 
 def quote_training(job: Job, seen: Decimal, edited_at: str) -> Decimal:

@@ -16,7 +16,7 @@ from dashboard.clips.readiness import find_unmet, is_composable
 from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
-from dashboard.shared.charging import PRICE_MISSING, submit_charge
+from dashboard.shared.charging import CONFIRMED, PRICE_MISSING, ConfirmAnswer, submit_charge
 from dashboard.shared.clip_models import account_clip_models, find_clip_model
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
@@ -208,10 +208,10 @@ def generate_clip(
     edited_at: str,
     nonce: UUID,
     seen: Decimal,
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> Charge:
     """Have the clip generated, at exactly the price `seen` (credits) and as it was when the
-    question was shown (`edited_at`). If `words` is given, an approval is requested instead."""
+    question was shown (`edited_at`). If the answer has a note, an approval is requested instead."""
     check_permission(by, Permission.RENDER)
     return submit_charge(
         by,
@@ -221,7 +221,7 @@ def generate_clip(
         partial(quote_clip_creation, job, seen, edited_at),
         body=clip_body(job.draft.settings),
         uploads=tuple(build_uploads(job)),
-        words=words,
+        answer=answer,
     )
 
 

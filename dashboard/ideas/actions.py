@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.shared.access import check_permission
-from dashboard.shared.charging import require_shown_price, submit_charge
+from dashboard.shared.charging import CONFIRMED, ConfirmAnswer, require_shown_price, submit_charge
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from proxyapi import pricing
@@ -32,13 +32,13 @@ def search_ideas(
     network: str,
     nonce: UUID,
     seen: Decimal,
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> Charge:
     """Have the service search, in the background and on the member's own token. It charges each
     time it finds anything (spec, Ideas).
 
-    `seen` is the price that was shown, in credits. If `words` is given, an approval is requested
-    instead. Raises `Refusal`, also while the same search is in progress.
+    `seen` is the price that was shown, in credits. With a note in the answer an approval is
+    requested instead. Raises `Refusal`, also while the same search is in progress.
     """
     check_permission(by, Permission.RENDER)
     token = require_member_token(by)
@@ -55,7 +55,7 @@ def search_ideas(
         require_shown_price(seen, price)
         return price
 
-    return submit_charge(by, token, IDEA_SEARCH_OPERATION, nonce, quote, body=body, words=words)
+    return submit_charge(by, token, IDEA_SEARCH_OPERATION, nonce, quote, body=body, answer=answer)
 
 
 def is_same_search(one: Mapping[str, object], other: Mapping[str, object]) -> bool:

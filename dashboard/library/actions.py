@@ -22,7 +22,9 @@ from dashboard.models.label import (
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import (
+    CONFIRMED,
     PRICE_MISSING,
+    ConfirmAnswer,
     require_shown_price,
     require_voice_consent,
     submit_charge,
@@ -64,7 +66,7 @@ def retry_video(
     nonce: UUID,
     seen: Decimal,
     failed_at: str,
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> Charge:
     """Run a render again that failed, or no longer moves. It is charged again, at about the cost of
     the last run.
@@ -76,7 +78,7 @@ def retry_video(
     if operation is None:
         raise NotReady(NOT_RETRYABLE)
     quote = partial(quote_retry, job, seen, failed_at)
-    return submit_charge(by, job, operation, nonce, quote, words=words)
+    return submit_charge(by, job, operation, nonce, quote, answer=answer)
 
 
 def quote_retry(job: Job, seen: Decimal, failed_at: str) -> Decimal:

@@ -12,7 +12,9 @@ from uuid import UUID
 from dashboard.models import Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.charging import (
+    CONFIRMED,
     PRICE_MISSING,
+    ConfirmAnswer,
     require_job_state,
     require_shown_price,
     require_voice_consent,
@@ -46,12 +48,12 @@ def request_new_image(
     part: JobPart,
     nonce: UUID,
     seen: Decimal,
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> Charge:
     """Let the service make another image for one scene. It charges each time."""
     check_permission(by, Permission.RENDER)
     quote, path = partial(quote_new_image, job, part, seen), {"asset": part.remote_id}
-    return submit_charge(by, job, NEW_IMAGE, nonce, quote, path=path, words=words)
+    return submit_charge(by, job, NEW_IMAGE, nonce, quote, path=path, answer=answer)
 
 
 def quote_new_image(job: Job, part: JobPart, seen: Decimal) -> Decimal:
@@ -112,12 +114,12 @@ def export_video(
     style: Mapping[str, Any],
     nonce: UUID,
     seen: Decimal,
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> Charge:
     """Have a cut of the finished video made with other captions. It charges each time."""
     check_permission(by, Permission.RENDER)
     quote = partial(quote_export, job, seen)
-    return submit_charge(by, job, EXPORT, nonce, quote, body=dict(style), words=words)
+    return submit_charge(by, job, EXPORT, nonce, quote, body=dict(style), answer=answer)
 
 
 def quote_export(job: Job, seen: Decimal) -> Decimal:
@@ -126,12 +128,13 @@ def quote_export(job: Job, seen: Decimal) -> Decimal:
 
 
 def render_video_again(
-    *, by: Membership, job: Job, nonce: UUID, seen: Decimal, words: str | None = None
+    *, by: Membership, job: Job, nonce: UUID, seen: Decimal, answer: ConfirmAnswer = CONFIRMED
 ) -> Charge:
     """Render a finished video again, with its present images, at about the cost of the last
     render."""
     check_permission(by, Permission.RENDER)
-    return submit_charge(by, job, RENDER, nonce, partial(quote_new_render, job, seen), words=words)
+    quote = partial(quote_new_render, job, seen)
+    return submit_charge(by, job, RENDER, nonce, quote, answer=answer)
 
 
 def quote_new_render(job: Job, seen: Decimal) -> Decimal:

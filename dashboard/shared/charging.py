@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db import transaction
@@ -54,6 +55,17 @@ VOICE_WITHDRAWN = "The consent to the voice of this video was withdrawn. Nothing
 PRICE_CHANGED = "Not sent. The price was {seen} cr and is {now} cr now"
 
 
+class ConfirmAnswer(NamedTuple):
+    """How a person answered: with a `note`, even an empty one, approval is requested instead; with
+    `beyond_balance` it is sent although only extra credits may pay it."""
+
+    note: str | None = None
+    beyond_balance: bool = False
+
+
+CONFIRMED = ConfirmAnswer()
+
+
 def submit_charge(
     by: Membership,
     target: Job | Token,
@@ -64,11 +76,11 @@ def submit_charge(
     body: dict[str, object] | None = None,
     path: dict[str, str] | None = None,
     uploads: tuple[Upload, ...] = (),
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
     beside: Decimal = NOTHING_BESIDE,
 ) -> Charge:
-    """Create the charge that a form submits; if `words` is given, even empty, request approval
-    instead. `path`, `body` and `uploads` are as in `ChargeIntent`, `beside` as in
+    """Create the charge that a form submits; if its answer has a note, even an empty one,
+    request approval instead. `path`, `body` and `uploads` are as in `ChargeIntent`, `beside` as in
     `request_approval`.
 
     `target` is the job, or the token of an operation that has none. `quote` returns the price in
@@ -84,11 +96,14 @@ def submit_charge(
     hold = pricing.hold_for_operation(operation, price)
     job, token = (target, None) if isinstance(target, Job) else (None, target)
     intent = ChargeIntent(
-        job, operation, nonce, hold, price, body or {}, token, path=path or {}, uploads=uploads
+        *(job, operation, nonce, hold, price, body or {}, token),
+        path=path or {},
+        uploads=uploads,
+        beyond_balance=answer.beyond_balance,
     )
-    if words is None:
+    if answer.note is None:
         return charge_within_budget(by, intent)
-    return request_approval(by, intent, words, beside).charge
+    return request_approval(by, intent, answer.note, beside).charge
 
 
 @transaction.atomic

@@ -29,12 +29,13 @@ def build_job_question(
     """Build the question whose Cancel leads to the job's page. `price` and `hold` are credits,
     `problems` sentences or empty, `texts` other fields of `PriceQuestion`. Six queries, five of
     them for budgets."""
-    available = job.account.available_balance()
-    unmet = (*problems, job_token_problem(job), credit_shortfall_text(available, hold))
+    available, extra = job.account.available_balance(), job.account.unlearned_extra
+    unmet = (*problems, job_token_problem(job), credit_shortfall_text(available, hold, extra))
     return PriceQuestion(
         price=price,
         hold=hold,
         available=available,
+        unlearned_extra=extra,
         budget=build_budget_impact(reader, hold),
         unmet=tuple(filter(None, unmet)),
         title=job.title,

@@ -15,15 +15,22 @@ from uuid import UUID, uuid4
 from django import forms
 
 from dashboard.shared.budget_impact import BudgetImpact
+from dashboard.shared.charging import ConfirmAnswer
 from dashboard.shared.charts.price_range import PriceRange
 from dashboard.shared.forms import PortalForm
-from proxyapi.refusals import Refusal
+from proxyapi.refusals import Refusal, format_credits
 
 HOLD_LABEL = "Held until the exact price is known"
 EXACT_HOLD_LABEL = "Held while it is sent"
 GUESSED_PRICE_NOTE = "A guess: the service’s price list has “{key}”, which looks like it"
 NOTE_HAS_INVISIBLE_CHARACTER = (
     "Your message contains an invisible character. Type it again. Nothing was sent."
+)
+
+
+BEYOND_BALANCE_TEXT = (
+    "{free} cr are free, and {hold} would be held. The service also shows {extra} extra credits. "
+    "Whether they can be spent is not known: if not, the service refuses, and nothing is charged."
 )
 
 
@@ -54,6 +61,7 @@ class PriceQuestion:
     hold: Decimal = Decimal(0)
     available: Decimal = Decimal(0)
     available_note: str = ""
+    unlearned_extra: Decimal = Decimal(0)  # `Account.unlearned_extra`
     budget: BudgetImpact | None = None
     price_range: PriceRange | None = None
     unmet: tuple[str, ...] = ()  # sentences
@@ -74,6 +82,20 @@ class PriceQuestion:
     @property
     def has_button(self) -> bool:
         return not self.sent_url and (self.needs_approval or self.can_confirm)
+
+    @property
+    def is_beyond_balance(self) -> bool:
+        """True if only extra credits, of which it is not known whether they can be spent, may pay
+        it: a person may have the service decide."""
+        missing = self.hold - self.available
+        return self.can_confirm and 0 < missing <= self.unlearned_extra
+
+    @property
+    def beyond_balance_text(self) -> str:
+        free = format_credits(max(self.available, Decimal(0)))
+        return BEYOND_BALANCE_TEXT.format(
+            free=free, hold=format_credits(self.hold), extra=format_credits(self.unlearned_extra)
+        )
 
     @property
     def button_price(self) -> Decimal | None:
@@ -130,9 +152,9 @@ class ConfirmForm(PortalForm):
         form is invalid."""
         if not self.is_valid():
             raise Refusal(self.first_error())
-        words = self.cleaned_data["note"] if "ask" in self.data else None
+        note = self.cleaned_data["note"] if "ask" in self.data else None
         return {
             "nonce": self.cleaned_data["nonce"],
             "seen": self.cleaned_data["price"],
-            "words": words,
+            "answer": ConfirmAnswer(note, beyond_balance="anyway" in self.data),
         }

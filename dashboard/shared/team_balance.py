@@ -177,9 +177,12 @@ def held_by_other_teams(account: Account) -> Decimal:
     return quantize_credits(getattr(account, "held_by_others", None))
 
 
-def credit_shortfall_text(available: Decimal, hold: Decimal) -> str:
-    """Return the available and the required credits in words; empty if the hold fits."""
-    if available >= hold:
+def credit_shortfall_text(
+    available: Decimal, hold: Decimal, unlearned_extra: Decimal = Decimal(0)
+) -> str:
+    """Return the available and the required credits in words; empty if the hold fits, or if extra
+    credits may pay it (`PriceQuestion.is_beyond_balance`)."""
+    if available + unlearned_extra >= hold:
         return ""
     return f"{credits(max(available, Decimal(0)))} cr free; {credits(hold)} would be held"
 

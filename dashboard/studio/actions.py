@@ -16,8 +16,10 @@ from dashboard.models import AuditAction, BrandKit, Membership, Preset
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import (
+    CONFIRMED,
     NOTHING_BESIDE,
     PRICE_MISSING,
+    ConfirmAnswer,
     require_job_state,
     require_shown_price,
     submit_charge,
@@ -290,22 +292,22 @@ def write_script(
     nonce: UUID,
     seen: Decimal,
     chosen: dict[str, Any],
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> Charge:
     """Let the service write the script. It charges each time (spec, Credit charges).
 
     `chosen` has duration, style, tone and language, and the topic or the address of the page.
 
     `seen`, here and below, is the price that was shown, in credits: nothing is sent at another
-    price. If `words` is given, here and below, an approval is requested instead, because the charge
-    is over budget.
+    price. With a note in the answer, here and below, an approval is requested instead, because the
+    charge is over budget.
     """
     check_permission(by, Permission.RENDER)
     body = {name: value for name, value in chosen.items() if value not in ("", None)}
     if flow_of(job).reads_page and not body.get("url"):
         raise NotReady(PAGE_NOT_READ)
     operation, quote = flow_of(job).script_operation, partial(quote_script, job, seen)
-    return submit_charge(by, job, operation, nonce, quote, body=body, words=words)
+    return submit_charge(by, job, operation, nonce, quote, body=body, answer=answer)
 
 
 def quote_script(job: Job, seen: Decimal) -> Decimal:
@@ -326,14 +328,14 @@ def render_video(
     job: Job,
     nonce: UUID,
     seen: Decimal,
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
     beside: Decimal = NOTHING_BESIDE,
 ) -> Charge:
     """Render the draft at its estimate, with a hold slightly above it. `beside` is as in
     `request_approval`."""
     check_permission(by, Permission.RENDER)
     operation, quote = flow_of(job).render_operation, partial(quote_render, job, seen)
-    return submit_charge(by, job, operation, nonce, quote, words=words, beside=beside)
+    return submit_charge(by, job, operation, nonce, quote, answer=answer, beside=beside)
 
 
 def quote_render(job: Job, seen: Decimal) -> Decimal:

@@ -14,14 +14,15 @@ from dashboard.models.video_version import MAX_VERSIONS, MIN_VERSIONS
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
 from dashboard.shared.budget_impact import budget_left_text
-from dashboard.shared.charging import lock_spending_rules
+from dashboard.shared.charging import CONFIRMED, ConfirmAnswer, lock_spending_rules
 from dashboard.shared.formatting import credits
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
 from proxyapi import pricing
+from proxyapi.charges import check_hold_fits
 from proxyapi.models import Account, Charge, Job, JobState
-from proxyapi.refusals import NotEnoughCredits, NotReady, Refusal, StaleData
+from proxyapi.refusals import NotReady, Refusal, StaleData
 
 HAS_VERSIONS = "This video is already one of several versions. Use New from this to start others."
 WRONG_NUMBER = f"Choose {MIN_VERSIONS} to {MAX_VERSIONS} versions."
@@ -82,9 +83,9 @@ def render_versions(
     group: VersionGroup,
     nonce: UUID,
     seen: Mapping[UUID, Decimal],
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> list[Charge]:
-    """Render versions, each with its own charge, all or none of them. If `words` is given, an
+    """Render versions, each with its own charge, all or none of them. If the answer has a note, an
     approval of each is requested instead, because together they are over budget.
 
     `seen` has the price that was shown for each job, in credits. Each charge has a key of its own
@@ -106,12 +107,10 @@ def render_versions(
     holds = {job_id: pricing.hold_for_estimate(price) for job_id, price in seen.items()}
     hold = sum(holds.values(), Decimal(0))
     for usage in usages:
-        if words is None and not usage.has_room_for(hold):
+        if answer.note is None and not usage.has_room_for(hold):
             left = budget_left_text(usage)
             raise Refusal(OVER_BUDGET.format(hold=credits(hold), left=left))
-    held, held_by_others = account.held_by_all_and_others()
-    if hold > (available := account.balance - held):
-        raise NotEnoughCredits(hold, available, held_by_others)
+    check_hold_fits(account, hold, beyond_balance=answer.beyond_balance)
     with append_audit_rows_last():
         return [
             actions.render_video(
@@ -119,7 +118,7 @@ def render_versions(
                 job=jobs[job_id],
                 nonce=key,
                 seen=seen[job_id],
-                words=words,
+                answer=answer,
                 beside=hold - holds[job_id],
             )
             for job_id, key in keys.items()

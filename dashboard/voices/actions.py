@@ -14,7 +14,7 @@ from django.utils import timezone
 from dashboard.models import AuditAction, Membership, VoiceConsent
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
-from dashboard.shared.charging import require_shown_price, submit_charge
+from dashboard.shared.charging import CONFIRMED, ConfirmAnswer, require_shown_price, submit_charge
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.recordings import Recording
@@ -161,20 +161,20 @@ def create_voice(
     nonce: UUID,
     seen: Decimal,
     edited_at: str,
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> Charge:
     """Send the voice with its samples. The consent is recorded in the same transaction, so nothing
     is sent without it.
 
-    `seen` is the price that was shown, in credits, `edited_at` the version of the draft. If `words`
-    is given an approval is requested instead.
+    `seen` is the price that was shown, in credits, `edited_at` the version of the draft. With a
+    note in the answer an approval is requested instead.
     """
     check_permission(by, Permission.RENDER)
     chosen = parse_clone_settings(job.chosen_settings)
     quote = partial(quote_voice, job, chosen, seen, edited_at)
     with append_audit_rows_last():
         charge = submit_charge(
-            by, job, CREATE_CLONE, nonce, quote, body=clone_body(chosen, seen), words=words
+            by, job, CREATE_CLONE, nonce, quote, body=clone_body(chosen, seen), answer=answer
         )
         record_consent(by, job, chosen, charge)
     return charge

@@ -10,6 +10,7 @@ from proxyapi.charges.admission import (
     approve_draft_charge,
     cancel_held_charge,
     cancel_held_charges,
+    check_hold_fits,
     find_submitted_charge,
     withdraw_draft_charge,
 )

@@ -84,6 +84,7 @@ class ChargeIntent:
     token: Token | None = None
     path: dict[str, str] = field(default_factory=dict)
     uploads: tuple[Upload, ...] = ()
+    beyond_balance: bool = False  # extra credits may pay it: the service decides
 
     @property
     def tenant_id(self) -> UUID:
@@ -141,7 +142,7 @@ def admit(
     job = check_none_in_progress(intent)
     if needs_approval:
         return Admission(insert_charge(intent, payer, job, ChargeState.DRAFT), is_new=True)
-    check_hold_fits(account, intent.hold)
+    check_hold_fits(account, intent.hold, beyond_balance=intent.beyond_balance)
     return Admission(insert_charge(intent, payer, job, ChargeState.HELD), is_new=True)
 
 
@@ -338,11 +339,12 @@ def check_account_upstream(account: Account) -> None:
         raise NotReady(f"Not sent. {account.pause_reason} Nothing was charged.")
 
 
-def check_hold_fits(account: Account, hold: Decimal) -> None:
+def check_hold_fits(account: Account, hold: Decimal, *, beyond_balance: bool = False) -> None:
+    """Raise `NotEnoughCredits`; with `beyond_balance` only if extra credits could not pay it
+    either."""
     held, held_by_others = account.held_by_all_and_others()
-    if hold and hold > (available := account.balance - held):
-        is_extra_open = account.has_separate_extra is None and not account.spends_extra
-        extra = account.extra_credits if is_extra_open else Decimal(0)
+    available, extra = account.balance - held, account.unlearned_extra
+    if hold and hold > available + (extra if beyond_balance else 0):
         raise NotEnoughCredits(hold, available, held_by_others, extra)
 
 

@@ -164,8 +164,10 @@ def mark_refused(charge: Charge, error: errors.UpstreamError) -> None:
     meanwhile, and a charge that has ended keeps its state.
     """
     state_before = charge.state
-    if isinstance(error, errors.InsufficientCredits) and error.available is not None:
-        charge.account.update_balance(error.available, charge.sent_at or charge.created_at)
+    if isinstance(error, errors.InsufficientCredits):
+        charge.account.learn_refused_extra(charge.hold)
+        if error.available is not None:
+            charge.account.update_balance(error.available, charge.sent_at or charge.created_at)
     with transaction.atomic():
         lock_charge_account(charge)
         charge.reload()

@@ -243,6 +243,21 @@ class Account(models.Model):
         learned = self.has_separate_extra
         return settings.EXTRA_CREDITS == "beside" if learned is None else learned
 
+    @property
+    def unlearned_extra(self) -> Decimal:
+        """Extra credits that are not counted here, although the service may let them be spent."""
+        is_known = self.has_separate_extra is not None or self.spends_extra
+        return Decimal(0) if is_known else self.extra_credits
+
+    def learn_refused_extra(self, hold: Decimal) -> None:
+        """The service refused a charge with this hold for lack of credits: one that extra credits
+        would have paid shows that they cannot be spent."""
+        self.refresh_from_db(fields=["balance", "extra_credits", "has_separate_extra"])
+        available = self.available_balance() + hold  # the charge still holds it
+        if available < hold <= available + self.unlearned_extra:
+            rows = Account.objects.same_upstream_account(self.pk)
+            rows.filter(has_separate_extra=None).update(has_separate_extra=False)
+
     def spendable_credits(self, credits: Mapping[str, Any]) -> Decimal | None:
         """The credits of a profile that can be spent; None if it does not say."""
         remaining = response_parsing.parse_credit_amount(credits.get("remaining"))

@@ -287,7 +287,9 @@ def build_price_card(
         for step in steps
     ]
     if job is not None and price is not None:
-        shortfall = credit_shortfall_text(job.account.available_balance(), price)
+        shortfall = credit_shortfall_text(
+            job.account.available_balance(), price, job.account.unlearned_extra
+        )
         if shortfall:
             needs.append(TrainingNeed(shortfall, False, "", ""))
     return PriceCard(

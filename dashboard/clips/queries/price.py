@@ -167,7 +167,8 @@ def find_requirements(
     if composer.job is not None and (token_problem := find_token_problem(composer.job)):
         needs.append(ClipRequirement(token_problem, False, reverse("tokens"), "Add one"))
     if price is not None:
-        shortfall = credit_shortfall_text(available, price)
+        extra = composer.job.account.unlearned_extra if composer.job else Decimal(0)
+        shortfall = credit_shortfall_text(available, price, extra)
         free = f"{credits(available)} cr are free"
         needs.append(ClipRequirement(shortfall or free, not shortfall))
     return tuple(needs)

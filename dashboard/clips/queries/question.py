@@ -42,6 +42,7 @@ def build_clip_question(
         price_note=f"Exact, quoted by the service{quoted_at}",
         hold=hold,
         available=job.account.available_balance(),
+        unlearned_extra=job.account.unlearned_extra,
         budget=build_budget_impact(reader, hold),
         unmet=tuple(need.label for need in card.requirements if not need.is_met),
         refusal=refusal,

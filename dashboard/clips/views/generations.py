@@ -54,7 +54,7 @@ def generate(request: TeamRequest, clip_id: UUID) -> HttpResponse:
         except Refusal as refused:
             job, refusal = fetch_clip(request, clip_id), refused.sentence
         else:
-            text = GENERATING_TEXT if arguments["words"] is None else REQUESTED_TEXT
+            text = GENERATING_TEXT if arguments["answer"].note is None else REQUESTED_TEXT
             messages.success(request, text.format(title=job.title))
             return redirect_to(request, f"{reverse('clips')}?draft={NEW}")
     composer = build_composer(request.membership, job.pk, job)

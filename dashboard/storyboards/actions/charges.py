@@ -12,7 +12,9 @@ from django.utils import timezone
 from dashboard.models import Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.charging import (
+    CONFIRMED,
     PRICE_MISSING,
+    ConfirmAnswer,
     lock_spending_rules,
     submit_charge,
 )
@@ -48,10 +50,10 @@ def generate_clips(
     version: str,
     nonce: UUID,
     seen: Decimal,
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> Charge:
     """Have the clips of these scenes generated, at the price `seen` (credits) and as they were when
-    the question was shown (`version`). If `words` is given, an approval is requested instead.
+    the question was shown (`version`). If the answer has a note, an approval is requested instead.
 
     Raises `Refusal`; then nothing was sent, and the copy at the service stays as it is.
     """
@@ -63,7 +65,7 @@ def generate_clips(
     body = quote_clips(storyboard, scene_ids, version, seen)
     copy = place_in_copy(by=by, storyboard=storyboard)
     return submit_charge(
-        by, copy, SCENE_CLIPS_OPERATION, nonce, lambda: seen, body=body, words=words
+        by, copy, SCENE_CLIPS_OPERATION, nonce, lambda: seen, body=body, answer=answer
     )
 
 
@@ -132,10 +134,10 @@ def render_storyboard(
     version: str,
     nonce: UUID,
     seen: Decimal,
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> Charge:
     """Have the film rendered, at exactly the price `seen` (credits) and as the scenes were when the
-    question was shown (`version`). If `words` is given, an approval is requested instead."""
+    question was shown (`version`). If the answer has a note, an approval is requested instead."""
     check_permission(by, Permission.RENDER)
     lock_spending_rules(by)  # before the account, which `place_in_copy` locks
     if submitted := find_submitted(storyboard, STORYBOARD_RENDER_OPERATION, nonce):
@@ -143,7 +145,7 @@ def render_storyboard(
     storyboard = read_storyboard(storyboard)
     quote_render(storyboard, version, seen)
     copy = place_in_copy(by=by, storyboard=storyboard)
-    return submit_charge(by, copy, STORYBOARD_RENDER_OPERATION, nonce, lambda: seen, words=words)
+    return submit_charge(by, copy, STORYBOARD_RENDER_OPERATION, nonce, lambda: seen, answer=answer)
 
 
 def quote_render(storyboard: Storyboard, version: str, seen: Decimal) -> None:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.shared.access import check_permission
-from dashboard.shared.charging import require_shown_price, submit_charge
+from dashboard.shared.charging import CONFIRMED, ConfirmAnswer, require_shown_price, submit_charge
 from dashboard.shared.roles import Permission
 from dashboard.shared.storyboards.scene_writing import writing_body
 from dashboard.storyboards.actions.copies import place_for_writing
@@ -37,11 +37,11 @@ def write_scenes(
     request: WritingRequest | None = None,
     nonce: UUID,
     seen: Decimal,
-    words: str | None = None,
+    answer: ConfirmAnswer = CONFIRMED,
 ) -> Charge:
     """Have the scenes written, at about the price `seen` (credits), and keep what was asked for.
-    They replace those of the storyboard when they are there. If `words` is given, an approval is
-    requested instead. Raises `Refusal`."""
+    They replace those of the storyboard when they are there. With a note in the answer an approval
+    is requested instead. Raises `Refusal`."""
     check_permission(by, Permission.RENDER)
     sent = Charge.objects.filter(
         nonce=nonce,
@@ -66,7 +66,7 @@ def write_scenes(
         nonce,
         partial(quote_writing, storyboard, seen),
         body=writing_body(storyboard),
-        words=words,
+        answer=answer,
     )
 
 

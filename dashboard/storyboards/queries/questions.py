@@ -70,6 +70,7 @@ def build_clips_question(
         parts=tuple(clip_rows(chosen, plan.form)) if len(chosen) > 1 and price else (),
         hold=hold,
         available=ready.available,
+        unlearned_extra=storyboard.account.unlearned_extra,
         budget=build_budget_impact(reader, hold),
         unmet=tuple(find_unmet(storyboard, ready, find_clips_problem(ready, chosen), hold)),
         refusal=refusal,
@@ -138,6 +139,7 @@ def build_render_question(
         price_note=f"Exact, quoted by the service{quoted_at}",
         hold=hold,
         available=ready.available,
+        unlearned_extra=storyboard.account.unlearned_extra,
         budget=build_budget_impact(reader, hold),
         unmet=tuple(find_unmet(storyboard, ready, find_render_problem(ready), hold)),
         refusal=refusal,
@@ -157,4 +159,6 @@ def find_unmet(
     storyboard: Storyboard, ready: FilmReadiness, problem: str, hold: Decimal
 ) -> Iterator[str]:
     token_problem = job_token_problem(storyboard)
-    yield from filter(None, (problem, token_problem, credit_shortfall_text(ready.available, hold)))
+    extra = storyboard.account.unlearned_extra
+    shortfall = credit_shortfall_text(ready.available, hold, extra)
+    yield from filter(None, (problem, token_problem, shortfall))

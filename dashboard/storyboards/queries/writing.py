@@ -134,7 +134,7 @@ def build_writing_question(
     label = "Write the scenes" if has_fields else f"Write {count} scene{'' if count == 1 else 's'}"
     problems = (
         find_writing_problem(storyboard),
-        credit_shortfall_text(price.available, price.hold),
+        credit_shortfall_text(price.available, price.hold, storyboard.account.unlearned_extra),
     )
     texts: dict[str, Any] = {"heading": "Write the scenes again?" if rows else f"{label}?"}
     return PriceQuestion(
@@ -145,6 +145,7 @@ def build_writing_question(
         price_note=price.note,
         hold=price.hold,
         available=price.available,
+        unlearned_extra=storyboard.account.unlearned_extra,
         budget=price.budget,
         unmet=tuple(filter(None, problems)),
         choices_template=DESCRIPTION_TEMPLATE,

@@ -207,7 +207,7 @@ def money_needs(storyboard: Storyboard, plan: ClipPlan, available: Decimal) -> I
         return
     total = plan.price_of(plan.choose(plan.default_ids)) or Decimal(0)
     free = credits(max(available, Decimal(0)))
-    if available < total:
+    if available + storyboard.account.unlearned_extra < total:
         text = f"{free} cr free; the clips need {clip_price_text(total, plan.form)}"
         yield Need("late", text)
     else:

@@ -41,7 +41,7 @@ def write(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
             refusal = refused.sentence
             storyboard = fetch_storyboard(request, storyboard_id)
         else:
-            if arguments["words"] is not None:
+            if arguments["answer"].note is not None:
                 messages.success(request, REQUESTED_TEXT.format(title=storyboard.title))
             return redirect_to(request, "storyboard", storyboard.pk)
     question = build_writing_question(

@@ -39,6 +39,7 @@ def build_render_question(
         hold=hold,
         available=job.account.balance - held,
         available_note=held_text(job.account.balance, held, held_by_others),
+        unlearned_extra=job.account.unlearned_extra,
         budget=build_budget_impact(reader, hold),
         price_range=build_price_range(price.past_prices.costs, price.estimate, hold),
         unmet=tuple(need.label for need in price.requirements if not need.done),

@@ -48,7 +48,7 @@ def build_versions_question(
     largest = max(map(pricing.hold_for_estimate, known), default=None)
     impact = build_budget_impact(reader, hold, largest)
     problems = [problem for job in drafts for problem in version_problems(job)]
-    problems += filter(None, (credit_shortfall_text(available, hold),))
+    problems += filter(None, (credit_shortfall_text(available, hold, account.unlearned_extra),))
     return PriceQuestion(
         label=f"Render {len(drafts)} version{'s' if len(drafts) > 1 else ''}",
         title=drafts[0].title,
@@ -63,6 +63,7 @@ def build_versions_question(
         hold=hold,
         available=available,
         available_note=held_text(account.balance, held, held_by_others),
+        unlearned_extra=account.unlearned_extra,
         budget=impact,
         unmet=tuple(problems),
         refusal=refusal,

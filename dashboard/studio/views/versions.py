@@ -88,12 +88,12 @@ def confirm_versions(request: TeamRequest, group: VersionGroup, form: ConfirmFor
     seen = parse_shown_prices(request)
     if sum(seen.values(), Decimal(0)) != confirmed["seen"]:
         raise StaleData(version_actions.VERSIONS_CHANGED)
-    words = confirmed["words"]
+    answer = confirmed["answer"]
     charges = version_actions.render_versions(
-        by=request.membership, group=group, nonce=confirmed["nonce"], seen=seen, words=words
+        by=request.membership, group=group, nonce=confirmed["nonce"], seen=seen, answer=answer
     )
     count = len(charges)
-    if words is not None:
+    if answer.note is not None:
         text = f"{count} approvals were" if count > 1 else "1 approval was"
         messages.info(request, f"{text} requested. Nothing was charged.")
         return

@@ -142,8 +142,9 @@ def build_clone_question(job: Job, reader: Membership, refusal: str = "") -> Pri
     """At most nine queries, five of them for budgets."""
     chosen, price = parse_clone_settings(job.chosen_settings), load_clone_price(job, reader)
     hold, available = price.price or FREE, job.account.available_balance()
+    extra = job.account.unlearned_extra
     missing = [need.label for need in price.needs if not need.done]
-    shortfall = credit_shortfall_text(available, hold) if hold else ""
+    shortfall = credit_shortfall_text(available, hold, extra) if hold else ""
     speaker = str(reader.user) if chosen.is_own else chosen.speaker
     samples = "1 sample" if price.sample_count == 1 else f"{price.sample_count} samples"
     slot = f"A slot is bought for {credits(hold)} cr." if hold else "It uses a free slot."
@@ -156,6 +157,7 @@ def build_clone_question(job: Job, reader: Membership, refusal: str = "") -> Pri
         price_note=f"Slots {price.slots.checked_text}" if price.slots.read_at else "",
         hold=hold,
         available=available,
+        unlearned_extra=extra,
         budget=build_budget_impact(reader, hold) if hold else None,
         unmet=tuple(filter(None, (*missing, shortfall))),
         refusal=refusal,

@@ -22,7 +22,7 @@ from dashboard.models import (
     Role,
 )
 from dashboard.shared.budget_usage import BudgetExceeded, load_budget_usages
-from dashboard.shared.charging import charge_within_budget, request_approval
+from dashboard.shared.charging import ConfirmAnswer, charge_within_budget, request_approval
 from dashboard.studio import actions
 from proxyapi import tasks
 from proxyapi.models import Charge, ChargeState, Draft, Job
@@ -177,7 +177,8 @@ def priced_request(request, mira, thea, priya, budget, video, account):
     account.costs = {"CONTENT_PROMPT_REQUESTED": {"credits": 96}}
     account.save()
     job = video(priya, state="failed" if request.param == "faceless.retry" else "draft")
-    ways = {"by": priya, "job": job, "nonce": uuid.uuid4(), "seen": Decimal(96), "words": ""}
+    ways = {"by": priya, "job": job, "nonce": uuid.uuid4(), "seen": Decimal(96)}
+    ways["answer"] = ConfirmAnswer(note="")
     if request.param == "faceless.render":
         actions.render_video(**ways)
     elif request.param == "faceless.retry":

@@ -9,10 +9,10 @@ from decimal import Decimal
 import pytest
 from django.test import Client
 
-from dashboard.models import Membership
+from dashboard.models import Budget, Membership
 from dashboard.shared.charts.price_range import build_price_range
 from dashboard.studio.queries import build_render_question
-from proxyapi.models import Charge, ChargeState, Draft, Job
+from proxyapi.models import Account, Charge, ChargeState, Draft, Job
 from tests.dashboard.studio.conftest import OPTIONS, WANTED, Browser, get_page, job_url
 from tests.factories import ChargeFactory
 
@@ -108,6 +108,40 @@ def test_too_few_credits_are_refused_in_the_dialog(
     html = answer.content.decode()
     assert "Not sent. It needs 106 cr; 100 are free. Nothing was charged." in html
     assert 'id="confirm"' in html
+    assert not Charge.objects.exists()
+
+
+def test_what_extra_credits_may_pay_is_sent_on_an_explicit_press(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    Account.objects.filter(pk=ready.account_id).update(balance=5, extra_credits=120)
+    browser = client_of(priya)
+    html = browser.get(job_url(ready, "renders")).content.decode()
+    assert "The service also shows 120 extra credits." in html
+    assert 'name="anyway" value="1"' in html
+    assert "Send it anyway" in html
+    assert "96 cr</span>" in html
+    posted = form(ready)
+    browser.post(job_url(ready, "renders"), posted)
+    assert not Charge.objects.exists()  # the press of an older question
+    for _ in range(2):
+        browser.post(job_url(ready, "renders"), {**posted, "anyway": "1"})
+    assert Charge.objects.get().hold == 106
+    Account.objects.filter(pk=ready.account_id).update(has_separate_extra=False)
+    assert "Send it anyway" not in browser.get(job_url(ready, "renders")).content.decode()
+
+
+@pytest.mark.parametrize("limit", ["budget", "other purse"])
+def test_a_press_beyond_the_balance_passes_no_other_limit(
+    limit: str, priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    extra = 120 if limit == "budget" else 100
+    Account.objects.filter(pk=ready.account_id).update(balance=5, extra_credits=extra)
+    if limit == "budget":
+        Budget.objects.create(team=priya.team, hard=50)
+    browser = client_of(priya)
+    assert "Send it anyway" not in browser.get(job_url(ready, "renders")).content.decode()
+    browser.post(job_url(ready, "renders"), {**form(ready), "anyway": "1"})
     assert not Charge.objects.exists()
 
 

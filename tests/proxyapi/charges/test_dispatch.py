@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from proxyapi.charges import dispatch_charge
-from proxyapi.models import Charge, ChargeState, Job, JobState, TokenState
+from proxyapi.models import Account, Charge, ChargeState, Job, JobState, TokenState
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
     charged_response,
@@ -191,6 +191,25 @@ def test_pitfall_58_too_few_credits_carries_the_balance(
     assert "412" in charge.reason
     assert "388" in charge.reason
     assert charge.account.balance == 388
+
+
+@pytest.mark.parametrize(
+    ("balance", "extra", "learned"), [(5, 120, False), (5, 80, None), (200, 120, None)]
+)
+def test_a_refusal_of_what_extra_credits_would_have_paid_teaches_that_they_do_not(
+    balance: int,
+    extra: int,
+    learned: bool | None,
+    make_held_charge: Held,
+    upstream: ScriptedUpstream,
+) -> None:
+    upstream.respond(*RENDER, error_response(402, "INSUFFICIENT-CREDITS", "too few"))
+    charge = make_held_charge()
+    Account.objects.update(balance=balance, extra_credits=extra)
+    dispatch_charge(charge.pk)
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.REFUSED
+    assert charge.account.has_separate_extra is learned
 
 
 def test_pitfall_88_a_revoked_token_is_asked_once(
