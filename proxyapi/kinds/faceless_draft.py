@@ -7,6 +7,7 @@ until all required settings are chosen.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -46,6 +47,8 @@ PART_LISTS = (ASSETS, EXPORTS)
 TYPES_WITH_GENRE = ("ai-visuals", "ai-clips")
 # The fields that POST /faceless is known to accept; all others are sent by PATCH.
 CREATE_FIELDS = ("type", "title", "topic")
+# Fields of `captions` where the service takes it as an object, and the settings that they are.
+CAPTION_FIELDS = {"font_family": "font", "position": "caption_position"}
 
 
 def missing_render_fields(chosen: dict[str, Any]) -> list[str]:
@@ -83,13 +86,48 @@ def push_draft_changes(job: Job, lane: Priority, patience: float, held: Lock) ->
     unconfirmed = dict.fromkeys(changes, UNCONFIRMED_SETTING)
     draft.sent_settings = {**draft.sent_settings, **unconfirmed}
     draft.save(update_fields=["sent_settings"])
+    try:
+        record = patch_draft(job, changes, lane, patience)
+    except errors.ValidationFailed as error:
+        if "captions" not in (error.field_messages or {}):
+            raise
+        changes["captions"] = chosen_captions(draft, {}) or None
+        record = patch_draft(job, changes, lane, patience)
+    draft.sent_settings = {**draft.sent_settings, **changes}
+    if captions := unsent_captions(draft, record):
+        # A service that shows none may take no object either: the settings above were taken.
+        with suppress(errors.ValidationFailed):
+            record = patch_draft(job, {"captions": captions}, lane, patience)
+        draft.sent_settings = {**draft.sent_settings, "captions": captions}
+    draft.save(update_fields=["sent_settings"])
+    return record
+
+
+def patch_draft(
+    job: Job, changes: dict[str, Any], lane: Priority, patience: float
+) -> dict[str, Any]:
     path, requested_at = {"faceless": str(job.remote_id)}, timezone.now()
     reply = calls.call_upstream(
         job.token, "faceless.patch", lane, patience=patience, path=path, json=changes
     )
-    draft.sent_settings = {**draft.sent_settings, **changes}
-    draft.save(update_fields=["sent_settings"])
     return read_record(job, reply.data, requested_at)
+
+
+def unsent_captions(draft: Draft, record: dict[str, Any]) -> dict[str, Any]:
+    """The captions to send to a service whose record has them as an object or null, and not as
+    they were chosen; empty if there are none. An empty object may arrive as a list."""
+    shown = record.get("captions", False)
+    if not (shown is None or isinstance(shown, dict | list)):
+        return {}
+    captions = chosen_captions(draft, response_parsing.as_mapping(shown))
+    return {} if captions in (shown, draft.sent_settings.get("captions")) else captions
+
+
+def chosen_captions(draft: Draft, shown: Mapping[str, Any]) -> dict[str, Any]:
+    """The chosen ones over those that are shown; empty if none are chosen."""
+    fields = {field: draft.settings.get(name) for field, name in CAPTION_FIELDS.items()}
+    chosen = {field: value for field, value in fields.items() if value}
+    return {**shown, **chosen} if chosen else {}
 
 
 def fetch_draft(job: Job, lane: Priority, patience: float) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from proxyapi.sandbox.errors import ValidationError
 from proxyapi.sandbox.records import Entry
 
 Dialect = Literal["spec", "service-v1"]
@@ -73,6 +74,9 @@ def status_word(dialect: Dialect, kind: str, word: str) -> str:
     return STATUS_WORDS.get((kind, word), word) if dialect == "service-v1" else word
 
 
+CAPTION_NAMES = {"font_family": "font", "position": "caption_position"}
+
+
 def show_captions(dialect: Dialect, settings: dict[str, Any]) -> dict[str, Any]:
     """The settings of a video, whose captions are an object or null in version 1."""
     captions = settings.get("captions")
@@ -81,6 +85,27 @@ def show_captions(dialect: Dialect, settings: dict[str, Any]) -> dict[str, Any]:
     style = {"font_family": settings["font"], "font_color": "#ffffff"}
     style["position"] = settings["caption_position"]
     return {**settings, "captions": style if captions else None}
+
+
+def read_captions(dialect: Dialect, changes: dict[str, Any]) -> dict[str, Any]:
+    """Changed settings of a video. Version 1 takes captions as an object or null alone, and their
+    font and position only in it."""
+    captions = changes.get("captions")
+    if dialect == "spec":
+        if not isinstance(captions, bool | None):
+            raise ValidationError({"captions": ["The captions field must be true or false."]})
+        return changes
+    if not isinstance(captions, dict | None):
+        raise ValidationError({"captions": ["The captions field must be an array."]})
+    kept = {name: value for name, value in changes.items() if name not in CAPTION_NAMES.values()}
+    if captions is None:
+        return {**kept, "captions": False} if "captions" in changes else kept
+    styled = {
+        name: value
+        for field, name in CAPTION_NAMES.items()
+        if isinstance(value := captions.get(field), str)
+    }
+    return {**kept, **styled, "captions": True}
 
 
 def show_entry(dialect: Dialect, entry: Entry, shown: dict[str, Any]) -> dict[str, Any]:

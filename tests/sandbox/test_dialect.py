@@ -101,7 +101,11 @@ def test_captions_are_an_object_or_null(version_1):
     number = version_1.draft(**READY_SETTINGS)
     shown = version_1.get(f"/v2/faceless/{number}").json()["data"]["captions"]
     assert shown["position"] == "bottom"
-    version_1.patch(f"/v2/faceless/{number}", {"captions": False})
+    assert version_1.patch(f"/v2/faceless/{number}", {"captions": False}).status_code == 422
+    version_1.patch(f"/v2/faceless/{number}", {"font": "mono", "captions": {"position": "top"}})
+    changed = version_1.get(f"/v2/faceless/{number}").json()["data"]["captions"]
+    assert changed == {**shown, "position": "top"}
+    version_1.patch(f"/v2/faceless/{number}", {"captions": None})
     assert version_1.get(f"/v2/faceless/{number}").json()["data"]["captions"] is None
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.types import StringConstraints
 
-from proxyapi.sandbox import catalogue
+from proxyapi.sandbox import catalogue, dialect
 from proxyapi.sandbox.authorization import ApiCall
 from proxyapi.sandbox.characters import record
 from proxyapi.sandbox.errors import Forbidden, ValidationError
@@ -65,6 +65,7 @@ class ExportStyle(Body):
 
 
 class FacelessChanges(ExportStyle):
+    captions: Any = None  # of `dialect.read_captions`
     type: VideoType | None = None
     title: Title | None = None
     topic: Topic | None = None
@@ -92,7 +93,7 @@ class FacelessChanges(ExportStyle):
     def apply(self, call: ApiCall, video: Video) -> Self:
         world = call.world
         refuse_busy_video(call, video)
-        chosen = self.chosen()
+        chosen = dialect.read_captions(world.settings.dialect, self.chosen())
         kind = chosen.get("type", video.type)
         if kind != video.type and "url-based" in (kind, video.type):
             raise ValidationError({"type": ["The type of a url-based video is fixed at creation."]})

@@ -50,6 +50,56 @@ def test_the_first_price_creates_the_draft_and_sends_what_it_lacks(
     assert job.draft.has_current_estimate
 
 
+PATCH = ("PATCH", "/faceless/7")
+CHOSEN = {"font_family": "mono", "position": "top"}
+
+
+@pytest.mark.parametrize(
+    ("shown", "sent"),
+    [
+        ({"captions": {"font_family": "serif", "font_color": "#fff"}}, {"font_color": "#fff"}),
+        ({"captions": None}, {}),
+        ({"captions": []}, {}),
+        ({"captions": {**CHOSEN, "font_color": "#fff"}}, None),
+        ({"captions": True}, None),
+        ({}, None),
+    ],
+)
+def test_captions_are_sent_as_the_record_shows_them(
+    shown: dict[str, object], sent: dict[str, str] | None, job: Job, upstream: ScriptedUpstream
+) -> None:
+    job.draft.settings = {**READY, "font": "mono", "caption_position": "top"}
+    upstream.respond(*PATCH, make_response({"id": 7, **shown}))
+    for title in ("Ice", "Ice again"):
+        job.draft.settings["title"] = title
+        job.draft.save()
+        faceless_draft.sync_draft(job)
+    first, *others = upstream.request_bodies(*PATCH)
+    assert (first["font"], first["caption_position"]) == ("mono", "top")
+    again = [] if sent is None else [{"captions": {**sent, **CHOSEN}}]
+    assert others == [*again, {"title": "Ice again"}]
+
+
+@pytest.mark.parametrize("chosen", [{"font": "mono", "caption_position": "top"}, {}])
+def test_a_refusal_that_names_the_captions_is_answered_with_an_object_or_null(
+    chosen: dict[str, str], job: Job, upstream: ScriptedUpstream
+) -> None:
+    job.draft.settings = {**READY, **chosen}
+    job.draft.save()
+    errors_of_fields = {"captions": ["The captions field must be present."]}
+    refusal = httpx.Response(422, json={"message": "Invalid.", "errors": errors_of_fields})
+    upstream.respond(*PATCH, refusal, make_response({"id": 7}))
+    faceless_draft.sync_draft(job)
+    bodies = upstream.request_bodies(*PATCH)
+    assert bodies[-1] == {**bodies[0], "captions": CHOSEN if chosen else None}
+    upstream.respond(*PATCH, refusal)
+    job.draft.settings["title"] = "Ice again"
+    job.draft.save()
+    with pytest.raises(errors.ValidationFailed):
+        faceless_draft.sync_draft(job)
+    assert len(upstream.request_bodies(*PATCH)) == 4
+
+
 def test_pitfall_120_a_later_price_sends_only_what_changed(
     job: Job, upstream: ScriptedUpstream
 ) -> None:
