@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from dashboard.models import AlertEvent, Membership
@@ -168,4 +169,20 @@ def shell_context(request: HttpRequest) -> dict[str, Any]:
     if membership is None or getattr(request, "lacks_second_factor", False):
         sandbox = settings.VIDEO_API_IS_SANDBOX
         return {"sandbox": sandbox, "demo": sandbox and (settings.VAR / "demo.json").is_file()}
-    return {"shell": SimpleLazyObject(lambda: build_app_shell(membership))}
+    return {
+        "shell": SimpleLazyObject(lambda: build_app_shell(membership)),
+        "stream": SimpleLazyObject(lambda: describe_event_stream(request, membership)),
+    }
+
+
+def describe_event_stream(request: HttpRequest, reader: Membership) -> dict[str, object]:
+    """Return the address of the page's event stream, and the id of the video that the page shows.
+
+    Windows with the same address share one stream (static/js/shell/stream_election.js). So it has
+    all that decides what is sent: team, user, and whether it is an operator's page of all teams.
+    """
+    page = request.resolver_match  # None on some error pages
+    address = f"{reverse('live')}?team={reader.team_id}&user={reader.user_id}"
+    if page and page.route.startswith("instance/"):
+        address += "&instance=1"
+    return {"address": address, "video": page.kwargs.get("job_id", "") if page else ""}

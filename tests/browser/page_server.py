@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
+from urllib.parse import parse_qs
 
 from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.core.handlers.wsgi import WSGIHandler
@@ -31,6 +33,8 @@ class PageServer(ThreadedWSGIServer):
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.streams: list[queue.Queue[str]] = []
+        self.stream_requests: list[dict[str, list[str]]] = []  # their parameters
+        self.hello = "fresh"  # or "stale"
         self.pages = StaticFilesHandler(WSGIHandler())
         super().__init__(("127.0.0.1", 0), QuietWSGIRequestHandler)
         self.set_app(self.answer)
@@ -42,6 +46,7 @@ class PageServer(ThreadedWSGIServer):
     def answer(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         if environ["PATH_INFO"] == reverse("live"):
             start_response("200 OK", [("Content-Type", "text/event-stream")])
+            self.stream_requests.append(parse_qs(environ["QUERY_STRING"]))
             return self.stream_events()
         if environ["PATH_INFO"].startswith("/static/"):
             return self.pages(environ, start_response)
@@ -51,7 +56,7 @@ class PageServer(ThreadedWSGIServer):
     def stream_events(self) -> Iterator[bytes]:
         events: queue.Queue[str] = queue.Queue()
         self.streams.append(events)
-        yield b"event: hello\nid: 1\ndata: fresh\n\n"
+        yield f"event: hello\nid: {int(time.time())}\ndata: {self.hello}\n\n".encode()
         while event := events.get():
             yield event.encode()
 
@@ -59,7 +64,7 @@ class PageServer(ThreadedWSGIServer):
         """Send an event of the live stream to every open page: `push("touched", "budget")`."""
         lines = "\n".join(f"data: {line}" for line in data.splitlines())
         for stream in self.streams:
-            stream.put(f"event: {event}\nid: 1\n{lines}\n\n")
+            stream.put(f"event: {event}\nid: {int(time.time())}\n{lines}\n\n")
 
     @contextmanager
     def in_transaction_of_test(self) -> Iterator[None]:
@@ -71,6 +76,8 @@ class PageServer(ThreadedWSGIServer):
             yield
             while self.streams:
                 self.streams.pop().put(END_OF_STREAM)
+            self.stream_requests.clear()
+            self.hello = "fresh"
             with self.lock:
                 self.connection.dec_thread_sharing()
 

@@ -82,13 +82,13 @@ class RenderedChanges(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class StreamListener:
-    """An open page: its session, the video it shows if any, and its ASGI `send`.
+    """The open pages of a browser: their session, the videos they show, and the ASGI `send`.
 
     `queue` holds messages while the page reads too slowly.
     """
 
     session: StreamSession
-    job_id: UUID | None
+    job_ids: frozenset[UUID]
     watches_instance: bool
     send: SendMessage
     ends_at: float = 0.0  # as time.monotonic()
@@ -170,8 +170,8 @@ class LiveHub:
         """Send `hello`, and all changes from now on. The stream ends at once if the subscription is
         lost."""
         ends_at = time.monotonic() + MAX_STREAM_LIFETIME_S
-        session, job_id, since, watches_instance = ticket
-        listener = StreamListener(session, job_id, watches_instance, send, ends_at)
+        session, job_ids, since, watches_instance = ticket
+        listener = StreamListener(session, job_ids, watches_instance, send, ends_at)
         is_stale = self.has_missed_changes(session.tenant_id, since)
         if watches_instance:
             is_stale |= any(changed_at >= since for changed_at in self._latest.values())
@@ -321,8 +321,9 @@ class LiveHub:
 
     def _open_pages(self) -> tuple[set[UUID], set[tuple[UUID, UUID]]]:
         """Return the tenants with an open page, and the videos with one."""
-        pages = [(listener.session.tenant_id, listener.job_id) for listener in self.listeners]
-        return {tenant for tenant, _ in pages}, {(tenant, job) for tenant, job in pages if job}
+        pages = [(listener.session.tenant_id, listener.job_ids) for listener in self.listeners]
+        videos = {(tenant, job) for tenant, jobs in pages for job in jobs}
+        return {tenant for tenant, _ in pages}, videos
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, LiveHub] = WeakKeyDictionary()

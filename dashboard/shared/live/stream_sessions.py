@@ -28,9 +28,9 @@ class StreamTicket(NamedTuple):
     """What is kept of the request that opened a stream."""
 
     session: StreamSession
-    job_id: UUID | None  # the video whose page it is
+    job_ids: frozenset[UUID]  # the videos whose pages the browser shows
     since: float  # from when on changes are wanted, in seconds since 1970
-    watches_instance: bool = False  # the operator's page of all teams
+    watches_instance: bool = False  # for the operator's page of all teams
 
 
 def expired_sessions(

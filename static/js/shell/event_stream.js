@@ -1,50 +1,30 @@
-// The event stream of a page. Dispatches htmx:sseOpen and htmx:sseError (offline.js shows the banner and polls) and
-// passes bundles to live_updates.js. A hidden tab closes its stream: browsers allow six connections to a host.
+// What the event stream says, as events of the page: htmx:sseOpen and htmx:sseError (offline.js shows the banner and polls),
+// live:news (live_updates.js), live:touched (topic_events.js). One window of the browser reads it for all of them
+// (stream_election.js, stream_source.js).
 (() => {
-  const RETRY = 8000 + 4000 * Math.random(); // pages that lost it together do not return together
   const node = document.getElementById("live");
-  let source = null;
-  let since = node?.dataset.since;
-  let waiting = null;
-
-  function tell(name, detail) {
-    node.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
-  }
-
+  if (!node) return;
+  const tell = (name, detail) => node.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
   const refetch = () => document.body.dispatchEvent(new CustomEvent("poll"));
 
-  function open() {
-    clearTimeout(waiting);
-    if (source || document.hidden) return;
-    source = new EventSource(`${node.dataset.live}&since=${since}`);
-    source.addEventListener("hello", (event) => {
-      since = event.lastEventId;
+  const HANDLERS = {
+    // Nothing has changed since `unchanged`, in seconds since 1970. This window knows what there was before data-since.
+    open({ unchanged }) {
       node.dataset.state = "open";
       tell("htmx:sseOpen");
-      if (event.data === "stale") refetch();
-    });
-    source.addEventListener("news", (event) => tell("live:news", event.data));
-    source.addEventListener("touched", (event) => {
-      since = event.lastEventId; // the last event of a message has its id
-      tell("live:touched", event.data);
-    });
-    source.addEventListener("refetch", refetch);
-    source.addEventListener("error", () => {
+      if (unchanged > Number(node.dataset.since)) refetch();
+    },
+    lost() {
       node.dataset.state = "gone";
       tell("htmx:sseError");
-      if (source?.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
-      close();
-      waiting = setTimeout(open, RETRY);
-    });
-  }
+    },
+    news: ({ data }) => tell("live:news", data),
+    touched: ({ data }) => tell("live:touched", data),
+    refetch,
+  };
 
-  function close() {
-    source?.close();
-    source = null;
-  }
-
-  if (!node || !window.EventSource) return;
-  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
-  window.addEventListener("pagehide", close);
-  window.addEventListener("pageshow", open);
+  node.addEventListener("stream:message", ({ detail }) => {
+    HANDLERS[detail.kind]?.(detail);
+    node.dataset.since = detail.id ?? node.dataset.since;
+  });
 })();

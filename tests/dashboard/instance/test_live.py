@@ -12,9 +12,13 @@ from django.urls import reverse
 from dashboard.shared.live import event_stream
 from dashboard.shared.live.event_stream import LiveHub
 from dashboard.shared.live.stream_sessions import StreamSession, StreamTicket
-from dashboard.shared.live.views import is_of_instance_page
 from proxyapi.events import EventType
-from tests.dashboard.shared.live.hub_listener import RecordedPage, announce, next_message
+from tests.dashboard.shared.live.hub_listener import (
+    RecordedPage,
+    announce,
+    next_message,
+    request_ticket,
+)
 
 INSTANCE_TOUCHED = "event: touched\ndata: instance\n\n"
 
@@ -31,7 +35,7 @@ def ticket_of(member, client_of, *, watches_instance, since=None):
         member.user_id,
         client_of(member).session.session_key,
     )
-    return StreamTicket(session, None, since or time.time(), watches_instance)
+    return StreamTicket(session, frozenset(), since or time.time(), watches_instance)
 
 
 async def open_page(hub, ticket):
@@ -81,13 +85,21 @@ def test_a_page_that_missed_a_change_of_another_team_is_stale(operator, otto, cl
     asyncio.run(scene())
 
 
-@pytest.mark.parametrize("path", ["/instance/", "/instance/teams/", "/library/", ""])
-def test_only_an_operators_instance_page_watches_the_instance(path, operator, priya, rf):
-    for member in (operator, priya):
-        request = rf.get("/live/", headers={"referer": f"http://testserver{path}"})
-        request.user = member.user
-        expected = path.startswith("/instance/") and member == operator
-        assert is_of_instance_page(request) is expected
+@pytest.mark.parametrize(
+    ("path", "is_named"), [("/instance/", True), ("/instance/teams/", True), ("/members/", False)]
+)
+def test_the_stream_of_an_instance_page_is_another_one_than_of_the_teams_pages(
+    path, is_named, operator, client_of
+):
+    page = client_of(operator).get(path).content.decode()
+    address = f"/live/?team={operator.team_id}&amp;user={operator.user_id}"
+    assert f'data-live="{address}{"&amp;instance=1" * is_named}"' in page
+
+
+def test_only_an_operators_instance_page_watches_the_instance(operator, priya):
+    assert request_ticket(operator, instance=1).watches_instance
+    assert not request_ticket(operator).watches_instance
+    assert not request_ticket(priya, instance=1).watches_instance
 
 
 def test_the_part_that_refreshes_has_all_teams_and_no_shell(operator, otto, client_of):

@@ -10,9 +10,14 @@ from uuid import UUID
 
 import redis
 from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore
+from django.test import RequestFactory
 
+from dashboard.models import Membership
 from dashboard.shared.live.event_stream import LiveHub
+from dashboard.shared.live.stream_app import TICKETS_KEY
 from dashboard.shared.live.stream_sessions import StreamSession, StreamTicket
+from dashboard.shared.live.views import open_event_stream
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
 
 
@@ -45,8 +50,19 @@ async def next_message(page: RecordedPage) -> str:
     return (await page.messages.get()).decode()
 
 
-def stream_ticket(session: StreamSession, job_id: UUID | None = None) -> StreamTicket:
-    return StreamTicket(session, job_id, time.time())
+def stream_ticket(session: StreamSession, *job_ids: UUID) -> StreamTicket:
+    return StreamTicket(session, frozenset(job_ids), time.time())
+
+
+def request_ticket(member: Membership, **query: object) -> StreamTicket | None:
+    """The ticket that the view writes for a page of this member; None if it refuses."""
+    request: Any = RequestFactory().get("/live/", query)
+    request.user, request.team, request.session = member.user, member.team, SessionStore()
+    request.scope = {TICKETS_KEY: []}
+    response = open_event_stream(request)
+    tickets: list[StreamTicket] = request.scope[TICKETS_KEY]
+    assert response.status_code == (200 if tickets else 503)
+    return tickets[0] if tickets else None
 
 
 def run_with_hub(*sessions: StreamSession) -> Callable[[Callable[..., Any]], None]:

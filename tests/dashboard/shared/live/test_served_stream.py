@@ -63,14 +63,6 @@ def stream_of(site: str, client: Client, **headers: str) -> Iterator[Any]:
         yield answer, answer.iter_raw()
 
 
-def test_a_page_of_another_team_than_the_chosen_one_hears_nothing(site, vera, otto, client_of):
-    cookies = {"sessionid": client_of(vera).cookies["sessionid"].value}
-    for team, status in ((vera.team_id, 200), (otto.team_id, 503)):
-        address = f"{site}/live/?since={int(time.time())}&team={team}"
-        with httpx.stream("GET", address, cookies=cookies, timeout=None) as answer:  # noqa: S113
-            assert answer.status_code == status
-
-
 def test_through_a_server_an_event_arrives_at_once_and_uncompressed(
     site, make_video_job, vera, client_of
 ):

@@ -23,7 +23,12 @@ from dashboard.shared.live.event_stream import (
 )
 from dashboard.shared.live.stream_sessions import expired_sessions
 from proxyapi.events import ChangeEvent, EventType
-from tests.dashboard.shared.live.hub_listener import announce, next_message, run_with_hub
+from tests.dashboard.shared.live.hub_listener import (
+    announce,
+    next_message,
+    request_ticket,
+    run_with_hub,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -319,8 +324,15 @@ def test_nobody_listens_without_signing_in(client):
 
 def test_the_page_names_its_stream_and_when_it_was_made(vera, client_of):
     page = client_of(vera).get("/library/").content.decode()
-    assert re.search(rf'data-live="/live/\?team={vera.team_id}" data-since="\d{{10}}"', page)
+    address = rf"/live/\?team={vera.team_id}&amp;user={vera.user_id}"
+    assert re.search(rf'data-live="{address}" data-video="" data-since="\d{{10}}"', page)
     assert page.count("data-live=") == 1
+
+
+def test_a_page_of_another_team_or_user_than_the_present_one_hears_nothing(vera, luca, otto):
+    assert request_ticket(vera, team=vera.team_id, user=vera.user_id)
+    assert not request_ticket(vera, team=otto.team_id, user=vera.user_id)
+    assert not request_ticket(vera, team=vera.team_id, user=luca.user_id)
 
 
 def test_what_comes_while_a_page_is_made_is_news_to_it(vera, client_of, monkeypatch, time_machine):
