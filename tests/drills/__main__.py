@@ -5,7 +5,8 @@ on two cores the others would be what they measure. Then four at a time, since m
 waiting, the longest first, so that none is alone at the end.
 
 Arguments: files or folders, else all of them. What asks the portal's database is drilled on SQLite
-and again on PostgreSQL. The exit status is 1 when a figure falls short or a drill breaks.
+and again on PostgreSQL; what charges is drilled on SQLite in the sandbox's second dialect, too. The
+exit status is 1 when a figure falls short or a drill breaks.
 """
 
 from __future__ import annotations
@@ -35,6 +36,12 @@ RUN_ONCE = (
     *("test_mutants.py", "test_mutations.py", "test_canaries.py", "test_processes.py"),
     *("test_disk_full.py", "test_soak.py", "test_redis_away.py", "test_killed_portal.py"),
 )
+# Whose figures are about money: again with a sandbox that answers in the shapes of version 1.
+IN_BOTH_DIALECTS = (
+    *("test_faults.py", "test_kills.py", "test_stuck_sending.py", "test_late_arrivals.py"),
+    *("test_false_answers.py", "test_error_responses.py", "test_lost_and_wrong_answers.py"),
+    *("test_two_teams.py", "test_portal_state_machine.py", "test_duplicate_delivery.py"),
+)
 # SQLite runs on one host, so there is no rolling deployment.
 NEVER_ON_SQLITE = ("test_rolling.py",)
 LAST_LINES = 40
@@ -52,11 +59,17 @@ LONGEST_FIRST = (
 class Drill(NamedTuple):
     path: Path
     on_postgres: bool
+    dialect: str = "spec"
+
+    @property
+    def variant(self) -> str:
+        names = ("PostgreSQL" if self.on_postgres else "", self.dialect.removeprefix("spec"))
+        return ", ".join(filter(None, names))
 
     @property
     def name(self) -> str:
-        database = " on PostgreSQL" if self.on_postgres else ""
-        return f"{self.path.relative_to(HERE).with_suffix('')}{database}"
+        variant = f" on {self.variant}" if self.variant else ""
+        return f"{self.path.relative_to(HERE).with_suffix('')}{variant}"
 
 
 def main(wanted: list[str]) -> int:
@@ -82,6 +95,8 @@ def drills(wanted: list[str]) -> Iterator[Drill]:
             yield Drill(path, on_postgres=False)
         if path.name not in RUN_ONCE:
             yield Drill(path, on_postgres=True)
+        if path.name in IN_BOTH_DIALECTS:
+            yield Drill(path, on_postgres=False, dialect="service-v1")
 
 
 def drill_length(path: Path) -> tuple[int, Path]:
@@ -91,7 +106,11 @@ def drill_length(path: Path) -> tuple[int, Path]:
 
 def run_drill(drill: Drill) -> str:
     """Run one, telling its figures as they come; its name when it fell short or broke."""
-    environ = {**os.environ, "TEST_DATABASE": "postgresql" if drill.on_postgres else ""}
+    environ = {
+        **os.environ,
+        "TEST_DATABASE": "postgresql" if drill.on_postgres else "",
+        "REELROOM_DIALECT": drill.dialect,
+    }
     # A short trace, for what went wrong is printed before it, and the last lines are told.
     command = [sys.executable, "-m", "pytest", "-q", "-s", "--tb=short", "-m", "drill"]
     command += ["-p", "no:randomly", "-p", "no:logging", str(drill.path)]
@@ -103,7 +122,7 @@ def run_drill(drill: Drill) -> str:
         for line in process.stdout:
             said.append(line.rstrip())
             if line.rstrip().endswith((f": {HOLDS}", f": {FALLS_SHORT}")):
-                where = " [PostgreSQL]" if drill.on_postgres else ""
+                where = f" [{drill.variant}]" if drill.variant else ""
                 print(f"{line.rstrip()}{where}", flush=True)
         status, used = os.wait4(process.pid, 0)[1:]
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -26,7 +26,9 @@ READY_SETTINGS = {
     "genre_id": 41,
     "script": "The sea is salty, and for long was not.",
 }
-SCRIPT = {"topic": "why the sea has tides", "duration": 30}
+# Version 1 of the service requires them.
+SCRIPT_STYLE = {"style": "Story", "tone": "Calm", "language": "English"}
+SCRIPT = {"topic": "why the sea has tides", "duration": 30, **SCRIPT_STYLE}
 NUMBER = count()  # no two deeds alike: the sandbox takes a repetition for a blind retry
 Maker = Callable[[SandboxAccount], ChargeIntent]
 
@@ -79,7 +81,7 @@ def make_intent(
 def make_script_intent(operation: str, kind: str) -> Maker:
     def made(stage: SandboxAccount) -> ChargeIntent:
         scrapes = operation.endswith("scrape_script")
-        body = {"url": PAGE, "duration": 30} if scrapes else SCRIPT
+        body = {"url": PAGE, "duration": 30, **SCRIPT_STYLE} if scrapes else SCRIPT
         return make_intent(make_video(stage, kind), operation, 4, stage, body=body)
 
     return made

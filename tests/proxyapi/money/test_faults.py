@@ -15,6 +15,7 @@ from django.utils import timezone
 from proxyapi.charges import ChargeIntent, dispatch_charge, reconcile_charge
 from proxyapi.models import Charge, ChargeState, Job, JobState
 from tests.admission import admit_charge
+from tests.proxyapi.money.operations import SCRIPT
 
 Books = Callable[[], dict[str, Any]]
 OPERATIONS = {"faceless.render": "render", "faceless.scripts": "scripts"}
@@ -29,7 +30,7 @@ def sent(job: Job, operation: str) -> Charge:
         nonce=uuid.uuid4(),
         hold=Decimal(60),
         quote=Decimal(4) if operation == "faceless.scripts" else job.draft.estimate,
-        body={"topic": "ice", "duration": 30} if operation == "faceless.scripts" else {},
+        body=SCRIPT if operation == "faceless.scripts" else {},
     )
     charge = admit_charge(intent)
     dispatch_charge(charge.pk)
