@@ -122,10 +122,12 @@ SQLITE_OPTIONS: dict[str, Any] = {
 }
 # Persistent connections do not work under ASGI; the pool replaces them. `timeout` is the wait for a
 # connection; after `reconnect_timeout` a reconnection with growing pauses starts over. Seconds.
+# Fifty people who press at once wait for the lock of one account, each with a connection: with
+# fewer connections those who still wait for one would be refused. Each thread of a worker has one.
 POOL = {
     "min_size": 1,
-    "max_size": env.integer("DATABASE_POOL_SIZE", 8, 2, 1000),  # connections of one process
-    "timeout": 3,
+    "max_size": env.integer("DATABASE_POOL_SIZE", 64, 2, 1000),  # connections of one process
+    "timeout": 10,
     "reconnect_timeout": 5,
 }
 DATABASES = {

@@ -36,12 +36,10 @@ SLOW_WORKER_COMMAND = (
     *(*CELERY_COMMAND, "worker", "--loglevel", "WARNING", "--hostname", "slow@%h"),
     *("--queues", "post,slow", "--pool", "threads", "--concurrency", "32"),
 )
-# By name: the command, and the environment. Threads have a connection each: the task's, or, while
-# its charge is sent, that of the heartbeat.
-WORKERS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
-    "worker": (WORKER_COMMAND, {}),
-    "charges": (CHARGES_WORKER_COMMAND, {"DATABASE_POOL_SIZE": "64"}),
-    "slow": (SLOW_WORKER_COMMAND, {"DATABASE_POOL_SIZE": "32"}),
+WORKERS = {
+    "worker": WORKER_COMMAND,
+    "charges": CHARGES_WORKER_COMMAND,
+    "slow": SLOW_WORKER_COMMAND,
 }
 BEAT_COMMAND = (*CELERY_COMMAND, "beat", "--loglevel", "WARNING")
 # Without --no-proxy-headers uvicorn believes X-Forwarded-For of whoever connects from loopback, and
@@ -132,8 +130,7 @@ async def start_programs(
         await wait_until("The portal is not ready", lambda: is_portal_ready(installation))
     # Last, because they are not needed yet and the others keep two cores busy.
     for name in ("charges", "slow"):
-        command, changes = WORKERS[name]
-        await processes.start(name, command, environ | changes)
+        await processes.start(name, WORKERS[name], environ)
     if installation.redis is not None:
         # An existing Redis may hold an old ping of the slow worker, which readiness then waits for.
         await wait_until("The portal is not ready", lambda: is_portal_ready(installation))

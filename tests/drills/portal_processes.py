@@ -96,11 +96,12 @@ class PortalProcesses:
             return bool(psutil.Process(self._running[name].pid).net_connections("all"))
         return False
 
-    def request_status(self, method: str, path: str, **form: Any) -> int:
+    def request_status(self, method: str, path: str, timeout: float = 20, **form: Any) -> int:
         """The status of its answer, 0 for none."""
         with suppress(httpx.TransportError):
             return httpx.request(
-                method, self._address + path, headers=self._headers, timeout=20, trust_env=False,
+                method, self._address + path, headers=self._headers, timeout=timeout,
+                trust_env=False,
                 **form,
             ).status_code  # fmt: skip
         return 0

@@ -27,7 +27,7 @@ def stubs() -> dict[str, object]:
     return {
         "PREPARE_COMMAND": ("sh", "-c", os.environ.get("STUB_PREPARE", "true")),
         **{name: waiting_program(name.removesuffix("_COMMAND").lower()) for name in names},
-        "WORKERS": {name: (waiting_program(name), {}) for name in supervisor.WORKERS},
+        "WORKERS": {name: waiting_program(name) for name in supervisor.WORKERS},
         "web_command": lambda _: waiting_program("web"),
         "sandbox_command": lambda _: waiting_program("sandbox"),
         "is_portal_ready": is_ready,

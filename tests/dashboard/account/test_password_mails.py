@@ -128,7 +128,7 @@ def test_without_a_broker_the_page_says_that_it_works_again_soon(browser_at, mon
     browser = browser_at(HOME)
     browser.raise_request_exception = False
     response = ask(browser)
-    assert (response.status_code, response["Retry-After"]) == (503, "10")
+    assert (response.status_code, response["Retry-After"]) == (503, "3")
 
 
 def test_a_mail_server_that_does_not_take_it_is_asked_again(browser_at, monkeypatch) -> None:

@@ -42,7 +42,7 @@ def look(member: Membership, error: Exception) -> Any:
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_a_page_says_that_it_works_again_soon(mira: Membership, error: Exception) -> None:
     response = look(mira, error)
-    assert (response.status_code, response["Retry-After"]) == (503, "10")
+    assert (response.status_code, response["Retry-After"]) == (503, "3")
     assert "Nothing was changed or sent" in response.content.decode()
 
 

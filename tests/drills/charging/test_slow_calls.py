@@ -62,9 +62,9 @@ def test_fifty_slow_calls_do_not_delay_a_fast_one(
 def running_workers() -> Iterator[None]:
     LOGS.mkdir(exist_ok=True)
     with ExitStack() as stack:
-        for name, (command, environ) in WORKERS.items():
+        environ = portal_commands.portal_environment()
+        for name, command in WORKERS.items():
             log = stack.enter_context((LOGS / name).open("a"))
-            environ = portal_commands.portal_environment(**environ)
             process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
             stack.enter_context(process)
             stack.callback(process.terminate)
