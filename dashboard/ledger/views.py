@@ -81,7 +81,8 @@ def charts(request: TeamRequest) -> HttpResponse:
 @require_safe
 def entry(request: TeamRequest, account_id: UUID, position: int) -> HttpResponse:
     ledger_entry = fetch_ledger_entry(request, account_id, position)
-    return render(request, "ledger/entry.html", {"entry": build_entry_page(ledger_entry)})
+    page = build_entry_page(request.membership, ledger_entry)
+    return render(request, "ledger/entry.html", {"entry": page})
 
 
 @require_safe

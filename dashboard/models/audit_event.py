@@ -63,6 +63,7 @@ class AuditAction(models.TextChoices):
     CHARGE_CREATE = "charge.create"
     CHARGE_MATCH = "charge.match"
     CHARGE_RECHECK = "charge.recheck"
+    CHARGE_UNMATCH = "charge.unmatch"
     CHARGE_WRITE_OFF = "charge.write_off"
     CHARGES_RESUME = "charges.resume"
     CHARGES_STOP = "charges.stop"

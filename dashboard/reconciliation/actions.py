@@ -73,6 +73,24 @@ def match_charge_to_entry(
 
 
 @transaction.atomic
+def take_match_back(*, by: Membership, charge: Charge) -> LedgerEntry:
+    """Undo the match of a charge with a debit, which is returned. Raises `StaleData` if it was not
+    made by amount and time."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    cost = charge.cost
+    entry = charges.take_match_back(charge, by.user_id)
+    record_audit_event(
+        by,
+        AuditAction.CHARGE_UNMATCH,
+        charge.pk,
+        operation=charge.operation,
+        position=entry.position,
+        cost=str_or_empty(cost),
+    )
+    return entry
+
+
+@transaction.atomic
 def accept_ledger_conflict(*, by: Membership, conflict: LedgerConflict) -> None:
     """Accept the service's version of a row. Raises `StaleData` if it is accepted already."""
     check_permission(by, Permission.MANAGE_MONEY)

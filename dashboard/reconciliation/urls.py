@@ -24,6 +24,11 @@ urlpatterns = [
         name="charge-matches",
     ),
     path(
+        "reconciliation/charges/<uuid:charge_id>/match-removals/",
+        views.take_match_back,
+        name="charge-match-removals",
+    ),
+    path(
         "reconciliation/conflicts/<int:rewrite_id>/acceptances/",
         views.accept_ledger_version,
         name="conflict-acceptances",

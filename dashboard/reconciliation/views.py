@@ -17,6 +17,7 @@ from dashboard.reconciliation import actions, queries
 from dashboard.shared.access import (
     check_permission,
     fetch_account,
+    fetch_charge_to_decide,
     fetch_ledger_conflict,
     fetch_unknown_charge,
 )
@@ -103,6 +104,21 @@ def match_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
         return {"matching": queries.build_match_dialog(charge)}
 
     return confirm_and_act(request, "_match", charge.account_id, act, context)
+
+
+@allow_get_or_post
+def take_match_back(request: TeamRequest, charge_id: UUID) -> HttpResponse:
+    charge = fetch_charge_to_decide(request, charge_id)
+
+    def act() -> str:
+        debit = actions.take_match_back(by=request.membership, charge=charge)
+        return f"Match taken back. The debit of {shown(-debit.amount)} cr is outside the portal."
+
+    def context() -> Mapping[str, Any]:
+        question = queries.build_match_removal_question(charge)
+        return {"question": question, "act": "Take match back"}
+
+    return confirm_and_act(request, "_question", charge.account_id, act, context)
 
 
 @allow_get_or_post

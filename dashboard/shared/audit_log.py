@@ -36,6 +36,7 @@ MONEY_AUDIT_ACTIONS = frozenset(
         AuditAction.CHARGE_CREATE,
         AuditAction.CHARGE_MATCH,
         AuditAction.CHARGE_RECHECK,
+        AuditAction.CHARGE_UNMATCH,
         AuditAction.CHARGE_WRITE_OFF,
         AuditAction.CHARGES_RESUME,
         AuditAction.CHARGES_STOP,

@@ -17,5 +17,10 @@ from proxyapi.charges.admission import (
 from proxyapi.charges.charge_stop import charge_stop_sentence
 from proxyapi.charges.dispatch import dispatch_charge
 from proxyapi.charges.late_debits import charges_with_late_debit
-from proxyapi.charges.manual_settlement import settle_with_entry, write_off_charge
+from proxyapi.charges.manual_settlement import (
+    find_match_obstacle,
+    settle_with_entry,
+    take_match_back,
+    write_off_charge,
+)
 from proxyapi.charges.reconcile import reconcile_charge, reconcile_now

@@ -10,11 +10,25 @@ from django.utils import timezone
 from proxyapi import ledger
 from proxyapi.charges import job_effects, transitions
 from proxyapi.ledger import entry_changes
+from proxyapi.ledger.matching import MATCHED_BY_PERSON_REASON
 from proxyapi.models import Charge, ChargeState, LedgerEntry, MatchConfidence
+from proxyapi.models.charge import MATCH_TAKEN_BACK_CODE
 from proxyapi.refusals import StaleData
+from proxyapi.rollups import price_counts
 
 ALREADY_SETTLED = "This is already resolved. Nothing was changed."
-MATCHED_BY_PERSON = "A member matched this debit."
+TAKEN_BACK_REASON = (
+    "A member took its match with a debit back. Match another entry or write it off."
+)
+NO_MATCH = "This charge is not matched with a debit. Nothing was changed."
+COST_REPORTED = (
+    "The service itself reported what this charge cost. Only a match that was made by amount and "
+    "time can be taken back."
+)
+REFUND_MATCHED = "This charge was refunded, so its match stays. Nothing was changed."
+REQUESTED_AGAIN = (
+    "The same was requested again and is not settled yet. Take the match back when it is."
+)
 ENTRY_TAKEN = "This ledger row has changed or is already matched. Nothing was changed."
 ENTRY_OF_OTHER_TEAM = (
     "This debit belongs to a charge of another team that uses this account. Nothing was changed."
@@ -66,9 +80,57 @@ def settle_with_entry(
     job_effects.apply_result(charge, {})
     job_effects.mark_script_unread(charge)
     transitions.mark_charged(charge, ChargeState.MATCHED, -debit.amount, debit.happened_at)
-    ledger.link_entry_to_charge(debit, charge, MatchConfidence.CERTAIN, MATCHED_BY_PERSON)
+    ledger.link_entry_to_charge(debit, charge, MatchConfidence.CERTAIN, MATCHED_BY_PERSON_REASON)
     entry_changes.record_entry_changes(charge.account, [debit.happened_at])
     return charge
+
+
+def find_match_obstacle(charge: Charge) -> str:
+    """Why the match of this charge cannot be taken back; empty if it can be."""
+    debit = charge.entries.filter(amount__lt=0).first()
+    if charge.state != ChargeState.MATCHED or debit is None:
+        return NO_MATCH
+    if not ledger.is_cost_from_match(debit):
+        return COST_REPORTED
+    if charge.refunded_at is not None:
+        return REFUND_MATCHED
+    again = Charge.objects.open().filter(
+        job=charge.job_id, operation=charge.operation, path=charge.path, applied_at=None
+    )
+    if charge.job_id and charge.applied_at is None and again.exists():
+        return REQUESTED_AGAIN
+    return ""
+
+
+@transaction.atomic
+def take_match_back(charge: Charge, member_id: int) -> LedgerEntry:
+    """Undo a match by amount and time: the charge is unknown again and holds its credits until a
+    person settles it, and its debit, which is returned, is outside the portal.
+
+    Raises `StaleData` if there is no such match.
+    """
+    transitions.lock_charge_account(charge)
+    transitions.lock_charge_jobs(charge)
+    charge.refresh_from_db()
+    if obstacle := find_match_obstacle(charge):
+        raise StaleData(obstacle)
+    debit = charge.entries.get(amount__lt=0)
+    price_counts.uncount_charge(charge)
+    Charge.objects.transition(
+        charge,
+        ChargeState.UNKNOWN,
+        cost=None,
+        booked_at=None,
+        settled_at=None,
+        refund_owed_at=None,
+        unidentified_at=None,
+        decided_by_id=member_id,
+        code=MATCH_TAKEN_BACK_CODE,
+        reason=TAKEN_BACK_REASON,
+    )
+    ledger.unlink_entry(debit)
+    job_effects.publish_charge_events(charge)
+    return debit
 
 
 def check_still_unknown(charge: Charge) -> None:

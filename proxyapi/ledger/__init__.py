@@ -21,6 +21,11 @@ from proxyapi.ledger.lost_charge_lookup import (
     link_settling_debit,
     mirror_charge_period,
 )
-from proxyapi.ledger.matching import link_entry_to_charge, match_entries
+from proxyapi.ledger.matching import (
+    is_cost_from_match,
+    link_entry_to_charge,
+    match_entries,
+    unlink_entry,
+)
 from proxyapi.ledger.mirror import mirror_entries
 from proxyapi.ledger.sync_schedule import accounts_due_for_sync, sync_account

@@ -21,7 +21,12 @@ from django.utils import timezone
 from proxyapi.clock_offset import TOLERATED_CLOCK_OFFSET, clock_offset_range
 from proxyapi.ledger import api_view_sync, backfill, entry_changes, mirror_range
 from proxyapi.ledger.api_view_alignment import unattributable_filter
-from proxyapi.ledger.matching import api_rows_filter, link_entry_to_charge
+from proxyapi.ledger.matching import (
+    LATE_DEBIT_REASON,
+    LOST_RESPONSE_REASON,
+    api_rows_filter,
+    link_entry_to_charge,
+)
 from proxyapi.ledger.matching_rules import (
     MATCH_BOOKING_DELAY,
     MATCH_CLOCK_SKEW,
@@ -300,7 +305,7 @@ def link_late_debit(charge: Charge, entry: LedgerEntry) -> None:
         entry,
         charge,
         confidence,
-        f"Probably this charge: {amount_reason}, recorded {minutes} min after it was sent. {why}, "
+        f"{LATE_DEBIT_REASON}{amount_reason}, recorded {minutes} min after it was sent. {why}, "
         "and it was reported as not charged before this entry was found.",
     )
     entry_changes.record_entry_changes(charge.account, [entry.happened_at])
@@ -310,7 +315,6 @@ def link_settling_debit(charge: Charge, entry: LedgerEntry) -> None:
     rows = api_debits_in_charge_period(mirror_range.get_or_create_ledger(charge.account), charge)
     equal = [other for other in rows if other.amount == entry.amount]
     cost, price = amount_text(-entry.amount), amount_text(charge.price)
-    prefix = "Its response was lost"
     if -entry.amount != charge.price:
         confidence, explanation = (
             MatchConfidence.WEAK,
@@ -346,7 +350,7 @@ def link_settling_debit(charge: Charge, entry: LedgerEntry) -> None:
             MatchConfidence.CERTAIN,
             f"exactly its {cost} cr, in its time window; nothing else matches.",
         )
-    link_entry_to_charge(entry, charge, confidence, f"{prefix}; {explanation}")
+    link_entry_to_charge(entry, charge, confidence, f"{LOST_RESPONSE_REASON}; {explanation}")
     entry_changes.record_entry_changes(charge.account, [entry.happened_at])
 
 

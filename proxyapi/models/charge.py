@@ -6,6 +6,7 @@
                                      → held, after a 429 without evidence that it was carried out
                            → held, when no connection was made
     refused → matched, when its debit came although it was refused or called uncharged
+    matched → unknown, when a person takes its match with a debit back
 
 What was not sent yet may be refused, too (`TRANSITIONS`), and is `unknown` where a restored
 database has forgotten whether it was sent (`charges/recovery.py`).
@@ -66,7 +67,7 @@ CHARGE_TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
     ChargeState.CONFIRMED: frozenset(),
     # Only a charge that was sent, and has a debit all the same.
     ChargeState.REFUSED: frozenset({ChargeState.MATCHED}),
-    ChargeState.MATCHED: frozenset(),
+    ChargeState.MATCHED: frozenset({ChargeState.UNKNOWN}),
     ChargeState.WRITTEN_OFF: frozenset(),
 }
 HOLDING_STATES = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
@@ -74,6 +75,7 @@ UNDECIDED_STATES = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, outcome n
 CHARGED_STATES = (ChargeState.CONFIRMED, ChargeState.MATCHED)
 NEVER_CHARGED_CODE = "NEVER-CHARGED"  # `code` of a charge without evidence, assumed uncharged
 CHARGED_LATE_CODE = "CHARGED-LATE"  # `code` of one assumed uncharged that cost credits after all
+MATCH_TAKEN_BACK_CODE = "MATCH-TAKEN-BACK"  # `code` of an unknown one that only a person settles
 CHECKED_BEFORE_RETRY_CODE = "checked-before-retry"  # in lower case, as no code of an answer is
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_CHARGE_CRASHES = 5  # failures in a row

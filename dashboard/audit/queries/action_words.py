@@ -30,6 +30,7 @@ ACTION_TITLES: dict[str, str] = {
     A.CHARGE_CREATE: "Confirmed a charge",
     A.CHARGE_MATCH: "Matched a charge with the ledger",
     A.CHARGE_RECHECK: "Checked a charge again",
+    A.CHARGE_UNMATCH: "Took the match of a charge back",
     A.CHARGE_WRITE_OFF: "Wrote off a charge",
     A.CHARGES_RESUME: "Allowed charges again",
     A.CHARGES_STOP: "Stopped all charges",

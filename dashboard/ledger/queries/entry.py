@@ -12,10 +12,14 @@ from django.urls import reverse
 
 from dashboard.ledger.queries.filters import LedgerFilters
 from dashboard.ledger.queries.rows import attribution_labels, belongs_to_other_team
+from dashboard.models import Membership
+from dashboard.shared.access import has_permission
 from dashboard.shared.feature_labels import entry_title, feature_label
 from dashboard.shared.formatting import credits
 from dashboard.shared.job_pages import job_page_url
-from proxyapi.models import ApiCall, Charge, LedgerConflict, LedgerEntry
+from dashboard.shared.roles import Permission
+from proxyapi.ledger import is_cost_from_match
+from proxyapi.models import ApiCall, Charge, ChargeState, LedgerConflict, LedgerEntry
 
 VIA_API_TEXTS = {
     True: "Made through the API.",
@@ -72,9 +76,10 @@ class EntryPage:
     related_entries: tuple[EntryFact, ...]
     changes: tuple[EntryRevision, ...]
     back_url: str
+    removal_url: str
 
 
-def build_entry_page(entry: LedgerEntry) -> EntryPage:
+def build_entry_page(reader: Membership, entry: LedgerEntry) -> EntryPage:
     """At most three queries, for an entry loaded with its relations."""
     zone, charge = entry.account.tenant.zone, entry.charge
     state, glyph, word = attribution_labels(entry)
@@ -93,8 +98,18 @@ def build_entry_page(entry: LedgerEntry) -> EntryPage:
         call=tuple(iter_call_facts(charge, zone)) if charge else (),
         related_entries=tuple(iter_related_entry_facts(entry, charge)) if charge else (),
         changes=tuple(iter_entry_revisions(entry, zone)),
+        removal_url=match_removal_url(reader, entry),
         back_url=LedgerFilters(period=f"{entry.happened_at.astimezone(zone):%Y-%m}").url(),
     )
+
+
+def match_removal_url(reader: Membership, entry: LedgerEntry) -> str:
+    """Where the reader may take the match back; empty if they may not, or it is no such match."""
+    charge = entry.charge
+    if charge is None or charge.state != ChargeState.MATCHED or not is_cost_from_match(entry):
+        return ""
+    may_take_back = has_permission(reader, Permission.MANAGE_MONEY)
+    return reverse("charge-match-removals", args=[charge.pk]) if may_take_back else ""
 
 
 def attribution_reason(entry: LedgerEntry) -> str:

@@ -8,6 +8,7 @@ from dashboard.reconciliation.queries.decision_dialogs import (
     build_all_conflicts_question,
     build_conflict_question,
     build_match_dialog,
+    build_match_removal_question,
     build_rebase_dialog,
     build_write_off_question,
 )

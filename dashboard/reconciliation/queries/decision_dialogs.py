@@ -10,6 +10,7 @@ from dashboard.reconciliation.queries.differences import charge_title
 from dashboard.reconciliation.queries.page import conflict_versions, load_balance_statement
 from dashboard.shared.formatting import clock, credits, day
 from dashboard.shared.ledger_agreement import ledger_or_none
+from proxyapi.charges import find_match_obstacle
 from proxyapi.ledger import OpenConflicts, count_open_conflicts
 from proxyapi.models import Account, Charge, LedgerConflict, LedgerEntry, LedgerMirror
 
@@ -109,6 +110,18 @@ def build_match_dialog(charge: Charge) -> MatchDialog:
             )
             for row in nearest
         ),
+    )
+
+
+def build_match_removal_question(charge: Charge) -> ReconciliationQuestion:
+    if obstacle := find_match_obstacle(charge):
+        return ReconciliationQuestion("This match cannot be taken back", obstacle, "")
+    return ReconciliationQuestion(
+        f"Take back the match of {credits(charge.cost)} cr?",
+        charge_sent_text(charge),
+        "The charge is unknown again and holds "
+        f"{credits(charge.hold)} cr until a member matches another debit or writes it off. The "
+        "debit counts as spent outside the portal. Nothing is sent again.",
     )
 
 

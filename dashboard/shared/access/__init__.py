@@ -15,6 +15,7 @@ from dashboard.shared.access.money import (
     fetch_account_to_archive,
     fetch_approval_request,
     fetch_budget,
+    fetch_charge_to_decide,
     fetch_credit_pack,
     fetch_ledger_conflict,
     fetch_ledger_entry,

@@ -138,6 +138,18 @@ def fetch_unknown_charge(
     return charge
 
 
+def fetch_charge_to_decide(request: TeamRequest, charge_id: UUID) -> Charge:
+    """Return a charge of the team, whatever its state, to decide about its match."""
+    charges = Charge.objects.filter(tenant=request.team.tenant)
+    charge = (
+        charges.select_related("member", "job", "token", "account").filter(pk=charge_id).first()
+    )
+    if charge is None:
+        raise Http404("This charge does not exist in this team.")
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return charge
+
+
 def fetch_ledger_conflict(request: TeamRequest, rewrite_id: int) -> LedgerConflict:
     """Return a ledger row that changed at the service, to accept."""
     conflicts = LedgerConflict.objects.filter(

@@ -10,7 +10,7 @@ from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.videos.labels import operation_label
 from dashboard.shared.videos.refund_alerts import refund_alert_text
 from proxyapi.models import Charge, ChargeState
-from proxyapi.models.charge import MAX_CHARGE_CRASHES
+from proxyapi.models.charge import MATCH_TAKEN_BACK_CODE, MAX_CHARGE_CRASHES
 from proxyapi.operations import SCRIPT_OPERATIONS, SIDE_OPERATIONS, get_operation
 from proxyapi.upstream.errors import CHARGE_CHECKED
 
@@ -124,6 +124,8 @@ def lost_answer_outcome(charge: Charge, now: datetime, pause_reason: str) -> str
     """Return who decides about a charge whose answer was lost, and when."""
     if pause_reason:
         return f"The outcome is checked later. {pause_reason}"
+    if charge.code == MATCH_TAKEN_BACK_CODE:
+        return f"A member took its match with a debit back. {APPROVERS_DECIDE_TEXT}"
     if is_long_unknown(charge, now):
         return f"No ledger entry matches with certainty. {APPROVERS_DECIDE_TEXT}"
     until = clock((charge.sent_at or charge.created_at) + SETTLEMENT_DEADLINE)
@@ -131,10 +133,10 @@ def lost_answer_outcome(charge: Charge, now: datetime, pause_reason: str) -> str
 
 
 def is_long_unknown(charge: Charge, now: datetime) -> bool:
-    """True if the outcome is unknown past the deadline, or reconciliation is quarantined."""
+    """True if the outcome is unknown past the deadline, or only a person decides."""
     since = charge.sent_at or charge.created_at
-    stopped = charge.failures >= MAX_CHARGE_CRASHES or now >= since + SETTLEMENT_DEADLINE
-    return charge.state == ChargeState.UNKNOWN and stopped
+    stopped = charge.failures >= MAX_CHARGE_CRASHES or charge.code == MATCH_TAKEN_BACK_CODE
+    return charge.state == ChargeState.UNKNOWN and (stopped or now >= since + SETTLEMENT_DEADLINE)
 
 
 def select_open_charge(charges: Iterable[Charge]) -> Charge | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.core.exceptions import PermissionDenied
@@ -11,7 +12,14 @@ from django.utils import timezone
 from dashboard.models import AuditEvent
 from dashboard.reconciliation import actions
 from proxyapi import ledger
-from proxyapi.models import ChargeState, LedgerConflict, LedgerEntry, LedgerMirror
+from proxyapi.models import (
+    ChargeState,
+    LedgerConflict,
+    LedgerEntry,
+    LedgerMirror,
+    MatchConfidence,
+    MonthlyPriceCount,
+)
 from proxyapi.refusals import Refusal, StaleData
 from tests.reconciliation import build_reconciliation
 
@@ -70,6 +78,47 @@ def test_an_entry_settles_what_was_unknown(client_of, mira, unknown_charge, add_
     )
     event = AuditEvent.objects.get(action="charge.match")
     assert (event.details["cost"], event.details["position"]) == ("42.0000", entry.position)
+
+
+def test_a_match_is_taken_back_and_the_debit_offered_again(
+    client_of, mira, vera, unknown_charge, add_entry
+):
+    entry = add_entry(-42, timezone.now() - timedelta(minutes=59))
+    choice = {"entry": f"{entry.position} 42"}
+    client_of(mira).post(address(unknown_charge, "matches"), choice)
+    page, removal = f"/ledger/{entry.account_id}/{entry.position}/", "match-removals"
+    assert address(unknown_charge, removal) in client_of(mira).get(page).content.decode()
+    assert address(unknown_charge, removal) not in client_of(vera).get(page).content.decode()
+    shown = client_of(mira).get(address(unknown_charge, removal)).content.decode()
+    assert "Take back the match of 42 cr?" in shown
+
+    client_of(mira).post(address(unknown_charge, removal))
+
+    unknown_charge.refresh_from_db()
+    entry.refresh_from_db()
+    found = (unknown_charge.state, unknown_charge.cost, unknown_charge.booked_at)
+    assert found == (ChargeState.UNKNOWN, None, None)
+    assert (entry.charge, entry.confidence, entry.member, entry.operation) == (None, "", None, "")
+    assert unknown_charge.account.held_credits() == 46
+    assert not MonthlyPriceCount.objects.filter(times__gt=0).exists()
+    event = AuditEvent.objects.get(action="charge.unmatch")
+    assert (event.details["cost"], event.details["position"]) == ("42.0000", entry.position)
+    shown = client_of(mira).get("/reconciliation/").content.decode()
+    assert "A member took its match with a debit back." in shown
+    client_of(mira).post(address(unknown_charge, "matches"), choice)
+    unknown_charge.refresh_from_db()
+    assert unknown_charge.state == ChargeState.MATCHED
+
+
+def test_what_the_service_reported_is_not_taken_back(client_of, mira, make_charge, add_entry):
+    charge = make_charge(state="matched", cost=Decimal(42), settled_at=timezone.now())
+    entry = add_entry(-42, timezone.now())
+    ledger.link_entry_to_charge(entry, charge, MatchConfidence.CERTAIN, "Exactly its 42 cr.")
+    answer = client_of(mira).post(address(charge, "match-removals"))
+    assert answer.status_code == 422
+    assert "The service itself reported what this charge cost." in answer.content.decode()
+    charge.refresh_from_db()
+    assert charge.state == ChargeState.MATCHED
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,7 @@ ROUTES = {
     "charge-checks": Route(None, KEEPERS, of="charge"),
     "charge-write-offs": Route(TREASURERS, TREASURERS, of="charge"),
     "charge-matches": Route(TREASURERS, TREASURERS, of="charge"),
+    "charge-match-removals": Route(TREASURERS, TREASURERS, of="charge"),
     "conflict-acceptances": Route(TREASURERS, TREASURERS, of="rewrite"),
     "account-acceptances": Route(TREASURERS, TREASURERS, of="account"),
     "account-opening-balances": Route(TREASURERS, TREASURERS, of="account"),

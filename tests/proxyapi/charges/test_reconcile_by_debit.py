@@ -9,7 +9,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import reconcile_charge
+from proxyapi.charges import reconcile_charge, take_match_back
 from proxyapi.models import (
     Charge,
     ChargeState,
@@ -67,6 +67,20 @@ def test_where_the_services_clock_is_known_to_be_behind_it_is_taken_and_not_for_
     entry = LedgerEntry.objects.get(charge=charge)
     assert (charge.state, entry.confidence) == (ChargeState.MATCHED, MatchConfidence.LIKELY)
     assert "recorded before it by our clock" in entry.reason
+
+
+def test_a_match_that_a_person_took_back_is_not_made_again(
+    retried_charge: Callable[..., Charge],
+) -> None:
+    charge = retried_charge(38)
+    assert charge.state == ChargeState.MATCHED
+    debit = take_match_back(charge, charge.member_id)
+    for _ in range(2):
+        reconcile_charge(charge.pk)
+    charge.refresh_from_db()
+    debit.refresh_from_db()
+    assert (charge.state, charge.cost, debit.charge) == (ChargeState.UNKNOWN, None, None)
+    assert charge.account.held_credits() == charge.hold
 
 
 def test_of_two_equal_debits_the_one_after_the_sending_is_its_own(
