@@ -16,7 +16,7 @@ OUTAGE_ERRORS: tuple[type[BaseException], ...] = (
     *(redis.ConnectionError, redis.TimeoutError),  # neither is a subclass of the other
     kombu.exceptions.OperationalError,  # Redis as the queue
 )
-RETRY_AFTER_S = 3  # seconds; static/js/shell/request_errors.js sends a press again after it
+RETRY_AFTER_S = 3  # seconds; static/js/shell/repeat_press.js sends a press again after it
 
 NO_SPACE_ERRNOS = (errno.ENOSPC, errno.EDQUOT)
 # The second: SQLite's shared memory beside the WAL could not grow.

@@ -327,7 +327,6 @@ class Charge(models.Model):
                 condition=Q(refund_owed_at__isnull=False, refunded_at__isnull=True),
                 name="charge_refund_owed",
             ),
-            # Partial: few charges have a refund owed.
             models.Index(
                 fields=["job"],
                 condition=Q(refund_owed_at__isnull=False),
@@ -338,7 +337,6 @@ class Charge(models.Model):
                 condition=Q(unidentified_at__isnull=False),
                 name="charge_unidentified",
             ),
-            # Partial: only searches for ideas have no job.
             models.Index(
                 fields=["tenant", "created_at"],
                 condition=Q(job__isnull=True),
