@@ -16,10 +16,12 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from proxyapi.sandbox.settings import Settings
-from tests.checks.assumption_table import AREAS, Assumption
+from tests.checks.assumption_table import ACCOUNT_AREAS, Assumption
+from tests.checks.assumption_table_jobs import JOB_AREAS
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSUMPTIONS_PAGE = "docs/reference/assumptions.md"
+AREAS: Mapping[str, Sequence[Assumption]] = {**ACCOUNT_AREAS, **JOB_AREAS}
 
 SPEED = "How long work takes; the portal waits for the end, not for a time."
 SIZE = "A limit of the sandbox; a refusal shows the service's sentence."
