@@ -2,6 +2,7 @@
 // holds a lock, which the next one gets when it is hidden, left or crashes. Lock and channel are named by the stream's address,
 // which names team and user; a lock for each video tells which ones are shown. Without locks (http) each window reads its own.
 (() => {
+  const EVERY = 3000; // ms; a window that crashed says nothing
   const node = document.getElementById("live");
   if (!node || !window.EventSource) return;
   const { live: name, video } = node.dataset;
@@ -16,9 +17,8 @@
   }
 
   function receive({ data: message }) {
-    if (message.kind !== "windows") return (message.to ?? me) === me && tell("stream:message", message);
-    setTimeout(update, 1000); // a window that goes to another page leaves and joins
-    if (leads && message.joined) tell("stream:joined", message.joined);
+    if (message.kind !== "joined") return (message.to ?? me) === me && tell("stream:message", message);
+    if (leads) tell("stream:joined", message.me);
   }
 
   function join() {
@@ -32,18 +32,18 @@
     channel.onmessage = receive;
     if (video) hold(`${name} ${video}`, "shared", () => left);
     hold(name, "exclusive", lead);
-    channel.postMessage({ kind: "windows", joined: me });
+    channel.postMessage({ kind: "joined", me });
   }
 
   function leave() {
     leaving?.abort();
-    channel?.postMessage({ kind: "windows" });
     channel?.close();
     [channel, leaving, leads] = [];
     tell("stream:close");
   }
 
   node.addEventListener("stream:send", ({ detail }) => (channel?.postMessage(detail), receive({ data: detail })));
+  setInterval(() => leads && update(), EVERY);
   document.addEventListener("visibilitychange", () => (document.hidden ? leave() : join()));
   for (const event of ["DOMContentLoaded", "pageshow"]) window.addEventListener(event, join);
   window.addEventListener("pagehide", leave);

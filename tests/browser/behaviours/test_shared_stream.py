@@ -91,6 +91,7 @@ def test_the_stream_names_each_video_that_a_window_shows(
 ) -> None:
     """A stream that names others replaces the first without a gap, so that nothing is fetched."""
     first = expect_live(open_page(priya, PATH))
+    page_server.hello = "stale"  # as the server says if anything changed since the first began
     jobs = sorted(str(make_video_job("running").pk) for _ in range(2))
     windows = [open_window(first, f"/videos/{job}/") for job in jobs]
     wait_until(lambda: page_server.stream_requests[-1].get("videos") == [",".join(jobs)])
