@@ -1,7 +1,8 @@
-"""How far the service's clock is ahead of ours, from the Date headers of its answers.
+"""How far the service's clock is ahead of ours, from the Date headers of its answers; and how far
+the ledger's times are, from the debits of answered charges.
 
-Each process has it from its own newest answer, and no difference before the first one; pages have
-it from Redis. A difference that the length of the call explains is none.
+Each process has the first from its own newest answer, and no difference before the first one; pages
+and alerts have both from Redis. A difference that the length of the call explains is none.
 """
 
 from __future__ import annotations
@@ -9,19 +10,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any
+from enum import StrEnum
+from typing import Any, cast
 
 import redis
+from django.utils import timezone
 
 from proxyapi.redis_client import connect_redis
 
-CLOCK_OFFSET_KEY = "upstream-clock-offset-s"
-CLOCK_OFFSET_MAX_AGE_S = 3600
+CLOCK_OFFSET_MAX_AGE_S = 86_400
 EVIDENCE_NAME = "clock_offset_s"  # in `Charge.before`
 TOLERATED_CLOCK_OFFSET = timedelta(seconds=30)
 DATE_RESOLUTION = timedelta(seconds=1)
 NO_OFFSET = timedelta(0)
+# A debit may be booked so long after the answer; one of an older charge tells nothing of today.
+LEDGER_BOOKING_DELAY, LEDGER_LEARNING_PERIOD = timedelta(minutes=10), timedelta(hours=1)
 _newest_offset = NO_OFFSET
+
+
+class ClockSource(StrEnum):
+    """The Redis key of the difference, in seconds; that with `-since` is the time since when it is
+    above the tolerated one."""
+
+    DATE_HEADER = "upstream-clock-offset-s"
+    LEDGER = "upstream-ledger-offset-s"
 
 
 def learn_clock_offset(
@@ -31,12 +43,32 @@ def learn_clock_offset(
     global _newest_offset
     if served_at is None:
         return
-    lowest, highest = served_at - received_at, served_at + DATE_RESOLUTION - sent_at
-    _newest_offset = min(max(NO_OFFSET, lowest), highest)
-    with suppress(redis.RedisError):
-        connect_redis().set(
-            CLOCK_OFFSET_KEY, round(_newest_offset.total_seconds()), ex=CLOCK_OFFSET_MAX_AGE_S
-        )
+    _newest_offset = unexplained_offset(served_at, sent_at, received_at)
+    store_clock_offset(ClockSource.DATE_HEADER, _newest_offset)
+
+
+def learn_ledger_offset(booked_at: datetime, sent_at: datetime, answered_at: datetime) -> None:
+    """`booked_at`: the ledger's time of a debit; the other two are those of its charge."""
+    if timezone.now() - sent_at < LEDGER_LEARNING_PERIOD:
+        offset = unexplained_offset(booked_at, sent_at, answered_at + LEDGER_BOOKING_DELAY)
+        store_clock_offset(ClockSource.LEDGER, offset)
+
+
+def unexplained_offset(at: datetime, earliest: datetime, latest: datetime) -> timedelta:
+    """How far `at`, in whole seconds by the other clock, is outside these two times of ours."""
+    return min(max(NO_OFFSET, at - latest), at + DATE_RESOLUTION - earliest)
+
+
+def store_clock_offset(source: ClockSource, offset: timedelta) -> None:
+    with suppress(redis.RedisError), connect_redis().pipeline(transaction=False) as pipeline:
+        since = f"{source}-since"
+        pipeline.set(source, round(offset.total_seconds()), ex=CLOCK_OFFSET_MAX_AGE_S)
+        if abs(offset) > TOLERATED_CLOCK_OFFSET:
+            pipeline.set(since, f"{timezone.now():%Y-%m-%d %H:%M:%S}", nx=True)
+            pipeline.expire(since, CLOCK_OFFSET_MAX_AGE_S)
+        else:
+            pipeline.delete(since)
+        pipeline.execute()
 
 
 def clock_offset() -> timedelta:
@@ -44,11 +76,18 @@ def clock_offset() -> timedelta:
     return _newest_offset
 
 
-def read_clock_offset() -> timedelta:
-    """Service minus ours, as of the newest answer of any process."""
+def read_clock_offset(source: ClockSource = ClockSource.DATE_HEADER) -> timedelta:
+    """Service minus ours, as of the newest answer, or debit, of any process."""
     with suppress(redis.RedisError, ValueError):
-        return timedelta(seconds=int(connect_redis().get(CLOCK_OFFSET_KEY) or 0))
+        return timedelta(seconds=int(connect_redis().get(source) or 0))
     return NO_OFFSET
+
+
+def read_clock_difference_since(source: ClockSource) -> str:
+    """Since when the clocks differ by more than the tolerated offset; empty if they do not."""
+    with suppress(redis.RedisError):
+        return (cast(bytes | None, connect_redis().get(f"{source}-since")) or b"").decode()
+    return ""
 
 
 def clock_evidence() -> dict[str, Any]:

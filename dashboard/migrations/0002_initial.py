@@ -82,7 +82,7 @@ class Migration(migrations.Migration):
             name='AlertRule',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('balance', 'the balance'), ('forecast', 'the forecast'), ('budget', 'budgets'), ('approval_request', 'approval requests'), ('top_up_failed', 'failed top-ups'), ('top_up_off', 'top-up switched off'), ('unknown_charge', 'unknown charges'), ('refund_owed', 'refunds owed'), ('stalled_job', 'jobs that no longer move'), ('reconciliation', 'the ledger')], max_length=16)),
+                ('kind', models.CharField(choices=[('balance', 'the balance'), ('forecast', 'the forecast'), ('budget', 'budgets'), ('approval_request', 'approval requests'), ('top_up_failed', 'failed top-ups'), ('top_up_off', 'top-up switched off'), ('unknown_charge', 'unknown charges'), ('refund_owed', 'refunds owed'), ('stalled_job', 'jobs that no longer move'), ('reconciliation', 'the ledger'), ('clock', 'the clock')], max_length=16)),
                 ('threshold', models.DecimalField(decimal_places=4, default=0, max_digits=14)),
                 ('active', models.BooleanField(default=True)),
                 ('by_email', models.BooleanField(default=True)),
@@ -90,7 +90,7 @@ class Migration(migrations.Migration):
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='alert_rules', to='dashboard.team')),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('team', 'kind', 'threshold'), name='alert_rule_once'), models.CheckConstraint(condition=models.Q(('kind__in', ['balance', 'forecast', 'budget', 'approval_request', 'top_up_failed', 'top_up_off', 'unknown_charge', 'refund_owed', 'stalled_job', 'reconciliation'])), name='alert_rule_kind_known'), models.CheckConstraint(condition=models.Q(('threshold__gte', 0)), name='alert_rule_threshold_not_negative')],
+                'constraints': [models.UniqueConstraint(fields=('team', 'kind', 'threshold'), name='alert_rule_once'), models.CheckConstraint(condition=models.Q(('kind__in', ['balance', 'forecast', 'budget', 'approval_request', 'top_up_failed', 'top_up_off', 'unknown_charge', 'refund_owed', 'stalled_job', 'reconciliation', 'clock'])), name='alert_rule_kind_known'), models.CheckConstraint(condition=models.Q(('threshold__gte', 0)), name='alert_rule_threshold_not_negative')],
             },
         ),
         migrations.CreateModel(

@@ -31,6 +31,7 @@ class AlertKind(models.TextChoices):
     REFUND_OWED = "refund_owed", "refunds owed"
     STALLED_JOB = "stalled_job", "jobs that no longer move"
     RECONCILIATION = "reconciliation", "the ledger"
+    CLOCK = "clock", "the clock"
 
 
 class AlertRule(models.Model):

@@ -16,7 +16,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from proxyapi.clock_offset import clock_offset_range
+from proxyapi.clock_offset import clock_offset_range, learn_ledger_offset
 from proxyapi.ledger import coverage_gaps, entry_changes, matching_rules
 from proxyapi.ledger.api_view_alignment import unattributable_filter
 from proxyapi.ledger.matching_rules import (
@@ -29,7 +29,14 @@ from proxyapi.ledger.matching_rules import (
     TimeWindow,
 )
 from proxyapi.ledger.refunds import match_refunds
-from proxyapi.models import Account, Charge, LedgerEntry, LedgerMirror, MatchConfidence
+from proxyapi.models import (
+    Account,
+    Charge,
+    ChargeState,
+    LedgerEntry,
+    LedgerMirror,
+    MatchConfidence,
+)
 from proxyapi.models.charge import UNDECIDED_STATES
 
 LOST_RESPONSE_REASON, LATE_DEBIT_REASON = "Its response was lost", "Probably this charge: "
@@ -83,6 +90,8 @@ def link_entry_to_charge(
         ]
     )
     if entry.amount < 0:
+        if charge.state == ChargeState.CONFIRMED and charge.sent_at and charge.settled_at:
+            learn_ledger_offset(entry.happened_at, charge.sent_at, charge.settled_at)
         charge.booked_at = entry.happened_at
         Charge.objects.filter(pk=charge.pk).update(booked_at=entry.happened_at)
 

@@ -18,7 +18,12 @@ from django.utils import timezone
 from dashboard.monitoring import readiness
 from dashboard.shared.formatting import duration
 from proxyapi import redis_client
-from proxyapi.clock_offset import NO_OFFSET, TOLERATED_CLOCK_OFFSET, read_clock_offset
+from proxyapi.clock_offset import (
+    NO_OFFSET,
+    TOLERATED_CLOCK_OFFSET,
+    ClockSource,
+    read_clock_offset,
+)
 from proxyapi.tasks import TICK_HEARTBEAT_KEY
 
 QUEUES = {
@@ -30,7 +35,21 @@ QUEUES = {
 QUEUE_PREFIX = "reelroom:"
 BYTES_PER_GB = 1024**3
 LATE_AFTER = timedelta(seconds=4)  # the tick comes each second, the slow worker's each 2 s
-CLOCK_DIFFERS_TEXT = "It differs from the service's clock. Set it by NTP."
+# Name, text, and the words where the other clock is ahead of ours, or behind it.
+CLOCKS = {
+    ClockSource.DATE_HEADER: (
+        "Clock of this server",
+        "It differs from the service's clock. Set it by NTP.",
+        "slow",
+        "fast",
+    ),
+    ClockSource.LEDGER: (
+        "Clock of the ledger",
+        "Its times differ from those of our charges. Matches need more review.",
+        "fast",
+        "slow",
+    ),
+}
 
 
 class ProcessState(NamedTuple):
@@ -96,9 +115,10 @@ def iter_worker_states(reading: RedisReading | None) -> Iterator[ProcessState]:
         yield ProcessState("Charges", "failed", "not sent", problem)
     if problem := readiness.check_charge_log():
         yield ProcessState("Charge log", "failed", "not written", problem)
-    if abs(offset := read_clock_offset()) > TOLERATED_CLOCK_OFFSET:
-        state = f"{duration(abs(offset))} {'slow' if offset > NO_OFFSET else 'fast'}"
-        yield ProcessState("Clock of this server", "failed", state, CLOCK_DIFFERS_TEXT)
+    for source, (name, text, ahead, behind) in CLOCKS.items():
+        if abs(offset := read_clock_offset(source)) > TOLERATED_CLOCK_OFFSET:
+            value = f"{duration(abs(offset))} {ahead if offset > NO_OFFSET else behind}"
+            yield ProcessState(name, "failed", value, text)
 
 
 def queue_text(queues: dict[str, int]) -> str:

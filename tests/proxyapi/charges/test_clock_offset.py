@@ -12,7 +12,9 @@ from django.utils import timezone
 
 from proxyapi import clock_offset
 from proxyapi.charges import dispatch_charge, reconcile_charge
+from proxyapi.ledger import link_entry_to_charge
 from proxyapi.models import Charge, ChargeState, LedgerEntry, MatchConfidence
+from tests.factories import EntryFactory
 from tests.proxyapi.charges.conftest import video_response
 from tests.proxyapi.charges.test_reconcile import LEDGER, Held, debit
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, history_page, make_response
@@ -79,3 +81,24 @@ def test_only_what_the_length_of_the_call_does_not_explain_is_a_difference(
     clock_offset.learn_clock_offset(served, sent, received)
     assert clock_offset.read_clock_offset() == clock_offset.clock_offset()
     assert abs(clock_offset.read_clock_offset().total_seconds() - offset_s) <= 1
+
+
+@pytest.mark.parametrize(
+    ("booked_s", "offset_s"), [(0, 0), (300, 0), (-40, -39), (-3600, -3599), (3600, 2990)]
+)
+def test_the_times_of_the_ledger_are_compared_with_those_of_an_answered_charge(
+    booked_s: int, offset_s: int, make_held_charge: Held
+) -> None:
+    """A booking within ten minutes after the answer explains itself."""
+    sent = timezone.now() - timedelta(seconds=30)
+    charge = make_held_charge()
+    fields = {"state": ChargeState.CONFIRMED, "cost": 96, "sent_at": sent}
+    Charge.objects.filter(pk=charge.pk).update(**fields, settled_at=sent + timedelta(seconds=10))
+    charge.refresh_from_db()
+    happened = sent + timedelta(seconds=booked_s)
+    entry = EntryFactory(account=charge.account, amount=-96, happened_at=happened)
+    link_entry_to_charge(entry, charge, MatchConfidence.LIKELY, "Exactly its 96 cr.")
+    found = clock_offset.read_clock_offset(clock_offset.ClockSource.LEDGER)
+    assert abs(found.total_seconds() - offset_s) <= 1
+    since = clock_offset.read_clock_difference_since(clock_offset.ClockSource.LEDGER)
+    assert bool(since) == (abs(offset_s) > 30)
