@@ -196,6 +196,22 @@ ACCOUNT_AREAS: Mapping[str, Sequence[Assumption]] = {
             ("dialect",),
         ),
         Assumption(
+            "Which entry of the ledger is the debit of which request: entries have no id.",
+            "Amount and time, with a confidence. A member can take such a match back, and it is "
+            "not made again; what the service itself reported of a request stays.",
+            "charges/test_reconcile_by_debit.py"
+            "::test_a_match_that_a_person_took_back_is_not_made_again",
+            sandbox="No id either.",
+        ),
+        Assumption(
+            "Whether the entries' times and the Date header are by a clock that is right.",
+            "Windows are widened by the difference from the portal's clock. One of more than 30 s "
+            "is reported, of the answers and of the entries.",
+            "charges/test_clock_offset.py"
+            "::test_the_times_of_the_ledger_are_compared_with_those_of_an_answered_charge",
+            sandbox="Its own clock, which `PUT /_sandbox/clock` moves.",
+        ),
+        Assumption(
             "How the ledger words a refund.",
             "A credit of the amount of a charge, after its debit, that says refund anywhere or has "
             "the content type of the debit.",
