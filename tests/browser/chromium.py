@@ -8,7 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# The headless shell first: without windows of its own it takes a fourth of the processor time.
+NAMES = (
+    *("chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser"),
+    *("google-chrome", "google-chrome-stable", "chrome"),
+)
 DOWNLOAD_SECONDS, INSTALL_SECONDS = 180, 600
 # A test browser talks to the portal and to nobody else.
 CHROMIUM_OPTIONS = [
@@ -40,7 +44,7 @@ def find_debian_package() -> str | None:
     if not (shutil.which("apt-get") and os.geteuid() == 0):
         return None
     run_quietly(["apt-get", "update", "-qq"], INSTALL_SECONDS)
-    packages = ["chromium", "fonts-liberation"]
+    packages = ["chromium-headless-shell", "fonts-liberation"]
     run_quietly(
         ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages], INSTALL_SECONDS
     )
