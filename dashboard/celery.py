@@ -49,6 +49,7 @@ app.conf.update(
     accept_content=["json"],
     task_default_queue="work",
     task_routes={
+        "proxyapi.tasks.answer_charges_ping": CHARGES_QUEUE,
         "proxyapi.tasks.dispatch_charge_task": CHARGES_QUEUE,
         "proxyapi.tasks.read_page_task": SLOW_QUEUE,
         "proxyapi.tasks.refresh_account_task": SLOW_QUEUE,
@@ -104,6 +105,7 @@ app.conf.update(
     beat_schedule={
         "tick": beat_entry(1.0, "proxyapi.tasks.tick", expires=5) | DUE_AT_ONCE,
         "slow": beat_entry(2.0, "proxyapi.tasks.answer_slow_ping", expires=5),
+        "charges": beat_entry(2.0, "proxyapi.tasks.answer_charges_ping", expires=5),
         "refresh": beat_entry(60.0, "proxyapi.tasks.refresh_due_accounts"),
         "service-quarters": beat_entry(60.0, "proxyapi.tasks.count_service_quarters"),
         "restored": beat_entry(10.0, "proxyapi.tasks.check_database_restored"),

@@ -52,7 +52,8 @@ from proxyapi.upstream import errors
 log = logging.getLogger(__name__)
 TICK_DELAY = timedelta(seconds=15)  # after which the tick takes rows whose queued task was lost
 TICK_HEARTBEAT_KEY = "reelroom:heartbeat"
-SLOW_PING_KEY = "reelroom:slow-worker-ping"  # the time since which the slow worker is silent
+# The times since which the worker of slow tasks and that of charges are silent.
+SLOW_PING_KEY, CHARGES_PING_KEY = "reelroom:slow-worker-ping", "reelroom:charges-worker-ping"
 
 
 def enqueue_task_after_commit(task: Task[[str], None], id: UUID) -> None:
@@ -79,7 +80,8 @@ def tick() -> None:
     """Every second: enqueue a task for whatever is due (rule 7)."""
     now = timezone.now().isoformat()
     connect_redis().set(TICK_HEARTBEAT_KEY, now, ex=30)
-    connect_redis().set(SLOW_PING_KEY, now, nx=True)
+    for key in (SLOW_PING_KEY, CHARGES_PING_KEY):
+        connect_redis().set(key, now, nx=True)
     enqueue_due_reads()
     for charge_id, state in due_work.lease_due_charges():
         held = state == ChargeState.HELD
@@ -106,6 +108,12 @@ def enqueue_due_reads() -> None:
 def answer_slow_ping() -> None:
     """Every 2 s, on the slow queue: its worker is alive."""
     connect_redis().delete(SLOW_PING_KEY)
+
+
+@shared_task
+def answer_charges_ping() -> None:
+    """Every 2 s, on the queue of charges: its worker is alive."""
+    connect_redis().delete(CHARGES_PING_KEY)
 
 
 @shared_task

@@ -98,16 +98,16 @@ def check_worker() -> str:
 
 
 def check_slow_worker() -> str:
-    if slow_worker_silence() < SLOW_WORKER_TIMEOUT:
+    if worker_silence(SLOW_PING_KEY) < SLOW_WORKER_TIMEOUT:
         return ""
     return "No worker has run a slow task (ledgers, deliveries) in the last 2 minutes."
 
 
-def slow_worker_silence() -> timedelta:
-    """How long the slow worker has not answered. The tick stores since when it has been pinged; it
-    deletes the key."""
+def worker_silence(ping_key: str) -> timedelta:
+    """How long a worker has not answered. The tick stores since when it has been pinged; it deletes
+    the key."""
     try:
-        pinged_since = cast(bytes | None, redis_client.connect_redis().get(SLOW_PING_KEY))
+        pinged_since = cast(bytes | None, redis_client.connect_redis().get(ping_key))
     except redis.RedisError:
         return timedelta(0)  # `check_redis` reports it
     if pinged_since is None:

@@ -21,7 +21,7 @@ from proxyapi.upstream import client
 
 OURS = ("proxyapi.tasks.", "dashboard.tasks.")
 WAYS = {
-    "charges": {"dispatch_charge_task"},
+    "charges": {"answer_charges_ping", "dispatch_charge_task"},
     "post": {
         "deliver_alert",
         "send_account_change",

@@ -24,7 +24,7 @@ from proxyapi.clock_offset import (
     ClockSource,
     read_clock_offset,
 )
-from proxyapi.tasks import TICK_HEARTBEAT_KEY
+from proxyapi.tasks import CHARGES_PING_KEY, SLOW_PING_KEY, TICK_HEARTBEAT_KEY
 
 QUEUES = {
     "work": "queue",
@@ -35,6 +35,21 @@ QUEUES = {
 QUEUE_PREFIX = "reelroom:"
 BYTES_PER_GB = 1024**3
 LATE_AFTER = timedelta(seconds=4)  # the tick comes each second, the slow worker's each 2 s
+# Name, text, key of the ping, and the silence after which it counts as failed.
+PINGED_WORKERS = (
+    (
+        "Charge worker",
+        "Sends what charges. Without it charges wait with their holds.",
+        CHARGES_PING_KEY,
+        readiness.CHARGE_PICKUP_TIMEOUT,
+    ),
+    (
+        "Slow worker",
+        "Ledgers, profiles and deliveries",
+        SLOW_PING_KEY,
+        readiness.SLOW_WORKER_TIMEOUT,
+    ),
+)
 # Name, text, and the words where the other clock is ahead of ours, or behind it.
 CLOCKS = {
     ClockSource.DATE_HEADER: (
@@ -105,12 +120,13 @@ def iter_worker_states(reading: RedisReading | None) -> Iterator[ProcessState]:
         if silence > LATE_AFTER:
             state, text = "late", "A worker runs a task each second when all is well."
         yield ProcessState("Workers and beat", state, f"seen {duration(silence)} ago", text)
-    silence, problem = readiness.slow_worker_silence(), readiness.check_slow_worker()
-    state, value = "completed", "answers"
-    if silence > LATE_AFTER:
-        state, value = "failed" if problem else "late", f"silent for {duration(silence)}"
-    text = problem or "Ledgers, profiles and deliveries"
-    yield ProcessState("Slow worker", state, value, text)
+    for name, text, key, failed_after in PINGED_WORKERS:
+        silence = readiness.worker_silence(key)
+        state, value = "completed", "answers"
+        if silence > LATE_AFTER:
+            state = "failed" if silence > failed_after else "late"
+            value = f"silent for {duration(silence)}"
+        yield ProcessState(name, state, value, text)
     if problem := readiness.check_charges():
         yield ProcessState("Charges", "failed", "not sent", problem)
     if problem := readiness.check_charge_log():

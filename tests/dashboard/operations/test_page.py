@@ -31,7 +31,7 @@ from proxyapi.models import (
 from proxyapi.rate_limiter import Priority
 from proxyapi.redis_client import connect_redis
 from proxyapi.service_quarters import quarter_start
-from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY
+from proxyapi.tasks import CHARGES_PING_KEY, SLOW_PING_KEY, TICK_HEARTBEAT_KEY
 from tests.factories import AccountFactory, ChargeFactory, EntryFactory, JobFactory, TokenFactory
 
 Browser = Callable[[Membership], Client]
@@ -280,10 +280,11 @@ def test_a_worker_that_is_silent_for_seconds_is_late_on_a_page_that_refreshes_ea
     mira: Membership, client_of: Browser
 ) -> None:
     since = (timezone.now() - timedelta(seconds=5)).isoformat()
-    connect_redis().mset({TICK_HEARTBEAT_KEY: since, SLOW_PING_KEY: since})
+    connect_redis().mset({TICK_HEARTBEAT_KEY: since, SLOW_PING_KEY: since, CHARGES_PING_KEY: since})
     states = {one.name: one for one in page_of(mira).processes}
     assert states["Workers and beat"][1:3] == ("late", "seen 5 s ago")
     assert states["Slow worker"][1:3] == ("late", "silent for 5 s")
+    assert states["Charge worker"][1:3] == ("late", "silent for 5 s")
     part = client_of(mira).get("/operations/?part=processes", headers=HTMX).content.decode()
     assert 'hx-trigger="every 5s"' in part
     assert "silent for 5 s" in part
