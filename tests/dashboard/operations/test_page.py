@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable
 from datetime import timedelta
@@ -281,13 +282,13 @@ def test_a_worker_that_is_silent_for_seconds_is_late_on_a_page_that_refreshes_ea
 ) -> None:
     since = (timezone.now() - timedelta(seconds=5)).isoformat()
     connect_redis().mset({TICK_HEARTBEAT_KEY: since, SLOW_PING_KEY: since, CHARGES_PING_KEY: since})
-    states = {one.name: one for one in page_of(mira).processes}
-    assert states["Workers and beat"][1:3] == ("late", "seen 5 s ago")
-    assert states["Slow worker"][1:3] == ("late", "silent for 5 s")
-    assert states["Charge worker"][1:3] == ("late", "silent for 5 s")
+    late = {one.name: one.value for one in page_of(mira).processes if one.state == "late"}
+    assert re.fullmatch(r"seen \d+ s ago", late["Workers and beat"])
+    assert re.fullmatch(r"silent for \d+ s", late["Slow worker"])
+    assert re.fullmatch(r"silent for \d+ s", late["Charge worker"])
     part = client_of(mira).get("/operations/?part=processes", headers=HTMX).content.decode()
     assert 'hx-trigger="every 5s"' in part
-    assert "silent for 5 s" in part
+    assert "silent for" in part
 
 
 def test_a_broken_audit_chain_needs_a_person(mira: Membership) -> None:

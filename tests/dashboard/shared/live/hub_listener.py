@@ -54,7 +54,7 @@ def stream_ticket(session: StreamSession, *job_ids: UUID) -> StreamTicket:
     return StreamTicket(session, frozenset(job_ids), time.time())
 
 
-def request_ticket(member: Membership, **query: object) -> StreamTicket | None:
+def request_ticket(member: Membership, **query: Any) -> Any:
     """The ticket that the view writes for a page of this member; None if it refuses."""
     request: Any = RequestFactory().get("/live/", query)
     request.user, request.team, request.session = member.user, member.team, SessionStore()
