@@ -207,15 +207,17 @@ def attention_unpolled_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
 
 
 def attention_failed_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
-    """Failed renders without a refund owed; a clip whose credits come back only waits for the
-    refund."""
+    """Failed renders whose credits are lost: not those that were refunded, nor clips, which only
+    wait for their refund."""
     failed = (
         Job.objects.visible()
         .videos()
         .filter(tenant=tenant, state=JobState.FAILED, finished_at__gte=now - FAILED_JOBS_MAX_AGE)
     )
-    owed = Charge.objects.filter(job=OuterRef("pk"), refund_owed_at__isnull=False)
-    failed = failed.filter(~Exists(owed))
+    charges = Charge.objects.filter(job=OuterRef("pk"))
+    owed = charges.filter(refund_owed_at__isnull=False)
+    refunded = charges.filter(applied_at=OuterRef("started_at"), refunded_at__isnull=False)
+    failed = failed.filter(~Exists(owed), ~Exists(refunded))
     return select_attention_columns(
         failed.order_by().values("tenant"),
         "failed",

@@ -232,6 +232,13 @@ def test_several_failed_renders_are_one_ask(client_of, vera, token):
     assert "/library/?state=failed" in shown
 
 
+def test_a_failed_render_that_was_refunded_needs_nobody(client_of, vera, token, make_charge):
+    for hours in (1, 2):
+        job = video(token, state="failed", started_at=ago(hours=9), finished_at=ago(hours=hours))
+    make_charge(10, state="confirmed", job=job, applied_at=job.started_at, refunded_at=ago(hours=1))
+    assert "One render failed" in page(client_of, vera)
+
+
 def test_a_title_is_never_markup(client_of, vera, token, make_charge):
     make_charge(42, state="unknown", job=video(token, title="<script>alert(1)</script>"))
     assert "<script>alert" not in page(client_of, vera)
