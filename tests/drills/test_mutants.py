@@ -49,8 +49,8 @@ CHARGES: Mapping[str, Mutant] = {
     ),
     "the last credit of the balance cannot be spent": Mutant(
         ADMISSION,
-        "    if hold and hold > (available := account.balance - held):",
-        "    if hold and hold >= (available := account.balance - held):",
+        "    if hold and hold > available + (extra if beyond_balance else 0):",
+        "    if hold and hold >= available + (extra if beyond_balance else 0):",
         GUARDS,
     ),
     "a limit is exceeded by its own amount": Mutant(

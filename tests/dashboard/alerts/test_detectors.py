@@ -372,7 +372,7 @@ def test_another_teams_accounts_cause_no_alert(northlight, otto, account, rule):
 def test_the_usual_rules_are_given_once(northlight):
     create_default_rules(northlight)
     create_default_rules(northlight)
-    assert northlight.alert_rules.count() == 11
+    assert northlight.alert_rules.count() == 12
 
 
 def test_looking_takes_few_queries_however_much_there_is(

@@ -253,7 +253,7 @@ def test_an_upstream_that_is_down_keeps_the_charge_for_a_quarter_of_an_hour(
         ),
     ],
 )
-def test_a_connection_to_the_database_that_breaks_meanwhile_does_not_lose_the_answer(
+def test_no_connection_to_the_database_waits_for_the_answer_which_is_stored_all_the_same(
     reply: httpx.Response,
     state: ChargeState,
     cost: int | None,
@@ -261,11 +261,11 @@ def test_a_connection_to_the_database_that_breaks_meanwhile_does_not_lose_the_an
     make_held_charge: Held,
     upstream: ScriptedUpstream,
 ) -> None:
-    def breaks(_: httpx.Request) -> httpx.Response:
-        connection.connection.close()
+    def answer(_: httpx.Request) -> httpx.Response:
+        assert connection.connection is None
         return reply
 
-    upstream.respond(*RENDER, breaks)
+    upstream.respond(*RENDER, answer)
     charge = make_held_charge()
     dispatch_charge(charge.pk)
     charge.refresh_from_db()
