@@ -19,8 +19,8 @@ CHROMIUM_OPTIONS = [
     *("--disable-gpu", "--disable-quic", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--no-first-run"),
     *("--autoplay-policy=no-user-gesture-required",),
-    # A tone instead of a microphone; whether a page may use it is up to its test.
-    *("--use-fake-device-for-media-stream",),
+    # A tone instead of a microphone, which every page may use: the headless shell asks nobody.
+    *("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"),
     *(["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),
 ]
 

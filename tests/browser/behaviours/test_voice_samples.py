@@ -11,6 +11,10 @@ from proxyapi.models import Job
 from tests.browser.behaviours.conftest import OpenPage
 from tests.dashboard.voices import conftest as voices
 
+REFUSE_MICROPHONE_JS = """() => {
+    const refusal = new DOMException("", "NotAllowedError");
+    navigator.mediaDevices.getUserMedia = () => Promise.reject(refusal);
+}"""
 account, token, slots, voice = voices.account, voices.token, voices.slots, voices.voice
 
 
@@ -19,6 +23,7 @@ def test_a_refused_microphone_and_a_file_that_is_too_large_are_said(
 ) -> None:
     page = open_page(priya, f"/voices/{voice.pk}/")
     problem = page.locator("#sample-problem")
+    page.evaluate(REFUSE_MICROPHONE_JS)
     page.get_by_role("button", name="Record").click()
     expect(problem).to_contain_text("The browser gives no microphone.")
     large = tmp_path / "large.wav"
