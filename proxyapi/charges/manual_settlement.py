@@ -10,12 +10,12 @@ from django.utils import timezone
 from proxyapi import ledger
 from proxyapi.charges import job_effects, transitions
 from proxyapi.ledger import entry_changes
-from proxyapi.ledger.matching import MATCHED_BY_PERSON_REASON
 from proxyapi.models import Charge, ChargeState, LedgerEntry, MatchConfidence
 from proxyapi.models.charge import MATCH_TAKEN_BACK_CODE
 from proxyapi.refusals import StaleData
 from proxyapi.rollups import price_counts
 
+MATCHED_BY_PERSON_REASON = "A member matched this debit."
 ALREADY_SETTLED = "This is already resolved. Nothing was changed."
 TAKEN_BACK_REASON = (
     "A member took its match with a debit back. Match another entry or write it off."
@@ -87,10 +87,9 @@ def settle_with_entry(
 
 def find_match_obstacle(charge: Charge) -> str:
     """Why the match of this charge cannot be taken back; empty if it can be."""
-    debit = charge.entries.filter(amount__lt=0).first()
-    if charge.state != ChargeState.MATCHED or debit is None:
+    if charge.state != ChargeState.MATCHED or not charge.entries.filter(amount__lt=0).exists():
         return NO_MATCH
-    if not ledger.is_cost_from_match(debit):
+    if not charge.cost_from_debit:
         return COST_REPORTED
     if charge.refunded_at is not None:
         return REFUND_MATCHED
@@ -120,6 +119,7 @@ def take_match_back(charge: Charge, member_id: int) -> LedgerEntry:
         charge,
         ChargeState.UNKNOWN,
         cost=None,
+        cost_from_debit=False,
         booked_at=None,
         settled_at=None,
         refund_owed_at=None,

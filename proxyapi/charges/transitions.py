@@ -133,12 +133,13 @@ def mark_charged(
     charge: Charge, state: ChargeState, cost: Decimal, booked_at: datetime | None = None
 ) -> None:
     """Settle the charge at `cost` credits, in one transaction: between releasing the hold and
-    deducting the cost another charge could spend the same credits."""
+    deducting the cost another charge could spend the same credits. `booked_at` is the time of the
+    debit that shows the cost; None if the service reported it."""
     lock_charge_account(charge)
     now = timezone.now()
     flag = price_difference_fields(charge, cost)
-    fields = {"cost": cost, "settled_at": now, "booked_at": booked_at, **flag}
-    if not Charge.objects.transition(charge, state, **fields):
+    fields = {"cost": cost, "cost_from_debit": booked_at is not None, **flag}
+    if not Charge.objects.transition(charge, state, settled_at=now, booked_at=booked_at, **fields):
         return
     price_counts.count_charge(charge)
     charge.account.deduct_charge(charge)

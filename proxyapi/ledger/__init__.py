@@ -22,7 +22,6 @@ from proxyapi.ledger.lost_charge_lookup import (
     mirror_charge_period,
 )
 from proxyapi.ledger.matching import (
-    is_cost_from_match,
     link_entry_to_charge,
     match_entries,
     unlink_entry,

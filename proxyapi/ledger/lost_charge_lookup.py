@@ -19,7 +19,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from proxyapi.clock_offset import TOLERATED_CLOCK_OFFSET, clock_offset_range
-from proxyapi.ledger import api_view_sync, backfill, entry_changes, matching, mirror_range
+from proxyapi.ledger import api_view_sync, backfill, entry_changes, mirror_range
 from proxyapi.ledger.api_view_alignment import unattributable_filter
 from proxyapi.ledger.matching import api_rows_filter, link_entry_to_charge
 from proxyapi.ledger.matching_rules import (
@@ -300,7 +300,7 @@ def link_late_debit(charge: Charge, entry: LedgerEntry) -> None:
         entry,
         charge,
         confidence,
-        f"{matching.LATE_DEBIT_REASON}{amount_reason}, recorded {minutes} min after it was sent. "
+        f"Probably this charge: {amount_reason}, recorded {minutes} min after it was sent. "
         f"{why}, and it was reported as not charged before this entry was found.",
     )
     entry_changes.record_entry_changes(charge.account, [entry.happened_at])
@@ -345,9 +345,7 @@ def link_settling_debit(charge: Charge, entry: LedgerEntry) -> None:
             MatchConfidence.CERTAIN,
             f"exactly its {cost} cr, in its time window; nothing else matches.",
         )
-    link_entry_to_charge(
-        entry, charge, confidence, f"{matching.LOST_RESPONSE_REASON}; {explanation}"
-    )
+    link_entry_to_charge(entry, charge, confidence, f"Its response was lost; {explanation}")
     entry_changes.record_entry_changes(charge.account, [entry.happened_at])
 
 

@@ -39,10 +39,6 @@ from proxyapi.models import (
 )
 from proxyapi.models.charge import UNDECIDED_STATES
 
-LOST_RESPONSE_REASON, LATE_DEBIT_REASON = "Its response was lost", "Probably this charge: "
-MATCHED_BY_PERSON_REASON = "A member matched this debit."
-# How the reason of a match begins that settled its charge.
-SETTLING_REASONS = (LOST_RESPONSE_REASON, LATE_DEBIT_REASON, MATCHED_BY_PERSON_REASON)
 MAX_SAMPLE_MATCHES = 100  # certain matches of an operation that show its content types
 
 
@@ -103,12 +99,6 @@ def unlink_entry(entry: LedgerEntry) -> None:
         cost_difference=None,
     )  # fmt: skip
     entry_changes.record_entry_changes(entry.account, [entry.happened_at])
-
-
-def is_cost_from_match(entry: LedgerEntry) -> bool:
-    """Whether the cost of the debit's charge is known only from this match, by amount and time:
-    then its reason says so. Else the service reported the cost itself."""
-    return entry.amount < 0 and entry.reason.startswith(SETTLING_REASONS)
 
 
 def price_difference(entry: LedgerEntry, charge: Charge) -> Decimal | None:

@@ -196,6 +196,7 @@ class Migration(migrations.Migration):
                 ('quote', models.DecimalField(blank=True, decimal_places=4, help_text='Price shown before sending.', max_digits=14, null=True)),
                 ('hold', models.DecimalField(decimal_places=4, default=0, help_text='Reserved credits, an upper bound.', max_digits=14)),
                 ('cost', models.DecimalField(blank=True, decimal_places=4, help_text='Credits that were charged.', max_digits=14, null=True)),
+                ('cost_from_debit', models.BooleanField(default=False, help_text='Whether only the debit that settled it shows the cost.')),
                 ('before', models.JSONField(blank=True, default=dict, help_text='Evidence read before sending.')),
                 ('attempts', models.PositiveSmallIntegerField(default=0)),
                 ('status', models.PositiveSmallIntegerField(blank=True, null=True)),

@@ -150,9 +150,7 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
     def due(self, now: datetime) -> Self:
         """Charges that need a worker now: unsent, abandoned and unknown ones whose time has come.
         Unknown charges of another upstream wait until its address is configured again."""
-        due = self.filter(
-            state__in=HOLDING_STATES, due_at__lte=now, failures__lt=MAX_CHARGE_CRASHES
-        )
+        due = self.holding().filter(due_at__lte=now, failures__lt=MAX_CHARGE_CRASHES)
         readable = ~Q(state=ChargeState.UNKNOWN) | upstream_address.current_upstream_filter(
             "account__environment"
         )
@@ -199,8 +197,7 @@ class Charge(models.Model):
     body = models.JSONField(
         default=dict, blank=True, help_text="Request body; never contains a token."
     )
-    # The nonce of the form: submitting it twice creates one charge.
-    nonce = models.UUIDField()
+    nonce = models.UUIDField()  # of the form: submitting it twice creates one charge
     state = models.CharField(max_length=11, choices=ChargeState, default=ChargeState.DRAFT)
     quote = models.DecimalField(
         **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Price shown before sending."
@@ -210,6 +207,9 @@ class Charge(models.Model):
     )
     cost = models.DecimalField(
         **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Credits that were charged."
+    )
+    cost_from_debit = models.BooleanField(
+        default=False, help_text="Whether only the debit that settled it shows the cost."
     )
     before = models.JSONField(default=dict, blank=True, help_text="Evidence read before sending.")
     attempts = models.PositiveSmallIntegerField(default=0)

@@ -18,8 +18,8 @@ from dashboard.shared.feature_labels import entry_title, feature_label
 from dashboard.shared.formatting import credits
 from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.roles import Permission
-from proxyapi.ledger import is_cost_from_match
-from proxyapi.models import ApiCall, Charge, ChargeState, LedgerConflict, LedgerEntry
+from proxyapi.charges import find_match_obstacle
+from proxyapi.models import ApiCall, Charge, LedgerConflict, LedgerEntry
 
 VIA_API_TEXTS = {
     True: "Made through the API.",
@@ -104,12 +104,13 @@ def build_entry_page(reader: Membership, entry: LedgerEntry) -> EntryPage:
 
 
 def match_removal_url(reader: Membership, entry: LedgerEntry) -> str:
-    """Where the reader may take the match back; empty if they may not, or it is no such match."""
+    """Where the reader can take the match back; empty if they may not, or something forbids it."""
     charge = entry.charge
-    if charge is None or charge.state != ChargeState.MATCHED or not is_cost_from_match(entry):
+    if charge is None or not has_permission(reader, Permission.MANAGE_MONEY):
         return ""
-    may_take_back = has_permission(reader, Permission.MANAGE_MONEY)
-    return reverse("charge-match-removals", args=[charge.pk]) if may_take_back else ""
+    if find_match_obstacle(charge):
+        return ""
+    return reverse("charge-match-removals", args=[charge.pk])
 
 
 def attribution_reason(entry: LedgerEntry) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from decimal import Decimal
 
 import pytest
 from django.core.exceptions import PermissionDenied
@@ -110,15 +109,42 @@ def test_a_match_is_taken_back_and_the_debit_offered_again(
     assert unknown_charge.state == ChargeState.MATCHED
 
 
-def test_what_the_service_reported_is_not_taken_back(client_of, mira, make_charge, add_entry):
-    charge = make_charge(state="matched", cost=Decimal(42), settled_at=timezone.now())
-    entry = add_entry(-42, timezone.now())
-    ledger.link_entry_to_charge(entry, charge, MatchConfidence.CERTAIN, "Exactly its 42 cr.")
-    answer = client_of(mira).post(address(charge, "match-removals"))
+@pytest.mark.parametrize(
+    ("fields", "again", "sentence"),
+    [
+        ({"cost_from_debit": False}, False, "The service itself reported what this charge cost."),
+        ({"refunded_at": timezone.now()}, False, "This charge was refunded"),
+        ({}, True, "The same was requested again"),
+    ],
+)
+def test_a_match_that_must_stay_shows_no_button_and_says_why(
+    fields, again, sentence, client_of, mira, make_charge, add_entry
+):
+    given = {"cost_from_debit": True, "settled_at": timezone.now(), **fields}
+    charge = make_charge(42, state="matched", **given)
+    entry, browser = add_entry(-42, charge=charge), client_of(mira)
+    if again:
+        make_charge(job=charge.job, state="unknown")
+    page = browser.get(f"/ledger/{entry.account_id}/{entry.position}/").content.decode()
+    assert address(charge, "match-removals") not in page
+    answer = browser.post(address(charge, "match-removals"))
     assert answer.status_code == 422
-    assert "The service itself reported what this charge cost." in answer.content.decode()
+    assert sentence in answer.content.decode()
     charge.refresh_from_db()
     assert charge.state == ChargeState.MATCHED
+
+
+def test_a_debit_matched_again_after_the_service_changed_its_row_can_be_taken_back(
+    client_of, mira, make_charge, add_entry
+):
+    charge = make_charge(42, state="matched", cost_from_debit=True, settled_at=timezone.now())
+    entry = add_entry(-42, timezone.now())
+    ledger.link_entry_to_charge(entry, charge, MatchConfidence.CERTAIN, "Exactly its 42 cr.")
+    page = f"/ledger/{entry.account_id}/{entry.position}/"
+    assert address(charge, "match-removals") in client_of(mira).get(page).content.decode()
+    client_of(mira).post(address(charge, "match-removals"))
+    charge.refresh_from_db()
+    assert (charge.state, charge.cost_from_debit) == (ChargeState.UNKNOWN, False)
 
 
 @pytest.mark.parametrize(
