@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from typing import TypeVar
 
 from hypothesis import Phase
+
+Amount = TypeVar("Amount")
 
 # Where an example takes a database, finding a smaller one that fails takes minutes.
 WITHOUT_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
-def examples(few: int, full: int) -> int:
-    """`REELROOM_EXAMPLES`, which the drill sets, asks for the full number."""
+def examples(few: Amount, full: Amount) -> Amount:
+    """`REELROOM_EXAMPLES`, which the drill sets, asks for all of them."""
     return full if "REELROOM_EXAMPLES" in os.environ else few

@@ -14,6 +14,7 @@ ANSWERS = int(os.environ.get("DRILL_ANSWERS", "5000"))
 READINGS = (
     "tests/proxyapi/upstream/test_mutated_answers.py",
     "tests/proxyapi/test_mutated_records.py",
+    "tests/proxyapi/kinds/test_job_parts.py",
 )
 LOOKS = ("tests/proxyapi/polling/test_mutated_readings.py",)
 # Random tests with a full number of their own.
@@ -21,10 +22,14 @@ PROPERTIES = (
     "tests/proxyapi/ledger/test_api_view_sync.py",
     "tests/proxyapi/ledger/test_mirror_properties.py",
     "tests/proxyapi/ledger/test_view_lag_properties.py",
+    "tests/proxyapi/ledger/test_unknown_ledgers.py",
+    "tests/proxyapi/charges/test_shared_debits.py",
+    "tests/proxyapi/kinds/test_read_status.py",
     "tests/proxyapi/rollups/test_monthly_totals.py",
     "tests/proxyapi/forecast/test_run_out.py",
     "tests/sandbox/test_billing.py",
     "tests/dashboard/budgets/test_concurrent_charges.py",
+    "tests/dashboard/clips/test_prices.py",
 )
 SENDINGS = ("tests/proxyapi/charges/test_mutated_answers.py",)
 

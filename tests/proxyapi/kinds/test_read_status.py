@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proxyapi.kinds import KINDS
 from proxyapi.models import JobKind, JobState
+from tests.examples import examples
 
 
 def test_every_kind_is_declared_and_polled_by_its_own_read() -> None:
@@ -66,6 +67,7 @@ json_values = st.recursive(
 )
 
 
+@settings(max_examples=examples(20, 1000))
 @given(kind=st.sampled_from(JobKind.values), data=json_values)
 def test_no_answer_makes_reading_fail_or_invents_an_end(kind: str, data: Any) -> None:
     sight = KINDS[kind].read_status(data)
