@@ -14,9 +14,11 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from fnmatch import fnmatch
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
+import httpcore
 import httpx
 import pytest
 from celery import Task
@@ -30,6 +32,7 @@ from proxyapi.operations import OPERATIONS
 from proxyapi.sandbox.app import create_app
 from proxyapi.sandbox.clock import SandboxClock
 from proxyapi.sandbox.faults import ConnectionLost
+from proxyapi.upstream import deadline, transport
 from proxyapi.upstream.client import UpstreamClient
 from proxyapi.upstream.secret import Secret
 from tests.external_state import empty_external_state
@@ -39,6 +42,9 @@ from tests.sandbox.ledger_state_machine import NullMaker
 
 ADDRESS = "http://127.0.0.1:9"
 REQUEST_S = 0.05  # seconds of the sandbox's clock
+# An answer with this header has another one that never ends, of which a byte arrives each second.
+ENDLESS_HEADER = "X-Endless"
+MAX_READS = 2_000  # of such a header
 
 
 class ProcessKilled(BaseException):
@@ -51,6 +57,17 @@ class NobodyListens(httpx.ConnectError):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.__cause__ = ConnectionRefusedError()
+
+
+class EndlessHeader(httpcore.NetworkStream):
+    def __init__(self, clock: SandboxClock) -> None:
+        self._clock, self._reads = clock, 0
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        self._reads += 1
+        assert self._reads < MAX_READS, "no deadline ends it"
+        self._clock.advance(1)
+        return b"a"
 
 
 class InProcessSandbox(httpx.BaseTransport):
@@ -122,6 +139,10 @@ class InProcessSandbox(httpx.BaseTransport):
             raise ProcessKilled
         if answer is None:
             raise httpx.ReadError("the line broke")
+        if ENDLESS_HEADER in answer.headers:
+            stream = deadline.DeadlineStream(EndlessHeader(self.clock))
+            while True:
+                stream.read(1, request.extensions["timeout"]["read"])
         return answer
 
     async def _ask(self, request: httpx.Request, body: bytes) -> httpx.Response | None:
@@ -148,6 +169,8 @@ def in_process_sandbox(
                 if field.default is real:
                     patch.setattr(field, "_get_default", made.now, raising=False)
         patch.setattr(timezone, "now", made.now)
+        for module in (deadline, transport):
+            patch.setattr(module, "time", SimpleNamespace(monotonic=made.clock.now))
         patch.setattr(failpoints, "hit_failpoint", made.reach_failpoint)
         with UpstreamClient(f"{ADDRESS}/v2", OPERATIONS, transport=made) as client:
             patch.setattr(calls, "upstream_client", lambda: client)

@@ -184,17 +184,30 @@ def press_again(intent: ChargeIntent) -> list[Charge]:
 
 
 def run_beat(sandbox: InProcessSandbox, stage: SandboxAccount, seconds: int) -> None:
-    """What the beat does after so many seconds; a request that is due meanwhile arrives on time."""
+    """What the beat does after so many seconds."""
+    advance_clock(sandbox, stage, seconds)
+    run_due_charges()
+    sync_due_ledgers(sandbox)
+
+
+def advance_clock(sandbox: InProcessSandbox, stage: SandboxAccount, seconds: int) -> None:
+    """A request that is due meanwhile arrives on time."""
     now, in_flight = sandbox.clock.now(), sandbox.world.in_flight
     if in_flight and in_flight[0].at <= now + seconds:
         sandbox.clock.advance(max(0.0, in_flight[0].at - now))
         stage.control.get("clock")
     sandbox.clock.advance(now + seconds - sandbox.clock.now())
+
+
+def run_due_charges() -> None:
     for id, state in due_work.lease_due_charges():
         task = (
             tasks.dispatch_charge_task if state == ChargeState.HELD else tasks.reconcile_charge_task
         )
         task(str(id))
+
+
+def sync_due_ledgers(sandbox: InProcessSandbox) -> None:
     for account in ledger.accounts_due_for_sync(sandbox.now()):
         ledger.sync_account(account)
         for id in charges_with_late_debit(account):
