@@ -92,6 +92,7 @@ class TeamMiddleware:
         with timezone.override(None):  # process_view activates the team's
             response = explain_method_not_allowed(request, self.get_response(request))
             response = redirect_whole_window(request, response)
+            response = send_no_page_to_stream(request, response)
         if request.user.is_authenticated:
             # The browser must not keep a team's pages: on a shared computer, the back button
             # would show them after sign-out.
@@ -223,6 +224,15 @@ def redirect_whole_window(request: HttpRequest, response: HttpResponse) -> HttpR
     client_redirect = HttpResponseClientRedirect(response.headers["Location"])
     client_redirect.cookies = response.cookies
     return client_redirect
+
+
+def send_no_page_to_stream(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Answer 204 to an event stream instead of a page: sign-in, suspension, second factor. The
+    browser closes the stream, and the page polls: its next request leads the window there."""
+    match = request.resolver_match
+    if match is None or match.url_name != "live" or response.status_code not in (302, 403):
+        return response
+    return HttpResponse(status=204, headers={"Cache-Control": "no-store"})
 
 
 def explain_no_team(request: HttpRequest) -> HttpResponse:

@@ -83,12 +83,17 @@ def canaries(live_portal: LivePortal) -> Iterator[Canaries]:
 
 @pytest.fixture
 def open_fresh_page(
-    chromium: Browser, live_portal: LivePortal, canaries: Canaries, tmp_path: Path
+    chromium: Browser,
+    live_portal: LivePortal,
+    canaries: Canaries,
+    console_messages: ConsoleMessages,
+    tmp_path: Path,
 ) -> Iterator[Callable[..., Page]]:
     """Opens a browser context of its own in which that person has signed in through the form.
 
     With a `storage_state` they have signed in before, and nothing is open yet. Nothing turns in it:
-    without a graphics card each turning arc draws its page again, sixty times a second.
+    without a graphics card each turning arc draws its page again, sixty times a second. A
+    message in a console fails the test, as in tests/browser/behaviours.
     """
     contexts: list[tuple[BrowserContext, Path]] = []
 
@@ -102,6 +107,7 @@ def open_fresh_page(
             **{"reduced_motion": "reduce", **options},  # type: ignore[arg-type]
         )
         contexts.append((context, har))
+        console_messages.watch(context)
         page = context.new_page()
         if "storage_state" in options:
             return page

@@ -103,6 +103,8 @@ def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(
     provider: OpenIDProvider,
 ) -> None:
     mira = open_fresh_page("Mira")
+    # The provider's own pages ask the internet for a stylesheet.
+    mira.context.route(re.compile("^https:"), lambda route: route.fulfill(content_type="text/css"))
     set_up(mira, provider.issuer)
     run_test(mira)
     run_management_command(live_portal, "allow_sign_in_domain", DEMO_TEAM, DOMAIN)

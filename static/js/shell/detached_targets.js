@@ -1,6 +1,7 @@
 // Handles an answer whose target was replaced meanwhile. If the request came from outside the target, such as a filter, or
 // from a link in it that went with it, the element that now has the target's id is swapped, unless the answer to a later
-// request of that kind is there. Any other answer, such as one that the target had requested itself, is dropped.
+// request of that kind is there. Any other answer, such as one that the target had requested itself, is dropped. htmx looks
+// for the targets of out-of-band parts beside the element that sent the request, which may be gone: here, in the whole page.
 (() => {
   const shown = new Map(); // by the id of a target: the number of the request that was answered last
   let requests = 0;
@@ -15,6 +16,12 @@
     if (!current) return;
     detail.target = current;
     shown.set(target.id, number);
+    searchWholePage(elt);
+  }
+
+  function searchWholePage(elt) {
+    elt.getRootNode = () => document;
+    queueMicrotask(() => delete elt.getRootNode); // htmx asks it, too, whether the element is still in the page
   }
 
   // Looked at when it is laid, which a press may put off (swap_timing.js, which comes after this).
@@ -28,5 +35,6 @@
   });
   document.addEventListener("htmx:beforeSwap", ({ detail: { target, requestConfig, shouldSwap } }) => {
     if (shouldSwap && requestConfig.elt !== target) shown.set(target.id, requestConfig.number);
+    searchWholePage(requestConfig.elt);
   });
 })();

@@ -78,3 +78,21 @@ def test_a_part_that_is_pushed_faster_than_its_own_content_comes_shows_the_last_
     expect(page.locator("#pushed p")).to_have_text("3")
     expect(page.locator("#pushed i")).to_have_count(0)
     assert requests == Counter(sent=2)
+
+
+def test_a_scene_whose_link_was_replaced_meanwhile_is_shown_with_its_clips(
+    priya: Membership, open_page: OpenPage, page_server: PageServer
+) -> None:
+    """htmx would look for the parts beside the panel next to the link, which is gone."""
+    storyboard = create_storyboard(priya, create_storyboard_token(priya), "Waves", "Gulls")
+    page = open_page(priya, reverse("storyboard", args=[storyboard.pk]))
+    known = page.locator("#editor-known [name=scene]")
+    first = known.input_value()
+    page.evaluate("window.link = [...document.querySelectorAll('[data-board] .scene')].pop()")
+    with hold_response(page, "**/*?scene=*"):
+        page.locator("[data-board] .scene").last.click()
+        add_scene(storyboard, "Wind")
+        page_server.push("touched", "storyboard")
+        wait_until(lambda: page.evaluate("!window.link.isConnected"))
+    expect(page.locator("#panel")).to_contain_text("Scene 2")
+    expect(known).not_to_have_value(first)

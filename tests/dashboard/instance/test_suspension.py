@@ -47,7 +47,7 @@ def suspended(operator, otto):
     return otto
 
 
-@pytest.mark.parametrize("path", ["/", "/library/", "/tokens/", "/members/", "/live/"])
+@pytest.mark.parametrize("path", ["/", "/library/", "/tokens/", "/members/"])
 def test_members_see_the_reason_instead_of_every_page(path, suspended, client_of):
     page = client_of(suspended).get(path)
     assert page.status_code == 403
@@ -67,6 +67,7 @@ def test_open_pages_get_the_notice_by_push_and_reload(suspended, client_of):
     assert "This team is suspended." in pushed and 'hx-trigger="load"' in pushed
     answer = client_of(suspended).get("/", headers=HTMX)
     assert answer.headers["HX-Refresh"] == "true"
+    assert client_of(suspended).get("/live/").status_code == 204
 
 
 def test_streams_of_the_team_end_at_the_next_check(suspended, client_of):

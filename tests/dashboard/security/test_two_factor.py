@@ -180,4 +180,4 @@ def test_open_streams_of_who_lacks_it_end(
 
 def test_a_stream_does_not_open_without_it(priya: Membership, client_of: ClientOf) -> None:
     require_two_factor(priya.team)
-    assert client_of(priya).get("/live/").status_code == 302
+    assert client_of(priya).get("/live/").status_code == 204
