@@ -1,11 +1,14 @@
 """Refusals: what the portal refuses before anything is sent, each with the sentence for people.
 
-Refusal ├── NotEnoughCredits the hold exceeds the available credits ├── LimitExceeded the hold
-exceeds what a spending limit leaves ├── AlreadyInProgress the same operation is in progress ├──
-NotReady a precondition of the upstream is not met, or (ChargesStopped) somebody stopped all
-charges ├── TokenRefused the token cannot be used or
-added ├── TooManyAttempts too many attempts within a minute └── StaleData another person or worker
-changed it meanwhile
+Refusal
+├── NotEnoughCredits    the hold exceeds the available credits
+├── LimitExceeded       the hold exceeds what a spending limit leaves
+├── AlreadyInProgress   the same operation is in progress
+├── NotReady            a precondition of the upstream is not met
+│   └── ChargesStopped  somebody stopped all charges of the team
+├── TokenRefused        the token cannot be used or added
+├── TooManyAttempts     too many attempts within a minute
+└── StaleData           another person or worker changed it meanwhile
 """
 
 from __future__ import annotations
@@ -14,8 +17,45 @@ from decimal import Decimal
 from typing import NamedTuple
 
 
+class CreditCheck(NamedTuple):
+    """Whether the credits of an account cover a hold. `extra` is `Account.unlearned_extra`."""
+
+    hold: Decimal = Decimal(0)
+    available: Decimal = Decimal(0)
+    extra: Decimal = Decimal(0)
+
+    @property
+    def fits(self) -> bool:
+        """What is free fits an overdrawn account, too."""
+        return not self.hold or self.hold <= self.available
+
+    @property
+    def is_beyond_balance(self) -> bool:
+        """True if only extra credits, of which it is not known whether they can be spent, may pay
+        it: a person may have the service decide."""
+        return not self.fits and self.hold <= self.available + self.extra
+
+    @property
+    def free(self) -> Decimal:
+        return max(self.available, Decimal(0))
+
+    @property
+    def beyond_balance_text(self) -> str:
+        return (
+            f"{format_credits(self.free)} cr are free, and {format_credits(self.hold)} would be "
+            f"held. The service also shows {format_credits(self.extra)} extra credits. Whether "
+            "they can be spent is not known: if not, the service refuses, and nothing is charged."
+        )
+
+
+NOTHING_TO_PAY = CreditCheck()
+
+
 class Refusal(Exception):
     """Nothing was sent and nothing was charged. `field` names the form field concerned, if any."""
+
+    needs_approval = False  # a person may request an approval instead
+    is_beyond_balance = False  # a person may have the service decide: `CreditCheck`
 
     def __init__(self, sentence: str, field: str = "") -> None:
         super().__init__(sentence)
@@ -24,22 +64,18 @@ class Refusal(Exception):
 
 
 class NotEnoughCredits(Refusal):
-    """`extra`: credits of a second purse of which it is not known whether they can be spent."""
-
-    def __init__(
-        self, needed: Decimal, free: Decimal, held_by_others: Decimal, extra: Decimal = Decimal(0)
-    ) -> None:
-        purse = (
-            f"The service also shows {format_credits(extra)} extra credits. Whether they can be "
-            "spent is not known until the ledger shows it, or EXTRA_CREDITS is set to beside. "
+    def __init__(self, check: CreditCheck, held_by_others: Decimal) -> None:
+        self.is_beyond_balance = check.is_beyond_balance
+        extra = (
+            f"The service also shows {format_credits(check.extra)} extra credits. Whether they can "
+            "be spent is not known until the ledger shows it, or EXTRA_CREDITS is set to beside. "
         )
         super().__init__(
-            f"Not sent. It needs {format_credits(needed)} cr; "
-            f"{format_credits(max(free, Decimal(0)))} are free. "
-            f"{purse if extra and free + extra >= needed else ''}"
+            f"Not sent. It needs {format_credits(check.hold)} cr; "
+            f"{format_credits(check.free)} are free. "
+            f"{extra if self.is_beyond_balance else ''}"
             f"{other_team_hold_sentence(held_by_others)}Nothing was charged."
         )
-        self.needed, self.free = needed, free
 
 
 class SpendingLimit(NamedTuple):

@@ -193,7 +193,11 @@ def approve_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
         hard, drawn = form.cleaned_data["hard"], form.cleaned_data["drawn"]
         try:
             approval = actions.approve_request(
-                by=request.membership, approval=approval, hard=hard, drawn=drawn
+                by=request.membership,
+                approval=approval,
+                hard=hard,
+                drawn=drawn,
+                beyond_balance="anyway" in request.POST,
             )
         except Refusal as refused:
             answer, refusal = (

@@ -94,6 +94,8 @@ class ApprovalRequired(Refusal):
     """A rule of the team refuses the charge, so that an approval can be requested. `why` says it
     without "Not sent"."""
 
+    needs_approval = True
+
     def __init__(self, why: str) -> None:
         self.why = why
         super().__init__(f"Not sent. {why}")

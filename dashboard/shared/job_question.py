@@ -29,13 +29,11 @@ def build_job_question(
     """Build the question whose Cancel leads to the job's page. `price` and `hold` are credits,
     `problems` sentences or empty, `texts` other fields of `PriceQuestion`. Six queries, five of
     them for budgets."""
-    available, extra = job.account.available_balance(), job.account.unlearned_extra
-    unmet = (*problems, job_token_problem(job), credit_shortfall_text(available, hold, extra))
+    check = job.account.check_credits(hold)
+    unmet = (*problems, job_token_problem(job), credit_shortfall_text(check))
     return PriceQuestion(
         price=price,
-        hold=hold,
-        available=available,
-        unlearned_extra=extra,
+        credit_check=check,
         budget=build_budget_impact(reader, hold),
         unmet=tuple(filter(None, unmet)),
         title=job.title,

@@ -18,19 +18,13 @@ from dashboard.shared.budget_impact import BudgetImpact
 from dashboard.shared.charging import ConfirmAnswer
 from dashboard.shared.charts.price_range import PriceRange
 from dashboard.shared.forms import PortalForm
-from proxyapi.refusals import Refusal, format_credits
+from proxyapi.refusals import NOTHING_TO_PAY, CreditCheck, Refusal
 
 HOLD_LABEL = "Held until the exact price is known"
 EXACT_HOLD_LABEL = "Held while it is sent"
 GUESSED_PRICE_NOTE = "A guess: the service’s price list has “{key}”, which looks like it"
 NOTE_HAS_INVISIBLE_CHARACTER = (
     "Your message contains an invisible character. Type it again. Nothing was sent."
-)
-
-
-BEYOND_BALANCE_TEXT = (
-    "{free} cr are free, and {hold} would be held. The service also shows {extra} extra credits. "
-    "Whether they can be spent is not known: if not, the service refuses, and nothing is charged."
 )
 
 
@@ -58,10 +52,8 @@ class PriceQuestion:
     summary: str = ""
     price_note: str = ""
     parts: tuple[AmountRow, ...] = ()  # what the price is the sum of
-    hold: Decimal = Decimal(0)
-    available: Decimal = Decimal(0)
+    credit_check: CreditCheck = NOTHING_TO_PAY
     available_note: str = ""
-    unlearned_extra: Decimal = Decimal(0)  # `Account.unlearned_extra`
     budget: BudgetImpact | None = None
     price_range: PriceRange | None = None
     unmet: tuple[str, ...] = ()  # sentences
@@ -85,17 +77,11 @@ class PriceQuestion:
 
     @property
     def is_beyond_balance(self) -> bool:
-        """True if only extra credits, of which it is not known whether they can be spent, may pay
-        it: a person may have the service decide."""
-        missing = self.hold - self.available
-        return self.can_confirm and 0 < missing <= self.unlearned_extra
+        return self.can_confirm and self.credit_check.is_beyond_balance
 
     @property
-    def beyond_balance_text(self) -> str:
-        free = format_credits(max(self.available, Decimal(0)))
-        return BEYOND_BALANCE_TEXT.format(
-            free=free, hold=format_credits(self.hold), extra=format_credits(self.unlearned_extra)
-        )
+    def hold(self) -> Decimal:
+        return self.credit_check.hold
 
     @property
     def button_price(self) -> Decimal | None:
@@ -123,8 +109,9 @@ class PriceQuestion:
             yield AmountRow(total, self.price, "about", self.price_note, is_total=bool(self.parts))
         is_certain = self.is_exact and not self.free_uses
         yield AmountRow(EXACT_HOLD_LABEL if is_certain else HOLD_LABEL, self.hold, "held")
-        yield AmountRow("Free to spend", self.available, note=self.available_note)
-        if (remaining := self.available - self.hold) >= 0:
+        available = self.credit_check.available
+        yield AmountRow("Free to spend", available, note=self.available_note)
+        if (remaining := available - self.hold) >= 0:
             yield AmountRow("Left on the account, at least", remaining, is_total=True)
         if self.budget is not None:
             yield AmountRow(self.budget.label, self.budget.left, note=self.budget.note)

@@ -27,6 +27,7 @@ from proxyapi.models import (
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import HOLDING_STATES, held_credits_annotation
 from proxyapi.operations import SIDE_OPERATIONS
+from proxyapi.refusals import CreditCheck
 
 STALE_BALANCE_AFTER = timedelta(minutes=15)  # an older balance is shown with its time
 
@@ -177,14 +178,12 @@ def held_by_other_teams(account: Account) -> Decimal:
     return quantize_credits(getattr(account, "held_by_others", None))
 
 
-def credit_shortfall_text(
-    available: Decimal, hold: Decimal, unlearned_extra: Decimal = Decimal(0)
-) -> str:
+def credit_shortfall_text(check: CreditCheck) -> str:
     """Return the available and the required credits in words; empty if the hold fits, or if extra
-    credits may pay it (`PriceQuestion.is_beyond_balance`)."""
-    if available + unlearned_extra >= hold:
+    credits may pay it."""
+    if check.fits or check.is_beyond_balance:
         return ""
-    return f"{credits(max(available, Decimal(0)))} cr free; {credits(hold)} would be held"
+    return f"{credits(check.free)} cr free; {credits(check.hold)} would be held"
 
 
 def plan_renewal_text(ends_at: datetime, verb: str = "renews") -> str:

@@ -147,12 +147,15 @@ def admit(
 
 
 @transaction.atomic
-def approve_draft_charge(charge: Charge, price: Decimal | None = None) -> Charge:
+def approve_draft_charge(
+    charge: Charge, price: Decimal | None = None, *, beyond_balance: bool = False
+) -> Charge:
     """Approve a draft: reserve its hold so that it can be sent. Approving twice has no further
     effect.
 
     The charge counts from the approval on, so a budget counts it in the period of the approval.
-    `price` is the current price in credits if it is below the requested one. Raises
+    `price` is the current price in credits if it is below the requested one; with `beyond_balance`
+    extra credits may pay it, as the service decides. Raises
     `NotEnoughCredits`, `NotReady` if the account belongs to another upstream, and `StaleData` if
     the draft was withdrawn or its video changed.
     """
@@ -167,7 +170,7 @@ def approve_draft_charge(charge: Charge, price: Decimal | None = None) -> Charge
     check_unchanged_since_request(charge)
     if price is not None:
         charge.quote, charge.hold = price, pricing.hold_for_operation(charge.operation, price)
-    check_hold_fits(account, charge.hold)
+    check_hold_fits(account, charge.hold, beyond_balance=beyond_balance)
     now = timezone.now()
     moved = {"created_at": now, "held_at": now, "due_at": now + SWEEP_AFTER, "reason": ""}
     priced = {"quote": charge.quote, "hold": charge.hold}
@@ -343,9 +346,9 @@ def check_hold_fits(account: Account, hold: Decimal, *, beyond_balance: bool = F
     """Raise `NotEnoughCredits`; with `beyond_balance` only if extra credits could not pay it
     either."""
     held, held_by_others = account.held_by_all_and_others()
-    available, extra = account.balance - held, account.unlearned_extra
-    if hold and hold > available + (extra if beyond_balance else 0):
-        raise NotEnoughCredits(hold, available, held_by_others, extra)
+    check = account.check_credits(hold, account.balance - held)
+    if not (check.fits or (beyond_balance and check.is_beyond_balance)):
+        raise NotEnoughCredits(check, held_by_others)
 
 
 def insert_charge(intent: ChargeIntent, payer: int, job: Job | None, state: ChargeState) -> Charge:

@@ -19,6 +19,7 @@ from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
 
 from proxyapi import upstream_address
 from proxyapi.models.tenant import Tenant
+from proxyapi.refusals import CreditCheck
 from proxyapi.upstream import response_parsing
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ class Account(models.Model):
         would have paid shows that they cannot be spent."""
         self.refresh_from_db(fields=["balance", "extra_credits", "has_separate_extra"])
         available = self.available_balance() + hold  # the charge still holds it
-        if available < hold <= available + self.unlearned_extra:
+        if self.check_credits(hold, available).is_beyond_balance:
             rows = Account.objects.same_upstream_account(self.pk)
             rows.filter(has_separate_extra=None).update(has_separate_extra=False)
 
@@ -284,6 +285,11 @@ class Account(models.Model):
 
     def available_balance(self) -> Decimal:
         return self.balance - self.held_credits()
+
+    def check_credits(self, hold: Decimal, available: Decimal | None = None) -> CreditCheck:
+        """Compare a hold with what is available: as it was read before, else as it is now."""
+        available = self.available_balance() if available is None else available
+        return CreditCheck(hold, available, self.unlearned_extra)
 
     def update_reported_balance(self, remaining: Decimal, seen_at: datetime) -> None:
         """Take a balance that is mentioned beside an answer; of one far from what is known and held

@@ -58,11 +58,13 @@ def approve_request(
     approval: ApprovalRequest,
     hard: Decimal | None = None,
     drawn: str | None = None,
+    beyond_balance: bool = False,
 ) -> ApprovalRequest:
     """Send what was requested, once, even above budgets; `hard` first raises the limit of the
     blocking budget, if there is only one.
 
-    `drawn` is the `budget_usages_version` of the blocking budgets that were shown, "" for none. The
+    `drawn` is the `budget_usages_version` of the blocking budgets that were shown, "" for none;
+    with `beyond_balance` it is sent although only extra credits may pay it. The
     request ends as `STALE`, and nothing is sent, if its content changed or its price rose. Raises
     `StaleData` if it was decided already or other budgets block it, `NotEnoughCredits` if the
     account has too few credits, `Refusal` if `by` is the requester.
@@ -79,7 +81,8 @@ def approve_request(
         return close_request(by, approval, ApprovalDecision.STALE, REQUESTER_CANNOT_RENDER)
     check_budgets_as_shown(exceeded, hard, drawn)
     try:
-        approve_draft_charge(approval.charge, check_current_price(approval.charge))
+        price = check_current_price(approval.charge)
+        approve_draft_charge(approval.charge, price, beyond_balance=beyond_balance)
     except StaleData as stale:
         return close_request(by, approval, ApprovalDecision.STALE, stale.sentence)
     if exceeded and hard is not None:

@@ -32,6 +32,7 @@ from dashboard.shared.second_person import WITHOUT_SECOND_PERSON, rule_sentence
 from dashboard.shared.team_balance import credit_shortfall_text
 from proxyapi.models import Account, Charge
 from proxyapi.operations import get_operation
+from proxyapi.refusals import CreditCheck
 
 ZERO_CREDITS = Decimal(0)
 OWN_REQUEST_UNMET = "You made this request: another treasurer or owner has to approve it"
@@ -72,6 +73,7 @@ class ApprovalConfirmation:
     note: str
     rows: tuple[AmountRow, ...]
     unmet: tuple[str, ...]  # why it cannot be sent now; no button then
+    credit_check: CreditCheck
     required_limit: int | None
     drawn: str
     rule: str
@@ -191,20 +193,21 @@ def build_approval_confirmation(
         else []
     )
     hold, account = approval.charge.hold, Account.objects.get(pk=approval.charge.account_id)
-    available = account.available_balance()
+    check = account.check_credits(hold)
     exceeded, constrained = exceeded_by(usages, hold), most_constrained(usages)
     above = approval.second_person_above
     shown = exceeded or ([constrained] if constrained and above is None else [])
     is_own = approval.member_id == reader.user_id
-    unmet = [OWN_REQUEST_UNMET if is_own else "", credit_shortfall_text(available, hold)]
+    unmet = [OWN_REQUEST_UNMET if is_own else "", credit_shortfall_text(check)]
     return ApprovalConfirmation(
         id=approval.pk,
         who=approval.member.first_name,
         title=requested_action_text(approval.charge),
         amount=hold,
         note=approval.note,
-        rows=tuple(amount_rows(approval, available, shown)),
+        rows=tuple(amount_rows(approval, check.available, shown)),
         unmet=tuple(filter(None, unmet)),
+        credit_check=check,
         required_limit=ceil(exceeded[0].used + hold) if len(exceeded) == 1 else None,
         drawn=budget_usages_version(exceeded),
         rule="" if above is None else upper_first(rule_sentence(above)),

@@ -287,11 +287,8 @@ def build_price_card(
         for step in steps
     ]
     if job is not None and price is not None:
-        shortfall = credit_shortfall_text(
-            job.account.available_balance(), price, job.account.unlearned_extra
-        )
-        if shortfall:
-            needs.append(TrainingNeed(shortfall, False, "", ""))
+        shortfall = credit_shortfall_text(job.account.check_credits(price))
+        needs += [TrainingNeed(shortfall, False, "", "")] if shortfall else []
     return PriceCard(
         price,
         preview,

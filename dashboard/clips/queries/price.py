@@ -24,6 +24,7 @@ from dashboard.shared.price_question import EXACT_HOLD_LABEL, AmountRow
 from dashboard.shared.team_balance import credit_shortfall_text
 from proxyapi.credentials import token_vault
 from proxyapi.models import Draft, Job, TokenState
+from proxyapi.refusals import CreditCheck
 
 QUOTE_TIMEOUT = timedelta(seconds=20)
 ASKED_WHEN_WRITTEN = "The exact price is asked for when you write the prompt or choose something."
@@ -80,15 +81,15 @@ class ClipPriceCard:
 def build_clip_price(composer: Composer, reader: Membership) -> ClipPriceCard:
     """At most seven queries, five of them for budgets, and none without an exact price."""
     state, reason = clip_price_state(composer)
-    job, price, available, budget = composer.job, None, Decimal(0), None
+    job, price, check, budget = composer.job, None, None, None
     if state == "list" and composer.model is not None:
         price = estimate_from_list(composer.model, composer.settings)
     rows: tuple[AmountRow, ...] = ()
     if job is not None and state == "known" and job.draft.estimate is not None:
-        price, available = job.draft.estimate, max(job.account.available_balance(), Decimal(0))
-        budget = build_budget_impact(reader, price)
-        rows = tuple(price_rows(composer, price, available, budget))
-    requirements = find_requirements(composer, price if rows else None, available)
+        price = job.draft.estimate
+        check, budget = job.account.check_credits(price), build_budget_impact(reader, price)
+        rows = tuple(price_rows(composer, price, check.free, budget))
+    requirements = find_requirements(composer, check)
     return ClipPriceCard(
         state=state,
         price=price,
@@ -150,9 +151,8 @@ def rate_row(model: ClipModel, composer: Composer, price: Decimal) -> AmountRow 
     return AmountRow(f"{seconds} s at {credit_rate(rate)} cr", price, note=note)
 
 
-def find_requirements(
-    composer: Composer, price: Decimal | None, available: Decimal
-) -> tuple[ClipRequirement, ...]:
+def find_requirements(composer: Composer, check: CreditCheck | None) -> tuple[ClipRequirement, ...]:
+    """`check` is None without an exact price."""
     prompt_problem = find_prompt_problem(composer.prompt)
     words = f"{composer.word_count:,} word{'' if composer.word_count == 1 else 's'}"
     model = composer.model
@@ -166,10 +166,8 @@ def find_requirements(
     ]
     if composer.job is not None and (token_problem := find_token_problem(composer.job)):
         needs.append(ClipRequirement(token_problem, False, reverse("tokens"), "Add one"))
-    if price is not None:
-        extra = composer.job.account.unlearned_extra if composer.job else Decimal(0)
-        shortfall = credit_shortfall_text(available, price, extra)
-        free = f"{credits(available)} cr are free"
+    if check is not None:
+        shortfall, free = credit_shortfall_text(check), f"{credits(check.free)} cr are free"
         needs.append(ClipRequirement(shortfall or free, not shortfall))
     return tuple(needs)
 

@@ -20,9 +20,9 @@ from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.shared.videos.charge_status import SETTLEMENT_DEADLINE
 from dashboard.shared.videos.status_text import NO_TRIALS_TEXT
 from proxyapi import pricing
-from proxyapi.models import Account, AccountPlan, Charge, ChargeState, TokenState
+from proxyapi.models import AccountPlan, Charge, ChargeState, TokenState
 from proxyapi.operations import IDEA_SEARCH_OPERATION
-from proxyapi.refusals import TokenRefused
+from proxyapi.refusals import NOTHING_TO_PAY, CreditCheck, TokenRefused
 
 REPEATED_WITHIN = timedelta(hours=24)
 LAPSED_TEXT = "The plan has lapsed. You can search again when it is paid."
@@ -45,10 +45,20 @@ class SearchCheck:
     problem: str = ""
     over_budget: str = ""
     needs_token: bool = False
+    credit_check: CreditCheck = NOTHING_TO_PAY
+
+    @property
+    def needs_approval(self) -> bool:
+        return bool(self.over_budget)
+
+    @property
+    def is_beyond_balance(self) -> bool:
+        return not self.problem and self.credit_check.is_beyond_balance
 
     @property
     def state(self) -> str:
-        return "late" if self.problem or self.over_budget else "completed" if self.owned else ""
+        is_late = self.problem or self.over_budget or self.is_beyond_balance
+        return "late" if is_late else "completed" if self.owned else ""
 
     @property
     def owned_text(self) -> str:
@@ -75,7 +85,10 @@ def load_search_check(reader: Membership, keyword: str = "", network: str = "") 
         and [word.casefold() for word in search_words(search)]
         == [keyword.casefold(), network.casefold()]
     ]
-    problem = open_search_problem(same) or money_problem(token.account, price)
+    hold = Decimal(0) if price is None else pricing.hold_for_operation(IDEA_SEARCH_OPERATION, price)
+    check = token.account.check_credits(hold)
+    shortfall = f"Not enough credits: {text}." if (text := credit_shortfall_text(check)) else ""
+    problem = open_search_problem(same) or (NO_PRICE if price is None else shortfall)
     impact = build_budget_impact(reader, price) if price is not None and not problem else None
     return SearchCheck(
         keyword=keyword,
@@ -86,6 +99,7 @@ def load_search_check(reader: Membership, keyword: str = "", network: str = "") 
         refused=refused_text(same),
         problem=problem,
         over_budget=impact.refusal if impact else "",
+        credit_check=check,
     )
 
 
@@ -97,14 +111,6 @@ def open_search_problem(same: Iterable[Charge]) -> str:
         if search.is_open:
             return SEARCH_RUNS if is_running(search) else SEARCH_WAITS
     return ""
-
-
-def money_problem(account: Account, price: Decimal | None) -> str:
-    if price is None:
-        return NO_PRICE
-    hold = pricing.hold_for_operation(IDEA_SEARCH_OPERATION, price)
-    shortfall = credit_shortfall_text(account.available_balance(), hold)
-    return f"Not enough credits: {shortfall}." if shortfall else ""
 
 
 def repeated_text(same: Iterable[Charge]) -> str:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from dashboard.models import Membership
 from dashboard.parts.queries.part_durations import build_part_bar, usual_export_duration
 from dashboard.parts.queries.scene_status import is_recent, unknown_text
-from dashboard.parts.queries.scenes import PricedButton
+from dashboard.parts.queries.scenes import PressedButton, PricedButton
 from dashboard.shared.access import has_permission
 from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.roles import Permission
@@ -65,10 +65,8 @@ class ExportList:
     rows: tuple[ExportRow, ...]
 
 
-def load_exports(
-    job: Job, reader: Membership, refused: UUID | None = None, refusal: str = ""
-) -> ExportList:
-    """Four queries. `refused` is the export whose repetition was refused, with the sentence."""
+def load_exports(job: Job, reader: Membership, pressed: PressedButton | None = None) -> ExportList:
+    """Four queries. `pressed` is the export whose repetition was refused."""
     job = Job.objects.select_related("account").get(pk=job.pk)
     charges = list(job.charges.filter(operation=EXPORT).select_related("member"))
     parts = list(job.parts.filter(list_name=EXPORTS))
@@ -87,7 +85,7 @@ def load_exports(
         charge = by_id.pop(part.charge_id, None) if part.charge_id else None
         again = None
         if can_export and charge is not None and part.state == PartState.FAILED:
-            again = repeat_button(job, part, refusal if part.pk == refused else "")
+            again = repeat_button(job, part, pressed)
         row = build_export_row(
             job, part, charge, options, usual, now, again, can_recheck=can_recheck
         )
@@ -105,13 +103,13 @@ def load_exports(
     )
 
 
-def repeat_button(job: Job, part: JobPart, refusal: str) -> PricedButton:
+def repeat_button(job: Job, part: JobPart, pressed: PressedButton | None) -> PricedButton:
     price, _ = listed_price(job, EXPORT)
     return PricedButton(
         url=reverse("export-repeats", args=[job.pk, part.pk]),
         price=CreditAmount(price) if price is not None else None,
         disabled_reason="" if price is not None else "The service’s price list has no price.",
-        refusal=refusal,
+        refusal=pressed.refusal if pressed and pressed.part_id == part.pk else None,
     )
 
 

@@ -34,6 +34,7 @@ from proxyapi.models import Charge, Job, JobPart, JobState, TokenState
 from proxyapi.models.duration_class import WORDS_PER_SECOND, count_words
 from proxyapi.models.job_part import ASSETS, PartSource
 from proxyapi.polling.duration_history import UsualDuration
+from proxyapi.refusals import Refusal
 
 RENDERING_REASON = "The video is rendering. Available when it is done."
 OPEN_REASON = "One at a time for each scene."
@@ -50,13 +51,12 @@ FREE_USES_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class PricedButton:
-    """A button that charges at the press. `needs_approval`: the last press was over budget."""
+    """A button that charges at the press. `refusal`: what the last press was answered with."""
 
     url: str
     price: CreditAmount | None
     disabled_reason: str = ""
-    refusal: str = ""
-    needs_approval: bool = False
+    refusal: Refusal | None = None
     idempotency_key: UUID = field(default_factory=uuid4)
 
 
@@ -99,11 +99,10 @@ class ScenesPage:
 
 @dataclass(frozen=True, slots=True)
 class PressedButton:
-    """What a press was answered with: the scene, the sentence, and whether it is over budget."""
+    """The scene or export whose button was pressed, and what the press was answered with."""
 
     part_id: UUID
-    refusal: str
-    over_budget: bool = False
+    refusal: Refusal
 
 
 def load_scenes_page(
@@ -169,8 +168,7 @@ def new_image_button(
         url=reverse("new-images", args=[part.job_id, part.pk]),
         price=CreditAmount(price) if price is not None else None,
         disabled_reason=button_reason(status, reason, has_price=price is not None),
-        refusal=here.refusal if here else "",
-        needs_approval=bool(here and here.over_budget),
+        refusal=here.refusal if here else None,
     )
 
 

@@ -20,6 +20,7 @@ from dashboard.parts.queries.export_style import (
 )
 from dashboard.parts.queries.exports import load_exports
 from dashboard.parts.queries.questions import build_export_question
+from dashboard.parts.queries.scenes import PressedButton
 from dashboard.parts.views.dialogs import QUESTION_TEMPLATE, render_part_dialog
 from dashboard.shared.access import fetch_job, fetch_part
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
@@ -83,16 +84,16 @@ def new_export(request: TeamRequest, job_id: UUID) -> HttpResponse:
 def repeat_export(request: TeamRequest, job_id: UUID, part_id: UUID) -> HttpResponse:
     """Export again with the captions of a failed export, at the price of the pressed button."""
     job, part = fetch_part(request, job_id, part_id, Permission.RENDER)
-    refusal = ""
+    pressed = None
     try:
         arguments = ConfirmForm(request.POST).charge_arguments()
         style = export_style_of(part)
         actions.export_video(by=request.membership, job=job, style=style, **arguments)
     except Refusal as refused:
-        refusal = refused.sentence
-    if not request.htmx and not refusal:
+        pressed = PressedButton(part.pk, refused)
+    if not request.htmx and pressed is None:
         return redirect_to(request, "video", job.pk)
-    page = load_exports(job, request.membership, part.pk, refusal)
+    page = load_exports(job, request.membership, pressed)
     return render(request, LIST_TEMPLATE if request.htmx else PAGE_TEMPLATE, {"page": page})
 
 

@@ -18,7 +18,6 @@ from dashboard.parts.queries.questions import build_new_render_question
 from dashboard.parts.queries.scenes import PressedButton, load_scenes_page
 from dashboard.parts.views.dialogs import QUESTION_TEMPLATE, render_part_dialog
 from dashboard.shared.access import fetch_job, fetch_part
-from dashboard.shared.budget_usage import ApprovalRequired
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.roles import Permission
@@ -53,8 +52,7 @@ def new_image(request: TeamRequest, job_id: UUID, part_id: UUID) -> HttpResponse
         arguments = ConfirmForm(request.POST).charge_arguments()
         actions.request_new_image(by=request.membership, job=job, part=part, **arguments)
     except Refusal as refused:
-        over_budget = isinstance(refused, ApprovalRequired)
-        pressed = PressedButton(part.pk, refused.sentence, over_budget)
+        pressed = PressedButton(part.pk, refused)
     else:
         if not request.htmx:
             return redirect_to(request, "scenes", job.pk)

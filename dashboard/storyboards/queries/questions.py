@@ -18,12 +18,13 @@ from dashboard.shared.storyboards.scene_states import SceneRow
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.storyboards.readiness.clip_plan import ClipPlan, PlannedClip, clips_version
 from dashboard.storyboards.readiness.content import engine_name
-from dashboard.storyboards.readiness.film import FilmReadiness, load_readiness
+from dashboard.storyboards.readiness.film import load_readiness
 from dashboard.storyboards.readiness.problems import find_clips_problem, find_render_problem
 from dashboard.storyboards.readiness.scene_numbers import list_scenes
 from proxyapi import pricing
 from proxyapi.kinds import SCENE_CLIPS_OPERATION
 from proxyapi.models import Storyboard
+from proxyapi.refusals import CreditCheck
 
 LISTED_CLIPS = 8  # lines of the calculation; more are one line
 BY_LIST_NOTE = "By the price list. The service names no price for scene clips"
@@ -57,6 +58,7 @@ def build_clips_question(
         if price is not None
         else Decimal(0)
     )
+    check = storyboard.account.check_credits(hold, ready.available)
     count = "1 clip" if len(chosen) == 1 else f"{len(chosen)} clips"
     notices = (plan.anew_text, left_out_text(plan, chosen), NO_REFUND_NOTICE)
     return PriceQuestion(
@@ -68,11 +70,9 @@ def build_clips_question(
         is_exact=plan.form == ClipPriceForm.EXACT,
         price_note=FORM_NOTES[plan.form],
         parts=tuple(clip_rows(chosen, plan.form)) if len(chosen) > 1 and price else (),
-        hold=hold,
-        available=ready.available,
-        unlearned_extra=storyboard.account.unlearned_extra,
+        credit_check=check,
         budget=build_budget_impact(reader, hold),
-        unmet=tuple(find_unmet(storyboard, ready, find_clips_problem(ready, chosen), hold)),
+        unmet=tuple(find_unmet(storyboard, find_clips_problem(ready, chosen), check)),
         refusal=refusal,
         notice=" ".join(filter(None, notices)),
         url=reverse("storyboard-clips", args=[storyboard.pk]),
@@ -129,6 +129,7 @@ def build_render_question(
     hold = price or Decimal(0)
     quoted_at = f" at {clock(ready.render.as_of)}" if ready.render.as_of else ""
     seconds = sum(row.scene.duration for row in rows)
+    check = storyboard.account.check_credits(hold, ready.available)
     count = "1 scene" if len(rows) == 1 else f"{len(rows)} scenes"
     return PriceQuestion(
         label="Render",
@@ -137,11 +138,9 @@ def build_render_question(
         price=price,
         is_exact=True,
         price_note=f"Exact, quoted by the service{quoted_at}",
-        hold=hold,
-        available=ready.available,
-        unlearned_extra=storyboard.account.unlearned_extra,
+        credit_check=check,
         budget=build_budget_impact(reader, hold),
-        unmet=tuple(find_unmet(storyboard, ready, find_render_problem(ready), hold)),
+        unmet=tuple(find_unmet(storyboard, find_render_problem(ready), check)),
         refusal=refusal,
         notice=RENDER_NOTICE,
         url=reverse("storyboard-render", args=[storyboard.pk]),
@@ -155,10 +154,6 @@ def all_ids(rows: Sequence[SceneRow]) -> frozenset[str]:
     return frozenset(str(row.scene.pk) for row in rows)
 
 
-def find_unmet(
-    storyboard: Storyboard, ready: FilmReadiness, problem: str, hold: Decimal
-) -> Iterator[str]:
-    token_problem = job_token_problem(storyboard)
-    extra = storyboard.account.unlearned_extra
-    shortfall = credit_shortfall_text(ready.available, hold, extra)
-    yield from filter(None, (problem, token_problem, shortfall))
+def find_unmet(storyboard: Storyboard, problem: str, check: CreditCheck) -> Iterator[str]:
+    shortfall = credit_shortfall_text(check)
+    yield from filter(None, (problem, job_token_problem(storyboard), shortfall))

@@ -111,7 +111,7 @@ def build_start_page(
     price = build_writing_price(account, reader) if account else None
     notice = find_start_notice(token, models)
     is_usable = token is not None and not (notice and notice.add_token)
-    shortfall = credit_shortfall_text(price.available, price.hold) if price else ""
+    shortfall = credit_shortfall_text(price.credit_check) if price else ""
     return StartPage(
         models=tuple(build_model_row(one, model.slug if model else "") for one in models),
         model=model,

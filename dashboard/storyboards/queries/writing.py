@@ -132,10 +132,7 @@ def build_writing_question(
     rows = load_scene_rows(storyboard)
     count = storyboard.scene_count
     label = "Write the scenes" if has_fields else f"Write {count} scene{'' if count == 1 else 's'}"
-    problems = (
-        find_writing_problem(storyboard),
-        credit_shortfall_text(price.available, price.hold, storyboard.account.unlearned_extra),
-    )
+    problems = (find_writing_problem(storyboard), credit_shortfall_text(price.credit_check))
     texts: dict[str, Any] = {"heading": "Write the scenes again?" if rows else f"{label}?"}
     return PriceQuestion(
         label=label,
@@ -143,9 +140,7 @@ def build_writing_question(
         summary=replaced_text(rows),
         price=price.price,
         price_note=price.note,
-        hold=price.hold,
-        available=price.available,
-        unlearned_extra=storyboard.account.unlearned_extra,
+        credit_check=price.credit_check,
         budget=price.budget,
         unmet=tuple(filter(None, problems)),
         choices_template=DESCRIPTION_TEMPLATE,

@@ -14,6 +14,7 @@ from proxyapi import pricing
 from proxyapi.kinds import WRITING_OPERATION
 from proxyapi.models import Account, Charge
 from proxyapi.models.charge import CHARGED_STATES
+from proxyapi.refusals import CreditCheck
 
 NO_LISTED_PRICE = "The service lists no price for it; a script costs {price} cr."
 LAST_WAS_FREE = "The last one on this account was free."
@@ -25,21 +26,21 @@ class WritingPrice:
     """Amounts are credits. `note` says how the price is known."""
 
     price: Decimal
-    hold: Decimal
-    available: Decimal
+    credit_check: CreditCheck
     budget: BudgetImpact | None
     note: str
 
     @property
     def rows(self) -> tuple[AmountRow, ...]:
-        rows = [AmountRow("Held until the answer", self.hold, "held")]
+        hold, available, _ = self.credit_check
+        rows = [AmountRow("Held until the answer", hold, "held")]
         if self.budget is not None and not self.budget.refusal:
             rows.append(AmountRow("Left of the budget, at least", self.budget.after, is_total=True))
         elif self.budget is not None:
             rows.append(AmountRow(self.budget.label, self.budget.left, note=self.budget.note))
-        elif self.available >= self.hold:
-            left = self.available - self.hold
-            rows.append(AmountRow("Left on the account, at least", left, is_total=True))
+        elif available >= hold:
+            left = AmountRow("Left on the account, at least", available - hold, is_total=True)
+            rows.append(left)
         return tuple(rows)
 
 
@@ -49,8 +50,7 @@ def build_writing_price(account: Account, reader: Membership) -> WritingPrice:
     hold = pricing.hold_for_operation(WRITING_OPERATION, price)
     return WritingPrice(
         price=price,
-        hold=hold,
-        available=account.available_balance(),
+        credit_check=account.check_credits(hold),
         budget=build_budget_impact(reader, hold),
         note=price_note(account, price),
     )

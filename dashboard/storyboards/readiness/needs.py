@@ -206,9 +206,9 @@ def money_needs(storyboard: Storyboard, plan: ClipPlan, available: Decimal) -> I
         yield Need("late", problem, reverse("tokens"), "Tokens")
         return
     total = plan.price_of(plan.choose(plan.default_ids)) or Decimal(0)
-    free = credits(max(available, Decimal(0)))
-    if available + storyboard.account.unlearned_extra < total:
-        text = f"{free} cr free; the clips need {clip_price_text(total, plan.form)}"
-        yield Need("late", text)
+    check = storyboard.account.check_credits(total, available)
+    if check.fits or check.is_beyond_balance:
+        yield Need("good", f"{credits(check.free)} cr are free")
     else:
-        yield Need("good", f"{free} cr are free")
+        text = f"{credits(check.free)} cr free; the clips need {clip_price_text(total, plan.form)}"
+        yield Need("late", text)

@@ -264,12 +264,10 @@ def credits_requirement(job: Job) -> RenderRequirement:
     refused."""
     if job.account.balance_as_of is None:
         return RenderRequirement("The balance is not known yet", False)
-    available = max(job.account.available_balance(), Decimal(0))
-    hold = pricing.hold_for_estimate(job.draft.estimate or Decimal(0))
-    extra = job.account.unlearned_extra
-    shortfall = credit_shortfall_text(available, hold, extra)
-    is_met = not shortfall and available + extra > 0
-    return RenderRequirement(shortfall or f"{format_credits(available)} cr are free", is_met)
+    check = job.account.check_credits(pricing.hold_for_estimate(job.draft.estimate or Decimal(0)))
+    shortfall = credit_shortfall_text(check)
+    is_met = not shortfall and check.free + check.extra > 0
+    return RenderRequirement(shortfall or f"{format_credits(check.free)} cr are free", is_met)
 
 
 def load_past_prices(job: Job) -> PastPrices:

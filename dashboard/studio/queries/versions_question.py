@@ -44,11 +44,11 @@ def build_versions_question(
     hold = sum((pricing.hold_for_estimate(estimate) for estimate in known), Decimal(0))
     account = drafts[0].account
     held, held_by_others = account.held_by_all_and_others()
-    available = account.balance - held
+    check = account.check_credits(hold, account.balance - held)
     largest = max(map(pricing.hold_for_estimate, known), default=None)
     impact = build_budget_impact(reader, hold, largest)
     problems = [problem for job in drafts for problem in version_problems(job)]
-    problems += filter(None, (credit_shortfall_text(available, hold, account.unlearned_extra),))
+    problems += filter(None, (credit_shortfall_text(check),))
     return PriceQuestion(
         label=f"Render {len(drafts)} version{'s' if len(drafts) > 1 else ''}",
         title=drafts[0].title,
@@ -60,10 +60,8 @@ def build_versions_question(
             if estimate is not None
         ),
         price_note="Approximate, according to the service",
-        hold=hold,
-        available=available,
+        credit_check=check,
         available_note=held_text(account.balance, held, held_by_others),
-        unlearned_extra=account.unlearned_extra,
         budget=impact,
         unmet=tuple(problems),
         refusal=refusal,

@@ -8,7 +8,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from dashboard.shared.budget_usage import ApprovalRequired
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
@@ -47,24 +46,24 @@ def request_script(request: TeamRequest, job_id: UUID) -> HttpResponse:
         return render_script_part(request, job)
     options = account_options(job.account)
     write = choose_write_form(job, options, request.POST)
-    refusal, over = write.form_error(), False
+    refusal, refused = write.form_error(), None
     if write.is_valid():
         try:
             chosen = write.script_request()
             actions.write_script(
                 by=request.membership, job=job, chosen=chosen, **write.charge_arguments()
             )
-        except Refusal as refused:
-            refusal, over = refused.sentence, isinstance(refused, ApprovalRequired)
+        except Refusal as error:
+            refusal, refused = error.sentence, error
         else:
             return render_script_part(request, fetch_studio_job(request, job_id), again=True)
     own_script = unsaved_script_form(request, job, options)
     if request.htmx:
         return render_script_part(
-            request, job, form=own_script, write=write, refusal=refusal, over=over
+            request, job, form=own_script, write=write, refusal=refusal, refused=refused
         )
     return render_step_page(
-        request, job, flow_of(job).script_slug, own_script, refusal, write=write, over=over
+        request, job, flow_of(job).script_slug, own_script, refusal, write=write, refused=refused
     )
 
 

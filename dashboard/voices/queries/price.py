@@ -141,10 +141,9 @@ def clone_token_problem(job: Job) -> str:
 def build_clone_question(job: Job, reader: Membership, refusal: str = "") -> PriceQuestion:
     """At most nine queries, five of them for budgets."""
     chosen, price = parse_clone_settings(job.chosen_settings), load_clone_price(job, reader)
-    hold, available = price.price or FREE, job.account.available_balance()
-    extra = job.account.unlearned_extra
+    hold = price.price or FREE
+    check = job.account.check_credits(hold)
     missing = [need.label for need in price.needs if not need.done]
-    shortfall = credit_shortfall_text(available, hold, extra) if hold else ""
     speaker = str(reader.user) if chosen.is_own else chosen.speaker
     samples = "1 sample" if price.sample_count == 1 else f"{price.sample_count} samples"
     slot = f"A slot is bought for {credits(hold)} cr." if hold else "It uses a free slot."
@@ -155,11 +154,9 @@ def build_clone_question(job: Job, reader: Membership, refusal: str = "") -> Pri
         is_exact=True,
         summary=QUESTION_SUMMARY.format(samples=samples, speaker=speaker, slot=slot),
         price_note=f"Slots {price.slots.checked_text}" if price.slots.read_at else "",
-        hold=hold,
-        available=available,
-        unlearned_extra=extra,
+        credit_check=check,
         budget=build_budget_impact(reader, hold) if hold else None,
-        unmet=tuple(filter(None, (*missing, shortfall))),
+        unmet=tuple(filter(None, (*missing, credit_shortfall_text(check)))),
         refusal=refusal,
         notice=QUESTION_NOTICE,
         url=reverse("voice-creations", args=[job.pk]),

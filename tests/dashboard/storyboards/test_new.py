@@ -216,3 +216,14 @@ def test_a_storyboard_of_another_team_cannot_be_gone_on_with(
     other = client_of(otto)
     assert other.get(f"{reverse('new-storyboard')}?storyboard={storyboard.pk}").status_code == 404
     assert post(other, {**data, "engine": ""}).status_code == 404
+
+
+def test_credits_that_may_be_spent_leave_the_decision_to_the_question(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    reload_account(token.account, balance=Decimal(1), extra_credits=Decimal(9))
+    page = client_of(priya).get(reverse("new-storyboard")).content.decode()
+    assert 'disabled aria-describedby="start-why"' not in page
+    reload_account(token.account, extra_credits=Decimal(2))
+    page = client_of(priya).get(reverse("new-storyboard")).content.decode()
+    assert "1 cr free; 5 would be held" in page
