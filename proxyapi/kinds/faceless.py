@@ -8,8 +8,9 @@ from proxyapi.kinds import faceless_draft
 from proxyapi.kinds.declaration import KindSpec, UpstreamRecord
 from proxyapi.kinds.faceless_draft import script_digest
 from proxyapi.kinds.job_parts import parse_part_list
+from proxyapi.models import Charge
 from proxyapi.models.job_part import ASSETS
-from proxyapi.operations import JobKind, Operation
+from proxyapi.operations import EXPORT_OPERATION, JobKind, Operation
 from proxyapi.upstream.status_words import says_failure
 
 
@@ -25,7 +26,16 @@ class FacelessKind(KindSpec):
 
     def snapshot(self, operation: Operation, record: UpstreamRecord) -> UpstreamRecord:
         stored = super().snapshot(operation, record)
+        if operation.name == EXPORT_OPERATION:
+            stored["captions"] = record.get("captions", False)
         return {**stored, "script": script_digest(record.get("script"))}
+
+    def request_body(self, charge: Charge) -> UpstreamRecord:
+        body = super().request_body(charge)
+        if charge.operation != EXPORT_OPERATION:
+            return body
+        captions = faceless_draft.export_captions(charge)
+        return {**body, "captions": captions} if captions else body
 
     def proves(self, operation: Operation, before: UpstreamRecord, record: UpstreamRecord) -> bool:
         if operation.writes_script:

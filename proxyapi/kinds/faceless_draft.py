@@ -26,7 +26,7 @@ from proxyapi.kinds.draft_creation import (
     schedule_creation_retry,
 )
 from proxyapi.kinds.job_parts import store_parts
-from proxyapi.models import ChargeState, Draft, Job, JobState, ScriptVersion
+from proxyapi.models import Charge, ChargeState, Draft, Job, JobState, ScriptVersion
 from proxyapi.models.draft import UNCONFIRMED_SETTING
 from proxyapi.models.job_part import ASSETS, EXPORTS
 from proxyapi.operations import SCRIPT_OPERATIONS, get_operation
@@ -91,7 +91,7 @@ def push_draft_changes(job: Job, lane: Priority, patience: float, held: Lock) ->
     except errors.ValidationFailed as error:
         if "captions" not in (error.field_messages or {}):
             raise
-        changes["captions"] = chosen_captions(draft, {}) or None
+        changes["captions"] = captions_object(None, draft.settings) or None
         record = patch_draft(job, changes, lane, patience)
     draft.sent_settings = {**draft.sent_settings, **changes}
     if captions := unsent_captions(draft, record):
@@ -114,20 +114,31 @@ def patch_draft(
 
 
 def unsent_captions(draft: Draft, record: dict[str, Any]) -> dict[str, Any]:
-    """The captions to send to a service whose record has them as an object or null, and not as
-    they were chosen; empty if there are none. An empty object may arrive as a list."""
+    """The captions that the record does not show as they were chosen, and that were not sent."""
     shown = record.get("captions", False)
-    if not (shown is None or isinstance(shown, dict | list)):
-        return {}
-    captions = chosen_captions(draft, response_parsing.as_mapping(shown))
+    captions = captions_object(shown, draft.settings)
     return {} if captions in (shown, draft.sent_settings.get("captions")) else captions
 
 
-def chosen_captions(draft: Draft, shown: Mapping[str, Any]) -> dict[str, Any]:
-    """The chosen ones over those that are shown; empty if none are chosen."""
-    fields = {field: draft.settings.get(name) for field, name in CAPTION_FIELDS.items()}
-    chosen = {field: value for field, value in fields.items() if value}
-    return {**shown, **chosen} if chosen else {}
+def captions_object(shown: Any, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The captions to send to a service whose record shows them as an object or null: the chosen
+    settings over those that are shown. Empty if it shows another shape, or if none are chosen. An
+    empty object may arrive as a list."""
+    if not (shown is None or isinstance(shown, dict | list)):
+        return {}
+    fields = {field: chosen.get(name) for field, name in CAPTION_FIELDS.items()}
+    captions = {field: value for field, value in fields.items() if value}
+    return {**response_parsing.as_mapping(shown), **captions} if captions else {}
+
+
+def export_captions(charge: Charge) -> dict[str, Any]:
+    """The captions of an export, in the shape that the record showed before it is sent, or that the
+    service took in the last change of the draft."""
+    draft = charge.job.draft_or_none if charge.job else None
+    shown = charge.before.get("captions", False)
+    if shown is False and draft is not None:
+        shown = draft.sent_settings.get("captions", False)
+    return captions_object(shown, charge.body)
 
 
 def fetch_draft(job: Job, lane: Priority, patience: float) -> dict[str, Any]:

@@ -30,6 +30,12 @@ JOB_AREAS: Mapping[str, Sequence[Assumption]] = {
             ("dialect",),
         ),
         Assumption(
+            "The body of an export, and the shape of its captions.",
+            "As in a PATCH: the chosen captions, and an object of them where the record shows one.",
+            "kinds/test_export_captions.py::test_an_export_has_the_chosen_captions",
+            ("dialect",),
+        ),
+        Assumption(
             "Whether the order of the images of a page can be set.",
             "A service that ignores the order uses all images, and the page says so.",
             "kinds/test_page_reading.py::test_a_service_without_an_order_uses_all_images",

@@ -39,7 +39,7 @@ class FacelessDraft(Body):
 class ExportStyle(Body):
     """What an export may restyle."""
 
-    captions: bool | None = None
+    captions: Any = None  # of `dialect.read_captions`
     font: str | None = None
     caption_effect: str | None = None
     caption_position: str | None = None
@@ -65,7 +65,6 @@ class ExportStyle(Body):
 
 
 class FacelessChanges(ExportStyle):
-    captions: Any = None  # of `dialect.read_captions`
     type: VideoType | None = None
     title: Title | None = None
     topic: Topic | None = None

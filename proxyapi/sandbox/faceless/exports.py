@@ -6,7 +6,7 @@ url, and the video itself stays completed while one is made.
 
 from __future__ import annotations
 
-from proxyapi.sandbox import billing, jobs, plans
+from proxyapi.sandbox import billing, dialect, jobs, plans
 from proxyapi.sandbox.authorization import ApiCall
 from proxyapi.sandbox.billing import FeatureUse
 from proxyapi.sandbox.errors import Forbidden
@@ -22,13 +22,14 @@ def start_export(call: ApiCall, video: Video, style: ExportStyle) -> Charge:
         raise Forbidden("The video is processing currently. Try again once finished.")
     if video.status != "completed":
         raise Forbidden("Only a completed video can be exported.")
+    chosen = dialect.read_captions(world.settings.dialect, style.chosen())
     price = billing.get_price(world, "faceless_export")
     resource = f"faceless:{video.id}"
     use = FeatureUse("faceless_export", price, resource, "Faceless video export", video.type)
     plans.require_export(call)
     billing.require_credits(call, use)
     charge = billing.charge_credits(call, use)
-    restyled = rendering.film_description(world, video, style.chosen())
+    restyled = rendering.film_description(world, video, chosen)
     seconds = cost.job_seconds(world, video)
     job = jobs.start_job(world, "export", video.id, seconds=seconds, film=restyled)
     status = jobs.current_status(world, job)
