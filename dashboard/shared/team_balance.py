@@ -186,6 +186,12 @@ def credit_shortfall_text(check: CreditCheck) -> str:
     return f"{credits(check.free)} cr free; {credits(check.hold)} would be held"
 
 
+def available_credits_text(check: CreditCheck) -> str:
+    """Return the available credits in words; with the extra credits if they may have to pay."""
+    free = f"{credits(check.free)} cr are free"
+    return f"{free}, and {credits(check.extra)} extra" if check.is_beyond_balance else free
+
+
 def plan_renewal_text(ends_at: datetime, verb: str = "renews") -> str:
     days = (timezone.localdate(ends_at) - timezone.localdate()).days
     if days < 0:

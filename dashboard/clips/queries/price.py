@@ -21,7 +21,7 @@ from dashboard.shared.budget_impact import BudgetImpact, build_budget_impact
 from dashboard.shared.clip_models import ClipModel, estimate_from_list
 from dashboard.shared.formatting import credit_rate, credits
 from dashboard.shared.price_question import EXACT_HOLD_LABEL, AmountRow
-from dashboard.shared.team_balance import credit_shortfall_text
+from dashboard.shared.team_balance import available_credits_text, credit_shortfall_text
 from proxyapi.credentials import token_vault
 from proxyapi.models import Draft, Job, TokenState
 from proxyapi.refusals import CreditCheck
@@ -167,8 +167,8 @@ def find_requirements(composer: Composer, check: CreditCheck | None) -> tuple[Cl
     if composer.job is not None and (token_problem := find_token_problem(composer.job)):
         needs.append(ClipRequirement(token_problem, False, reverse("tokens"), "Add one"))
     if check is not None:
-        shortfall, free = credit_shortfall_text(check), f"{credits(check.free)} cr are free"
-        needs.append(ClipRequirement(shortfall or free, not shortfall))
+        shortfall = credit_shortfall_text(check)
+        needs.append(ClipRequirement(shortfall or available_credits_text(check), not shortfall))
     return tuple(needs)
 
 

@@ -22,6 +22,7 @@ from dashboard.shared.storyboards.scene_states import (
     scene_clip_credits,
     storyboard_model,
 )
+from dashboard.shared.team_balance import available_credits_text
 from dashboard.shared.videos.charge_status import APPROVERS_DECIDE_TEXT, open_charge_texts
 from dashboard.storyboards.readiness.clip_orders import ClipOrders
 from dashboard.storyboards.readiness.clip_plan import ClipPlan
@@ -208,7 +209,7 @@ def money_needs(storyboard: Storyboard, plan: ClipPlan, available: Decimal) -> I
     total = plan.price_of(plan.choose(plan.default_ids)) or Decimal(0)
     check = storyboard.account.check_credits(total, available)
     if check.fits or check.is_beyond_balance:
-        yield Need("good", f"{credits(check.free)} cr are free")
+        yield Need("good", available_credits_text(check))
     else:
         text = f"{credits(check.free)} cr free; the clips need {clip_price_text(total, plan.form)}"
         yield Need("late", text)

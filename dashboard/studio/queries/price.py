@@ -17,7 +17,7 @@ from django.utils import timezone
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.roles import Permission
-from dashboard.shared.team_balance import credit_shortfall_text
+from dashboard.shared.team_balance import available_credits_text, credit_shortfall_text
 from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.studio.flows import (
     Precondition,
@@ -267,7 +267,7 @@ def credits_requirement(job: Job) -> RenderRequirement:
     check = job.account.check_credits(pricing.hold_for_estimate(job.draft.estimate or Decimal(0)))
     shortfall = credit_shortfall_text(check)
     is_met = not shortfall and check.free + check.extra > 0
-    return RenderRequirement(shortfall or f"{format_credits(check.free)} cr are free", is_met)
+    return RenderRequirement(shortfall or available_credits_text(check), is_met)
 
 
 def load_past_prices(job: Job) -> PastPrices:

@@ -13,7 +13,7 @@ from dashboard.models import Budget, Membership
 from dashboard.shared.charts.price_range import build_price_range
 from dashboard.studio.queries import build_render_question
 from proxyapi.models import Account, Charge, ChargeState, Draft, Job
-from tests.dashboard.studio.conftest import OPTIONS, WANTED, Browser, get_page, job_url
+from tests.dashboard.studio.conftest import OPTIONS, WANTED, Browser, get_page, job_url, step_url
 from tests.factories import ChargeFactory
 
 HTMX = {"HX-Request": "true"}
@@ -121,6 +121,7 @@ def test_what_extra_credits_may_pay_is_sent_on_an_explicit_press(
     assert 'name="anyway" value="1"' in html
     assert "Send it anyway" in html
     assert "96 cr</span>" in html
+    assert "5 cr are free, and 120 extra" in browser.get(step_url(ready, "review")).content.decode()
     posted = form(ready)
     browser.post(job_url(ready, "renders"), posted)
     assert not Charge.objects.exists()  # the press of an older question
