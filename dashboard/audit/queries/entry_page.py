@@ -15,6 +15,7 @@ from dashboard.audit.queries.export import entry_json
 from dashboard.audit.queries.field_changes import (
     SECRET_RE,
     FieldChange,
+    Names,
     field_label,
     list_field_changes,
     value_text,
@@ -70,8 +71,8 @@ def build_entry_page(reader: Membership, event: AuditEvent) -> AuditEntryPage:
         title=action_title(event.action),
         note=f"Entry {event.position:,}, {local:%a} {local.day} {local:%b %Y, %H:%M:%S}, by "
         f"{event.actor_name}",
-        facts=tuple(iter_entry_facts(event, thing_text(event, names))),
-        changes=list_field_changes(event),
+        facts=tuple(iter_entry_facts(event, names)),
+        changes=list_field_changes(event, names),
         chain_glyph=chain_glyph,
         chain_text=chain_text,
         hashes=tuple(iter_hash_lines(event)),
@@ -81,8 +82,8 @@ def build_entry_page(reader: Membership, event: AuditEvent) -> AuditEntryPage:
     )
 
 
-def iter_entry_facts(event: AuditEvent, thing: str) -> Iterator[EntryFactPair]:
-    if thing:
+def iter_entry_facts(event: AuditEvent, names: Names) -> Iterator[EntryFactPair]:
+    if thing := thing_text(event, names):
         yield EntryFactPair("Concerns", thing)
     place = f"{source_text(event)}, {event.client_ip}" if event.client_ip else source_text(event)
     yield EntryFactPair("From", place)
@@ -91,7 +92,7 @@ def iter_entry_facts(event: AuditEvent, thing: str) -> Iterator[EntryFactPair]:
         yield EntryFactPair("Browser", str(details["user_agent"]))
     for name, value in details.items():
         if name not in HIDDEN_DETAILS and not SECRET_RE.search(name):
-            yield EntryFactPair(field_label(name), value_text(name, value))
+            yield EntryFactPair(field_label(name), value_text(name, value, names))
     yield EntryFactPair("Action", event.action)
 
 

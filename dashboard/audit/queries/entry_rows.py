@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.audit.queries.action_words import REFUSED_ACTIONS, action_title
-from dashboard.audit.queries.field_changes import FieldChange, list_field_changes
-from dashboard.audit.queries.things import Names, thing_text
+from dashboard.audit.queries.field_changes import FieldChange, Names, list_field_changes
+from dashboard.audit.queries.things import thing_text
 from dashboard.models import AuditActorKind, AuditEvent, AuditSource
 
 ACTOR_ICONS = {
@@ -78,7 +78,7 @@ def build_groups(
 
 
 def build_audit_row(event: AuditEvent, names: Names, broken: int | None) -> AuditRow:
-    changes = [change for change in list_field_changes(event) if change.is_changed]
+    changes = [change for change in list_field_changes(event, names) if change.is_changed]
     is_command = event.source == AuditSource.COMMAND
     icon = COMMAND_ICON if is_command else ACTOR_ICONS.get(AuditActorKind(event.actor_kind), "")
     state = "late" if event.action in REFUSED_ACTIONS else ""

@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 
 from dashboard.audit.queries.action_words import action_title
 from dashboard.audit.queries.entry_rows import source_text
-from dashboard.audit.queries.field_changes import list_field_changes
+from dashboard.audit.queries.field_changes import Names, list_field_changes
 from dashboard.audit.queries.filters import AuditFilters, apply_audit_filters
 from dashboard.audit.queries.things import load_thing_names, thing_text
 from dashboard.models import AuditEvent, Membership
@@ -70,18 +70,19 @@ def export_audit_chunk(export: AuditExport, before: int | None) -> tuple[str, in
     events = list(entries[:EXPORT_CHUNK_ENTRIES])
     if export.file_format == ExportFormat.CSV:
         names = load_thing_names(events, export.tenant, export.people)
-        text = render_csv([csv_cells(event, thing_text(event, names)) for event in events])
+        text = render_csv([csv_cells(event, names) for event in events])
     else:
         text = "".join(f"{entry_json(event)}\n" for event in events)
     return text, events[-1].position if len(events) == EXPORT_CHUNK_ENTRIES else None
 
 
-def csv_cells(event: AuditEvent, thing: str) -> tuple[object, ...]:
-    changes = [change for change in list_field_changes(event) if change.is_changed]
+def csv_cells(event: AuditEvent, names: Names) -> tuple[object, ...]:
+    changes = [change for change in list_field_changes(event, names) if change.is_changed]
     before = "; ".join(f"{one.label}: {one.before}" for one in changes if one.before)
     after = "; ".join(f"{one.label}: {one.after}" for one in changes if one.after)
     texts = (
-        *(event.actor_name, event.actor_kind, event.action, action_title(event.action), thing),
+        *(event.actor_name, event.actor_kind, event.action, action_title(event.action)),
+        thing_text(event, names),
         *(before, after, source_text(event), event.client_ip, event.row_hash),
     )
     at = event.happened_at.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "seconds")

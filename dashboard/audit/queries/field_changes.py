@@ -16,6 +16,8 @@ NOTHING_TEXT = "none"
 MAX_VALUE_CHARS = 160
 SECRET_RE = re.compile(r"secret|password|ciphertext|fingerprint|private|api_key")
 CREDIT_FIELDS = frozenset({"hard", "soft", "hold", "quote", "cost", "price", "difference"})
+Names = Mapping[str, str]  # by the id that entries name
+ID_FIELDS = ("job", "charge")
 FIELD_LABELS = {
     "hard": "Limit",
     "soft": "Alert at",
@@ -42,14 +44,15 @@ class FieldChange:
         return self.before != self.after
 
 
-def list_field_changes(event: AuditEvent) -> tuple[FieldChange, ...]:
-    """Return the fields of both sides; those that changed come first, secrets last of them."""
-    changes = list(iter_field_changes(event.before or {}, event.after or {}))
+def list_field_changes(event: AuditEvent, names: Names) -> tuple[FieldChange, ...]:
+    """Return the fields of both sides; those that changed come first, secrets last of them. Ids
+    that have a name are shown by it."""
+    changes = list(iter_field_changes(event.before or {}, event.after or {}, names))
     return tuple(sorted(changes, key=lambda change: (not change.is_changed, change.is_secret)))
 
 
 def iter_field_changes(
-    before: Mapping[str, Any], after: Mapping[str, Any]
+    before: Mapping[str, Any], after: Mapping[str, Any], names: Names
 ) -> Iterator[FieldChange]:
     for name in dict.fromkeys([*before, *after]):
         label = field_label(name)
@@ -57,7 +60,7 @@ def iter_field_changes(
             yield FieldChange(label, "", secret_text(before.get(name), after.get(name)), True)
             continue
         old, new = (
-            value_text(name, side[name]) if name in side else "" for side in (before, after)
+            value_text(name, side[name], names) if name in side else "" for side in (before, after)
         )
         change = FieldChange(label, old, new)
         if change.before or change.after:
@@ -75,11 +78,13 @@ def field_label(name: str) -> str:
     return FIELD_LABELS.get(name) or (text[:1].upper() + text[1:])
 
 
-def value_text(name: str, value: Any) -> str:
+def value_text(name: str, value: Any, names: Names) -> str:
     if value is None or value in ("", [], {}):
         return NOTHING_TEXT
     if isinstance(value, bool):
         return FLAG_WORDS[value]
+    if name in ID_FIELDS and str(value) in names:
+        return f"“{names[str(value)]}”"
     if name in CREDIT_FIELDS:
         return credits_text(value)
     if name == "role" and value in Role.values:

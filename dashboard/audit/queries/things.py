@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from django.db.models import CharField, QuerySet, Value
+from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Concat
 
+from dashboard.audit.queries.field_changes import ID_FIELDS, Names
 from dashboard.models import AlertKind, AuditAction, AuditEvent, Preset
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import credits
@@ -19,7 +21,6 @@ from dashboard.shared.people import TeamPerson
 from dashboard.shared.query_params import parse_uuid
 from proxyapi.models import Account, Charge, Job, Tenant, Token
 
-Names = Mapping[str, str]
 # Where an entry has words for its target itself.
 NAMING_FIELDS = ("name", "title", "host", "member", "owner")
 SIGN_IN_PARTS: dict[str, tuple[str, ...]] = {
@@ -36,7 +37,7 @@ def load_thing_names(
     events: Sequence[AuditEvent], tenant: Tenant, people: Sequence[TeamPerson]
 ) -> Names:
     """Return names by the id that entries name; one query, none without ids."""
-    texts = {text for event in events for text in (event.target, *job_ids_of(event))}
+    texts = {text for event in events for text in (event.target, *named_ids_of(event))}
     ids = [pk for pk in map(parse_uuid, texts) if pk is not None]
     names = {str(person.id): person.name for person in people}
     if not ids:
@@ -44,8 +45,11 @@ def load_thing_names(
     rows: QuerySet[Job, tuple[UUID, str]] = query_names(
         Job.objects.filter(tenant=tenant), "title", ids
     )
+    charges = Charge.objects.filter(tenant=tenant)
+    searches = charges.annotate(keyword=KeyTextTransform("keyword", "body"))
     others = (
-        query_names(Charge.objects.filter(tenant=tenant, job__isnull=False), "job__title", ids),
+        query_names(charges.filter(job__isnull=False), "job__title", ids),
+        query_names(searches.filter(job=None, keyword__isnull=False), "keyword", ids),
         query_names(Account.objects.filter(tenant=tenant), "name", ids),
         query_names(Preset.objects.filter(team__tenant=tenant), "name", ids),
         query_names(Token.objects.filter(tenant=tenant), "last_four", ids, prefix="…"),
@@ -58,9 +62,10 @@ def query_names(rows: QuerySet, field: str, ids: Sequence[UUID], prefix: str = "
     return rows.filter(pk__in=ids).order_by().values_list("pk", name)
 
 
-def job_ids_of(event: AuditEvent) -> list[str]:
-    """The videos that an entry about something else names."""
-    found = [side.get("job") for side in (event.after, event.details) if isinstance(side, dict)]
+def named_ids_of(event: AuditEvent) -> list[str]:
+    """The videos and charges that an entry about something else names."""
+    sides = [side for side in (event.after, event.details) if isinstance(side, dict)]
+    found = [side.get(name) for name in ID_FIELDS for side in sides]
     return [text for text in found if isinstance(text, str) and text]
 
 
@@ -82,7 +87,8 @@ def thing_parts(event: AuditEvent, names: Names) -> list[str]:
     if event.action.startswith("approval_request."):
         hold = after.get("hold") or details.get("hold")
         parts += [str(details.get("member", "")), f"{credits(hold)} cr" if hold else ""]
-    if name := next((names[key] for key in (event.target, *job_ids_of(event)) if key in names), ""):
+    ids = (event.target, *named_ids_of(event))
+    if name := next((names[id] for id in ids if id in names), ""):
         parts.append(name if event.action.startswith(("member.", "token.")) else f"“{name}”")
     if not any(parts):
         parts += own_words(before, after, details)

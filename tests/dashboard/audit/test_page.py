@@ -12,13 +12,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from dashboard.audit.queries.action_words import ACTION_TITLES, ACTIONS_BY_GROUP
+from dashboard.audit.queries.entry_page import build_entry_page
 from dashboard.audit.queries.entry_rows import AuditRow
 from dashboard.audit.queries.filters import AuditFilters, apply_audit_filters, parse_audit_filters
 from dashboard.audit.queries.page import AuditPage, build_audit_page
 from dashboard.models import AuditAction, AuditEvent, Membership
 from dashboard.shared.access import audit_entries
 from dashboard.shared.audit_log import record_audit_event, system_actor
-from tests.factories import AccountFactory, JobFactory, TokenFactory
+from proxyapi.models import Charge
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
 Browser = Callable[[Membership], Client]
 HTMX = {"HX-Request": "true"}
@@ -122,6 +124,25 @@ def test_a_search_finds_videos_by_their_title(mira: Membership) -> None:
     rows = rows_of(mira, q="whales")
     assert [row.position for row in rows] == [2, 1]
     assert {row.thing for row in rows} == {"“Whales in fog”"}
+
+
+@pytest.mark.parametrize("is_search", [False, True])
+def test_a_charge_that_an_entry_names_is_shown_by_its_title(
+    is_search: bool, mira: Membership
+) -> None:
+    account = AccountFactory.create(tenant=mira.team.tenant)
+    token = TokenFactory.create(account=account, owner=mira.user)
+    job = JobFactory.create(account=account, token=token, title="Whales in fog")
+    charge = ChargeFactory.create(job=job, body={"keyword": "lakes"})
+    if is_search:
+        Charge.objects.update(job=None, operation="ideas.discover")
+    title = "“lakes”" if is_search else "“Whales in fog”"
+    after = {"charge": str(charge.pk), "hold": "106.0000"}
+    record_audit_event(mira, AuditAction.APPROVAL_REQUEST_CREATE, uuid4(), after=after)
+    (row,) = rows_of(mira)
+    assert row.thing == f"106 cr, {title}"
+    page = build_entry_page(mira, AuditEvent.objects.get())
+    assert ("Charge", title) in [(change.label, change.after) for change in page.changes]
 
 
 def test_a_treasurer_sees_the_entries_about_money_alone(
