@@ -15,9 +15,8 @@ from django.db import connection
 
 from proxyapi.models import Account, DailyTotalByContentType, DailyTotalByOperation
 
-MAX_NAMES_PER_ACCOUNT = (
-    1_000  # bounds the query for an account with a different content type on each row
-)
+# Bounds the query for an account with a different content type on each row.
+MAX_NAMES_PER_ACCOUNT = 1_000
 
 LOOSE_INDEX_SCAN_SQL = """
     {name}s(account_id, name, nth) AS (

@@ -16,14 +16,9 @@ from django.db import connection
 from django.utils import timezone
 
 from dashboard.monitoring import readiness
+from dashboard.shared.clock_differences import read_clock_differences
 from dashboard.shared.formatting import duration
 from proxyapi import redis_client
-from proxyapi.clock_offset import (
-    NO_OFFSET,
-    TOLERATED_CLOCK_OFFSET,
-    ClockSource,
-    read_clock_offset,
-)
 from proxyapi.tasks import CHARGES_PING_KEY, SLOW_PING_KEY, TICK_HEARTBEAT_KEY
 
 QUEUES = {
@@ -34,7 +29,7 @@ QUEUES = {
 }
 QUEUE_PREFIX = "reelroom:"
 BYTES_PER_GB = 1024**3
-LATE_AFTER = timedelta(seconds=4)  # the tick comes each second, the slow worker's each 2 s
+LATE_AFTER = timedelta(seconds=4)  # the tick comes each second, the pings each 2 s
 # Name, text, key of the ping, and the silence after which it counts as failed.
 PINGED_WORKERS = (
     (
@@ -50,21 +45,6 @@ PINGED_WORKERS = (
         readiness.SLOW_WORKER_TIMEOUT,
     ),
 )
-# Name, text, and the words where the other clock is ahead of ours, or behind it.
-CLOCKS = {
-    ClockSource.DATE_HEADER: (
-        "Clock of this server",
-        "It differs from the service's clock. Set it by NTP.",
-        "slow",
-        "fast",
-    ),
-    ClockSource.LEDGER: (
-        "Clock of the ledger",
-        "Its times differ from those of our charges. Matches need more review.",
-        "fast",
-        "slow",
-    ),
-}
 
 
 class ProcessState(NamedTuple):
@@ -131,10 +111,9 @@ def iter_worker_states(reading: RedisReading | None) -> Iterator[ProcessState]:
         yield ProcessState("Charges", "failed", "not sent", problem)
     if problem := readiness.check_charge_log():
         yield ProcessState("Charge log", "failed", "not written", problem)
-    for source, (name, text, ahead, behind) in CLOCKS.items():
-        if abs(offset := read_clock_offset(source)) > TOLERATED_CLOCK_OFFSET:
-            value = f"{duration(abs(offset))} {ahead if offset > NO_OFFSET else behind}"
-            yield ProcessState(name, "failed", value, text)
+    for clock in read_clock_differences():
+        difference = f"differs by {duration(abs(clock.offset))}"
+        yield ProcessState(clock.name, "failed", difference, clock.text)
 
 
 def queue_text(queues: dict[str, int]) -> str:

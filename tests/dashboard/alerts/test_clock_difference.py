@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from dashboard.alerts.default_rules import create_default_rules
 from dashboard.alerts.evaluate import evaluate_team
 from dashboard.models import AlertEvent
 from proxyapi.clock_offset import NO_OFFSET, ClockSource, store_clock_offset
-from proxyapi.redis_client import connect_redis
 
 pytestmark = pytest.mark.django_db
 
@@ -24,19 +24,22 @@ pytestmark = pytest.mark.django_db
     ],
 )
 def test_a_clock_that_differs_is_reported_once_until_it_was_right_again(
-    source, hours, sentence, northlight
+    source, hours, sentence, northlight, time_machine
 ):
     create_default_rules(northlight)
-    store_clock_offset(source, timedelta(seconds=30))
-    evaluate_team(northlight.pk)
-    assert not AlertEvent.objects.exists()
-    for _ in range(2):
-        store_clock_offset(source, timedelta(hours=hours))
+    now = timezone.now()
+    for minute, (offset, events) in enumerate(
+        [
+            (timedelta(seconds=30), 0),
+            (timedelta(hours=hours), 1),
+            (timedelta(hours=hours), 1),
+            (NO_OFFSET, 1),
+            (timedelta(hours=hours), 2),
+        ]
+    ):
+        time_machine.move_to(now + timedelta(minutes=minute), tick=False)
+        store_clock_offset(source, offset)
         evaluate_team(northlight.pk)
-    event = AlertEvent.objects.get()
-    assert (event.url, event.for_money, sentence in event.text) == ("/operations/", True, True)
-    store_clock_offset(source, NO_OFFSET)
-    evaluate_team(northlight.pk)
-    connect_redis().set(f"{source}-since", "2026-01-01 00:00:00")  # another time
-    evaluate_team(northlight.pk)
-    assert AlertEvent.objects.count() == 2
+        assert AlertEvent.objects.count() == events
+    for event in AlertEvent.objects.all():
+        assert (event.url, event.for_money, sentence in event.text) == ("/operations/", True, True)

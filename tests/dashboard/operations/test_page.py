@@ -20,6 +20,7 @@ from dashboard import __version__
 from dashboard.models import AuditChainCheck, Membership
 from dashboard.operations.queries.page import OperationsPage, build_operations_page
 from proxyapi import calls, rate_limiter
+from proxyapi.clock_offset import ClockSource, store_clock_offset
 from proxyapi.models import (
     ApiCall,
     ChargeState,
@@ -338,3 +339,22 @@ def test_another_teams_calls_and_charges_are_not_in_it(job: Job, otto: Membershi
 def test_the_version_is_that_of_the_project(settings: Any) -> None:
     project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["version"] == __version__
+
+
+@pytest.mark.parametrize(
+    ("source", "hours", "name", "sentence"),
+    [
+        (ClockSource.DATE_HEADER, 3, "Clock of this server", "It is 3 h behind the service's."),
+        (ClockSource.DATE_HEADER, -3, "Clock of this server", "It is 3 h ahead of the service's."),
+        (ClockSource.LEDGER, 1, "Clock of the ledger", "was recorded 1 h after its request."),
+    ],
+)
+def test_a_clock_that_differs_is_a_failed_row(
+    source: ClockSource, hours: int, name: str, sentence: str, mira: Membership
+) -> None:
+    store_clock_offset(source, timedelta(hours=hours))
+    (row,) = [one for one in page_of(mira).processes if one.name.startswith("Clock")]
+    assert (row.name, row.state) == (name, "failed")
+    assert row.value == f"differs by {abs(hours)} h" and sentence in row.text
+    store_clock_offset(source, timedelta(seconds=30))
+    assert not [one for one in page_of(mira).processes if one.name.startswith("Clock")]
