@@ -84,6 +84,8 @@ def test_a_match_is_taken_back_and_the_debit_offered_again(
 ):
     entry = add_entry(-42, timezone.now() - timedelta(minutes=59))
     choice = {"entry": f"{entry.position} 42"}
+    checks = address(unknown_charge, "checks")
+    assert checks in client_of(mira).get("/reconciliation/").content.decode()
     client_of(mira).post(address(unknown_charge, "matches"), choice)
     page, removal = f"/ledger/{entry.account_id}/{entry.position}/", "match-removals"
     assert address(unknown_charge, removal) in client_of(mira).get(page).content.decode()
@@ -103,7 +105,7 @@ def test_a_match_is_taken_back_and_the_debit_offered_again(
     event = AuditEvent.objects.get(action="charge.unmatch")
     assert (event.details["cost"], event.details["position"]) == ("42.0000", entry.position)
     shown = client_of(mira).get("/reconciliation/").content.decode()
-    assert "A member took its match with a debit back." in shown
+    assert "A member took its match with a debit back." in shown and checks not in shown
     client_of(mira).post(address(unknown_charge, "matches"), choice)
     unknown_charge.refresh_from_db()
     assert unknown_charge.state == ChargeState.MATCHED

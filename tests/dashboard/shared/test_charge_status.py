@@ -8,10 +8,12 @@ from django.utils import timezone
 from dashboard.shared.videos.charge_status import (
     CHARGE_TEXTS,
     charge_label,
+    is_long_unknown,
     open_charge_texts,
     select_open_charge,
 )
 from proxyapi.models import Charge, ChargeState
+from proxyapi.models.charge import MATCH_TAKEN_BACK_CODE
 from tests.factories import ChargeFactory
 
 
@@ -48,3 +50,9 @@ def test_the_charge_with_the_greatest_doubt_speaks_for_the_video() -> None:
     charges = [make_charge(state) for state in ("draft", "unknown", "sending", "confirmed")]
     assert select_open_charge(charges) is charges[1]
     assert select_open_charge(charges[3:]) is None
+
+
+def test_a_match_that_was_taken_back_waits_for_no_deadline() -> None:
+    now = timezone.now()
+    assert not is_long_unknown(make_charge("unknown", sent_at=now), now)
+    assert is_long_unknown(make_charge("unknown", sent_at=now, code=MATCH_TAKEN_BACK_CODE), now)
