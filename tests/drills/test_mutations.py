@@ -30,6 +30,7 @@ PROPERTIES = (
     "tests/sandbox/test_billing.py",
     "tests/dashboard/budgets/test_concurrent_charges.py",
     "tests/dashboard/clips/test_prices.py",
+    "tests/dashboard/demo/test_seeding.py",
 )
 SENDINGS = ("tests/proxyapi/charges/test_mutated_answers.py",)
 
