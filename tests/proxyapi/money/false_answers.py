@@ -119,7 +119,8 @@ def press_and_judge(
         waited = sandbox.now() - pressed_at
         if waited > (SETTLED_WITHIN if charge.is_open else TRUE_WITHIN):
             break
-        watch_beat(sandbox, stage, charge)
+        beat_s = max(BEAT_S, waited.total_seconds() / 3)  # as long as it waits, the rarer
+        watch_beat(sandbox, stage, charge, beat_s)
     stage.clear_faults()
     taken = taken_credits(sandbox)[already:]
     if len(taken) > 1:
@@ -139,10 +140,12 @@ def restore_access(stage: SandboxAccount) -> None:
     tokens.refresh_account_profile(stage.token.account)
 
 
-def watch_beat(sandbox: InProcessSandbox, stage: SandboxAccount, charge: Charge) -> None:
+def watch_beat(
+    sandbox: InProcessSandbox, stage: SandboxAccount, charge: Charge, seconds: float
+) -> None:
     """The ledger is read where the charge alone did not settle it. A token that a false 401 had
     refused is added again by its owner."""
-    advance_clock(sandbox, stage, BEAT_S)
+    advance_clock(sandbox, stage, seconds)
     run_due_charges()
     charge.refresh_from_db()
     if not charge.is_charged:

@@ -190,7 +190,7 @@ def run_beat(sandbox: InProcessSandbox, stage: SandboxAccount, seconds: int) -> 
     sync_due_ledgers(sandbox)
 
 
-def advance_clock(sandbox: InProcessSandbox, stage: SandboxAccount, seconds: int) -> None:
+def advance_clock(sandbox: InProcessSandbox, stage: SandboxAccount, seconds: float) -> None:
     """A request that is due meanwhile arrives on time."""
     now, in_flight = sandbox.clock.now(), sandbox.world.in_flight
     if in_flight and in_flight[0].at <= now + seconds:
