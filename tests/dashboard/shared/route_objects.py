@@ -13,6 +13,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.db import transaction
+from django.http import HttpRequest
 from django.template import Context, Template
 from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
@@ -31,6 +32,7 @@ from dashboard.models import (
     VersionGroup,
     VideoVersion,
 )
+from dashboard.shared import middleware, shell
 from dashboard.shared.audit_log import record_audit_event
 from proxyapi.kinds.job_parts import store_parts
 from proxyapi.models import (
@@ -93,6 +95,8 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
 Requests = list[tuple[str, str]]
 METHODS: Requests = [(name, "get") for name, route in ROUTES.items() if route.get is not None]
 METHODS += [(name, "post") for name, route in ROUTES.items() if route.post is not None]
+# Who has not signed in or has no team is stopped before a view and its method: each route once.
+EACH_ROUTE = sorted(dict(METHODS).items())
 WITH_OBJECT = [(name, method) for name, method in METHODS if ROUTES[name].of not in ("", "change")]
 NOTHING = {
     **{f"{name}_id": uuid.uuid4() for name in OBJECTS},
@@ -250,6 +254,30 @@ def unrendered() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Template, "_render", render_name)
         patch.setattr(TemplateProxy, "_render", render_name)
+        yield
+
+
+@contextmanager
+def read_once() -> Iterator[None]:
+    """The memberships and the shell of each person are read at the first request. Not for walks
+    that change what a person may do."""
+    load_memberships, build_shell = middleware.load_own_memberships, shell.build_app_shell
+    memberships: dict[object, list[Membership]] = {}
+    shells: dict[int, shell.AppShell] = {}
+
+    def own_memberships(request: HttpRequest) -> list[Membership]:
+        if request.user.pk not in memberships:
+            memberships[request.user.pk] = load_memberships(request)
+        return deepcopy(memberships[request.user.pk])
+
+    def own_shell(membership: Membership) -> shell.AppShell:
+        if membership.pk not in shells:
+            shells[membership.pk] = build_shell(membership)
+        return shells[membership.pk]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(middleware, "load_own_memberships", own_memberships)
+        patch.setattr(shell, "build_app_shell", own_shell)
         yield
 
 
