@@ -1,8 +1,8 @@
 """How far the service's clock is ahead of ours, from the Date headers of its answers; and how far
 the ledger's times are, from the debits of answered charges.
 
-Each process has the first from its own newest answer, and no difference before the first one; pages
-and alerts have both from Redis. A difference that the length of the call explains is none.
+Both are in Redis, of the newest answer of any process; without Redis there is no difference. One
+that the length of the call explains is none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ DATE_RESOLUTION = timedelta(seconds=1)
 NO_OFFSET = timedelta(0)
 # A debit may be booked so long after the answer; one of an older charge tells nothing of today.
 LEDGER_BOOKING_DELAY, LEDGER_LEARNING_PERIOD = timedelta(minutes=10), timedelta(hours=1)
-_newest_offset = NO_OFFSET
 
 
 class ClockSource(StrEnum):
@@ -40,11 +39,9 @@ def learn_clock_offset(
     served_at: datetime | None, sent_at: datetime, received_at: datetime
 ) -> None:
     """`served_at`: the answer's Date header. It was written between sending and receiving."""
-    global _newest_offset
-    if served_at is None:
-        return
-    _newest_offset = unexplained_offset(served_at, sent_at, received_at)
-    store_clock_offset(ClockSource.DATE_HEADER, _newest_offset)
+    if served_at is not None:
+        offset = unexplained_offset(served_at, sent_at, received_at)
+        store_clock_offset(ClockSource.DATE_HEADER, offset)
 
 
 def learn_ledger_offset(booked_at: datetime, sent_at: datetime, answered_at: datetime) -> None:
@@ -71,11 +68,6 @@ def store_clock_offset(source: ClockSource, offset: timedelta) -> None:
         pipeline.execute()
 
 
-def clock_offset() -> timedelta:
-    """Service minus ours, as of this process's newest answer."""
-    return _newest_offset
-
-
 def read_clock_offset(source: ClockSource = ClockSource.DATE_HEADER) -> timedelta:
     """Service minus ours, as of the newest answer, or debit, of any process."""
     with suppress(redis.RedisError, ValueError):
@@ -92,7 +84,7 @@ def read_clock_difference_since(source: ClockSource) -> str:
 
 def clock_evidence() -> dict[str, Any]:
     """What a charge keeps, in `before`, of the clocks at its sending."""
-    seconds = round(_newest_offset.total_seconds())
+    seconds = round(read_clock_offset().total_seconds())
     return {EVIDENCE_NAME: seconds} if seconds else {}
 
 
@@ -103,5 +95,5 @@ def clock_offset_at_sending(before: Mapping[str, Any]) -> timedelta:
 def clock_offset_range(before: Mapping[str, Any]) -> tuple[timedelta, timedelta]:
     """The lowest and highest that the service's clock may have been ahead of a time of the charge:
     the clocks may have been put right since."""
-    offsets = (NO_OFFSET, clock_offset_at_sending(before), _newest_offset)
+    offsets = (NO_OFFSET, clock_offset_at_sending(before), read_clock_offset())
     return min(offsets), max(offsets)

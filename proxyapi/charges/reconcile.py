@@ -25,7 +25,7 @@ from proxyapi.charges import (
 from proxyapi.charges.dispatch import is_sender_dead
 from proxyapi.charges.job_effects import publish_charge_events
 from proxyapi.charges.quarantine import QUARANTINED, quarantine_failing_charge
-from proxyapi.clock_offset import NO_OFFSET, clock_offset, clock_offset_at_sending
+from proxyapi.clock_offset import NO_OFFSET, clock_offset_at_sending, read_clock_offset
 from proxyapi.kinds import UpstreamRecord
 from proxyapi.models import Charge, ChargeState, LedgerEntry
 from proxyapi.models.charge import MATCH_TAKEN_BACK_CODE
@@ -133,7 +133,7 @@ def answer_lost_at(charge: Charge) -> datetime:
     it goes now."""
     given_up_at = charge.lost_at or charge.sent_at or charge.created_at
     # Our clock may have been slow then and be right now: its hours have not passed.
-    put_forward = clock_offset_at_sending(charge.before) - clock_offset()
+    put_forward = clock_offset_at_sending(charge.before) - read_clock_offset()
     return max(given_up_at, charge.heartbeat_at or given_up_at) + max(NO_OFFSET, put_forward)
 
 
