@@ -21,6 +21,7 @@ from dashboard.ledger.queries.scope import LedgerScope, load_ledger_scope
 from dashboard.ledger.queries.search import apply_ledger_search
 from dashboard.ledger.queries.totals import LedgerTotals, load_ledger_totals
 from dashboard.models import Team
+from dashboard.shared.account_tabs import account_labels
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.file_export import UTF8_BOM, PlainNumber, render_csv
 from dashboard.shared.people import load_team_people
@@ -53,8 +54,7 @@ def build_export_source(team: Team, filters: LedgerFilters) -> ExportSource:
     scope = load_ledger_scope(team, filters)
     if filters.search:
         scope = apply_ledger_search(scope, load_team_people(team))
-    names = {account.pk: account.name or account.email for account in scope.accounts}
-    return ExportSource(scope, load_ledger_totals(scope), names)
+    return ExportSource(scope, load_ledger_totals(scope), account_labels(scope.accounts))
 
 
 def export_csv_header() -> str:

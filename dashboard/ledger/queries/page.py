@@ -24,6 +24,7 @@ from dashboard.ledger.queries.search import apply_ledger_search, load_period_nam
 from dashboard.ledger.queries.spend_chart import build_spend_chart, build_spend_split
 from dashboard.ledger.queries.totals import CreditTotals, LedgerTotals, load_ledger_totals
 from dashboard.models import Membership
+from dashboard.shared.account_tabs import account_labels
 from dashboard.shared.charts import BarChart
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.filter_chips import (
@@ -196,7 +197,7 @@ def iter_period_chips(scope: LedgerScope) -> Iterator[FilterChip]:
     filters, days = scope.filters, build_period_options(scope.filters.period, scope.today)
     yield build_filter_chip("period", "Period", days, filters, plain=True)
     if len(scope.accounts) > 1:
-        accounts = {str(account.pk): account.name or account.email for account in scope.accounts}
+        accounts = {str(pk): label for pk, label in account_labels(scope.accounts).items()}
         yield build_filter_chip("account", "Account", {"": "all", **accounts}, filters)
 
 
@@ -282,7 +283,12 @@ class LedgerNotice:
 def build_ledger_notices(scope: LedgerScope) -> tuple[LedgerNotice, ...]:
     """Notices about the selected accounts and about a search; no query."""
     accounts = [account for account in scope.accounts if account.pk in scope.ids]
-    notices = [notice for account in accounts for notice in iter_account_notices(account)]
+    labels = account_labels(scope.accounts)
+    notices = [
+        notice
+        for account in accounts
+        for notice in iter_account_notices(account, labels[account.pk])
+    ]
     if scope.first_day and scope.is_recounting:
         notices.append(
             LedgerNotice(
@@ -295,8 +301,8 @@ def build_ledger_notices(scope: LedgerScope) -> tuple[LedgerNotice, ...]:
     return (*notices, *(LedgerNotice("info", gap.text, gap.remedy) for gap in gaps))
 
 
-def iter_account_notices(account: Account) -> Iterator[LedgerNotice]:
-    ledger, name = getattr(account, "ledger", None), account.name or account.email
+def iter_account_notices(account: Account, name: str) -> Iterator[LedgerNotice]:
+    ledger = getattr(account, "ledger", None)
     if ledger is None or (ledger.high == 0 and ledger.read_at is None):
         text = "Its entries appear here automatically, newest first."
         yield LedgerNotice("waiting", f"The ledger of {name} has not been read yet.", text)

@@ -14,6 +14,7 @@ from dashboard.ledger.queries.filters import parse_ledger_filters
 from dashboard.ledger.queries.page import LedgerPage, build_ledger_page
 from dashboard.ledger.queries.rows import LedgerRow
 from dashboard.models import Membership
+from dashboard.shared.account_tabs import account_labels
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.rollups import daily_totals
 from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up
@@ -312,3 +313,15 @@ def test_a_nul_in_the_address_asks_for_what_the_rest_says(
     """PostgreSQL takes it in no text."""
     add_entry()
     assert client_of(thea).get("/ledger/", {name: "no\0thing"}).status_code == 200
+
+
+def test_accounts_of_the_same_name_are_told_apart(account, thea, client_of):
+    same = {"tenant": account.tenant, "name": account.name}
+    for fields in ({"email": "b@x.example"}, {"email": "c@x.example"}, {"email": "c@x.example"}):
+        mark_fully_read(AccountFactory.create(**same, **fields))
+    labels = account_labels(Account.objects.all())
+    assert len(set(labels.values())) == 4
+    assert f"{account.name} (b@x.example)" in labels.values()
+    shown = client_of(thea).get("/ledger/").content.decode()
+    assert all(label in shown for label in labels.values())
+    assert account_labels([account]) == {account.pk: account.name}
