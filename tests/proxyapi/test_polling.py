@@ -65,6 +65,44 @@ def test_pitfall_11_a_failure_keeps_code_and_message(job: Job, upstream: Scripte
     assert (job.failure_code, job.failure_message) == (failure["code"], failure["message"])
 
 
+STRANGE = (
+    None,
+    7,
+    0,
+    True,
+    ["completed"],
+    {"status": "completed"},
+    "",
+    "r" * 4096,
+    "rendu",
+    "已完成",
+)
+
+
+@pytest.mark.parametrize("answer", [*map(video_response, STRANGE), make_response(None)])
+def test_a_status_that_says_nothing_ends_no_job_and_its_poll_goes_on(
+    answer: httpx.Response, job: Job, upstream: ScriptedUpstream
+) -> None:
+    upstream.respond(*GET, answer)
+    assert poll_due_job(job).state == JobState.RUNNING
+    assert job.next_poll_at is not None and job.next_poll_at > timezone.now()
+    assert len(job.raw_status) <= 60
+    assert due_work.lease_due_jobs() == []
+
+
+def test_a_record_that_goes_back_to_rendering_takes_no_film_away(
+    job: Job, upstream: ScriptedUpstream
+) -> None:
+    address = "http://127.0.0.1:8001/media/a.mp4"
+    upstream.respond(*GET, video_response("completed", url=address))
+    assert poll_due_job(job).state == JobState.COMPLETED
+    upstream.respond(*GET, video_response("rendering", url=None))
+    assert not refresh_media_url(job)
+    poll_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.media_url) == (JobState.COMPLETED, address)
+
+
 def test_pitfall_7_an_unknown_word_is_in_progress(job: Job, upstream: ScriptedUpstream) -> None:
     upstream.respond(*GET, video_response("transmogrifying"))
     assert poll_due_job(job).state == JobState.RUNNING

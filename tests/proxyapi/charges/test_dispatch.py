@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 
 import httpx
 import pytest
@@ -272,3 +273,20 @@ def test_no_connection_to_the_database_waits_for_the_answer_which_is_stored_all_
     charge.account.refresh_from_db()
     assert (charge.state, charge.cost, charge.failures) == (state, cost, 0)
     assert (charge.account.balance, charge.account.held_credits()) == (balance, 0)
+
+
+@pytest.mark.parametrize("renewed", [50, 12_000])
+def test_a_renewal_between_hold_and_charge_keeps_the_hold_and_the_answer_settles_it(
+    renewed: int, make_held_charge: Held, upstream: ScriptedUpstream
+) -> None:
+    """A renewal sets the balance, also below what is held; the service decides."""
+    charge = make_held_charge()
+    account = charge.account
+    account.update_balance(Decimal(renewed), timezone.now())
+    assert account.available_balance() == renewed - 106
+    upstream.respond(*RENDER, charged_response({"id": 7}, 92, remaining=renewed - 92))
+    dispatch_charge(charge.pk)
+    charge.refresh_from_db()
+    account.refresh_from_db()
+    assert (charge.state, charge.cost) == (ChargeState.CONFIRMED, 92)
+    assert (account.balance, account.held_credits()) == (renewed - 92, 0)

@@ -252,3 +252,19 @@ def test_a_second_refund_or_one_of_two_equal_charges_stays_listed_without_a_char
     scripted_ledger.add_row(ledger_row("+20", 50, **V1_REFUND))
     ledger.mirror_entries(account)
     assert 5 not in dict(matched_positions())
+
+
+def test_the_refund_of_a_video_that_was_hidden_here_is_found(
+    account: Account, scripted_ledger: ScriptedLedger, render: MakeConfirmedCharge,
+    time_machine: Any,
+) -> None:  # fmt: skip
+    time_machine.move_to(LEDGER_START + timedelta(hours=1))
+    charge = render(13)
+    Job.objects.filter(charges=charge).update(hidden_at=LEDGER_START)
+    scripted_ledger.add_row(ledger_row(-13))
+    ledger.mirror_entries(account)
+    scripted_ledger.add_row(ledger_row("+13", 5, **V1_REFUND))
+    ledger.mirror_entries(account)
+    charge.refresh_from_db()
+    assert matched_positions() == [(0, "certain"), (1, "likely")]
+    assert charge.refunded_at is not None
