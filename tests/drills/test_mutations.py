@@ -31,6 +31,7 @@ PROPERTIES = (
     "tests/dashboard/budgets/test_concurrent_charges.py",
     "tests/dashboard/clips/test_prices.py",
     "tests/dashboard/demo/test_seeding.py",
+    "tests/dashboard/ledger/test_paging.py",
 )
 SENDINGS = ("tests/proxyapi/charges/test_mutated_answers.py",)
 

@@ -18,6 +18,7 @@ from dashboard.ledger.queries.rows import LEDGER_PAGE_SIZE
 from dashboard.models import Membership
 from proxyapi.models import Account, DailyBreakdown, DailyTotalByContentType, LedgerEntry
 from tests.dashboard.ledger.conftest import sum_up
+from tests.examples import examples
 from tests.factories import EntryFactory
 
 
@@ -67,7 +68,7 @@ def some_filters(ada: Membership, chance: random.Random) -> dict[str, str]:
 def test_the_sum_shown_is_that_of_the_rows_listed_over_all_pages(ada):
     chance = random.Random(11)  # noqa: S311
     seen = 0
-    for _ in range(40):
+    for _ in range(examples(12, 40)):
         query = some_filters(ada, chance)
         pages = list(walk(ada, **query))
         listed = [amount for page in pages for amount in amounts(page)]
@@ -76,7 +77,7 @@ def test_the_sum_shown_is_that_of_the_rows_listed_over_all_pages(ada):
         assert -sum(one for one in listed if one <= 0) == figures.spent, query
         assert len({url for page in pages for url in places(page)}) == len(listed), query
         seen += len(listed)
-    assert seen > 500
+    assert seen > 150
 
 
 @pytest.mark.parametrize("sort", ["", "oldest"])
@@ -131,8 +132,9 @@ def test_the_seeded_archive_agrees_with_itself(ada):
         assert sum(row.entries for row in sums.objects.all()) == 240
 
 
-@pytest.mark.parametrize("sort", ["", "oldest"])
-@pytest.mark.parametrize("zone", ["Pacific/Auckland", "Pacific/Honolulu"])
+@pytest.mark.parametrize(
+    ("zone", "sort"), [("Pacific/Auckland", ""), ("Pacific/Honolulu", "oldest")]
+)
 def test_no_row_is_lost_while_the_days_of_another_zone_are_recounted(ada, zone, sort):
     ada.team.tenant.time_zone = zone
     ada.team.tenant.save()

@@ -131,12 +131,13 @@ def test_without_a_balance_checkpoint_there_is_no_column(add_entry, thea):
     assert not page(thea).entries.page.has_balances
 
 
-@pytest.mark.parametrize("path", ["", "?period=2026-05", "?period=all&sort=oldest", "{after}"])
-def test_it_costs_one_query_at_most(path, add_year_of_entries, account, client_of, thea):
+def test_it_costs_one_query_at_most(add_year_of_entries, account, client_of, thea):
     add_year_of_entries(LEDGER_PAGE_SIZE + 20)
     take_checkpoint(account, 5000, 3)
-    browser, full = client_of(thea), page(thea, period="all").entries.page.next_url
-    with CaptureQueriesContext(connection) as asked:
-        html = browser.get(full if path == "{after}" else f"/ledger/{path}").content.decode()
-    assert ">Balance</th>" in html
-    assert len(asked) <= MOST_QUERIES
+    full = page(thea, period="all").entries.page.next_url
+    for path in ("/ledger/", "/ledger/?period=2026-05", "/ledger/?period=all&sort=oldest", full):
+        browser = client_of(thea)
+        with CaptureQueriesContext(connection) as asked:
+            html = browser.get(path).content.decode()
+        assert ">Balance</th>" in html, path
+        assert len(asked) <= MOST_QUERIES, path

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from proxyapi import calls
-from proxyapi.ledger import mirror_range
+from proxyapi.ledger import conflicts, mirror_range, page_reader, recheck_old_pages
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Permit
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
@@ -93,6 +93,13 @@ def scripted_ledger(upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch)
     upstream.respond(*HISTORY, book.history_response)
     upstream.respond("GET", "/me", book.me_response)
     return book
+
+
+@pytest.fixture
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of ten rows, not of fifty: a ledger of several pages has fewer rows to be written."""
+    for module in (page_reader, recheck_old_pages, conflicts):
+        monkeypatch.setattr(module, "LEDGER_PAGE_SIZE", 10)
 
 
 @pytest.fixture

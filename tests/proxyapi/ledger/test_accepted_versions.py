@@ -48,8 +48,9 @@ def checkpointed_account(account: Account, scripted_ledger: ScriptedLedger) -> S
     return scripted_ledger
 
 
-@pytest.mark.parametrize("place", [0, 4, 9, 10, 11])
-@pytest.mark.parametrize("is_given_back", [True, False])
+@pytest.mark.parametrize(
+    ("place", "is_given_back"), [(0, True), (9, False), (10, True), (11, False)]
+)
 def test_what_balance_and_rows_differed_by_outlives_a_row_that_is_gone(
     account: Account, checkpointed_account: ScriptedLedger, place: int, is_given_back: bool
 ) -> None:

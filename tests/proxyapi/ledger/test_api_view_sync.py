@@ -34,20 +34,22 @@ def words_of_web(account: Account) -> list[tuple[str, str]]:
     return list(rows.values_list("credit_spend", "booked_at"))
 
 
+@pytest.mark.usefixtures("small_pages")
 def test_rows_of_both_kinds_are_distinguished(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
-    for number in range(130):
+    for number in range(26):
         scripted_ledger.add_row(ledger_row(-number - 1, number), web=number % 3 == 0)
     assert ledger.mirror_entries(account)
-    assert of_web(account) == [number for number in range(130) if number % 3 == 0]
+    assert of_web(account) == [number for number in range(26) if number % 3 == 0]
     assert not LedgerEntry.objects.filter(via_api=None).exists()
 
 
+@pytest.mark.usefixtures("small_pages")
 def test_a_view_that_shows_nothing(account: Account, scripted_ledger: ScriptedLedger) -> None:
-    scripted_ledger.add_row(*[ledger_row(-1, number) for number in range(60)], web=True)
+    scripted_ledger.add_row(*[ledger_row(-1, number) for number in range(12)], web=True)
     assert ledger.mirror_entries(account)
-    assert of_web(account) == list(range(60))
+    assert of_web(account) == list(range(12))
 
 
 def test_it_is_asked_only_when_rows_came(account: Account, scripted_ledger: ScriptedLedger) -> None:

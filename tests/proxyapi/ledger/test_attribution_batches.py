@@ -94,15 +94,16 @@ def test_no_statement_names_more_rows_than_a_lot(account: Account) -> None:
     assert sum(one["sql"].startswith("UPDATE") for one in asked) == 4
 
 
-@pytest.mark.parametrize("of_api", [0, 1, 20], ids=["empty", "older alone", "newest"])
+@pytest.mark.usefixtures("small_pages")
+@pytest.mark.parametrize("of_api", [0, 1, 4], ids=["empty", "older alone", "newest"])
 def test_however_many_rows_it_does_not_show_all_are_attributed_in_one_read(
     account: Account, scripted_ledger: ScriptedLedger, of_api: int
 ) -> None:
-    for number in range(120):
-        is_newest = of_api == 20 and number >= 100
-        scripted_ledger.add_row(ledger_row(-1, number), web=not is_newest and number >= of_api % 20)
+    for number in range(24):
+        is_newest = of_api == 4 and number >= 20
+        scripted_ledger.add_row(ledger_row(-1, number), web=not is_newest and number >= of_api % 4)
     ledger.mirror_entries(account)
-    assert told() == [number not in scripted_ledger.web for number in range(120)]
+    assert told() == [number not in scripted_ledger.web for number in range(24)]
 
 
 def test_rows_newer_than_the_last_one_that_it_shows_are_attributed_at_once(

@@ -16,11 +16,13 @@ from tests.factories import UserFactory
 from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row, mirrored_amounts
 from tests.reconciliation import build_reconciliation
 
+pytestmark = pytest.mark.usefixtures("small_pages")
+
 
 @pytest.fixture
 def mirrored_ledger(account: Account, scripted_ledger: ScriptedLedger) -> ScriptedLedger:
-    """A mirrored ledger of 120 rows."""
-    scripted_ledger.add_row(*[ledger_row(-number - 1, number) for number in range(120)])
+    """A mirrored ledger of three pages, 24 rows."""
+    scripted_ledger.add_row(*[ledger_row(-number - 1, number) for number in range(24)])
     assert ledger.mirror_entries(account)
     scripted_ledger.pages.clear()
     return scripted_ledger
@@ -36,22 +38,22 @@ def run_recheck(account: Account) -> None:
 def test_rule_4_a_row_that_reads_differently_stops_the_mirror(
     account: Account, mirrored_ledger: ScriptedLedger
 ) -> None:
-    mirrored_ledger.rows[119] = ledger_row("-119.5", 119)
+    mirrored_ledger.rows[23] = ledger_row("-23.5", 23)
     mirrored_ledger.add_row(ledger_row("-7", 200))
     assert not ledger.mirror_entries(account)
     rewrite = LedgerConflict.objects.get()
-    assert (rewrite.position, rewrite.before["credit_spend"]) == (119, "-120")
+    assert (rewrite.position, rewrite.before["credit_spend"]) == (23, "-24")
     assert rewrite.after is not None
-    assert rewrite.after["credit_spend"] == "-119.5"
+    assert rewrite.after["credit_spend"] == "-23.5"
     problem = LedgerMirror.objects.get().problem
-    assert problem.startswith("Row 120 of the service's ledger has changed: it was “-120")
-    assert len(mirrored_amounts(account)) == 120
+    assert problem.startswith("Row 24 of the service's ledger has changed: it was “-24")
+    assert len(mirrored_amounts(account)) == 24
 
 
 def test_a_stopped_mirror_asks_only_for_the_page_of_its_conflict(
     account: Account, mirrored_ledger: ScriptedLedger
 ) -> None:
-    mirrored_ledger.rows[119] = ledger_row("-1")
+    mirrored_ledger.rows[23] = ledger_row("-1")
     ledger.mirror_entries(account)
     mirrored_ledger.pages.clear()
     assert not ledger.mirror_entries(account)
@@ -62,12 +64,12 @@ def test_the_services_version_can_be_taken(
     account: Account, mirrored_ledger: ScriptedLedger
 ) -> None:
     mira = UserFactory()
-    mirrored_ledger.rows[119] = ledger_row("-119.5", 119)
+    mirrored_ledger.rows[23] = ledger_row("-23.5", 23)
     mirrored_ledger.add_row(ledger_row("-7", 200))
     ledger.mirror_entries(account)
     ledger.accept_upstream_version(LedgerConflict.objects.get(), mira.pk)
     assert ledger.mirror_entries(account)
-    assert mirrored_amounts(account)[-2:] == ["-119.5", "-7"]
+    assert mirrored_amounts(account)[-2:] == ["-23.5", "-7"]
     rewrite = LedgerConflict.objects.get()
     assert rewrite.accepted_by_id == mira.pk
     assert LedgerMirror.objects.get().problem == ""
@@ -76,16 +78,16 @@ def test_the_services_version_can_be_taken(
 def test_a_ledger_that_got_shorter_stops_the_mirror(
     account: Account, mirrored_ledger: ScriptedLedger
 ) -> None:
-    del mirrored_ledger.rows[117:]
+    del mirrored_ledger.rows[21:]
     assert not ledger.mirror_entries(account)
     gone = LedgerConflict.objects.order_by("position")
-    assert [(one.position, one.after) for one in gone] == [(117, None), (118, None), (119, None)]
-    assert "it had 120, now it has 117" in LedgerMirror.objects.get().problem
-    assert len(mirrored_amounts(account)) == 120
+    assert [(one.position, one.after) for one in gone] == [(21, None), (22, None), (23, None)]
+    assert "it had 24, now it has 21" in LedgerMirror.objects.get().problem
+    assert len(mirrored_amounts(account)) == 24
 
 
 def test_a_shorter_ledger_can_be_taken(account: Account, mirrored_ledger: ScriptedLedger) -> None:
-    del mirrored_ledger.rows[117:]
+    del mirrored_ledger.rows[21:]
     ledger.mirror_entries(account)
     ledger.accept_upstream_version(LedgerConflict.objects.order_by("position")[0], UserFactory().pk)
     mirrored_ledger.add_row(ledger_row("-8", 300))
@@ -121,7 +123,7 @@ def test_a_row_that_was_taken_out_of_the_middle_is_found_to_its_place(
     account: Account, mirrored_ledger: ScriptedLedger
 ) -> None:
     """Every row behind it moved: page by page a person takes them, and then it is whole again."""
-    del mirrored_ledger.rows[60]
+    del mirrored_ledger.rows[12]
     for _ in range(8):
         run_recheck(account)
         ledger.accept_all_upstream_versions(
@@ -161,7 +163,7 @@ def test_a_late_answer_does_not_make_the_ledger_shorter(
     ledger.mirror_entries(account)
     mirror_range.apply_page(account, late)
     assert LedgerMirror.objects.get().problem == ""
-    assert len(mirrored_amounts(account)) == 123
+    assert len(mirrored_amounts(account)) == 27
 
 
 def test_a_recheck_that_is_not_due_requests_nothing(
@@ -178,12 +180,12 @@ def test_all_that_was_read_may_be_gone_while_older_rows_are_still_to_be_read(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
     """What is left ends far beneath it: it is read as a ledger that was never seen."""
-    scripted_ledger.add_row(*[ledger_row(-number - 1, number) for number in range(150)])
+    scripted_ledger.add_row(*[ledger_row(-number - 1, number) for number in range(30)])
     source = open_ledger_reader(account, Priority.LEDGER_SYNC)
     assert source is not None
     begun = backfill.catch_up_to_end(source)
-    assert (begun.low, begun.high) == (100, 150)
-    del scripted_ledger.rows[60:]
+    assert (begun.low, begun.high) == (20, 30)
+    del scripted_ledger.rows[12:]
     assert not ledger.mirror_entries(account)
     ledger.accept_all_upstream_versions(
         account, UserFactory().pk, ledger.count_open_conflicts(account).fingerprint
@@ -198,11 +200,11 @@ def test_an_anchor_whose_rows_are_gone_is_forgotten_though_another_row_waits(
 ) -> None:
     """Else the balance would be held against rows that were let go."""
     assert ledger.take_checkpoint(account)
-    mirrored_ledger.rows[110] = ledger_row("-110", 110)  # 1 cr less
-    del mirrored_ledger.rows[117:]
-    mirrored_ledger.balance += 1 + 118 + 119 + 120
+    mirrored_ledger.rows[20] = ledger_row("-20", 20)  # 1 cr less
+    del mirrored_ledger.rows[21:]
+    mirrored_ledger.balance += 1 + 22 + 23 + 24
     assert not ledger.mirror_entries(account)
-    for position in (117, 110):
+    for position in (21, 20):
         ledger.accept_upstream_version(
             LedgerConflict.objects.get(position=position), UserFactory().pk
         )

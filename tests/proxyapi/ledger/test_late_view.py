@@ -88,12 +88,13 @@ def test_a_first_row_that_it_does_not_show_yet(
     assert told() == [True]
 
 
+@pytest.mark.usefixtures("small_pages")
 def test_while_the_newest_row_waits_older_pages_are_not_asked_for_it(
     account: Account, scripted_ledger: ScriptedLedger
 ) -> None:
-    scripted_ledger.add_row(*[ledger_row(-1, number) for number in range(150)])
+    scripted_ledger.add_row(*[ledger_row(-1, number) for number in range(30)])
     ledger.mirror_entries(account)
-    LedgerMirror.objects.update(api_low=100)  # as if the rest of the view were to be read yet
+    LedgerMirror.objects.update(api_low=20)  # as if the rest of the view were to be read yet
     scripted_ledger.add_row(fresh(-4, 3), web=True)
     scripted_ledger.pages.clear()
     ledger.mirror_entries(account)

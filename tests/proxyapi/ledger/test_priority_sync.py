@@ -114,10 +114,11 @@ def test_what_others_spent_waits_for_the_schedule(
     assert exhausted_limiter.granted == Counter()
 
 
+@pytest.mark.usefixtures("small_pages")
 def test_of_many_new_rows_two_pages_are_read_at_once(
     account: Account, scripted_ledger: ScriptedLedger, exhausted_limiter: ExhaustedRateLimiter
 ) -> None:
-    scripted_ledger.add_row(*[ledger_row(-1) for _ in range(500)])
+    scripted_ledger.add_row(*[ledger_row(-1) for _ in range(100)])
     spend(account, scripted_ledger)
     ledger.sync_account(account.pk)
     assert exhausted_limiter.granted[Priority.SETTLEMENT] <= 2

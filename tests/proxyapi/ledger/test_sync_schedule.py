@@ -81,10 +81,11 @@ def test_it_is_read_soon_after_a_charge_was_settled(
     assert not is_due(account)
 
 
+@pytest.mark.usefixtures("small_pages")
 def test_an_exhausted_rate_limit_is_waited_for(
     account: Account, scripted_ledger: ScriptedLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scripted_ledger.add_row(*[ledger_row(-4) for _ in range(500)])
+    scripted_ledger.add_row(*[ledger_row(-4) for _ in range(100)])
     left = iter([None] * 7)
 
     def admit(*_: object) -> Permit:
@@ -95,7 +96,7 @@ def test_an_exhausted_rate_limit_is_waited_for(
     monkeypatch.setattr(calls, "acquire_permit", admit)
     ledger.sync_account(account.pk)
     row = LedgerMirror.objects.get()
-    assert 0 < row.low < row.high == 500
+    assert 0 < row.low < row.high == 100
     assert row.troubles == 0
     assert not is_due(account, 5)
     assert is_due(account, 8)
@@ -113,16 +114,17 @@ class OneRequestPerSync:
         return Permit(True, 0)
 
 
+@pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("apart", [0.0, 0.5])
 def test_one_request_a_sync_is_enough_for_a_long_history(
     account: Account, scripted_ledger: ScriptedLedger, monkeypatch: pytest.MonkeyPatch, apart: float
 ) -> None:
-    for number in range(530):
+    for number in range(106):
         scripted_ledger.add_row(ledger_row(-1, apart * number), web=number % 4 == 0)
     bucket = OneRequestPerSync()
     monkeypatch.setattr(calls, "acquire_permit", bucket.admit)
     assert syncs_until_attributed(account, scripted_ledger, bucket) <= 24
-    scripted_ledger.add_row(*[ledger_row(-2, 900) for _ in range(120)])
+    scripted_ledger.add_row(*[ledger_row(-2, 900) for _ in range(24)])
     LedgerMirror.objects.update(read_at=timezone.now() - timedelta(minutes=2))
     assert syncs_until_attributed(account, scripted_ledger, bucket) <= 8
 
@@ -150,30 +152,32 @@ def bucket_under_polling(account: Account, looks: int) -> None:
     apply_rate_limit_headers(connect_redis(), account.tokens.get().bucket, 30, 30 - looks)
 
 
+@pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("looks", [12, 24, 28])
 def test_the_request_that_is_lent_while_videos_run_fills_the_history(
     account: Account, scripted_ledger: ScriptedLedger, monkeypatch: pytest.MonkeyPatch, looks: int
 ) -> None:
     """The anchor takes three at once: one alone would read the ledger's end for it every time."""
     bucket_under_polling(account, looks)
-    scripted_ledger.add_row(*[ledger_row(-1, number) for number in range(230)])
+    scripted_ledger.add_row(*[ledger_row(-1, number) for number in range(46)])
     bucket = BorrowedRequestOnly()
     monkeypatch.setattr(calls, "acquire_permit", bucket.admit)
     assert syncs_until_attributed(account, scripted_ledger, bucket) <= 16
     assert LedgerMirror.objects.get().anchor_balance is None
 
 
+@pytest.mark.usefixtures("small_pages")
 def test_with_room_for_it_the_anchor_goes_before_the_history(
     account: Account, scripted_ledger: ScriptedLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bucket_under_polling(account, 9)
-    scripted_ledger.add_row(*[ledger_row(-1, number) for number in range(230)])
+    scripted_ledger.add_row(*[ledger_row(-1, number) for number in range(46)])
     bucket = BorrowedRequestOnly()
     bucket.left = 4  # one more tells where the end is
     monkeypatch.setattr(calls, "acquire_permit", bucket.admit)
     ledger.sync_account(account.pk)
     row = LedgerMirror.objects.get()
-    assert (row.anchor_balance, row.anchor_high, row.low) == (10_000, 230, 200)
+    assert (row.anchor_balance, row.anchor_high, row.low) == (10_000, 46, 40)
 
 
 def is_attributed(account: Account) -> bool:
