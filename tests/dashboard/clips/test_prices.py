@@ -24,7 +24,7 @@ from tests.proxyapi.money.sandbox_account import SandboxAccount
 
 PROMPT = "A paper boat crosses a flooded city square at dawn"
 PICTURE = "https://media.example/frame.png"
-COMBINATIONS = examples(30, 200)
+COMBINATIONS = examples(10, 200)
 pytestmark = pytest.mark.django_db
 
 

@@ -51,8 +51,14 @@ def test_a_form_that_is_sent_twice_is_one_charge(
     assert Charge.objects.count() == 1
 
 
-@pytest.mark.parametrize("keyword", ["lakes", "LAKES", " lakes "])
-@pytest.mark.parametrize("state", [ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN])
+@pytest.mark.parametrize(
+    ("state", "keyword"),
+    [
+        (ChargeState.HELD, "lakes"),
+        (ChargeState.SENDING, "LAKES"),
+        (ChargeState.UNKNOWN, " lakes "),
+    ],
+)
 def test_the_same_search_in_two_tabs_is_one_charge(
     state: ChargeState, keyword: str, client_of: Browser, token: Token, priya: Membership
 ) -> None:
