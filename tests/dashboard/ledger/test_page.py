@@ -143,7 +143,7 @@ def mixed_entries(add_entry, token, luca) -> None:
     add_entry("-7", happened_at=days_ago(days=40))
 
 
-FILTERS = [
+FILTERS: list[tuple[dict[str, Any], list[int]]] = [
     ({}, [-96, -42, -14, -4, 96]),
     ({"period": "all"}, [-96, -42, -14, -7, -4, 96]),
     ({"period": "2026-10"}, [-7]),

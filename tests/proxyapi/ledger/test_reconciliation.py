@@ -11,6 +11,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from proxyapi import ledger
@@ -241,12 +242,13 @@ def test_verify_ledger_does_not_trust_sums_that_were_kept(
 ) -> None:
     spend(scripted_ledger, "-4")
     verified()
+    tables: list[type[Model]] = [*SUM_TABLES, MonthlyPriceCount]
     trusted = []
-    for table in (*SUM_TABLES, MonthlyPriceCount):
+    for table in tables:
         with transaction.atomic():
             if table is MonthlyPriceCount:
                 use = {"operation": "faceless.render", "quote": 4, "cost": 4, "times": 1}
-                table.objects.create(account=account, month=LEDGER_START, **use)
+                MonthlyPriceCount.objects.create(account=account, month=LEDGER_START, **use)
             else:
                 table._default_manager.all().delete()
             with suppress(CommandError):
