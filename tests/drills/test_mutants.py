@@ -48,9 +48,9 @@ CHARGES: Mapping[str, Mutant] = {
         GUARDS,
     ),
     "the last credit of the balance cannot be spent": Mutant(
-        ADMISSION,
-        "    if hold and hold > available + (extra if beyond_balance else 0):",
-        "    if hold and hold >= available + (extra if beyond_balance else 0):",
+        "proxyapi/refusals.py",
+        "return not self.hold or self.hold <= self.available\n",
+        "return not self.hold or self.hold < self.available\n",
         GUARDS,
     ),
     "a limit is exceeded by its own amount": Mutant(

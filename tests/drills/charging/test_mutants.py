@@ -41,8 +41,8 @@ MUTANTS: Mapping[str, Mutant] = {
     ),
     "nobody looks at the balance": Mutant(
         "proxyapi/charges/admission.py",
-        "    if hold and hold > available + (extra if beyond_balance else 0):",
-        "    if hold and hold > available + 10**9:",
+        "    if not (check.fits or (beyond_balance and check.is_beyond_balance)):",
+        "    if check.hold > 10**9:",
         "test_admission.py test_consent.py",
     ),
     "a claim without a condition": Mutant(
