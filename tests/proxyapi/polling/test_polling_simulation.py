@@ -59,8 +59,8 @@ def test_while_redis_is_away_nothing_is_sent_and_nothing_lost(
 
 
 def test_nobody_starves_on_a_crowded_token(simulation: PollingSimulation):
-    """pitfall_19: each of forty is seen within three rounds of what the token may ask."""
-    simulation.add_tokens(tokens=1, jobs=40)
-    simulation.run(330)
-    assert simulation.unpolled_since(simulation.seconds - 3 * 60 * 40 / 22) == 0
+    """pitfall_19: each of twenty-four is seen within three rounds of what the token may ask."""
+    simulation.add_tokens(tokens=1, jobs=24)
+    simulation.run(200)
+    assert simulation.unpolled_since(simulation.seconds - 3 * 60 * 24 / 22) == 0
     assert simulation.refusals == 0
