@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.conf import settings
 from playwright.sync_api import Page
 
@@ -35,6 +36,7 @@ COMPUTED_STYLES = """() => JSON.stringify([...document.querySelectorAll("*")].ma
 }))"""
 
 
+@pytest.mark.console("net::ERR_FAILED")
 def test_the_sheets_that_are_served_style_a_page_as_their_sources_do(
     open_member_page: Callable[..., MemberPage],
 ) -> None:

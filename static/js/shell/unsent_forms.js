@@ -3,13 +3,15 @@
 (() => {
   const session = new WeakMap(); // of a form that is pressed: "asked", then "stands"
 
-  // An answer may have replaced the button meanwhile.
+  // An answer may have replaced the form meanwhile, or its button.
+  const target = (form) => form.getAttribute("action");
+  const sameForm = (form) => (form.isConnected ? form : [...document.forms].find((one) => target(one) === target(form)));
   const sameButton = (form, old) =>
     [...form.elements].find(({ type, name, value }) => type === "submit" && name === old.name && value === old.value);
   const free = (form) => delete form?.dataset.typed;
 
   async function press(event) { // before anybody else hears of it
-    const { target: form, submitter } = event;
+    let { target: form, submitter } = event;
     if (event.defaultPrevented) return;
     if (session.get(form) === "stands") return free(form);
     if (!form.matches("[data-typed], [data-unsaved]")) return;
@@ -22,6 +24,9 @@
     document.dispatchEvent(new CustomEvent("session:check", { detail: check })); // session_check.js
     const over = await check.isOver;
     submitter?.removeAttribute("aria-busy");
+    session.delete(form);
+    form = sameForm(form);
+    if (!form) return; // what it was for is over
     session.set(form, "stands");
     if (over) document.dispatchEvent(new CustomEvent("session:ended"));
     else if (submitter) sameButton(form, submitter)?.click(); // of a submit alone htmx does not know whose it is

@@ -12,11 +12,14 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
-from dashboard.models import Membership
+from dashboard.models import ApprovalComment, Budget, Membership
+from dashboard.shared.charging import request_approval
 from proxyapi.models import Draft, Job, JobKind
 from tests.browser.behaviours.conftest import OpenPage
+from tests.browser.held_responses import hold_response
 from tests.browser.page_server import PageServer
 from tests.browser.sandbox_control import wait_until
+from tests.dashboard.budgets.conftest import make_intent
 from tests.dashboard.clips.conftest import MODELS, SETTINGS, make_clip_draft
 from tests.dashboard.studio.conftest import step_url
 from tests.factories import AccountFactory, JobFactory, TokenFactory
@@ -126,3 +129,19 @@ def test_a_press_whose_token_is_refused_says_that_nothing_was_sent_and_may_be_re
         button.click()
     assert answer.value.status == 200
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_press_is_sent_though_its_form_was_replaced_while_the_session_was_checked(
+    priya: Membership, ready: Job, open_page: OpenPage, page_server: PageServer
+) -> None:
+    Budget.objects.create(team=priya.team, member=priya.user, hard=50)
+    approval = request_approval(priya, make_intent(ready), "For the fair.")
+    page = open_page(priya, reverse("approval-request", args=[approval.pk]))
+    page.get_by_label("Comment").fill("The client wants 60 s.")
+    page.evaluate("window.form = document.querySelector('#comments form')")
+    with hold_response(page, "**/session/*"):
+        page.get_by_role("button", name="Add comment").click()
+        page_server.push("touched", "budget")
+        wait_until(lambda: page.evaluate("!window.form.isConnected"))
+    expect(page.locator("#comments article")).to_contain_text("The client wants 60 s.")
+    assert ApprovalComment.objects.count() == 1
