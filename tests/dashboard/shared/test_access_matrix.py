@@ -75,7 +75,9 @@ def test_a_member_without_the_second_factor_is_led_to_its_set_up_from_every_rout
         else:
             answer = send(browser, "post", url, **{"HX-Request": "true"})
             led_to = (200, answer.headers.get("HX-Redirect"))
-        if (answer.status_code, REQUIRED) != led_to or answer.content:
+        is_closed_stream = name == "live" and answer.status_code == 204
+        is_led = (answer.status_code, REQUIRED) == led_to
+        if not (is_closed_stream or is_led) or answer.content:
             wrong.append(miss(name, "get", role, answer))
     assert not wrong, "\n".join(wrong)
     assert set(ROUTES) - OPEN_ROUTES <= {name for name, _ in routes}
