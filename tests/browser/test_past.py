@@ -68,6 +68,11 @@ def open_past_page(chromium: Browser, full_portal: LivePortal) -> Iterator[Calla
         context.close()
 
 
+def wait_for_pictures(page: Page) -> None:
+    """Each is of a film that the sandbox makes when it is asked for."""
+    wait_until(lambda: not page.evaluate(IN_VIEW_WITHOUT_PICTURE_JS), RENDERED_TIMEOUT_MS / 1000)
+
+
 def test_every_page_is_full_and_accessible_and_complains_of_nothing(
     open_past_page: Callable[[str], Page], album: ScreenshotAlbum
 ) -> None:
@@ -84,7 +89,7 @@ def test_every_page_is_full_and_accessible_and_complains_of_nothing(
         expect(page.locator("main .empty"), name).to_have_count(0)
         for text in OVERVIEW if name == "overview" else ():
             expect(page.locator("main")).to_contain_text(text, timeout=RENDERED_TIMEOUT_MS)
-        wait_until(lambda page=page: not page.evaluate(IN_VIEW_WITHOUT_PICTURE_JS))  # type: ignore[misc]
+        wait_for_pictures(page)
         problems += [f"{name}: {violation}" for violation in serious_violations(page)]
         album.take(page, name)
     assert problems == []
@@ -103,7 +108,7 @@ def test_the_studio_knows_the_past_of_each_type(
     field, reading = page.locator("textarea[name=start]"), page.locator("#id_start_help")
     field.fill("Why glaciers are blue")
     expect(reading).to_contain_text("Reads as a topic")
-    wait_until(lambda: not page.evaluate(IN_VIEW_WITHOUT_PICTURE_JS))
+    wait_for_pictures(page)
     album.take(page, "studio")
     field.fill(" ".join(OWN_WORDS.split() * 2))  # as long as the AI clips of the past
     expect(reading).to_contain_text("Reads as a script")
@@ -127,7 +132,7 @@ def test_a_film_of_the_past_is_made_and_plays_when_somebody_opens_it(
     page, before = open_past_page("Mira"), films(full_portal)
     page.goto("/library/?state=completed&type=ai-visuals&format=16:9")
     first = page.locator("article.video").first
-    expect(first.locator(".frame img")).to_be_visible()
+    expect(first.locator(".frame img")).to_be_visible(timeout=RENDERED_TIMEOUT_MS)
     assert films(full_portal) == before, "looking at cards makes no film"
     address = str(first.locator("a.video__title").get_attribute("href"))
     # Until it is made: whoever asks for it meanwhile may be told to come again.
