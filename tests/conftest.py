@@ -15,6 +15,7 @@ from django.test.utils import instrumented_test_render  # type: ignore[attr-defi
 
 from dashboard.shared.setup_required import SetupRequiredMiddleware
 from tests import servers
+from tests.emptied_tables import delete_rows_instead_of_flush
 from tests.external_state import empty_external_state
 from tests.settings import ON_POSTGRES, TEST_DIR
 
@@ -111,6 +112,11 @@ def asks_database(item: pytest.Item) -> bool:
 def _plain_templates(django_test_environment: None) -> None:
     """Else each answer keeps a copy of the context of every template that it includes."""
     Template._render = RENDER_TEMPLATE  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _deleted_rows() -> None:
+    delete_rows_instead_of_flush()
 
 
 @pytest.fixture
