@@ -47,9 +47,10 @@ def new_storyboard(request: TeamRequest) -> HttpResponse:
     form = StoryboardForm(models, request.POST)
     if "part" in request.POST:
         context = start_context(request, form)
-        context["has_new_menus"] = context["page"].menus_version != request.POST.get("menus", "")
-        # They were not known when the page was opened.
-        context["has_new_engines"] = bool(models) and "menus" not in request.POST
+        # None: no engine was known when the page was opened, so it has no place for menus.
+        menus_shown = request.POST.get("menus")
+        context["has_new_engines"] = bool(models) and menus_shown is None
+        context["has_new_menus"] = menus_shown not in (None, context["page"].menus_version)
         return render(request, UPDATED_TEMPLATE, context)
     refusal = ""
     if form.is_valid():
