@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
@@ -16,7 +17,7 @@ from tests.browser.canaries import PAGES, scan_browser_context, watch_portal
 from tests.browser.console_messages import ConsoleMessages, expected_messages
 from tests.browser.member_page import DEFAULT_TIMEOUT_MS, MemberPage, sign_in
 from tests.browser.operation_journal import SEEN_FILE_VARIABLE, OperationJournal
-from tests.browser.portal_process import LivePortal, running_portal
+from tests.browser.portal_process import LivePortal, portal_context
 from tests.browser.sandbox_control import SandboxControl
 from tests.browser.screenshots import ScreenshotAlbum
 from tests.checks.reached_operations import REACHED_OPERATIONS
@@ -44,8 +45,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def live_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal]:
-    """The processes of `make run`, ready; the same ones for all browser tests."""
-    yield from running_portal(tmp_path_factory.mktemp("portal"))
+    """The processes of `make run`, ready; the same ones for all browser tests. Its sandbox answers
+    in the dialect that `REELROOM_DIALECT` names."""
+    with portal_context(tmp_path_factory.mktemp("portal")) as portal:
+        settings = {"dialect": os.environ.get("REELROOM_DIALECT", "spec")}
+        address = f"{portal.sandbox}/_sandbox/settings"
+        httpx.put(address, json=settings, timeout=60, trust_env=False).raise_for_status()
+        yield portal
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,7 @@ FAST_SETTINGS = {
     "discovery_seconds": 0,
     "preview_seconds": 0,
 }
+RENDER_CREDITS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,11 @@ class SandboxControl:
         money = self.control_request("GET", f"accounts/{guest.account}/money")
         assert money["double_charges"] == [] and money["balanced"], money
         return int(money["opening"] - money["balance"])
+
+    @property
+    def failed_render_credits(self) -> int:
+        """What a render that fails costs in the end: some dialects give it back."""
+        return 0 if self.usual["failed_render_refunds"] else RENDER_CREDITS
 
 
 def wait_until(holds: Callable[[], object], seconds: float = 30) -> None:

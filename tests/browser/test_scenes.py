@@ -12,7 +12,7 @@ from playwright.sync_api import FilePayload, Page, expect
 from tests.browser.media import expect_loaded, expect_playing
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, MemberPage
 from tests.browser.page_audit import serious_violations
-from tests.browser.sandbox_control import SandboxControl, wait_until
+from tests.browser.sandbox_control import RENDER_CREDITS, SandboxControl, wait_until
 
 REASON = "Image for scene 7 could not be made."
 LEDGER_TIMEOUT_MS = 120_000
@@ -26,7 +26,8 @@ def test_a_failed_render_is_retried_and_then_changed_scene_by_scene(
     sandbox_control.script_outcome("rendering", "failed", code="SCENE-IMAGE-FAILED", message=REASON)
     job = luca.order_video("How glaciers move")
     retry(luca)
-    assert sandbox_control.spent_credits(guest) == luca.shown_cost(job) == 20
+    expected = sandbox_control.failed_render_credits + RENDER_CREDITS
+    assert sandbox_control.spent_credits(guest) == expected
     page = luca.page
     page.get_by_role("link", name="Scenes").click()
     page.wait_for_url("**/scenes/")
@@ -45,7 +46,11 @@ def test_a_failed_render_is_retried_and_then_changed_scene_by_scene(
     # The token's thirty requests are used up by now: its next poll waits for the minute to pass.
     expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS)
     expect_playing(luca.film_player)
-    wait_until(lambda: sandbox_control.spent_credits(guest) == luca.shown_cost(job))
+    # What a failed render gives back is known from the ledger, too.
+    wait_until(
+        lambda: sandbox_control.spent_credits(guest) == luca.shown_cost(job),
+        LEDGER_TIMEOUT_MS / 1000,
+    )
 
 
 def retry(luca: MemberPage) -> None:

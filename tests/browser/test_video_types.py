@@ -30,6 +30,9 @@ def test_b_roll_from_a_topic_over_a_written_script_to_the_film(
     wait_until(lambda: "aspect_ratio" in page.request.get("/studio/").text())  # options are read
     page.goto("/studio/")
     begin_with_topic(page, "B-roll")
+    # A service may require these three; "Automatic" is the first choice of each where it does not.
+    for label in ("Style", "Tone", "Language"):
+        page.get_by_label(label, exact=True).select_option(index=1)
     page.get_by_role("button", name="Write the script").click()
     expect(page.locator(".figure").first).to_contain_text("≈")  # nothing else has to be chosen
     expect(page.locator(".btn--primary:visible", has_text="Render")).to_be_enabled()

@@ -28,13 +28,14 @@ PARALLEL_DRILLS = 4
 DRILL_TIMEOUT_S = 6300.0  # seconds for all of them
 ALONE = (
     *("test_processes.py", "test_rolling.py", "test_redis_away.py", "test_database_away.py"),
-    *("test_polling.py", "test_rotation.py"),
+    *("test_polling.py", "test_rotation.py", "test_journeys.py"),
 )
 # They ask no database of the portal, or bring their own, or one.
 RUN_ONCE = (
     *("test_ledger_invariants.py", "test_kill.py", "test_schema_fuzz.py", "test_database_away.py"),
     *("test_mutants.py", "test_mutations.py", "test_canaries.py", "test_processes.py"),
     *("test_disk_full.py", "test_soak.py", "test_redis_away.py", "test_killed_portal.py"),
+    "test_journeys.py",
 )
 # Whose figures are about money: again with a sandbox that answers in the shapes of version 1.
 IN_BOTH_DIALECTS = (
