@@ -276,7 +276,10 @@ def load_own_memberships(request: HttpRequest) -> list[Membership]:
     """Return the user's memberships that the session opens, in the order of joining; one query."""
     memberships = open_memberships(request.session, request.user.pk or 0)
     related = ("team__tenant", "team__brand_kit", "team__security_settings")
-    return list(memberships.select_related(*related, "user", "default_preset"))
+    rows = list(memberships.select_related(*related, "default_preset"))
+    for row in rows:
+        row.user = request.user  # type: ignore[assignment]
+    return rows
 
 
 def choose_membership(request: HttpRequest, memberships: list[Membership]) -> Membership | None:

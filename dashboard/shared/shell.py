@@ -30,8 +30,8 @@ from dashboard.shared.team_balance import (
     ActivityCounts,
     TeamBalance,
     all_team_accounts,
-    build_team_balance,
-    load_holds_and_counts,
+    load_balance_and_counts,
+    running_videos,
 )
 from proxyapi.models import Account, SpendingObstacle, Token
 
@@ -93,15 +93,15 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
     """`rows` are the tenant's accounts, annotated with what the page needs besides; by default
     those of `all_team_accounts`."""
     user, tenant = membership.user, membership.team.tenant
-    held, counts = load_holds_and_counts(tenant)
     queryset = all_team_accounts(tenant) if rows is None else rows
     accounts = list(queryset.annotate(own=own_bucket_subquery(membership)))
-    teams, unread = load_team_choices(membership)
+    teams, unread, running = load_teams_and_counts(membership)
+    team_balance, counts = load_balance_and_counts(tenant, accounts, running)
     bucket = next((account.own for account in accounts if account.own), None)
     return AppShell(
         team=membership.team.name,
         environment=environment_label(),
-        team_balance=build_team_balance(accounts, held),
+        team_balance=team_balance,
         counts=counts,
         service=load_service_availability(tenant),
         rate_limit=load_reader_rate_limit(bucket),
@@ -141,14 +141,19 @@ def environment_label() -> str:
     return "Reelroom, sandbox" if settings.VIDEO_API_IS_SANDBOX else "Reelroom, live account"
 
 
-def load_team_choices(membership: Membership) -> tuple[tuple[TeamChoice, ...], int]:
-    """Return the teams to choose from, and the number of this team's unread alerts; one query."""
-    rows = Membership.objects.filter(user_id=membership.user_id)
-    rows = rows.annotate(unread=Coalesce(unread_alerts_subquery(membership), 0))
-    team_rows = rows.values_list("team_id", "team__name", "unread")
-    teams = tuple(TeamChoice(pk, name, pk == membership.team_id) for pk, name, _ in team_rows)
-    unread = sum(count for pk, _, count in team_rows if pk == membership.team_id)
-    return teams if len(teams) > 1 else (), unread
+def load_teams_and_counts(membership: Membership) -> tuple[tuple[TeamChoice, ...], int, int]:
+    """Return the teams to choose from, the number of this team's unread alerts, and that of its
+    running videos; one query."""
+    videos = running_videos(membership.team.tenant).order_by().values("tenant")
+    memberships = Membership.objects.filter(user_id=membership.user_id).annotate(
+        unread=Coalesce(unread_alerts_subquery(membership), 0),
+        running=Coalesce(Subquery(videos.annotate(n=Count("pk")).values("n")), 0),
+    )
+    rows = list(memberships.values_list("team_id", "team__name", "unread", "running"))
+    teams = tuple(TeamChoice(pk, name, pk == membership.team_id) for pk, name, *_ in rows)
+    own = (counts for pk, _, *counts in rows if pk == membership.team_id)
+    unread, running = next(own, (0, 0))
+    return teams if len(teams) > 1 else (), unread, running
 
 
 def unread_alerts_subquery(reader: Membership) -> Subquery:

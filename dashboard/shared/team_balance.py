@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.shared.formatting import clock, credits, day
@@ -22,10 +21,9 @@ from proxyapi.models import (
     SpendingObstacle,
     Tenant,
     annotate_spending_obstacle,
-    spendable_accounts,
 )
 from proxyapi.models.account import quantize_credits
-from proxyapi.models.charge import HOLDING_STATES, held_credits_annotation
+from proxyapi.models.charge import held_credits_annotation
 from proxyapi.operations import SIDE_OPERATIONS
 from proxyapi.refusals import CreditCheck
 
@@ -99,49 +97,34 @@ class ActivityCounts:
     holding: int = 0
 
 
-def load_team_balance(tenant: Tenant) -> TeamBalance:
-    """Return the balance alone, for a push; two queries."""
-    return build_team_balance(list(all_team_accounts(tenant)), load_holds_and_counts(tenant)[0])
+def load_balance_and_counts(
+    tenant: Tenant, loaded: Sequence[Account] | None = None, running: int | None = None
+) -> tuple[TeamBalance, ActivityCounts]:
+    """`loaded`: the rows of `all_team_accounts`, if they were read; `running`: the number of
+    `running_videos`, if it was read. One query, and one for each that was not.
+
+    Each page asks this: the open charges, which are few, are added up here, because subqueries in
+    one statement take longer to build than to run.
+    """
+    accounts = list(all_team_accounts(tenant)) if loaded is None else loaded
+    spendable = {account.pk for account in accounts if not account.spending_obstacle}
+    held, holding, unknown = Decimal(0), 0, 0
+    charges = Charge.objects.holding().filter(tenant=tenant).order_by()
+    columns = charges.values_list("account_id", "hold", "state", "operation", "job__kind")
+    for account_id, hold, state, operation, kind in columns:
+        if account_id in spendable:
+            held, holding = held + hold, holding + 1
+        is_of_video = kind in (None, *VIDEO_KINDS)  # others have pages of their own
+        # With a side operation the video itself is not unknown.
+        is_unknown = state == ChargeState.UNKNOWN and operation not in SIDE_OPERATIONS
+        unknown += is_of_video and is_unknown
+    running = running_videos(tenant).count() if running is None else running
+    counts = ActivityCounts(running, unknown, holding)
+    return build_team_balance(accounts, quantize_credits(held)), counts
 
 
-def load_holds_and_counts(tenant: Tenant) -> tuple[Decimal, ActivityCounts]:
-    """Return the credits held on accounts that can be spent, and the activity counts, in one
-    query."""
-    of_videos = Q(job=None) | Q(job__kind__in=VIDEO_KINDS)  # others have pages of their own
-    charges = Charge.objects.filter(tenant=OuterRef("pk"), state__in=HOLDING_STATES).order_by()
-    spendable = charges.filter(account__in=spendable_accounts().values("pk"))
-    jobs = (
-        Job.objects.visible()
-        .videos()
-        .filter(tenant=OuterRef("pk"), state=JobState.RUNNING)
-        .order_by()
-    )
-    row = (
-        Tenant.objects.filter(pk=tenant.pk)
-        .annotate(
-            held=Subquery(spendable.values("tenant").annotate(sum=Sum("hold")).values("sum")),
-            holding=Coalesce(
-                Subquery(spendable.values("tenant").annotate(n=Count("pk")).values("n")), 0
-            ),
-            unknown=Coalesce(
-                Subquery(
-                    charges.filter(of_videos, state=ChargeState.UNKNOWN)
-                    .exclude(operation__in=SIDE_OPERATIONS)  # the video itself is not unknown
-                    .values("tenant")
-                    .annotate(n=Count("pk"))
-                    .values("n")
-                ),
-                0,
-            ),
-            running=Coalesce(
-                Subquery(jobs.values("tenant").annotate(n=Count("pk")).values("n")), 0
-            ),
-        )
-        .values("held", "holding", "unknown", "running")
-        .get()
-    )
-    counts = ActivityCounts(running=row["running"], unknown=row["unknown"], holding=row["holding"])
-    return quantize_credits(row["held"]), counts
+def running_videos(tenant: Tenant) -> QuerySet[Job]:
+    return Job.objects.visible().videos().filter(tenant=tenant, state=JobState.RUNNING)
 
 
 def all_team_accounts(tenant: Tenant) -> QuerySet[Account]:

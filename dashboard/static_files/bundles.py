@@ -2,14 +2,14 @@
 
 Three dozen small responses are half as large again as two. `collectstatic` minifies our files and
 concatenates the style sheets in the order of their layers, and the scripts of every page. Without
-it (development, tests) pages link each file as it was written.
+it (development, tests) pages link each file as it was written, a new one after a restart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from django.contrib.staticfiles.finders import get_finders
@@ -109,4 +109,9 @@ def files_to_link(bundle: StaticBundle) -> list[str]:
     """The files that a page links: the bundle if it was collected, else each part."""
     if isinstance(staticfiles_storage, BundlingStorage):
         return [bundle.name]
+    return find_parts(bundle)
+
+
+@cache  # a page asks for two, which means to list some forty folders
+def find_parts(bundle: StaticBundle) -> list[str]:
     return bundle.parts(name for finder in get_finders() for name, _ in finder.list([]))

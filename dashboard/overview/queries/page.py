@@ -27,7 +27,7 @@ from dashboard.shared.access import has_permission
 from dashboard.shared.ledger_agreement import accounts_with_ledger
 from dashboard.shared.roles import Permission
 from dashboard.shared.shell import AppShell
-from dashboard.shared.team_balance import ActivityCounts, build_team_balance, load_holds_and_counts
+from dashboard.shared.team_balance import load_balance_and_counts, running_videos
 from dashboard.shared.videos.cards import (
     VideoCard,
     build_video_card,
@@ -76,12 +76,12 @@ def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
 
 def build_credits_part(reader: Membership, span: str) -> Overview:
     window, accounts = reader_window(reader, span), tuple(accounts_with_ledger(reader.team.tenant))
-    held, counts = load_holds_and_counts(reader.team.tenant)
+    balance, counts = load_balance_and_counts(reader.team.tenant, accounts)
     spendable = [account for account in accounts if not account.spending_obstacle]
     sums = load_reader_sums(reader, spendable, window)
     return Overview(
         window,
-        credits=build_credits_overview(accounts, build_team_balance(accounts, held), counts, sums),
+        credits=build_credits_overview(accounts, balance, counts, sums),
     )
 
 
@@ -96,8 +96,8 @@ def build_spend_part(reader: Membership, span: str) -> Overview:
 
 
 def build_running_part(reader: Membership, span: str) -> Overview:
-    counts: ActivityCounts = load_holds_and_counts(reader.team.tenant)[1]
-    running = load_running_renders(reader.team.tenant_id, counts.running)
+    count = running_videos(reader.team.tenant).count()
+    running = load_running_renders(reader.team.tenant_id, count)
     return Overview(reader_window(reader, span), running=running)
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from dashboard.shared.charge_stop import build_charge_stop_notice
 from dashboard.shared.service_status import load_service_availability
-from dashboard.shared.team_balance import load_holds_and_counts, load_team_balance
+from dashboard.shared.team_balance import load_balance_and_counts
 from dashboard.shared.videos.cards import with_card_relations
 from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import Job, JobState, Tenant
@@ -54,10 +54,11 @@ def render_changes(tenant: Tenant, changes: Collection[ChangeEvent]) -> str:
     jobs = list(with_card_relations(changed_jobs(tenant.pk, changes)))
     if len(jobs) > MAX_VIDEOS_PER_PUSH:
         raise TooManyChanges
+    team_balance, counts = load_balance_and_counts(tenant)
     context: dict[str, object] = {
         "fragments": tuple(CHANGE_FRAGMENTS),
-        "team_balance": load_team_balance(tenant),
-        "counts": load_holds_and_counts(tenant)[1],
+        "team_balance": team_balance,
+        "counts": counts,
         "service": load_service_availability(tenant),
         "charge_stop": build_charge_stop_notice(tenant),
     }

@@ -20,7 +20,7 @@ from dashboard.overview.queries.sums import (
     week_start,
     window_for_span,
 )
-from dashboard.shared.team_balance import load_team_balance
+from dashboard.shared.team_balance import load_balance_and_counts
 from proxyapi.models import LedgerMirror, Token, TokenState
 from tests.factories import AccountFactory, JobFactory, MembershipFactory, TokenFactory
 
@@ -239,5 +239,5 @@ def test_what_an_account_holds_that_no_token_opens_is_not_taken_off_the_others(
     job = JobFactory.create(account=other, token=held)
     make_charge(member=priya, state="held", hold=Decimal(90), job=job)
     Token.objects.filter(account=account).update(state=TokenState.REMOVED)
-    team_balance = load_team_balance(account.tenant)
+    team_balance = load_balance_and_counts(account.tenant)[0]
     assert (team_balance.balance, team_balance.held, team_balance.free) == (1000, 90, 910)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from dashboard.alerts.kinds.low_balance import find_low_balances
 from dashboard.models import AlertRule
-from dashboard.shared.team_balance import load_team_balance
+from dashboard.shared.team_balance import load_balance_and_counts
 from proxyapi.models import Account, AccountPlan, TokenState
 from tests.dashboard.overview.conftest import video
 from tests.factories import TokenFactory
@@ -39,7 +39,7 @@ def test_credits_that_nobody_can_spend_are_listed_apart_and_counted_nowhere(
     assert "4,414 cr before" in shown  # the chart
     assert "4,318 now." in shown
     assert "Nothing held" in shown
-    assert load_team_balance(northlight.tenant).note.endswith("not spendable: 5 accounts")
+    assert load_balance_and_counts(northlight.tenant)[0].note.endswith("not spendable: 5 accounts")
     balance_rule = AlertRule(team=northlight, threshold=1000)
     low = find_low_balances(northlight, [balance_rule], timezone.now())
     assert list(low) == []

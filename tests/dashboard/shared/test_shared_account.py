@@ -12,7 +12,7 @@ from dashboard.alerts.evaluate import evaluate_team
 from dashboard.models import AlertEvent, AlertKind, AlertRule
 from dashboard.overview.queries.attention_rows import load_attention_rows
 from dashboard.reconciliation.queries.decision_dialogs import build_match_dialog
-from dashboard.shared.team_balance import load_team_balance
+from dashboard.shared.team_balance import load_balance_and_counts
 from proxyapi.models import Charge, ChargeState, LedgerEntry
 from tests.dashboard.overview.conftest import account, add_entry, ago, ledger, make_charge, token
 from tests.factories import (
@@ -55,7 +55,7 @@ def their_debit(other_teams_charge, add_entry):
 
 
 def test_the_team_balance_subtracts_what_another_team_holds_and_says_so(other_teams_charge, token):
-    team_balance = load_team_balance(token.tenant)
+    team_balance = load_balance_and_counts(token.tenant)[0]
     assert (team_balance.balance, team_balance.held, team_balance.free) == (4318, 0, 4306)
     assert team_balance.note == "Nothing held, 12 held by another team"
     assert team_balance.sentence == "7,682 used and 12 held of 12,000"

@@ -22,8 +22,7 @@ from dashboard.shared.service_status import load_service_availability
 from dashboard.shared.shell import build_app_shell
 from dashboard.shared.team_balance import (
     TeamBalance,
-    load_holds_and_counts,
-    load_team_balance,
+    load_balance_and_counts,
     plan_renewal_text,
 )
 from proxyapi.models import Account, ChargeState, JobState, Token, TokenState
@@ -44,7 +43,7 @@ def test_the_team_balance_is_the_balance_less_what_open_charges_hold(token: Toke
     ChargeFactory.create(
         job=JobFactory.create(account=token.account, token=token), hold=Decimal(106)
     )
-    team_balance = load_team_balance(token.tenant)
+    team_balance = load_balance_and_counts(token.tenant)[0]
     assert (team_balance.balance, team_balance.held, team_balance.free) == (
         Decimal(4318),
         Decimal(106),
@@ -59,13 +58,13 @@ def test_two_accounts_are_one_team_balance(token: Token) -> None:
         tenant=token.tenant, balance=Decimal(100), monthly_credits=Decimal(500)
     )
     TokenFactory.create(account=other, owner=token.owner)
-    assert load_team_balance(token.tenant).balance == Decimal(4418)
+    assert load_balance_and_counts(token.tenant)[0].balance == Decimal(4418)
 
 
 def test_an_account_that_no_token_opens_is_not_spent_from(token: Token) -> None:
     token.state = TokenState.REMOVED
     token.save()
-    balance = load_team_balance(token.tenant)
+    balance = load_balance_and_counts(token.tenant)[0]
     assert (balance.free, balance.not_spendable) == (0, ("no working token",))
 
 
@@ -78,7 +77,7 @@ def test_credits_beyond_the_month_fill_the_bar_and_no_more() -> None:
 
 def test_a_balance_that_is_old_says_when_it_was_read(token: Token) -> None:
     Account.objects.update(balance_as_of=timezone.now() - timedelta(hours=1))
-    assert ", as of " in load_team_balance(token.tenant).note
+    assert ", as of " in load_balance_and_counts(token.tenant)[0].note
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,7 @@ def test_what_moves_and_what_is_unknown_is_counted(token: Token) -> None:
     )
     job = JobFactory.create(account=token.account, token=token)
     ChargeFactory.create(job=job, state=ChargeState.UNKNOWN, sent_at=now)
-    counts = load_holds_and_counts(token.tenant)[1]
+    counts = load_balance_and_counts(token.tenant)[1]
     assert (counts.running, counts.unknown) == (3, 1)
 
 
@@ -129,9 +128,9 @@ def test_another_teams_credits_are_not_in_the_team_balance(token: Token, otto: M
 
 
 def test_what_is_pushed_holds_nothing_of_the_reader(token: Token) -> None:
-    counts = load_holds_and_counts(token.tenant)[1]
+    counts = load_balance_and_counts(token.tenant)[1]
     shown = {
-        "team_balance": load_team_balance(token.tenant),
+        "team_balance": load_balance_and_counts(token.tenant)[0],
         "counts": counts,
         "service": load_service_availability(token.tenant),
         "charge_stop": build_charge_stop_notice(token.tenant),

@@ -9,7 +9,7 @@ from dashboard.library.changes import changed_videos_context
 from dashboard.library.queries.filters import parse_library_filters
 from dashboard.library.queries.video_list import load_library_page
 from dashboard.parts.changes import changed_parts_context
-from dashboard.shared.team_balance import load_holds_and_counts
+from dashboard.shared.team_balance import load_balance_and_counts
 from dashboard.shared.videos.cards import with_card_relations
 from proxyapi.models import Job
 from tests.dashboard.library.storyboards.conftest import CLIPS, RENDER, WRITING
@@ -57,7 +57,7 @@ def test_what_is_unknown_of_its_scenes_is_no_unknown_video(
     operation, make_film, add_open_charge, vera
 ):
     add_open_charge(make_film("draft"), "unknown", operation=operation)
-    counts = load_holds_and_counts(vera.team.tenant)[1]
+    counts = load_balance_and_counts(vera.team.tenant)[1]
     assert (counts.unknown, counts.holding) == (0, 1)
     assert titles(vera, state="unknown") == []
 
