@@ -43,8 +43,15 @@ class CreditCheck(NamedTuple):
     def beyond_balance_text(self) -> str:
         return (
             f"{format_credits(self.free)} cr are free, and {format_credits(self.hold)} would be "
-            f"held. The service also shows {format_credits(self.extra)} extra credits. Whether "
-            "they can be spent is not known: if not, the service refuses, and nothing is charged."
+            f"held. {self.extra_text}: if not, the service refuses, and nothing is charged."
+        )
+
+    @property
+    def extra_text(self) -> str:
+        """Without its end: what follows depends on who reads it."""
+        return (
+            f"The service also shows {format_credits(self.extra)} extra credits. Whether they can "
+            "be spent is not known"
         )
 
 
@@ -66,10 +73,7 @@ class Refusal(Exception):
 class NotEnoughCredits(Refusal):
     def __init__(self, check: CreditCheck, held_by_others: Decimal) -> None:
         self.is_beyond_balance = check.is_beyond_balance
-        extra = (
-            f"The service also shows {format_credits(check.extra)} extra credits. Whether they can "
-            "be spent is not known until the ledger shows it, or EXTRA_CREDITS is set to beside. "
-        )
+        extra = f"{check.extra_text} until the ledger shows it, or EXTRA_CREDITS is set to beside. "
         super().__init__(
             f"Not sent. It needs {format_credits(check.hold)} cr; "
             f"{format_credits(check.free)} are free. "
