@@ -1,8 +1,8 @@
 """`make test`: every test on SQLite, then the journeys in a browser; the same ones each time.
 
-With `CI=true` what PostgreSQL can change runs on it, too: the engine's own tests, transactions, and
-each page once. Paths or names after `python -m tests` are run as they are asked for;
-`TEST_ONLY=changed` runs what the changes since `main` reach (tests/changes.py).
+With `CI=true` what PostgreSQL can change runs on it, too: transactional tests, files with the mark
+`postgresql`, and each page once. Paths or names after `python -m tests` are run as they are asked
+for; `TEST_ONLY=changed` runs what the changes since `main` reach (tests/changes.py).
 
 What failed in at most three files is run once more, alone, and is named: it has a cause that needs
 mending (decision 15). A test that hangs fails at its limit and says where it was.

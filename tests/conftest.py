@@ -75,15 +75,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def is_for_postgres(item: pytest.Item) -> bool:
-    """True if it asks the database itself, not through a page: locks, constraints, aggregates, SQL.
+    """True if it is transactional or has the mark `postgresql`, as a test or a case of it.
 
-    Of a test with parameters the first case: the others ask the same with other values. A page, or
-    a case, whose queries it could change is marked, as the matrix of routes and roles is.
+    A file with the mark is one about queries, locks or constraints: of its tests those that ask the
+    database without a page, each with the first case of its parameters.
     """
+    if not asks_database(item) or item.get_closest_marker("postgresql") is None:
+        return is_transactional(item)
+    is_marked_itself = any(mark.name == "postgresql" for mark in item.own_markers)
     is_view_test = bool(PAGE_FIXTURES & set(getattr(item, "fixturenames", ())))
-    is_marked = item.get_closest_marker("postgresql") is not None
     is_asked_once = not is_view_test and is_first_case(item)
-    return asks_database(item) and (is_marked or is_asked_once or is_transactional(item))
+    return is_marked_itself or is_asked_once or is_transactional(item)
 
 
 def is_first_case(item: pytest.Item) -> bool:

@@ -12,6 +12,8 @@ from proxyapi.models import Account
 from proxyapi.models.account import AccountPlan
 from tests.factories import AccountFactory
 
+pytestmark = pytest.mark.postgresql
+
 HUGE = 10**12
 COSTS = [
     ("5", 5), ("4.50", Decimal("4.5")), (0, 0), (HUGE, None), (str(HUGE), None), (-5, None),

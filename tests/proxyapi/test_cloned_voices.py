@@ -16,7 +16,7 @@ from proxyapi.stored_files import store_file
 from tests.factories import ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, error_response, make_response
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgresql]
 SLOTS = ("GET", "/voice-clones/slots")
 
 

@@ -19,6 +19,8 @@ from proxyapi.rate_limiter import Priority
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, error_response, make_response
 
+pytestmark = pytest.mark.postgresql
+
 GET = ("GET", "/faceless/7")
 ANY_CLASS = DurationClass("ai-visuals", 60)
 ME = ("GET", "/me")

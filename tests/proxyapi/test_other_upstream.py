@@ -41,7 +41,7 @@ from tests.proxyapi.money.sandbox_account import ACCOUNT_DATA
 
 __all__ = ["sandbox"]
 HOSTS = ["127.0.0.1", "127.0.0.2"]
-pytestmark = [pytest.mark.django_db, pytest.mark.allow_hosts(HOSTS)]
+pytestmark = [pytest.mark.django_db, pytest.mark.allow_hosts(HOSTS), pytest.mark.postgresql]
 Move = Callable[[str], None]
 
 

@@ -15,6 +15,8 @@ from proxyapi.polling.poller import poll_job, refresh_media_url
 from tests.factories import JobFactory
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, error_response, make_response
 
+pytestmark = pytest.mark.postgresql
+
 GET = ("GET", "/faceless/7")
 
 

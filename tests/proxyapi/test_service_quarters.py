@@ -10,6 +10,8 @@ from proxyapi.models import ApiCall, ServiceQuarter, Token
 from proxyapi.service_quarters import QUARTER, quarter_start, update_service_quarters
 from tests.factories import TokenFactory
 
+pytestmark = pytest.mark.postgresql
+
 NOW = datetime(2026, 11, 23, 13, 7, 20, tzinfo=UTC)
 
 

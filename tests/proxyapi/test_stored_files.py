@@ -19,7 +19,7 @@ from proxyapi.tasks import prune_stored_files_task
 from tests.factories import JobFactory
 from tests.storyboards import add_scene, create_storyboard, create_storyboard_token
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgresql]
 CONTENT = b"RIFF" + bytes(range(256)) * 40
 
 

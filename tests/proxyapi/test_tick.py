@@ -18,7 +18,7 @@ from proxyapi.models.job import MAX_JOB_CRASHES
 from proxyapi.polling import job_quarantine
 from tests.factories import AccountFactory, ChargeFactory, JobFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgresql]
 TASKS = ("poll_job_task", "quote_draft_task", "dispatch_charge_task", "reconcile_charge_task")
 
 

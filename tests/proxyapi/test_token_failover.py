@@ -25,6 +25,8 @@ from tests.factories import (
 from tests.proxyapi.scripted_upstream import ScriptedUpstream
 from tests.proxyapi.test_tokens import ME, profile, value
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.mark.parametrize("state", [TokenState.REVOKED, TokenState.REMOVED])
 def test_a_new_token_of_the_account_goes_on_with_what_the_old_one_made(

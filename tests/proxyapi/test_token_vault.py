@@ -15,6 +15,8 @@ from proxyapi.models import Account, Token, TokenState
 from proxyapi.rate_limiter import Priority
 from tests.factories import AccountFactory, TokenFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def account(db: None) -> Account:

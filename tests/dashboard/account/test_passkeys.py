@@ -21,7 +21,7 @@ from tests.dashboard.account.second_factor_steps import (
 from tests.dashboard.members.conftest import record_proof
 from tests.passkeys import HOST, SoftwarePasskey, store_passkey, store_second_factors
 
-pytestmark = pytest.mark.usefixtures("mira_signs_in")
+pytestmark = [pytest.mark.usefixtures("mira_signs_in"), pytest.mark.postgresql]
 HOME = "203.0.113.7"
 CAN_USE = "publickey-credentials-get=(self)"
 

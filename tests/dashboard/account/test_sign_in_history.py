@@ -16,7 +16,7 @@ from dashboard.account import sign_in_history
 from dashboard.models import SignInEvent
 from tests.dashboard.account.conftest import MIRA, PASSWORD, sign_in
 
-pytestmark = pytest.mark.usefixtures("mira_signs_in")
+pytestmark = [pytest.mark.usefixtures("mira_signs_in"), pytest.mark.postgresql]
 HOME = "203.0.113.7"
 
 

@@ -28,6 +28,8 @@ from proxyapi import tasks as proxy_tasks
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import ChargeFactory, JobFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def webhook_delivery(event, team_webhook):

@@ -23,6 +23,8 @@ from proxyapi.models.charge import CHARGED_LATE_CODE
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import AccountFactory, ChargeFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 def new_alert_titles(team):
     """The titles of what is new."""

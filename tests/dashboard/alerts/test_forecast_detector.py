@@ -12,6 +12,8 @@ from dashboard.models import AlertEvent, AlertKind
 from proxyapi.models import DailyTotal, LedgerMirror
 from tests.dashboard.alerts.conftest import NOON
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def spending(account):

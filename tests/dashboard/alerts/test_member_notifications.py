@@ -22,6 +22,8 @@ from proxyapi.models import JobState, TokenState
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import ChargeFactory, JobFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def video(token, priya):

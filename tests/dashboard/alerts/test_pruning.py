@@ -16,6 +16,8 @@ from proxyapi.models import ChargeState
 from tests.dashboard.alerts.conftest import NOON
 from tests.factories import ChargeFactory, JobFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def make_old_alert(event):

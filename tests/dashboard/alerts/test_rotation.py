@@ -17,6 +17,8 @@ from proxyapi.credentials.key_rotation import sealed_models
 from proxyapi.upstream.secret import Secret
 from tests.passkeys import store_second_factors
 
+pytestmark = pytest.mark.postgresql
+
 OLD, NEW = (
     f"old:{encryption.generate_encryption_key()}",
     f"new:{encryption.generate_encryption_key()}",

@@ -16,6 +16,8 @@ from dashboard.models import AuditEvent, Membership, SignInEvent, SignInOutcome,
 from dashboard.tasks import audit_sign_ins
 from tests.factories import MembershipFactory, TeamFactory
 
+pytestmark = pytest.mark.postgresql
+
 Browser = Callable[[Membership], Client]
 IP = "203.0.113.24"
 

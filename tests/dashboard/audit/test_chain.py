@@ -23,6 +23,8 @@ from tests.dashboard.audit.conftest import Tamper
 from tests.factories import TeamFactory
 from tests.settings import ON_POSTGRES
 
+pytestmark = pytest.mark.postgresql
+
 
 def verify_audit(*options: str) -> str:
     output = StringIO()

@@ -19,6 +19,8 @@ from dashboard.shared.audit_log import record_audit_event
 from dashboard.tasks import verify_all_audit_chains, verify_audit_chain
 from tests.dashboard.audit.conftest import Tamper
 
+pytestmark = pytest.mark.postgresql
+
 Browser = Callable[[Membership], Client]
 
 

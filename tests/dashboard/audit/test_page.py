@@ -22,6 +22,8 @@ from dashboard.shared.audit_log import record_audit_event, system_actor
 from proxyapi.models import Charge
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
+pytestmark = pytest.mark.postgresql
+
 Browser = Callable[[Membership], Client]
 HTMX = {"HX-Request": "true"}
 

@@ -17,6 +17,8 @@ from dashboard.shared.charging import request_approval
 from proxyapi.refusals import Refusal, StaleData
 from tests.dashboard.budgets.conftest import NOON, make_intent
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture(autouse=True)
 def _now(time_machine):

@@ -19,6 +19,8 @@ from proxyapi.models.account import quantize_credits
 from proxyapi.refusals import AlreadyInProgress, NotEnoughCredits
 from tests.dashboard.budgets.conftest import NOON, make_intent
 
+pytestmark = pytest.mark.postgresql
+
 NOVEMBER = datetime(2026, 11, 3, 9, tzinfo=UTC)
 
 

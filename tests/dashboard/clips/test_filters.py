@@ -18,6 +18,8 @@ from tests.dashboard.clips.conftest import HTMX, SETTINGS, Browser, make_clip_dr
 from tests.dashboard.clips.test_composer import PAGE, text_of
 from tests.factories import ChargeFactory
 
+pytestmark = pytest.mark.postgresql
+
 MakeClip = Callable[..., Job]
 FORM = {**HTMX, "HX-Trigger": "clip-filters", "HX-Target": "library"}
 

@@ -10,6 +10,8 @@ from django.core.management import CommandError, call_command
 from dashboard.models import Team
 from proxyapi.models import Charge, Job, LedgerEntry, Token, TokenState
 
+pytestmark = pytest.mark.postgresql
+
 SMALL = {"entries": 300, "members": 20, "jobs": 40, "days": 30}
 
 

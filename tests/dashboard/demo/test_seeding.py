@@ -35,6 +35,8 @@ from tests.dashboard.demo.demo_sandbox import demo_sandbox
 from tests.examples import examples
 from tests.proxyapi.money.in_process_sandbox import ADDRESS, InProcessSandbox
 
+pytestmark = pytest.mark.postgresql
+
 MOMENTS = ["2026-11-26 15:05", "2026-12-19 01:49", "2027-03-13 14:00", "2027-05-01 08:30"]
 OFFERED = OptionPool([2114, 2117], [41, 42], [11, 12, 14, 17], [811])
 

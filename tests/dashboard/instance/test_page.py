@@ -24,6 +24,8 @@ from tests.factories import (
     UserFactory,
 )
 
+pytestmark = pytest.mark.postgresql
+
 NEW = {"team": "Daybreak", "time_zone": "Europe/Paris", "address": "Ana@Daybreak.example"}
 
 

@@ -28,6 +28,8 @@ from tests.factories import (
     TokenFactory,
 )
 
+pytestmark = pytest.mark.postgresql
+
 REASON = "The invoice was not paid"
 HTMX = {"HX-Request": "true"}
 

@@ -17,6 +17,8 @@ from proxyapi.models import LedgerMirror
 from tests.dashboard.ledger.conftest import days_ago, sum_up
 from tests.factories import EntryFactory, MembershipFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 def spend(reader, **query):
     scope, people = (

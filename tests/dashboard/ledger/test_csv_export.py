@@ -26,6 +26,8 @@ from proxyapi.models import LedgerEntry
 from tests.dashboard.ledger.conftest import days_ago
 from tests.factories import EntryFactory
 
+pytestmark = pytest.mark.postgresql
+
 BAD = ("=1+2", "+1", "-1+2", "@SUM(A1)", "\tx", "\rx")
 
 

@@ -16,6 +16,8 @@ from proxyapi.models import DailyTotalByOperation, MonthlyTotalByOperation
 from tests.dashboard.ledger.conftest import mark_fully_read, sum_up
 from tests.factories import AccountFactory, EntryFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 def share_summary(reader, **query) -> tuple[FeatureShare, ...]:
     return load_feature_shares(load_ledger_scope(reader.team, parse_ledger_filters(query)))

@@ -14,6 +14,8 @@ from proxyapi.models import DailyTotal
 from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up
 from tests.factories import AccountFactory, EntryFactory
 
+pytestmark = pytest.mark.postgresql
+
 NEW_YEAR = date(2027, 1, 1)  # a Friday
 
 

@@ -20,6 +20,8 @@ from proxyapi.rollups import daily_totals
 from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up
 from tests.factories import AccountFactory, EntryFactory, MembershipFactory
 
+pytestmark = pytest.mark.postgresql
+
 MOST_QUERIES = 12
 
 

@@ -21,6 +21,8 @@ from tests.dashboard.ledger.conftest import sum_up
 from tests.examples import examples
 from tests.factories import EntryFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def ada(mira: Membership) -> Membership:

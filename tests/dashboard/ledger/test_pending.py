@@ -17,6 +17,8 @@ from tests.dashboard.ledger.conftest import days_ago
 from tests.dashboard.ledger.test_csv_export import export_rows
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 def page(reader, **query) -> LedgerPage:
     return build_ledger_page(

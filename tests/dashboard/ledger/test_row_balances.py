@@ -18,6 +18,8 @@ from proxyapi.models import Account, LedgerMirror
 from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up
 from tests.factories import AccountFactory, EntryFactory
 
+pytestmark = pytest.mark.postgresql
+
 MOST_QUERIES = 12
 
 

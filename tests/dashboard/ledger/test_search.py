@@ -16,6 +16,8 @@ from tests.dashboard.ledger.conftest import days_ago, sum_up
 from tests.dashboard.ledger.test_csv_export import export_rows
 from tests.factories import EntryFactory
 
+pytestmark = pytest.mark.postgresql
+
 MOST_QUERIES = 13
 
 

@@ -15,6 +15,8 @@ from dashboard.models.label import MAX_LABELS_PER_TEAM, MAX_LABELS_PER_VIDEO
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal
 
+pytestmark = pytest.mark.postgresql
+
 LABELS_URL = "/library/selection/labels/"
 
 

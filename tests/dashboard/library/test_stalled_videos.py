@@ -20,6 +20,8 @@ from tests.dashboard.library.conftest import MakeVideoJob, ago
 from tests.dashboard.library.test_stale_retries import HTMX, fields, url
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response, make_response
 
+pytestmark = pytest.mark.postgresql
+
 BOTH_CHARGED = "A retry is charged again, and both may be charged."
 
 

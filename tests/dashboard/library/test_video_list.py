@@ -21,6 +21,8 @@ from dashboard.models import Membership
 from dashboard.shared.videos.state_tabs import annotate_tabs
 from proxyapi.models import Job
 
+pytestmark = pytest.mark.postgresql
+
 NOON = datetime(2026, 11, 19, 12, 0, tzinfo=UTC)  # a Thursday
 
 

@@ -26,6 +26,8 @@ from tests.factories import (
     TokenFactory,
 )
 
+pytestmark = pytest.mark.postgresql
+
 HTMX = {"HX-Request": "true"}
 
 

@@ -26,6 +26,8 @@ from tests.factories import (
     UserFactory,
 )
 
+pytestmark = pytest.mark.postgresql
+
 SECOND_ADDRESS = "jonas.weber@elsewhere.example"
 
 

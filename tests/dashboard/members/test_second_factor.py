@@ -16,6 +16,8 @@ from tests.dashboard.account.conftest import PASSWORD, pop_queued_tasks
 from tests.factories import MembershipFactory, TeamFactory
 from tests.passkeys import store_second_factors
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def lost_priya(priya):

@@ -17,6 +17,8 @@ from proxyapi.models import Token
 from proxyapi.refusals import Refusal
 from tests.factories import AccountFactory, TokenFactory
 
+pytestmark = pytest.mark.postgresql
+
 OLD, NEW = (
     f"old:{encryption.generate_encryption_key()}",
     f"new:{encryption.generate_encryption_key()}",

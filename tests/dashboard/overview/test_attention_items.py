@@ -20,6 +20,8 @@ from proxyapi.models.job import MAX_JOB_CRASHES
 from tests.dashboard.overview.conftest import ago, video
 from tests.factories import AccountFactory, TokenFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def every_concern(account, token, ledger, add_entry, make_charge, luca, northlight):

@@ -24,6 +24,8 @@ from dashboard.shared.team_balance import load_balance_and_counts
 from proxyapi.models import LedgerMirror, Token, TokenState
 from tests.factories import AccountFactory, JobFactory, MembershipFactory, TokenFactory
 
+pytestmark = pytest.mark.postgresql
+
 FRIDAY = date(2026, 11, 20)
 
 

@@ -13,6 +13,8 @@ from proxyapi.models import LedgerConflict, LedgerEntry
 from proxyapi.refusals import StaleData
 from tests.deadlocks import run_beside
 
+pytestmark = pytest.mark.postgresql
+
 
 def gone(account, position):
     return LedgerConflict.objects.create(account=account, position=position, before={})

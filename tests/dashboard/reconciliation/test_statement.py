@@ -11,6 +11,8 @@ from django.utils import timezone
 from dashboard.reconciliation.queries.page import load_balance_statement
 from tests.reconciliation import build_reconciliation
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def mixed_entries(add_entry, make_charge, unknown_charge, set_checkpoint, ledger):

@@ -15,6 +15,8 @@ from dashboard.shared.forms import AddressField, PortalForm
 from dashboard.shared.openid.code_exchange import parse_identity
 from dashboard.shared.openid.errors import ProviderFailed
 
+pytestmark = pytest.mark.postgresql
+
 SAM = "sam@northlight.example"
 NO_ADDRESSES = (
     "sam\u200b@northlight.example",

@@ -23,6 +23,8 @@ from tests.dashboard.single_sign_on.conftest import (
 )
 from tests.factories import MembershipFactory
 
+pytestmark = pytest.mark.postgresql
+
 SAM = "sam.okafor@northlight.example"
 
 

@@ -26,6 +26,8 @@ from proxyapi.refusals import StaleData
 from tests.dashboard.members.conftest import record_proof
 from tests.dashboard.single_sign_on.conftest import come_back, create_single_sign_on, start
 
+pytestmark = pytest.mark.postgresql
+
 SAM, NEW = "sam.okafor@northlight.example", "sam.berg@northlight.example"
 
 

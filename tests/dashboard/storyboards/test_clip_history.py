@@ -14,6 +14,8 @@ from proxyapi.models.job_part import EARLIER_CLIPS
 from tests.dashboard.storyboards.boards import give_clips, order, reload, send
 from tests.storyboards import create_storyboard, create_storyboard_token
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def token(priya: Membership) -> Token:

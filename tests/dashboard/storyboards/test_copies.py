@@ -33,6 +33,8 @@ from tests.storyboards import (
     reload_account,
 )
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def token(priya: Membership) -> Token:

@@ -29,6 +29,8 @@ from proxyapi.models.job_part import JobPart, PartState
 from tests.factories import ChargeFactory
 from tests.storyboards import add_scene, create_storyboard, mark_as_sent
 
+pytestmark = pytest.mark.postgresql
+
 Browser = Callable[[Membership], Any]
 HTMX = {"HX-Request": "true"}
 CLIPS, RENDER = "text_to_scene.clips", "text_to_scene.render"

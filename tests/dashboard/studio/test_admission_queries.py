@@ -42,6 +42,7 @@ def count_locks_and_lookups(statements: Sequence[str]) -> tuple[int, int]:
     return len(locks), sum(bool(KEY_LOOKUP.match(sql)) for sql in statements)
 
 
+@pytest.mark.postgresql
 @pytest.mark.parametrize("hard", [None, 5000])
 def test_one_press_of_render_is_one_lock_and_one_lookup(
     hard: int | None, ready: Job, priya: Membership, client_of: Browser

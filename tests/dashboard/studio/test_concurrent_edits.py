@@ -16,6 +16,8 @@ from proxyapi.models import Charge, ChargeState, Draft, Job, JobState
 from proxyapi.refusals import AlreadyInProgress, NotReady, StaleData
 from tests.factories import JobFactory
 
+pytestmark = pytest.mark.postgresql
+
 PRICE = Decimal(96)  # of the fixture `ready`
 WORDS: dict[str, Any] = {
     "seen": Decimal(4),

@@ -17,6 +17,8 @@ from proxyapi.calls import TokenUnusable
 from proxyapi.models import Job, Token
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 
+pytestmark = pytest.mark.postgresql
+
 ClientOf = Callable[[Membership], Client]
 SHUT = "Cannot be decrypted: add it again"
 

@@ -12,6 +12,8 @@ from dashboard.models import Membership, VoiceConsent
 from proxyapi.models import Job
 from tests.dashboard.voices.conftest import create
 
+pytestmark = pytest.mark.postgresql
+
 
 def consent(by: Membership, job: Job, **fields: Any) -> VoiceConsent:
     return VoiceConsent.objects.create(

@@ -16,6 +16,8 @@ from tests.factories import ChargeFactory
 from tests.proxyapi.charges.conftest import video_response
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response, make_response
 
+pytestmark = pytest.mark.postgresql
+
 Held = Callable[..., Charge]
 GET = ("GET", "/faceless/7")
 RENDER = ("POST", "/faceless/7/render")

@@ -32,6 +32,8 @@ from tests.proxyapi.scripted_upstream import (
     make_response,
 )
 
+pytestmark = pytest.mark.postgresql
+
 Held = Callable[..., Charge]
 RENDER = ("POST", "/faceless/7/render")
 SCRIPTS = ("PUT", "/faceless/7/scripts")

@@ -19,6 +19,8 @@ from proxyapi.refusals import NotEnoughCredits
 from tests.admission import admit_charge
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response
 
+pytestmark = pytest.mark.postgresql
+
 Held = Callable[..., Charge]
 RENDER = ("POST", "/faceless/7/render")
 CHARGE_TABLE = f'"{Charge._meta.db_table}"'

@@ -16,6 +16,8 @@ from proxyapi.models import Charge, ChargeState, DailyBreakdown, LedgerEntry, Ma
 from proxyapi.refusals import StaleData
 from tests.factories import AccountFactory, UserFactory
 
+pytestmark = pytest.mark.postgresql
+
 Held = Callable[..., Charge]
 
 

@@ -23,6 +23,8 @@ from tests.proxyapi.scripted_upstream import (
     make_response,
 )
 
+pytestmark = pytest.mark.postgresql
+
 REGENERATE, EXPORT, UPLOAD = "ai_visuals.regenerate", "faceless.export", "ai_visuals.upload"
 
 

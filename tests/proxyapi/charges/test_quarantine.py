@@ -23,6 +23,8 @@ from proxyapi.charges.quarantine import QUARANTINED, count_charge_crash
 from proxyapi.models import Charge, ChargeState
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response
 
+pytestmark = pytest.mark.postgresql
+
 Held = Callable[..., Charge]
 RENDER = ("POST", "/faceless/7/render")
 

@@ -23,6 +23,8 @@ from tests.proxyapi.scripted_upstream import (
     make_response,
 )
 
+pytestmark = pytest.mark.postgresql
+
 TEN_MINUTES = 600
 Old = Callable[..., Charge]
 Says = httpx.Response | type[Exception]

@@ -21,6 +21,8 @@ from tests.proxyapi.scripted_upstream import (
     make_response,
 )
 
+pytestmark = pytest.mark.postgresql
+
 Held = Callable[..., Charge]
 Decided = Callable[..., Job]
 GET = ("GET", "/faceless/7")

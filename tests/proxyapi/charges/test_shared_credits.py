@@ -16,6 +16,8 @@ from proxyapi.refusals import NotEnoughCredits
 from tests.admission import admit_charge
 from tests.factories import ChargeFactory, JobFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 def intent(job: Job, hold: int) -> ChargeIntent:
     nonce = uuid.uuid4()

@@ -18,6 +18,8 @@ from proxyapi.operations import OPERATIONS
 from proxyapi.upstream.endpoint import RequestBody
 from tests.factories import ChargeFactory
 
+pytestmark = pytest.mark.postgresql
+
 CHARGING = sorted(name for name, row in OPERATIONS.items() if row.charging)
 SOON = timedelta(seconds=1)
 

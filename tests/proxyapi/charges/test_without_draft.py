@@ -20,6 +20,8 @@ from tests.factories import AccountFactory, ChargeFactory, DraftFactory, JobFact
 from tests.proxyapi.charges.conftest import SETTINGS
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response
 
+pytestmark = pytest.mark.postgresql
+
 Held = Callable[..., Charge]
 RENDER = ("POST", "/faceless/7/render")
 SCRIPTS = ("PUT", "/faceless/7/scripts")

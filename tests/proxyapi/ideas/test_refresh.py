@@ -23,6 +23,8 @@ from tests.proxyapi.scripted_upstream import (
     rate_limited_response,
 )
 
+pytestmark = pytest.mark.postgresql
+
 LIST = ("GET", "/ideas")
 
 

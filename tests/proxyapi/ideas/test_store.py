@@ -24,6 +24,8 @@ from tests.proxyapi.scripted_upstream import (
     make_response,
 )
 
+pytestmark = pytest.mark.postgresql
+
 LIST, DISCOVER = ("GET", "/ideas"), ("POST", "/ideas/discover")
 BODY = {"keyword": "lakes", "network": "youtube"}
 ROWS = [

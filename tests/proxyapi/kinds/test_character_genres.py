@@ -14,6 +14,8 @@ from proxyapi.polling import due_work
 from tests.factories import AccountFactory, TokenFactory
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 
+pytestmark = pytest.mark.postgresql
+
 GENRES = [{"id": 301, "name": "Studio Portrait", "slug": "x"}, {"id": 302, "name": "Aquarelle"}]
 
 

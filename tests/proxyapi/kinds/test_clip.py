@@ -28,7 +28,7 @@ from tests.proxyapi.scripted_upstream import (
     rate_limited_response,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgresql]
 ESTIMATE = ("GET", "/text-to-video/estimate")
 CREATE = ("POST", "/text-to-video")
 FILE = {"file": str(uuid.uuid4()), "name": "first_frame.png"}

@@ -28,6 +28,8 @@ from tests.proxyapi.scripted_upstream import (
     rate_limited_response,
 )
 
+pytestmark = pytest.mark.postgresql
+
 PAGE = "https://travel.example.com/trains"
 SCRAPE = ("POST", "/faceless/7/scrape-images")
 SETTINGS = {"type": "url-based", "title": "Trains"}

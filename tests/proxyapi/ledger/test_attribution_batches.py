@@ -16,6 +16,8 @@ from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
 from proxyapi.rollups.daily_totals import rebuild_all_days
 from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row, make_mirrored_row
 
+pytestmark = pytest.mark.postgresql
+
 HOURS = 3600
 
 

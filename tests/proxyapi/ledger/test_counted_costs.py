@@ -25,6 +25,8 @@ from proxyapi.rollups import price_counts
 from tests.factories import ChargeFactory, JobFactory, UserFactory
 from tests.proxyapi.ledger.conftest import LEDGER_START, ScriptedLedger, ledger_row
 
+pytestmark = pytest.mark.postgresql
+
 Settled = Callable[..., Charge]
 
 

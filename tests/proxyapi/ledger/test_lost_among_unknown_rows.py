@@ -21,6 +21,8 @@ from tests.proxyapi.ledger.conftest import (
     mark_read_to,
 )
 
+pytestmark = pytest.mark.postgresql
+
 HOUR = timedelta(hours=1)
 
 

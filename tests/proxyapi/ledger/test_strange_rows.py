@@ -14,6 +14,8 @@ from tests.proxyapi.ledger.conftest import HISTORY, ScriptedLedger, ledger_row
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 from tests.reconciliation import build_reconciliation
 
+pytestmark = pytest.mark.postgresql
+
 STRANGE = [
     (ledger_row("four"), "four", 0, "amount"),
     (ledger_row(None), "None", 0, "amount"),

@@ -17,6 +17,8 @@ from proxyapi.models import Account, DailyTotal, LedgerMirror, StaleLedgerDay
 from proxyapi.rollups import daily_totals
 from tests.proxyapi.ledger.conftest import MakeConfirmedCharge, ScriptedLedger, ledger_row
 
+pytestmark = pytest.mark.postgresql
+
 DAY = date(2026, 11, 2)
 
 

@@ -21,6 +21,8 @@ from tests.deadlocks import run_beside
 from tests.factories import EntryFactory
 from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row
 
+pytestmark = pytest.mark.postgresql
+
 AUCKLAND = "Pacific/Auckland"  # 13 h before UTC in November
 EVENING = 210  # minutes after the ledger's start: half past twelve, the 3rd in Auckland
 FIRST, SECOND, THIRD = (date(2026, 11, day) for day in (1, 2, 3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import httpx
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -25,6 +26,8 @@ from tests.proxyapi.ledger.conftest import (
 )
 from tests.proxyapi.scripted_upstream import ScriptedUpstream
 from tests.reconciliation import build_reconciliation
+
+pytestmark = pytest.mark.postgresql
 
 LATER = 1 + 10 / 60  # minutes: ten seconds after a charge of the first minute
 

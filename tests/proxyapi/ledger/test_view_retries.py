@@ -19,6 +19,8 @@ from proxyapi.rollups import daily_totals
 from tests.proxyapi.ledger.conftest import HISTORY, ScriptedLedger, ledger_row
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, error_response
 
+pytestmark = pytest.mark.postgresql
+
 STRANGE = 20  # position of the view's row that the ledger does not have
 
 

@@ -15,6 +15,8 @@ from proxyapi.upstream import errors
 from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row, mirrored_amounts
 from tests.reconciliation import build_reconciliation
 
+pytestmark = pytest.mark.postgresql
+
 WRONG = {
     "empty": [],
     "a repeated row": [ledger_row("-1", 1), ledger_row("-1", 1), ledger_row("-3", 3)],

@@ -32,7 +32,7 @@ from proxyapi.top_up import PreferenceReading, TopUpSetting, preference_sync
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.scripted_upstream import ScriptedUpstream
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgresql]
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 SOON = timedelta(seconds=50)
 

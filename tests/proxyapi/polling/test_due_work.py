@@ -16,7 +16,7 @@ from proxyapi.polling import due_work, viewers
 from proxyapi.rate_limiter import Priority
 from tests.factories import TokenFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgresql]
 
 
 def taken() -> list[UUID]:

@@ -11,6 +11,8 @@ from proxyapi.models import Job, JobState
 from proxyapi.polling.poller import claim_poll
 from tests.factories import JobFactory
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("due_in_s", "is_claimed"), [(-1, True), (60, False)])

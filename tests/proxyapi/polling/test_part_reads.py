@@ -22,7 +22,7 @@ from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.polling.conftest import ago
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, error_response, make_response
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.postgresql]
 FILM = "http://127.0.0.1:8001/media/export.mp4"
 
 

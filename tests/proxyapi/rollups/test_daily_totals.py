@@ -32,6 +32,8 @@ from proxyapi.rollups.daily_totals import (
 from proxyapi.rollups.ledger_names import load_ledger_names
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 
+pytestmark = pytest.mark.postgresql
+
 DAY = date(2026, 11, 18)
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 

@@ -19,6 +19,8 @@ from proxyapi.rollups.daily_totals import days_in_account_zone, rebuild_all_days
 from tests.examples import examples
 from tests.factories import AccountFactory, EntryFactory
 
+pytestmark = pytest.mark.postgresql
+
 NEW_YEAR = datetime(2027, 1, 1, tzinfo=UTC)
 REPEATED = settings(
     max_examples=examples(6, 25),

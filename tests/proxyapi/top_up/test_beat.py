@@ -14,6 +14,8 @@ from proxyapi.models import Account, AutoTopUp, Token, TopUpChange, TopUpChangeS
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 from tests.proxyapi.top_up.conftest import MORE, OFF, PATH, preference
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[str]:

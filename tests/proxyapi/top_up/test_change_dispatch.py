@@ -25,6 +25,8 @@ from tests.proxyapi.scripted_upstream import (
 )
 from tests.proxyapi.top_up.conftest import MORE, OFF, ON, PATH, preference
 
+pytestmark = pytest.mark.postgresql
+
 Asked = Callable[..., TopUpChange]
 PACK = TopUpSetting(True, "extra-credits", 301, 20)
 LOST = httpx.ReadTimeout

@@ -27,6 +27,8 @@ from tests.factories import TokenFactory
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, error_response, make_response
 from tests.proxyapi.top_up.conftest import MORE, OFF, ON, PATH, preference
 
+pytestmark = pytest.mark.postgresql
+
 
 @pytest.fixture
 def announcements(monkeypatch: pytest.MonkeyPatch) -> list[EventType]:

@@ -14,6 +14,8 @@ from dashboard.shared.videos.cards import with_card_relations
 from proxyapi.models import Job
 from tests.dashboard.library.storyboards.conftest import CLIPS, RENDER, WRITING
 
+pytestmark = pytest.mark.postgresql
+
 OTHER_STATES = ["running", "completed", "failed"]
 
 

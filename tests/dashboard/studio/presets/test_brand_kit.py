@@ -16,6 +16,8 @@ from proxyapi.refusals import NotReady
 from tests.dashboard.studio.conftest import Browser, get_page, step_url
 from tests.dashboard.studio.presets.conftest import store_options, with_other_ids
 
+pytestmark = pytest.mark.postgresql
+
 KIT = reverse("brand-kit")
 SERIF = {"slug": "f-1", "name": "Serif"}
 KARAOKE = {"slug": "e-9", "name": "Karaoke"}

@@ -13,6 +13,8 @@ from dashboard.studio.presets.queries import load_most_used_presets
 from proxyapi.models import JobState
 from tests.factories import JobFactory, PresetFactory, TeamFactory
 
+pytestmark = pytest.mark.postgresql
+
 VOICE = {"slug": "amelia-hart", "name": "Amelia Hart", "language": "English"}
 WIDE = {"slug": "16:9", "name": "Landscape"}
 

@@ -28,7 +28,7 @@ from tests.dashboard.studio.presets.conftest import (
 )
 from tests.factories import AccountFactory, TokenFactory
 
-pytestmark = pytest.mark.usefixtures("template_contexts")
+pytestmark = [pytest.mark.usefixtures("template_contexts"), pytest.mark.postgresql]
 LIST = reverse("presets")
 
 
