@@ -94,7 +94,8 @@ def add_own_picture(page: Page) -> None:
     expect(dialog).to_contain_text("cliffs.png")
     expect(dialog).to_contain_text("48 × 48")
     dialog.get_by_role("button", name="Use it").click()
-    expect(page.locator(".scene-card__own")).to_have_count(1)
+    # The upload waits for one of the token's thirty requests a minute.
+    expect(page.locator(".scene-card__own")).to_have_count(1, timeout=RENDERED_TIMEOUT_MS)
 
 
 def png_file(content: bytes) -> FilePayload:
