@@ -1,8 +1,8 @@
 """Lies about the price: the service takes one cost and tells another, drawn by chance.
 
-A clip's price is exact, so no more is held for it, and any other cost is off. A render's is about,
-so it may be off by what was held (pitfall 43): then the ledger shows what was booked. Neither is
-ever free (spec, Credit charges).
+A clip's price is exact, so no more is held for it, and no other cost is believed. A render's is
+about, so a cost up to what was held is believed (pitfall 43), and shown beside what the ledger
+booked. Neither is ever free (spec, Credit charges). What is not believed, the ledger decides.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import NamedTuple
 import httpx
 
 from proxyapi.charges import ChargeIntent
-from proxyapi.charges.transitions import PRICE_DIFFERS
 from proxyapi.models import Charge, LedgerEntry
 from tests.admission import admit_charge
 from tests.proxyapi.money.charge_audit import ChargeAudit
@@ -49,17 +48,8 @@ class WrongPrice(NamedTuple):
 
     @property
     def is_unexplained(self) -> bool:
-        """Whether the price that was shown does not explain it."""
+        """Whether the price that was shown does not explain it: then the ledger decides."""
         return self.charge.operation == CLIP or not 0 < self.told <= self.charge.hold
-
-    @property
-    def is_flagged(self) -> bool:
-        return self.charge.code == PRICE_DIFFERS
-
-    @property
-    def is_matchable(self) -> bool:
-        """Whether its debit can be known by the amount; less than half of it is somebody else's."""
-        return 0 < self.told <= 2 * self.taken
 
     @property
     def is_booked(self) -> bool:
@@ -72,11 +62,13 @@ class WrongPrice(NamedTuple):
         found = build_reconciliation(self.stage.token.account).differences
         return any(one.charge == self.charge for one in found)
 
+    @property
+    def is_settled_by_ledger(self) -> bool:
+        return self.charge.cost == self.taken and self.is_booked and not self.is_shown
+
     def check_accounts(self, verdict: ChargeAudit) -> None:
-        """The account's sums, which may differ by exactly this."""
-        if not self.is_matchable:
-            self.stage.aside += self.taken
-        untrue = self.told - self.taken if self.is_matchable else self.told
+        """The account's sums, which differ only by what was believed."""
+        untrue = Decimal(0) if self.is_unexplained else self.told - self.taken
         verdict.check_account(self.stage, self.description, untrue=untrue)
 
 
