@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import DraftOrigin, Membership
-from proxyapi.models import ChargeState, IdeaRefresh, Job, JobState, Token
+from proxyapi.models import ChargeState, Idea, IdeaRefresh, Job, JobState, Token
 from tests.dashboard.ideas.conftest import (
     HTMX,
     Browser,
@@ -44,12 +44,14 @@ def test_a_team_without_ideas_is_told_so(
     assert "<table" not in page
 
 
+@pytest.mark.postgresql
 def test_ideas_are_listed_by_volume_with_who_found_them(
     client_of: Browser, token: Token, priya: Membership
 ) -> None:
     search = make_search(token, "lakes")
     make_ideas(token.account, "Deep lakes", "Salt lakes", charge=search)
     make_ideas(token.account, "Owls at noon", keyword="owls", network="myspace")
+    Idea.objects.filter(title="Salt lakes").update(volume=None)
     response = client_of(priya).get(URL)
     assert titles(response)[2:] == ["Salt lakes"] and len(titles(response)) == 3
     page = text_of(response)

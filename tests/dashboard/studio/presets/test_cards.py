@@ -20,11 +20,18 @@ WIDE = {"slug": "16:9", "name": "Landscape"}
 
 
 def test_the_four_most_used_come_first(priya: Membership, django_assert_num_queries: Any) -> None:
-    for name, used in (("A", 1), ("B", 31), ("C", 2), ("D", 9), ("E", 0)):
-        PresetFactory.create(team=priya.team, created_by=priya.user, name=name, used_count=used)
+    """Of those that were used as often, one without a time comes last."""
+    for name, used in (("A", 1), ("B", 31), ("C", 2), ("D", 9), ("E", 1)):
+        PresetFactory.create(
+            team=priya.team,
+            created_by=priya.user,
+            name=name,
+            used_count=used,
+            last_used_at=None if name == "A" else timezone.now(),
+        )
     with django_assert_num_queries(2):
         cards, total = load_most_used_presets(priya.team)
-    assert [card.name for card in cards] == ["B", "D", "C", "A"]
+    assert [card.name for card in cards] == ["B", "D", "C", "E"]
     assert total == 5
 
 
