@@ -9,7 +9,7 @@ from dashboard.alerts import views
 urlpatterns = [
     path("alerts/", views.alerts, name="alerts"),
     path("alerts/rules/", views.update_rules, name="alert-rules"),
-    path("alerts/rules/new/", views.add_rule, name="alert-rule-new"),
+    path("alerts/rules/new/", views.AddRule.as_view(), name="alert-rule-new"),
     path("alerts/webhook/", views.set_webhook, name="alert-webhook"),
     path("alerts/webhook/removals/", views.remove_webhook, name="alert-webhook-removals"),
     path("alerts/tests/", views.send_test_alerts, name="alert-tests"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -15,14 +16,16 @@ from django.views.decorators.vary import vary_on_headers
 from dashboard.alerts import actions
 from dashboard.alerts.forms import AlertRulesForm, NewAlertRuleForm, WebhookForm
 from dashboard.alerts.queries import build_alerts_page, load_alert_rules
-from dashboard.models import AlertKind
+from dashboard.models import AlertKind, Membership
 from dashboard.shared.access import check_permission
-from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.dialogs import DialogView
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal, StaleData
 
 PAGE_TEMPLATE, HISTORY_TEMPLATE = "alerts/page.html", "alerts/_history.html"
-LOG_TEMPLATE, NEW_RULE_TEMPLATE = "alerts/_deliveries.html", "alerts/_new_rule.html"
+LOG_TEMPLATE = "alerts/_deliveries.html"
 
 
 @require_safe
@@ -69,21 +72,20 @@ def update_rules(request: TeamRequest) -> HttpResponse:
     return render_alerts_page(request, rules=form)
 
 
-@allow_get_or_post
-def add_rule(request: TeamRequest) -> HttpResponse:
-    check_permission(request.membership, Permission.MANAGE_MONEY)
-    form = NewAlertRuleForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+class AddRule(DialogView):
+    template_name, page_template, back = "alerts/_new_rule.html", PAGE_TEMPLATE, "alerts"
+    form_class = NewAlertRuleForm
+
+    def fetch(self) -> None:
+        check_permission(self.by, Permission.MANAGE_MONEY)
+
+    def save(self, form: PortalForm) -> str:
         kind, threshold = AlertKind(form.cleaned_data["kind"]), form.cleaned_data["threshold"]
-        try:
-            actions.add_alert_rule(by=request.membership, kind=kind, threshold=threshold)
-        except Refusal as refusal:
-            form.add_error("threshold", refusal.sentence)
-        else:
-            return redirect("alerts")
-    if request.htmx:
-        return render(request, NEW_RULE_TEMPLATE, {"addition": form, "fragment": True})
-    return render_alerts_page(request, addition=form, dialog=NEW_RULE_TEMPLATE)
+        actions.add_alert_rule(by=self.by, kind=kind, threshold=threshold)
+        return ""
+
+    def load_page(self) -> Mapping[str, Any]:
+        return load_alerts_page(self.by)
 
 
 @never_cache
@@ -123,10 +125,13 @@ def send_test_alerts(request: TeamRequest) -> HttpResponse:
     return redirect("alerts")
 
 
-def render_alerts_page(request: TeamRequest, **context_overrides: Any) -> HttpResponse:
-    page = build_alerts_page(request.membership)
-    context = {"page": page, "webhook": WebhookForm(), "rules": None, **context_overrides}
-    context["rules"] = context["rules"] or AlertRulesForm(list(page.rules))
-    forms = (context["rules"], context["webhook"], context_overrides.get("addition"))
-    is_invalid = any(form is not None and form.is_bound and form.errors for form in forms)
+def render_alerts_page(request: TeamRequest, **changed: Any) -> HttpResponse:
+    """`changed`: forms with what was entered, and a secret that is shown once."""
+    context = {**load_alerts_page(request.membership), **changed}
+    is_invalid = any(context[name].errors for name in ("rules", "webhook"))
     return render(request, PAGE_TEMPLATE, context, status=422 if is_invalid else 200)
+
+
+def load_alerts_page(reader: Membership) -> dict[str, Any]:
+    page = build_alerts_page(reader)
+    return {"page": page, "rules": AlertRulesForm(list(page.rules)), "webhook": WebhookForm()}

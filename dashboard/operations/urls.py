@@ -8,7 +8,9 @@ from dashboard.operations import views
 
 urlpatterns = [
     path("operations/", views.operations, name="operations"),
-    path("operations/charge-stops/", views.stop_all_charges, name="charge-stops"),
-    path("operations/charge-resumptions/", views.resume_all_charges, name="charge-resumptions"),
-    path("operations/key-rotations/", views.rotate_keys, name="key-rotations"),
+    path("operations/charge-stops/", views.StopCharges.as_view(), name="charge-stops"),
+    path(
+        "operations/charge-resumptions/", views.ResumeCharges.as_view(), name="charge-resumptions"
+    ),
+    path("operations/key-rotations/", views.RotateKeys.as_view(), name="key-rotations"),
 ]

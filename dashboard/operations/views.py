@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from typing import Any
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.decorators import method_decorator
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from dashboard.operations.actions import resume_charges, stop_charges
+from dashboard.operations.forms import StopForm
 from dashboard.operations.key_rotation import start_key_rotation
 from dashboard.operations.queries.encryption_keys import find_key_ids
 from dashboard.operations.queries.page import build_operations_page
 from dashboard.operations.queries.processes import load_processes
 from dashboard.operations.queries.rotation_status import load_rotation_status
 from dashboard.shared.access import require_operator, require_visible
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.query_params import clean_text_param
+from dashboard.shared.dialogs import DialogView
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.roles import Permission
-from proxyapi.refusals import Refusal
-
-STOPPED_TEXT = "Charges are stopped. {released}"
-ROTATION_TEXT = "The rotation has started. Everything keeps working meanwhile."
-ALLOWED_TEXT = "Charges are allowed again."
 
 
 @require_safe
@@ -40,16 +38,23 @@ def operations(request: TeamRequest) -> HttpResponse:
     return render(request, template, {"page": page})
 
 
-@allow_get_or_post
-def stop_all_charges(request: TeamRequest) -> HttpResponse:
-    require_visible(request.membership, Permission.OPERATE)
-    reason = clean_text_param(request.POST, "reason")
+class OperationsDialog(DialogView):
+    page_template, back = "operations/page.html", "operations"
 
-    def act() -> str:
-        count = stop_charges(by=request.membership, reason=reason)
-        return STOPPED_TEXT.format(released=released_text(count))
+    def fetch(self) -> None:
+        require_visible(self.by, Permission.OPERATE)
 
-    return confirm_and_act(request, "operations/_stop.html", act, reason)
+    def load_page(self) -> Mapping[str, Any]:
+        return {"page": build_operations_page(self.by)}
+
+
+class StopCharges(OperationsDialog):
+    template_name = "operations/_stop.html"
+    form_class = StopForm
+
+    def save(self, form: PortalForm) -> str:
+        count = stop_charges(by=self.by, reason=form.cleaned_data["reason"])
+        return f"Charges are stopped. {released_text(count)}"
 
 
 def released_text(count: int) -> str:
@@ -58,60 +63,30 @@ def released_text(count: int) -> str:
     return "One that waited was released." if count == 1 else f"{count} that waited were released."
 
 
-@allow_get_or_post
-def resume_all_charges(request: TeamRequest) -> HttpResponse:
-    require_visible(request.membership, Permission.OPERATE)
+class ResumeCharges(OperationsDialog):
+    template_name = "operations/_resume.html"
 
-    def act() -> str:
-        resume_charges(by=request.membership)
-        return ALLOWED_TEXT
-
-    return confirm_and_act(request, "operations/_resume.html", act)
+    def save(self, form: PortalForm) -> str:
+        resume_charges(by=self.by)
+        return "Charges are allowed again."
 
 
-@sensitive_post_parameters("password")
-@allow_get_or_post
-def rotate_keys(request: TeamRequest) -> HttpResponse:
+@method_decorator(sensitive_post_parameters("password"), "dispatch")
+class RotateKeys(OperationsDialog):
     """Have workers encrypt every secret of the installation with the newest key."""
-    require_visible(request.membership, Permission.OPERATE)
-    require_operator(request.user)
-    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            start_key_rotation(by=request.membership)
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
-            messages.success(request, ROTATION_TEXT)
-            return redirect_to(request, "operations")
-    status = load_rotation_status(request.membership)
-    context = {"form": form, "rotation": status, "key_ids": find_key_ids()}
-    code = 422 if form.errors else 200
-    return render_operations_dialog(request, "operations/_rotation.html", context, code)
 
+    template_name = "operations/_rotation.html"
 
-def confirm_and_act(
-    request: TeamRequest, dialog: str, act: Callable[[], str], words: str = ""
-) -> HttpResponse:
-    """On POST run `act`, and say its sentence on the page. On GET, or if it is refused, show the
-    dialog: alone for htmx, over the page without JavaScript."""
-    error, status = "", 200
-    if request.method == "POST":
-        try:
-            messages.success(request, act())
-            return redirect_to(request, "operations")
-        except Refusal as refusal:
-            error, status = refusal.sentence, 422
-    context = {"error": error, "words": words, "tenant": request.team.tenant}
-    return render_operations_dialog(request, dialog, context, status)
+    def fetch(self) -> None:
+        super().fetch()
+        require_operator(self.request.user)
 
+    def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
+        return RecentAuthenticationForm(self.request, data)
 
-def render_operations_dialog(
-    request: TeamRequest, dialog: str, context: dict[str, object], status: int
-) -> HttpResponse:
-    """Render the dialog: alone for htmx, over the page without JavaScript."""
-    if request.htmx:
-        return render(request, dialog, {**context, "fragment": True}, status=status)
-    page = build_operations_page(request.membership)
-    context = {**context, "page": page, "dialog": dialog}
-    return render(request, "operations/dialog_page.html", context, status=status)
+    def save(self, form: PortalForm) -> str:
+        start_key_rotation(by=self.by)
+        return "The rotation has started. Everything keeps working meanwhile."
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"rotation": load_rotation_status(self.by), "key_ids": find_key_ids()}

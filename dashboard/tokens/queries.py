@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import groupby
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
@@ -62,35 +63,6 @@ class TokensPage:
         return f"{verb} {opened}. Members create videos with their own token."
 
 
-@dataclass(frozen=True, slots=True)
-class TokenRemoval:
-    """The data of the confirmation before a token is removed. `whose` is empty for the reader's
-    own. `has_other`: its owner has another token for the account."""
-
-    id: UUID
-    last_four: str
-    account: str
-    whose: str
-    running: int
-    has_other: bool
-
-    @property
-    def sentence(self) -> str:
-        """Return what happens to the videos that are rendering."""
-        if not self.running:
-            return "Nothing is rendering with it."
-        what = "One video is" if self.running == 1 else f"{self.running} videos are"
-        they, go = ("It", "continues") if self.running == 1 else ("They", "continue")
-        if self.has_other:
-            whose = f"the other token of {self.whose}" if self.whose else "your other token"
-            return f"{what} rendering with it. {they} {go} with {whose} for this account."
-        adds = f"{self.whose} adds" if self.whose else "you add"
-        return (
-            f"{what} rendering with it. {they} {go} at the service; Reelroom can check again when "
-            f"{adds} a token."
-        )
-
-
 def build_tokens_page(reader: Membership) -> TokensPage:
     """Two queries."""
     tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
@@ -124,16 +96,14 @@ def build_account_group(account: Account, tokens: list[Token], reader: Membershi
     )
 
 
-def build_token_removal(token: Token, reader: Membership) -> TokenRemoval:
-    """Two queries."""
-    return TokenRemoval(
-        id=token.pk,
-        last_four=token.last_four,
-        account=token.account.name or token.account.email,
-        whose="" if token.owner_id == reader.user_id else str(token.owner),
-        running=token.jobs.filter(state=JobState.RUNNING).count(),
-        has_other=find_successor_token(token) is not None,
-    )
+def load_token_removal(token: Token, reader: Membership) -> dict[str, Any]:
+    """Return what the dialog says of a token. Two queries."""
+    return {
+        "token": token,
+        "whose": "" if token.owner_id == reader.user_id else token.owner,
+        "running": token.jobs.filter(state=JobState.RUNNING).count(),
+        "successor": find_successor_token(token),
+    }
 
 
 def build_token_row(token: Token, reader: Membership) -> TokenRow:

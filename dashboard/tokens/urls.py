@@ -14,5 +14,5 @@ urlpatterns = [
         views.restore,
         name="account-restorations",
     ),
-    path("tokens/<uuid:token_id>/removals/", views.delete_token, name="token-removals"),
+    path("tokens/<uuid:token_id>/removals/", views.RemoveToken.as_view(), name="token-removals"),
 ]

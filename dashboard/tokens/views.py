@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -16,6 +18,8 @@ from dashboard.shared.access import (
     fetch_account_to_archive,
     fetch_removable_token,
 )
+from dashboard.shared.dialogs import DialogView
+from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.roles import Permission
 from dashboard.tokens.actions import (
@@ -25,7 +29,7 @@ from dashboard.tokens.actions import (
     restore_account,
 )
 from dashboard.tokens.forms import TokenForm
-from dashboard.tokens.queries import build_token_removal, build_tokens_page
+from dashboard.tokens.queries import build_tokens_page, load_token_removal
 from proxyapi.models import Token
 from proxyapi.refusals import NotReady, Refusal
 
@@ -52,23 +56,21 @@ def tokens(request: TeamRequest) -> HttpResponse:
     return render(request, PAGE_TEMPLATE, context, status=422 if form.errors else 200)
 
 
-@allow_get_or_post
-def delete_token(request: TeamRequest, token_id: UUID) -> HttpResponse:
-    """Ask for confirmation, then remove. htmx gets the dialog alone, a browser without scripts the
-    page."""
-    token = fetch_removable_token(request, token_id)
-    if request.method == "POST":
-        remove_member_token(by=request.membership, token=token)
-        messages.success(request, token_removed_text(token, request.user))
-        return redirect("tokens")
-    context = {
-        "removal": build_token_removal(token, request.membership),
-        "fragment": bool(request.htmx),
-    }
-    if request.htmx:
-        return render(request, "tokens/removal.html", context)
-    page = {"page": build_tokens_page(request.membership), "form": TokenForm()}
-    return render(request, PAGE_TEMPLATE, {**page, **context})
+class RemoveToken(DialogView):
+    template_name, page_template, back = "tokens/removal.html", PAGE_TEMPLATE, "tokens"
+
+    def fetch(self, token_id: UUID) -> None:
+        self.token = fetch_removable_token(self.request, token_id)
+
+    def save(self, form: PortalForm) -> str:
+        remove_member_token(by=self.by, token=self.token)
+        return token_removed_text(self.token, self.by.user)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return load_token_removal(self.token, self.by)
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"page": build_tokens_page(self.by), "form": TokenForm()}
 
 
 @require_POST

@@ -15,6 +15,7 @@ from proxyapi import tokens
 from proxyapi.models import Account, AccountPlan, Job, JobState, Token, TokenState
 from proxyapi.refusals import TokenRefused
 from tests.factories import AccountFactory, JobFactory, TokenFactory
+from tests.pages import page_text
 
 ClientOf = Callable[[Membership], Client]
 VALUE = "sbx_canary_of_the_tokens_page_5b36"
@@ -178,9 +179,9 @@ def test_removing_asks_once_and_says_what_goes_on(
     job.state, job.next_poll_at = JobState.RUNNING, job.created_at
     job.save()
     browser = client_of(priya)
-    page = browser.get(removal(token)).content.decode()
-    assert "One video is rendering with it. It continues at the service" in page
-    assert "<!doctype html>" in page
+    page = browser.get(removal(token)).content
+    assert "One video is rendering with it. It continues at the service" in page_text(page)
+    assert b"<!doctype html>" in page
     fragment = browser.get(removal(token), headers={"HX-Request": "true"}).content.decode()
     assert "<!doctype html>" not in fragment
     assert "<dialog" in fragment
@@ -263,10 +264,10 @@ def test_the_question_says_what_becomes_of_running_videos(
     Job.objects.update(state=JobState.RUNNING, next_poll_at=job.created_at)
     TokenFactory.create(account=account, owner=mira.user)
     browser = client_of(mira)
-    alone = browser.get(removal(token)).content.decode()
+    alone = page_text(browser.get(removal(token)).content)
     assert "Reelroom can check again when Priya Raman adds a token." in alone
     other = TokenFactory.create(account=account, owner=priya.user)
-    both = browser.get(removal(token)).content.decode()
+    both = page_text(browser.get(removal(token)).content)
     assert "It continues with the other token of Priya Raman for this account." in both
     browser.post(removal(token))
     job.refresh_from_db()

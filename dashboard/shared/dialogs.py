@@ -1,0 +1,88 @@
+"""Dialogs: GET shows what is asked, POST does it.
+
+htmx gets the dialog alone. Without JavaScript it is the page below it, with the dialog open on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views import View
+
+from dashboard.models import Membership
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest, redirect_to
+from proxyapi.refusals import Refusal
+
+
+class DialogView(View):
+    """A subclass says what differs. Its template extends `components/dialog.html`.
+
+    `fetch` checks the permission and keeps the rows that the address names; `save` does what was
+    asked and returns the message for the page, or "". A `Refusal` of it is an error of the form.
+    """
+
+    http_method_names = ("get", "head", "post")
+    template_name: str
+    page_template: str
+    back: str  # URL name of the page below, to which a POST that succeeds leads
+    form_class: type[PortalForm] = PortalForm
+
+    request: TeamRequest
+
+    def dispatch(self, request: HttpRequest, *args: Any, **ids: Any) -> HttpResponseBase:
+        if (request.method or "").lower() in self.http_method_names:
+            self.fetch(**ids)
+        return super().dispatch(request, *args, **ids)
+
+    @property
+    def by(self) -> Membership:
+        return self.request.membership
+
+    def fetch(self, *args: Any, **ids: Any) -> None:
+        raise NotImplementedError
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
+        return self.form_class(data)
+
+    def save(self, form: PortalForm) -> str:
+        raise NotImplementedError
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        """Return what the template needs besides `form`."""
+        return {}
+
+    def load_page(self) -> Mapping[str, Any]:
+        """Return the context of the page below."""
+        raise NotImplementedError
+
+    def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        return self.show(self.build_form())
+
+    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        form = self.build_form(request.POST)
+        if form.is_valid():
+            try:
+                message = self.save(form)
+            except Refusal as refusal:
+                field = refusal.field if refusal.field in form.fields else None
+                form.add_error(field, refusal.sentence)
+            else:
+                if message:
+                    messages.success(request, message)
+                return redirect_to(self.request, self.back)
+        return self.show(form)
+
+    def show(self, form: PortalForm) -> HttpResponse:
+        status = 422 if form.errors else 200
+        context = {"form": form, "back": self.back, **self.load_dialog()}
+        if self.request.htmx:
+            context["fragment"] = True
+            return render(self.request, self.template_name, context, status=status)
+        context = {**self.load_page(), **context, "dialog": self.template_name}
+        return render(self.request, self.page_template, context, status=status)
