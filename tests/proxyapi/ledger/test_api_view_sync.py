@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import cycle
 
 import pytest
 from django.utils import timezone
@@ -207,6 +208,29 @@ def test_any_mixture_of_equal_rows_is_distinguished_by_its_labels(
     assert sorted(words_of_web(account)) == sorted(
         (row["credit_spend"], row["created_at"]) for row in web_rows
     )
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_rows_of_one_second_may_have_another_order_each_time(
+    account: Account, scripted_ledger: ScriptedLedger
+) -> None:
+    """Else a debit of ours counts as spent outside the API, and its charge as never charged."""
+    signs = cycle((1, -1))
+
+    def order_by_second_alone() -> None:
+        api = [row for at, row in enumerate(scripted_ledger.rows) if at not in scripted_ledger.web]
+        sign = next(signs)
+        scripted_ledger.view = sorted(
+            api, key=lambda row: (row["created_at"], sign * int(row["credit_spend"]))
+        )
+
+    scripted_ledger.before_page = order_by_second_alone
+    for number in range(24):
+        web = number % 5 == 2
+        scripted_ledger.add_row(ledger_row(-number - 1, number // 4), web=web)
+        ledger.mirror_entries(account)
+    assert of_web(account) == [2, 7, 12, 17, 22]
+    assert not LedgerEntry.objects.filter(via_api=None).exists()
 
 
 @pytest.mark.parametrize("count", [0, 1, 49, 50, 51, 100, 101])
