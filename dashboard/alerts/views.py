@@ -74,7 +74,7 @@ def update_rules(request: TeamRequest) -> HttpResponse:
 
 class AddRule(DialogView):
     template_name, page_template, back = "alerts/_new_rule.html", PAGE_TEMPLATE, "alerts"
-    form_class = NewAlertRuleForm
+    form_class, refused_field = NewAlertRuleForm, "threshold"
 
     def fetch(self) -> None:
         check_permission(self.by, Permission.MANAGE_MONEY)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from django.urls import path
 
 from dashboard.members.views import (
-    deactivation,
+    dialogs,
     invitations,
     joining,
     members,
     ownership,
-    provider_link,
     removal,
     roles,
-    second_factor,
 )
 
 urlpatterns = [
@@ -25,18 +23,26 @@ urlpatterns = [
         roles.restore_role,
         name="member-role-restorations",
     ),
-    path("members/<int:membership_id>/removals/", removal.remove, name="member-removals"),
+    path(
+        "members/<int:membership_id>/removals/",
+        removal.RemoveMember.as_view(),
+        name="member-removals",
+    ),
     path(
         "members/<int:membership_id>/deactivations/",
-        deactivation.deactivate,
+        dialogs.DeactivateMember.as_view(),
         name="member-deactivations",
     ),
     path(
         "members/<int:membership_id>/reactivations/",
-        deactivation.reactivate,
+        dialogs.ReactivateMember.as_view(),
         name="member-reactivations",
     ),
-    path("members/<int:membership_id>/handovers/", removal.hand_over, name="member-handovers"),
+    path(
+        "members/<int:membership_id>/handovers/",
+        removal.HandOverWork.as_view(),
+        name="member-handovers",
+    ),
     path(
         "members/<int:membership_id>/token-requests/",
         members.request_token,
@@ -44,19 +50,19 @@ urlpatterns = [
     ),
     path(
         "members/<int:membership_id>/second-factor-resets/",
-        second_factor.reset,
+        dialogs.ResetSecondFactor.as_view(),
         name="member-second-factor-resets",
     ),
     path(
         "members/<int:membership_id>/provider-link-removals/",
-        provider_link.unlink,
+        dialogs.RemoveProviderLink.as_view(),
         name="member-provider-link-removals",
     ),
     path("members/<int:membership_id>/sign-outs/", removal.sign_out, name="member-sign-outs"),
-    path("members/ownership/", ownership.request_transfer, name="ownership-transfers"),
+    path("members/ownership/", ownership.TransferOwnership.as_view(), name="ownership-transfers"),
     path(
         "members/ownership/<uuid:transfer_id>/acceptances/",
-        ownership.accept,
+        ownership.AcceptOwnership.as_view(),
         name="ownership-acceptances",
     ),
     path(
@@ -69,7 +75,7 @@ urlpatterns = [
         ownership.take_back,
         name="ownership-withdrawals",
     ),
-    path("members/invitations/", invitations.create_invitations, name="invitations"),
+    path("members/invitations/", invitations.InvitePeople.as_view(), name="invitations"),
     path(
         "members/invitations/<uuid:invitation_id>/mails/",
         invitations.send_again,

@@ -7,8 +7,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils.decorators import method_decorator
-from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from dashboard.operations.actions import resume_charges, stop_charges
@@ -19,10 +17,9 @@ from dashboard.operations.queries.page import build_operations_page
 from dashboard.operations.queries.processes import load_processes
 from dashboard.operations.queries.rotation_status import load_rotation_status
 from dashboard.shared.access import require_operator, require_visible
-from dashboard.shared.dialogs import DialogView
+from dashboard.shared.dialogs import ConfirmedDialog, DialogView
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.roles import Permission
 
 
@@ -71,8 +68,7 @@ class ResumeCharges(OperationsDialog):
         return "Charges are allowed again."
 
 
-@method_decorator(sensitive_post_parameters("password"), "dispatch")
-class RotateKeys(OperationsDialog):
+class RotateKeys(OperationsDialog, ConfirmedDialog):
     """Have workers encrypt every secret of the installation with the newest key."""
 
     template_name = "operations/_rotation.html"
@@ -80,9 +76,6 @@ class RotateKeys(OperationsDialog):
     def fetch(self) -> None:
         super().fetch()
         require_operator(self.request.user)
-
-    def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
-        return RecentAuthenticationForm(self.request, data)
 
     def save(self, form: PortalForm) -> str:
         start_key_rotation(by=self.by)

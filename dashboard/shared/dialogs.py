@@ -12,11 +12,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.decorators import method_decorator
 from django.views import View
+from django.views.decorators.debug import sensitive_post_parameters
 
 from dashboard.models import Membership
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest, redirect_to
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from proxyapi.refusals import Refusal
 
 
@@ -32,6 +35,7 @@ class DialogView(View):
     page_template: str
     back: str  # URL name of the page below, to which a POST that succeeds leads
     form_class: type[PortalForm] = PortalForm
+    refused_field: str | None = None  # the field of a refusal that names none
 
     request: TeamRequest
 
@@ -50,7 +54,7 @@ class DialogView(View):
     def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
         return self.form_class(data)
 
-    def save(self, form: PortalForm) -> str:
+    def save(self, form: Any) -> str:
         raise NotImplementedError
 
     def load_dialog(self) -> Mapping[str, Any]:
@@ -70,7 +74,7 @@ class DialogView(View):
             try:
                 message = self.save(form)
             except Refusal as refusal:
-                field = refusal.field if refusal.field in form.fields else None
+                field = refusal.field if refusal.field in form.fields else self.refused_field
                 form.add_error(field, refusal.sentence)
             else:
                 if message:
@@ -86,3 +90,11 @@ class DialogView(View):
             return render(self.request, self.template_name, context, status=status)
         context = {**self.load_page(), **context, "dialog": self.template_name}
         return render(self.request, self.page_template, context, status=status)
+
+
+@method_decorator(sensitive_post_parameters("password"), "dispatch")
+class ConfirmedDialog(DialogView):
+    """A dialog in which people confirm that it is them, unless they did so recently."""
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
+        return RecentAuthenticationForm(self.request, data)

@@ -126,6 +126,10 @@ class RecentAuthenticationForm(PortalForm):
     def means(self) -> ConfirmationMeans:
         return find_confirmation_means(self.request)
 
+    def visible_fields(self) -> list[forms.BoundField]:
+        """Return the fields without the password, which stands among the ways to confirm."""
+        return [field for field in super().visible_fields() if field.name != "password"]
+
     @property
     def return_path(self) -> str:
         """Return the page of the form, where the browser comes back to from the provider."""

@@ -1,19 +1,90 @@
-"""Render a dialog of the members page."""
+"""Dialogs about one member that have no more than a question."""
 
 from __future__ import annotations
 
-from django.http import HttpResponse
-from django.shortcuts import render
+from collections.abc import Mapping
+from typing import Any
 
-from dashboard.members.views.members import render_members_page
-from dashboard.shared.http import TeamRequest
+from dashboard.members.actions.deactivation import deactivate_member, reactivate_member
+from dashboard.members.actions.provider_link import remove_provider_link
+from dashboard.members.actions.second_factor import reset_second_factor
+from dashboard.members.queries.removal import count_movable_work
+from dashboard.members.views.members import load_members_page
+from dashboard.shared.access import (
+    check_permission,
+    fetch_deactivated_membership,
+    fetch_membership,
+    fetch_removable_membership,
+)
+from dashboard.shared.dialogs import ConfirmedDialog, DialogView
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.roles import Permission
 
 
-def render_members_dialog(
-    request: TeamRequest, dialog: str, context: dict[str, object], *, is_invalid: bool
-) -> HttpResponse:
-    """The dialog alone for htmx, else the page with the dialog open."""
-    if request.htmx:
-        return render(request, dialog, {**context, "fragment": True})
-    status = 422 if is_invalid else 200
-    return render_members_page(request, status=status, dialog=dialog, **context)
+class MembersDialog(DialogView):
+    page_template, back = "members/list.html", "members"
+
+    def load_page(self) -> Mapping[str, Any]:
+        return load_members_page(self.request)
+
+
+class MemberDialog(MembersDialog, ConfirmedDialog):
+    def fetch(self, membership_id: int) -> None:
+        self.member = fetch_removable_membership(self.request, membership_id)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"member": self.member}
+
+
+class DeactivateMember(MemberDialog):
+    template_name = "members/_deactivation.html"
+
+    def fetch(self, membership_id: int) -> None:
+        self.member = fetch_membership(self.request, membership_id)
+
+    def save(self, form: PortalForm) -> str:
+        deactivate_member(by=self.by, member=self.member)
+        return f"{self.member.user} is deactivated."
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"member": self.member, "work": count_movable_work(self.member)}
+
+
+class ReactivateMember(MemberDialog):
+    template_name = "members/_reactivation.html"
+
+    def fetch(self, membership_id: int) -> None:
+        self.member = fetch_deactivated_membership(self.request, membership_id)
+
+    def save(self, form: PortalForm) -> str:
+        reactivate_member(by=self.by, member=self.member)
+        return f"{self.member.user} can enter the team again."
+
+
+class ResetSecondFactor(MemberDialog):
+    """Warn that somebody else may ask in the member's name, then reset it."""
+
+    template_name = "members/_second_factor_reset.html"
+
+    def fetch(self, membership_id: int) -> None:
+        super().fetch(membership_id)
+        check_permission(self.by, Permission.MANAGE_MEMBERS)
+
+    def save(self, form: PortalForm) -> str:
+        reset_second_factor(by=self.by, member=self.member)
+        return f"The two-factor sign-in of {self.member.user} was reset."
+
+
+class RemoveProviderLink(MemberDialog):
+    """Say who gets the member's account then, and remove the link to the team's provider."""
+
+    template_name = "members/_provider_link_removal.html"
+
+    def fetch(self, membership_id: int) -> None:
+        super().fetch(membership_id)
+        check_permission(self.by, Permission.MANAGE_TEAM)
+
+    def save(self, form: PortalForm) -> str:
+        remove_provider_link(by=self.by, member=self.member)
+        name = self.member.user.first_name
+        return f"{name} is linked anew at the next sign-in with single sign-on."

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from allauth.core.internal import ratelimit
 from django.conf import settings
-from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
@@ -21,45 +21,46 @@ from dashboard.members.actions.invitations import (
 )
 from dashboard.members.forms.invitations import InvitePeopleForm
 from dashboard.members.views.answers import run_and_redirect
-from dashboard.members.views.dialogs import render_members_dialog
+from dashboard.members.views.dialogs import MembersDialog
 from dashboard.models import Role
 from dashboard.shared.access import check_permission, fetch_invitation
-from dashboard.shared.forms import run_or_add_error
-from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
 
-INVITE_TEMPLATE = "members/_invite.html"
 RATE_PER_TEAM, RATE_PER_ADDRESS = "60/h/key", "5/h/key"
+NO_MAIL = "Nothing was sent: this portal sends no e-mail."
 TOO_MANY_INVITATIONS = (
     "Nothing was sent: the team has sent as many invitations as are allowed in an hour. Wait, and "
     "send them then."
 )
 
 
-@allow_get_or_post
-def create_invitations(request: TeamRequest) -> HttpResponse:
-    check_permission(request.membership, Permission.MANAGE_MEMBERS)
-    form = InvitePeopleForm(request.membership, request.POST if request.method == "POST" else None)
-    is_valid = request.method == "POST" and settings.PASSWORD_RESET_BY_EMAIL and form.is_valid()
-    send = partial(send_invitations, request, form)
-    if is_valid and run_or_add_error(form, send, "addresses"):
-        messages.success(request, invitations_sent_text(form.cleaned_data["addresses"]))
-        return redirect("members")
-    context = {"form": form, "sends_mail": settings.PASSWORD_RESET_BY_EMAIL}
-    is_invalid = request.method == "POST"
-    return render_members_dialog(request, INVITE_TEMPLATE, context, is_invalid=is_invalid)
+class InvitePeople(MembersDialog):
+    template_name, refused_field = "members/_invite.html", "addresses"
 
+    def fetch(self) -> None:
+        check_permission(self.by, Permission.MANAGE_MEMBERS)
 
-def send_invitations(request: TeamRequest, form: InvitePeopleForm) -> None:
-    addresses = form.cleaned_data["addresses"]
-    consume_invitation_mails(request, addresses)
-    invite_people(
-        by=request.membership,
-        addresses=addresses,
-        role=Role(form.cleaned_data["role"]),
-        message=form.cleaned_data["message"],
-    )
+    def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
+        return InvitePeopleForm(self.by, data)
+
+    def save(self, form: PortalForm) -> str:
+        if not settings.PASSWORD_RESET_BY_EMAIL:
+            raise Refusal(NO_MAIL)
+        fields = form.cleaned_data
+        consume_invitation_mails(self.request, fields["addresses"])
+        invite_people(
+            by=self.by,
+            addresses=fields["addresses"],
+            role=Role(fields["role"]),
+            message=fields["message"],
+        )
+        return invitations_sent_text(fields["addresses"])
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"sends_mail": settings.PASSWORD_RESET_BY_EMAIL}
 
 
 @require_POST

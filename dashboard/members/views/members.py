@@ -67,8 +67,11 @@ def render_members_page(
 ) -> HttpResponse:
     """Render the page, or for htmx the filtered table alone. `context`: a dialog, or what was
     refused."""
+    template = "members/_filtered.html" if request.htmx.target == "members" else "members/list.html"
+    return render(request, template, {**load_members_page(request), **context}, status=status)
+
+
+def load_members_page(request: TeamRequest) -> dict[str, object]:
     zone = {"time_zone": request.team.tenant.time_zone}
     page = build_members_page(request.membership, parse_member_filters(request.GET))
-    template = "members/_filtered.html" if request.htmx.target == "members" else "members/list.html"
-    context = {"page": page, "zone_form": TimeZoneForm(initial=zone), **context}
-    return render(request, template, context, status=status)
+    return {"page": page, "zone_form": TimeZoneForm(initial=zone)}

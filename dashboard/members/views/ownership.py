@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect
-from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from dashboard.members.actions.ownership import (
@@ -20,52 +19,48 @@ from dashboard.members.actions.ownership import (
 from dashboard.members.forms.ownership import OwnershipTransferForm
 from dashboard.members.queries.ownership import is_alone, load_possible_owners
 from dashboard.members.views.answers import run_and_redirect
-from dashboard.members.views.dialogs import render_members_dialog
+from dashboard.members.views.dialogs import MembersDialog
 from dashboard.shared.access import (
     check_permission,
     fetch_ownership_transfer,
     fetch_received_transfer,
 )
-from dashboard.shared.forms import run_or_add_error
-from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.recent_authentication import RecentAuthenticationForm
+from dashboard.shared.dialogs import ConfirmedDialog
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
 
-TRANSFER_TEMPLATE = "members/_ownership_transfer.html"
-ACCEPTANCE_TEMPLATE = "members/_ownership_acceptance.html"
+
+class TransferOwnership(MembersDialog, ConfirmedDialog):
+    template_name, refused_field = "members/_ownership_transfer.html", "to"
+
+    def fetch(self) -> None:
+        check_permission(self.by, Permission.MANAGE_TEAM)
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> OwnershipTransferForm:
+        return OwnershipTransferForm(self.request, load_possible_owners(self.by), data)
+
+    def save(self, form: OwnershipTransferForm) -> str:
+        request_ownership_transfer(by=self.by, to=form.new_owner)
+        name = form.new_owner.user.first_name
+        return f"{name} was asked. Nothing changes before the answer."
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"is_alone": is_alone(self.by)}
 
 
-@sensitive_post_parameters("password")
-@allow_get_or_post
-def request_transfer(request: TeamRequest) -> HttpResponse:
-    check_permission(request.membership, Permission.MANAGE_TEAM)
-    members = load_possible_owners(request.membership)
-    data = request.POST if request.method == "POST" else None
-    form = OwnershipTransferForm(request, members, data)
-    if request.method == "POST" and form.is_valid():
-        to = form.new_owner
-        action = partial(request_ownership_transfer, by=request.membership, to=to)
-        if run_or_add_error(form, action, "to"):
-            name = to.user.first_name
-            messages.success(request, f"{name} was asked. Nothing changes before the answer.")
-            return redirect("members")
-    context: dict[str, object] = {"form": form, "is_alone": is_alone(request.membership)}
-    return render_members_dialog(request, TRANSFER_TEMPLATE, context, is_invalid=bool(form.errors))
+class AcceptOwnership(MembersDialog, ConfirmedDialog):
+    template_name = "members/_ownership_acceptance.html"
 
+    def fetch(self, transfer_id: UUID) -> None:
+        self.transfer = fetch_received_transfer(self.request, transfer_id)
 
-@sensitive_post_parameters("password")
-@allow_get_or_post
-def accept(request: TeamRequest, transfer_id: UUID) -> HttpResponse:
-    transfer = fetch_received_transfer(request, transfer_id)
-    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
-    action = partial(accept_ownership, by=request.membership, transfer=transfer)
-    if request.method == "POST" and form.is_valid() and run_or_add_error(form, action):
-        messages.success(request, f"You own {request.team} now.")
-        return redirect("members")
-    context: dict[str, object] = {"form": form, "transfer": transfer}
-    return render_members_dialog(
-        request, ACCEPTANCE_TEMPLATE, context, is_invalid=bool(form.errors)
-    )
+    def save(self, form: PortalForm) -> str:
+        accept_ownership(by=self.by, transfer=self.transfer)
+        return f"You own {self.request.team} now."
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"transfer": self.transfer}
 
 
 @require_POST
