@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.instance.actions import (
@@ -21,9 +21,9 @@ from dashboard.instance.actions import (
 from dashboard.instance.forms import NewTeamForm, SuspensionForm
 from dashboard.instance.queries import build_instance_page
 from dashboard.shared.access import fetch_any_team, require_operator
-from dashboard.shared.forms import run_or_add_error
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.recent_authentication import RecentAuthenticationForm
+from dashboard.shared.dialogs import ConfirmedDialog
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest
 from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "instance/page.html", "instance/_body.html"
@@ -37,57 +37,63 @@ def instance(request: TeamRequest) -> HttpResponse:
     return render(request, template, {"page": build_instance_page()})
 
 
-@sensitive_post_parameters("password")
-@allow_get_or_post
-def create_new_team(request: TeamRequest) -> HttpResponse:
+class InstanceDialog(ConfirmedDialog):
+    page_template, back = PAGE_TEMPLATE, "instance"
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"page": build_instance_page()}
+
+
+class CreateTeam(InstanceDialog):
     """Create a team, and invite its first owner."""
-    require_operator(request.user)
-    form = NewTeamForm(request, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and settings.PASSWORD_RESET_BY_EMAIL and form.is_valid():
-        try:
-            team = create_team_with_owner(
-                by=request.membership,
-                name=form.cleaned_data["team"],
-                time_zone=form.cleaned_data["time_zone"],
-                address=form.cleaned_data["address"],
-            )
-        except Refusal as refusal:
-            form.add_error(refusal.field or None, refusal.sentence)
-        else:
-            address = form.cleaned_data["address"]
-            messages.success(request, f"{team} was created. {address} gets an invitation.")
-            return redirect_to(request, "instance")
-    context = {"form": form, "sends_mail": settings.PASSWORD_RESET_BY_EMAIL}
-    return render_instance_dialog(request, "instance/_new_team.html", context, form)
+
+    template_name = "instance/_new_team.html"
+
+    def fetch(self) -> None:
+        require_operator(self.request.user)
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> NewTeamForm:
+        return NewTeamForm(self.request, data)
+
+    def save(self, form: NewTeamForm) -> str:
+        if not settings.PASSWORD_RESET_BY_EMAIL:
+            raise Refusal("Nothing was created: this portal sends no e-mail.")
+        name, address = form.cleaned_data["team"], form.cleaned_data["address"]
+        zone = form.cleaned_data["time_zone"]
+        team = create_team_with_owner(by=self.by, name=name, time_zone=zone, address=address)
+        return f"{team} was created. {address} gets an invitation."
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"sends_mail": settings.PASSWORD_RESET_BY_EMAIL}
 
 
-@sensitive_post_parameters("password")
-@allow_get_or_post
-def suspend(request: TeamRequest, team_id: UUID) -> HttpResponse:
-    team = fetch_any_team(request, team_id)
-    form = SuspensionForm(request, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        reason = form.cleaned_data["reason"]
-        action = partial(suspend_team, by=request.membership, team=team, reason=reason)
-        if run_or_add_error(form, action):
-            messages.success(request, f"{team} is suspended.")
-            return redirect_to(request, "instance")
-    context = {"form": form, "team": team}
-    return render_instance_dialog(request, "instance/_suspend.html", context, form)
+class TeamDialog(InstanceDialog):
+    def fetch(self, team_id: UUID) -> None:
+        self.team = fetch_any_team(self.request, team_id)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"team": self.team}
 
 
-@sensitive_post_parameters("password")
-@allow_get_or_post
-def restore(request: TeamRequest, team_id: UUID) -> HttpResponse:
+class SuspendTeam(TeamDialog):
+    template_name = "instance/_suspend.html"
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> SuspensionForm:
+        return SuspensionForm(self.request, data)
+
+    def save(self, form: SuspensionForm) -> str:
+        suspend_team(by=self.by, team=self.team, reason=form.cleaned_data["reason"])
+        return f"{self.team} is suspended."
+
+
+class RestoreTeam(TeamDialog):
     """End the suspension of a team."""
-    team = fetch_any_team(request, team_id)
-    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
-    action = partial(restore_team, by=request.membership, team=team)
-    if request.method == "POST" and form.is_valid() and run_or_add_error(form, action):
-        messages.success(request, f"{team} is no longer suspended.")
-        return redirect_to(request, "instance")
-    context = {"form": form, "team": team}
-    return render_instance_dialog(request, "instance/_restore.html", context, form)
+
+    template_name = "instance/_restore.html"
+
+    def save(self, form: PortalForm) -> str:
+        restore_team(by=self.by, team=self.team)
+        return f"{self.team} is no longer suspended."
 
 
 @require_POST
@@ -101,14 +107,3 @@ def invite_owner(request: TeamRequest, team_id: UUID) -> HttpResponse:
     else:
         messages.success(request, f"{address} gets a new link. The link before does not work now.")
     return redirect("instance")
-
-
-def render_instance_dialog(
-    request: TeamRequest, dialog: str, context: dict[str, object], form: RecentAuthenticationForm
-) -> HttpResponse:
-    """Render the dialog: alone for htmx, over the page without JavaScript."""
-    status = 422 if form.errors else 200
-    if request.htmx:
-        return render(request, dialog, {**context, "fragment": True}, status=status)
-    context = {**context, "page": build_instance_page(), "dialog": dialog}
-    return render(request, PAGE_TEMPLATE, context, status=status)
