@@ -156,6 +156,15 @@ class CommentForm(PortalForm):
         reject_invisible(self.fields["text"], lines=True)
 
 
+class DeclineForm(PortalForm):
+    answer = forms.CharField(
+        label="Reason",
+        max_length=300,
+        help_text="One sentence. It is shown with the video to the whole team.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+
 class ApprovalForm(PortalForm):
     """Approve once or raise the limit; `drawn` is the version of the blocking budgets that were
     shown."""

@@ -8,10 +8,10 @@ from dashboard.budgets import views
 
 urlpatterns = [
     path("budgets/", views.budgets, name="budgets"),
-    path("budgets/new/", views.add_budget, name="budget-new"),
-    path("budgets/<uuid:budget_id>/limits/", views.change_limits, name="budget-limits"),
+    path("budgets/new/", views.AddBudget.as_view(), name="budget-new"),
+    path("budgets/<uuid:budget_id>/limits/", views.ChangeLimits.as_view(), name="budget-limits"),
     path("budgets/<uuid:budget_id>/removals/", views.end_budget, name="budget-removals"),
-    path("budgets/second-person/", views.second_person_rule, name="second-person-rule"),
+    path("budgets/second-person/", views.SecondPersonRule.as_view(), name="second-person-rule"),
     path("approval-requests/<uuid:approval_id>/", views.approval_request, name="approval-request"),
     path(
         "approval-requests/<uuid:approval_id>/comments/",
@@ -20,17 +20,17 @@ urlpatterns = [
     ),
     path(
         "approval-requests/<uuid:approval_id>/approvals/",
-        views.approve_request,
+        views.ApproveRequest.as_view(),
         name="approval-request-approvals",
     ),
     path(
         "approval-requests/<uuid:approval_id>/refusals/",
-        views.decline_request,
+        views.DeclineRequest.as_view(),
         name="approval-request-refusals",
     ),
     path(
         "approval-requests/<uuid:approval_id>/withdrawals/",
-        views.withdraw_request,
+        views.WithdrawRequest.as_view(),
         name="approval-request-withdrawals",
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from dashboard.budgets.forms import (
     ApprovalForm,
     BudgetLimitsForm,
     CommentForm,
+    DeclineForm,
     NewBudgetForm,
     SecondPersonForm,
 )
@@ -32,29 +34,19 @@ from dashboard.shared.access import (
     fetch_own_approval_request,
     fetch_readable_approval_request,
 )
-from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.dialogs import DialogView
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.job_pages import job_page_url
-from dashboard.shared.query_params import clean_text_param
 from dashboard.shared.roles import Permission
 from dashboard.shared.second_person import current_rule
-from proxyapi.refusals import Refusal
-from proxyapi.refusals import format_credits as in_words
+from proxyapi.refusals import Refusal, format_credits
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "budgets/page.html", "budgets/_body.html"
-NEW_BUDGET_TEMPLATE, LIMITS_TEMPLATE = (
-    "budgets/_new_budget.html",
-    "budgets/_limits.html",
-)
-APPROVAL_TEMPLATE, REFUSAL_TEMPLATE = (
-    "budgets/approval_requests/_approve.html",
-    "budgets/approval_requests/_decline.html",
-)
 REQUEST_TEMPLATE, REQUEST_BODY_TEMPLATE = (
     "budgets/approval_requests/page.html",
     "budgets/approval_requests/_body.html",
 )
-RULE_TEMPLATE = "budgets/_second_person_dialog.html"
-WITHDRAWAL_TEMPLATE = "budgets/approval_requests/_withdraw.html"
 
 
 @require_safe
@@ -65,50 +57,48 @@ def budgets(request: TeamRequest) -> HttpResponse:
     return render(request, template, {"page": build_budgets_page(request.membership)})
 
 
-@allow_get_or_post
-def add_budget(request: TeamRequest) -> HttpResponse:
-    check_permission(request.membership, Permission.MANAGE_MONEY)
-    form = NewBudgetForm(request.team, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            actions.add_budget(
-                by=request.membership,
-                member=form.member,
-                period=BudgetPeriod(form.cleaned_data["period"]),
-                **form.limits(),
-            )
-        except Refusal as refusal:
-            form.add_error(refusal.field or None, refusal.sentence)
-        else:
-            messages.success(request, f"{form.member or 'The whole team'} now has a budget.")
-            return redirect("budgets")
-    return render_budget_dialog(
-        request, NEW_BUDGET_TEMPLATE, {"form": form}, is_invalid=bool(form.errors)
-    )
+class BudgetDialog(DialogView):
+    page_template, back = PAGE_TEMPLATE, "budgets"
+
+    def fetch(self, *args: Any, **ids: Any) -> None:
+        check_permission(self.by, Permission.MANAGE_MONEY)
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"page": build_budgets_page(self.by)}
 
 
-@allow_get_or_post
-def change_limits(request: TeamRequest, budget_id: UUID) -> HttpResponse:
-    budget = fetch_budget(request, budget_id)
-    posted = request.method == "POST"
-    form = BudgetLimitsForm(request.POST if posted else None, budget)
-    if posted and form.is_valid():
-        try:
-            actions.change_budget(
-                by=request.membership,
-                budget=budget,
-                drawn=form.cleaned_data["drawn"],
-                **form.limits(),
-            )
-        except Refusal as refusal:
-            budget.refresh_from_db(fields=actions.LIMIT_FIELDS)
-            form = form.with_current_version(budget)
-            form.add_error(refusal.field or None, refusal.sentence)
-        else:
-            return redirect("budgets")
-    return render_budget_dialog(
-        request, LIMITS_TEMPLATE, {"form": form, "budget": budget}, is_invalid=bool(form.errors)
-    )
+class AddBudget(BudgetDialog):
+    template_name = "budgets/_new_budget.html"
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> NewBudgetForm:
+        return NewBudgetForm(self.request.team, data)
+
+    def save(self, form: NewBudgetForm) -> str:
+        period = BudgetPeriod(form.cleaned_data["period"])
+        actions.add_budget(by=self.by, member=form.member, period=period, **form.limits())
+        return f"{form.member or 'The whole team'} now has a budget."
+
+
+class ChangeLimits(BudgetDialog):
+    template_name = "budgets/_limits.html"
+
+    def fetch(self, budget_id: UUID) -> None:
+        self.budget = fetch_budget(self.request, budget_id)
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> BudgetLimitsForm:
+        return BudgetLimitsForm(data, self.budget)
+
+    def save(self, form: BudgetLimitsForm) -> str:
+        drawn = form.cleaned_data["drawn"]
+        actions.change_budget(by=self.by, budget=self.budget, drawn=drawn, **form.limits())
+        return ""
+
+    def rebuild_form(self, form: BudgetLimitsForm) -> BudgetLimitsForm:
+        self.budget.refresh_from_db(fields=actions.LIMIT_FIELDS)
+        return form.with_current_version(self.budget)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"budget": self.budget}
 
 
 @require_POST
@@ -120,34 +110,23 @@ def end_budget(request: TeamRequest, budget_id: UUID) -> HttpResponse:
     return redirect("budgets")
 
 
-@allow_get_or_post
-def second_person_rule(request: TeamRequest) -> HttpResponse:
-    """The dialog to set, change or remove the rule; a POST saves it."""
-    check_permission(request.membership, Permission.MANAGE_MONEY)
-    above, posted = current_rule(request.membership), request.method == "POST"
-    form = SecondPersonForm(request.POST if posted else None, above)
-    if posted and form.is_valid():
-        try:
-            actions.set_second_person_rule(by=request.membership, **form.rule())
-        except Refusal as refusal:
-            above = current_rule(request.membership)
-            form = form.with_current_version(above)
-            form.add_error(refusal.field or None, refusal.sentence)
-        else:
-            messages.success(request, "Rule saved. Requests that wait stay until they are decided.")
-            return redirect("budgets")
-    context = {"form": form, "above": above}
-    return render_budget_dialog(request, RULE_TEMPLATE, context, is_invalid=bool(form.errors))
+class SecondPersonRule(BudgetDialog):
+    """Set, change or remove the rule."""
 
+    template_name = "budgets/_second_person_dialog.html"
 
-def render_budget_dialog(
-    request: TeamRequest, dialog: str, context: dict[str, Any], *, is_invalid: bool = False
-) -> HttpResponse:
-    """The dialog alone for htmx; without JavaScript the page with the dialog open."""
-    if request.htmx:
-        return render(request, dialog, {**context, "fragment": True})
-    page = {"page": build_budgets_page(request.membership), "dialog": dialog}
-    return render(request, PAGE_TEMPLATE, {**page, **context}, status=422 if is_invalid else 200)
+    def build_form(self, data: Mapping[str, Any] | None = None) -> SecondPersonForm:
+        return SecondPersonForm(data, current_rule(self.by))
+
+    def save(self, form: SecondPersonForm) -> str:
+        actions.set_second_person_rule(by=self.by, **form.rule())
+        return "Rule saved. Requests that wait stay until they are decided."
+
+    def rebuild_form(self, form: SecondPersonForm) -> SecondPersonForm:
+        return form.with_current_version(current_rule(self.by))
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"above": current_rule(self.by)}
 
 
 @require_safe
@@ -183,84 +162,58 @@ def render_approval_request(
     return render(request, template, {"page": page, "form": form}, status=status)
 
 
-@allow_get_or_post
-def approve_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
-    """The approval dialog; a POST sends the request, once or under a raised limit."""
-    approval, refusal = fetch_approval_request(request, approval_id), ""
-    answer = build_approval_confirmation(approval, request.membership)
-    form = ApprovalForm(request.POST if request.method == "POST" else None, answer)
-    if request.method == "POST" and form.is_valid():
-        hard, drawn = form.cleaned_data["hard"], form.cleaned_data["drawn"]
-        try:
-            approval = actions.approve_request(
-                by=request.membership,
-                approval=approval,
-                hard=hard,
-                drawn=drawn,
-                beyond_balance="anyway" in request.POST,
-            )
-        except Refusal as refused:
-            answer, refusal = (
-                build_approval_confirmation(approval, request.membership),
-                refused.sentence,
-            )
-            form = form.with_current_version(answer)
-        else:
-            add_decision_message(request, approval)
-            return redirect("budgets")
-    context = {"answer": answer, "form": form, "refusal": refusal}
-    return render_budget_dialog(
-        request, APPROVAL_TEMPLATE, context, is_invalid=bool(refusal or form.errors)
-    )
+class RequestDialog(BudgetDialog):
+    def fetch(self, approval_id: UUID) -> None:
+        self.approval = fetch_approval_request(self.request, approval_id)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"answer": build_approval_confirmation(self.approval, self.by)}
 
 
-@allow_get_or_post
-def decline_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
-    approval, error, reason = (
-        fetch_approval_request(request, approval_id),
-        "",
-        clean_text_param(request.POST, "answer"),
-    )
-    if request.method == "POST":
-        try:
-            actions.decline_request(by=request.membership, approval=approval, reason=reason)
-        except Refusal as refused:
-            error = refused.sentence
-        else:
-            messages.success(request, f"{approval.member.first_name} is notified of the reason.")
-            return redirect("budgets")
-    context = {
-        "answer": build_approval_confirmation(approval, request.membership),
-        "error": error,
-        "words": reason,
-    }
-    return render_budget_dialog(request, REFUSAL_TEMPLATE, context, is_invalid=bool(error))
+class ApproveRequest(RequestDialog):
+    """Send what was requested, once or under a raised limit."""
+
+    template_name = "budgets/approval_requests/_approve.html"
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> ApprovalForm:
+        return ApprovalForm(data, build_approval_confirmation(self.approval, self.by))
+
+    def save(self, form: ApprovalForm) -> str:
+        approval = actions.approve_request(
+            by=self.by,
+            approval=self.approval,
+            hard=form.cleaned_data["hard"],
+            drawn=form.cleaned_data["drawn"],
+            beyond_balance="anyway" in self.request.POST,
+        )
+        if approval.decision == ApprovalDecision.STALE:
+            messages.error(self.request, approval.answer)
+            return ""
+        hold = format_credits(approval.charge.hold)
+        return f"{hold} cr are held for {approval.member.first_name}. It is sent now."
+
+    def rebuild_form(self, form: ApprovalForm) -> ApprovalForm:
+        return form.with_current_version(build_approval_confirmation(self.approval, self.by))
 
 
-@allow_get_or_post
-def withdraw_request(request: TeamRequest, approval_id: UUID) -> HttpResponse:
+class DeclineRequest(RequestDialog):
+    template_name, form_class = "budgets/approval_requests/_decline.html", DeclineForm
+
+    def save(self, form: PortalForm) -> str:
+        reason = form.cleaned_data["answer"]
+        actions.decline_request(by=self.by, approval=self.approval, reason=reason)
+        return f"{self.approval.member.first_name} is notified of the reason."
+
+
+class WithdrawRequest(RequestDialog):
     """Withdraw the member's own request before it is decided."""
-    approval = fetch_own_approval_request(request, approval_id)
-    if request.method != "POST":
-        return render_budget_dialog(
-            request,
-            WITHDRAWAL_TEMPLATE,
-            {"answer": build_approval_confirmation(approval, request.membership)},
-        )
-    try:
-        actions.withdraw_request(by=request.membership, approval=approval)
-    except Refusal as refused:
-        messages.error(request, refused.sentence)
-    else:
-        messages.success(request, "Request withdrawn. Nothing was sent.")
-    return redirect(job_page_url(approval.charge.job) or "budgets")
 
+    template_name = "budgets/approval_requests/_withdraw.html"
 
-def add_decision_message(request: TeamRequest, approval: ApprovalRequest) -> None:
-    if approval.decision == ApprovalDecision.STALE:
-        messages.error(request, approval.answer)
-    else:
-        hold = in_words(approval.charge.hold)
-        messages.info(
-            request, f"{hold} cr are held for {approval.member.first_name}. It is sent now."
-        )
+    def fetch(self, approval_id: UUID) -> None:
+        self.approval = fetch_own_approval_request(self.request, approval_id)
+
+    def save(self, form: PortalForm) -> str:
+        actions.withdraw_request(by=self.by, approval=self.approval)
+        self.back = job_page_url(self.approval.charge.job) or self.back
+        return "Request withdrawn. Nothing was sent."

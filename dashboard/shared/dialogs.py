@@ -54,6 +54,11 @@ class DialogView(View):
     def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
         return self.form_class(data)
 
+    def rebuild_form(self, form: Any) -> Any:
+        """Return what was entered on top of the rows as they are now, for a form that has their
+        version (`drawn`): sent again it applies."""
+        return form
+
     def save(self, form: Any) -> str:
         raise NotImplementedError
 
@@ -74,6 +79,7 @@ class DialogView(View):
             try:
                 message = self.save(form)
             except Refusal as refusal:
+                form = self.rebuild_form(form)
                 field = refusal.field if refusal.field in form.fields else self.refused_field
                 form.add_error(field, refusal.sentence)
             else:
