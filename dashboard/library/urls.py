@@ -11,7 +11,11 @@ urlpatterns = [
     path("library/labels/", labels.labels, name="labels"),
     path("library/labels/new/", labels.add_label, name="label-new"),
     path("library/labels/<uuid:label_id>/name/", labels.rename_label, name="label-name"),
-    path("library/labels/<uuid:label_id>/removals/", labels.delete_label, name="label-removals"),
+    path(
+        "library/labels/<uuid:label_id>/removals/",
+        labels.DeleteLabel.as_view(),
+        name="label-removals",
+    ),
     path("library/selection/labels/", selection.label_videos, name="selection-labels"),
     path("library/selection/hide/", selection.hide_videos, name="selection-hide"),
     path(

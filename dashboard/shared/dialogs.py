@@ -11,7 +11,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import render, resolve_url
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.debug import sensitive_post_parameters
@@ -33,7 +33,7 @@ class DialogView(View):
     http_method_names = ("get", "head", "post")
     template_name: str
     page_template: str
-    back: str  # URL name of the page below, to which a POST that succeeds leads
+    back: str  # URL or its name: the page below, to which a POST that succeeds leads
     form_class: type[PortalForm] = PortalForm
     refused_field: str | None = None  # the field of a refusal that names none
 
@@ -90,7 +90,7 @@ class DialogView(View):
 
     def show(self, form: PortalForm) -> HttpResponse:
         status = 422 if form.errors else 200
-        context = {"form": form, "back": self.back, **self.load_dialog()}
+        context = {"form": form, "back": resolve_url(self.back), **self.load_dialog()}
         if self.request.htmx:
             context["fragment"] = True
             return render(self.request, self.template_name, context, status=status)

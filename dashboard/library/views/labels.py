@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.library import actions
@@ -18,12 +19,13 @@ from dashboard.library.queries.labels import (
 )
 from dashboard.models.label import MAX_LABEL_NAME_CHARS
 from dashboard.shared.access import check_permission, fetch_label
+from dashboard.shared.dialogs import DialogView
+from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE, NAME_TEMPLATE = "library/labels/page.html", "library/labels/_name.html"
-REMOVAL_TEMPLATE = "library/labels/_remove.html"
 INVALID_FORM_STATUS = 422
 
 
@@ -63,17 +65,24 @@ def rename_label(request: TeamRequest, label_id: UUID) -> HttpResponse:
     return render_label_dialog(request, NAME_TEMPLATE, context)
 
 
-@allow_get_or_post
-def delete_label(request: TeamRequest, label_id: UUID) -> HttpResponse:
+class DeleteLabel(DialogView):
     """Ask first, because it cannot be undone; the videos stay."""
-    label = fetch_label(request, label_id)
-    if request.method != "POST":
-        context = {"label": label, "sentence": label_removal_text(label)}
-        return render_label_dialog(request, REMOVAL_TEMPLATE, context)
-    count = actions.delete_label(by=request.membership, label=label)
-    stay = f" {video_count_text(count)} had it and are kept." if count else ""
-    messages.info(request, f"Label “{label.name}” deleted.{stay}")
-    return redirect("labels")
+
+    template_name, page_template, back = "library/labels/_remove.html", PAGE_TEMPLATE, "labels"
+
+    def fetch(self, label_id: UUID) -> None:
+        self.label = fetch_label(self.request, label_id)
+
+    def save(self, form: PortalForm) -> str:
+        count = actions.delete_label(by=self.by, label=self.label)
+        stay = f" {video_count_text(count)} had it and are kept." if count else ""
+        return f"Label “{self.label.name}” deleted.{stay}"
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"label": self.label, "sentence": label_removal_text(self.label)}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"page": load_labels_page(self.by)}
 
 
 def render_label_dialog(request: TeamRequest, dialog: str, context: dict[str, Any]) -> HttpResponse:

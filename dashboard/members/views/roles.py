@@ -81,7 +81,12 @@ def require_confirmation(
     request: TeamRequest, member: Membership, form: RoleConfirmationForm
 ) -> HttpResponse:
     """Show the dialog that asks for it: alone for htmx, else on the page."""
-    context = {"form": form, "member": member, "back": "members", "dialog": CONFIRMATION_TEMPLATE}
+    context = {
+        "form": form,
+        "member": member,
+        "back": reverse("members"),
+        "dialog": CONFIRMATION_TEMPLATE,
+    }
     if not request.htmx:
         return render_members_page(request, status=422 if form.errors else 200, **context)
     response = render(request, CONFIRMATION_TEMPLATE, {**context, "form": form.without_errors()})
