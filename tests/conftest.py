@@ -99,8 +99,12 @@ def is_transactional(item: pytest.Item) -> bool:
     return uses_fixture or bool(django_db and django_db.kwargs.get("transaction"))
 
 
-def pytest_collection_finish() -> None:
-    """What thousands of tests have imported stays: no collection of garbage looks it through."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Freeze what thousands of tests have imported: garbage collection then leaves it out."""
+    if hasattr(session.config, "workerinput") and session.config.getoption("loadgroup"):
+        marked = (item for item in session.items if item.get_closest_marker("xdist_group"))
+        if any("@" not in item.nodeid for item in marked):
+            raise pytest.UsageError("pytest-xdist does not keep the tests of a group together.")
     gc.collect()
     gc.freeze()
 

@@ -12,12 +12,9 @@ contains it later, the row is corrected.
 
 from __future__ import annotations
 
-import sys
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import chain, groupby, takewhile
+from itertools import takewhile
 
 from django.conf import settings
 from django.db import transaction
@@ -33,7 +30,8 @@ from proxyapi.ledger.api_attribution import (
     unattributed_entries,
 )
 from proxyapi.ledger.page_reader import UpstreamLedgerPage
-from proxyapi.ledger.row_parser import RowValues, UpstreamLedgerRow, entry_raw_values
+from proxyapi.ledger.row_order import order_ties_as_mirrored
+from proxyapi.ledger.row_parser import UpstreamLedgerRow, entry_raw_values
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 
 IsBeyondRow = Callable[[datetime, datetime], bool]
@@ -155,29 +153,6 @@ def align_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
         reset_attribution(ledger)
     ledger.save(update_fields=API_VIEW_FIELDS)
     return ledger
-
-
-def order_ties_as_mirrored(ledger: LedgerMirror, page: UpstreamLedgerPage) -> UpstreamLedgerPage:
-    """The page with the rows of one second in the order of the mirror: the service may order by
-    time alone, so each reading may have another order. Rows that are not mirrored yet come last.
-    """
-    seconds = [list(rows) for _, rows in groupby(page.rows, key=lambda row: row.happened_at)]
-    several = (rows for rows in seconds if len({row.raw_values for row in rows}) > 1)
-    tied = [moment for rows in several if (moment := rows[0].happened_at)]
-    if not tied:
-        return page
-    positions = defaultdict[RowValues, list[int]](list)
-    entries = LedgerEntry.objects.filter(account_id=ledger.pk, happened_at__in=tied)
-    for entry in entries.order_by("-position"):
-        positions[entry_raw_values(entry)].append(entry.position)
-
-    def next_position(row: UpstreamLedgerRow) -> int:
-        """Of equal rows the first has the lowest."""
-        left = positions[row.raw_values]
-        return left.pop() if left else sys.maxsize
-
-    ordered = (sorted(rows, key=next_position) for rows in seconds)
-    return replace(page, rows=tuple(chain.from_iterable(ordered)))
 
 
 def is_alignment_started(ledger: LedgerMirror) -> bool:

@@ -43,6 +43,8 @@ def test_a_failed_render_is_retried_and_then_changed_scene_by_scene(
     page.wait_for_url("**/videos/**")
     expect(page.locator("[id$='-lineage']")).to_contain_text("New image")
     wait_until(lambda: sandbox_control.count_requests(guest, "POST", "/render") == 2)
+    # The present film is shown until the request is answered.
+    expect(luca.film_player).to_have_count(0)
     # The token's thirty requests are used up by now: its next poll waits for the minute to pass.
     expect(luca.film_player).to_be_attached(timeout=RENDERED_TIMEOUT_MS)
     expect_playing(luca.film_player)
