@@ -98,15 +98,15 @@ class ActivityCounts:
 
 
 def load_balance_and_counts(
-    tenant: Tenant, loaded: Sequence[Account] | None = None, running: int | None = None
+    tenant: Tenant, accounts: Sequence[Account] | None = None, running: int | None = None
 ) -> tuple[TeamBalance, ActivityCounts]:
-    """`loaded`: the rows of `all_team_accounts`, if they were read; `running`: the number of
+    """`accounts`: the rows of `all_team_accounts`, if they were read; `running`: the number of
     `running_videos`, if it was read. One query, and one for each that was not.
 
     Each page asks this: the open charges, which are few, are added up here, because subqueries in
     one statement take longer to build than to run.
     """
-    accounts = list(all_team_accounts(tenant)) if loaded is None else loaded
+    accounts = list(all_team_accounts(tenant)) if accounts is None else accounts
     spendable = {account.pk for account in accounts if not account.spending_obstacle}
     held, holding, unknown = Decimal(0), 0, 0
     charges = Charge.objects.holding().filter(tenant=tenant).order_by()
@@ -135,22 +135,22 @@ def all_team_accounts(tenant: Tenant) -> QuerySet[Account]:
     return accounts.defer("options", "costs").order_by("created_at", "pk")
 
 
-def build_team_balance(loaded: Sequence[Account], held: Decimal) -> TeamBalance:
+def build_team_balance(accounts: Sequence[Account], held: Decimal) -> TeamBalance:
     """Sum the accounts that can be spent; `held` is what the team's charges hold on them."""
-    accounts = [account for account in loaded if not account.spending_obstacle]
-    ends = [account.plan_ends_at for account in accounts if account.plan_ends_at]
-    read_at = [account.balance_as_of for account in accounts if account.balance_as_of]
+    spendable = [account for account in accounts if not account.spending_obstacle]
+    ends = [account.plan_ends_at for account in spendable if account.plan_ends_at]
+    read_at = [account.balance_as_of for account in spendable if account.balance_as_of]
     return TeamBalance(
-        known=bool(loaded),
-        balance=sum((account.balance for account in accounts), Decimal(0)),
+        known=bool(accounts),
+        balance=sum((account.balance for account in spendable), Decimal(0)),
         held=held,
-        held_by_others=sum((held_by_other_teams(account) for account in accounts), Decimal(0)),
-        monthly=sum((account.monthly_credits for account in accounts), Decimal(0)),
+        held_by_others=sum((held_by_other_teams(account) for account in spendable), Decimal(0)),
+        monthly=sum((account.monthly_credits for account in spendable), Decimal(0)),
         ends_at=min(ends, default=None),
         as_of=min(read_at, default=None),
         not_spendable=tuple(
             SpendingObstacle(account.spending_obstacle).label
-            for account in loaded
+            for account in accounts
             if account.spending_obstacle
         ),
     )

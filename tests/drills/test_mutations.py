@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from tests.drills.figures import Figures
-from tests.proxyapi.mutated_responses import DISPATCH_EXAMPLES, POLL_EXAMPLES
+from tests.proxyapi.mutated_responses import count_dispatch_examples, count_poll_examples
 
 ANSWERS = int(os.environ.get("DRILL_ANSWERS", "5000"))
 READINGS = (
@@ -42,9 +42,9 @@ OURS = ("REELROOM_TEST_DIR", "REDIS_URL", "DATABASE_URL", "REELROOM_VAR")
 def test_five_thousand_mutated_answers_raise_nothing_and_show_nothing_false() -> None:
     figures = Figures("mutations")
     report_examples(figures, READINGS, f"tests of what is read, {ANSWERS} mutated answers each")
-    each = f"{ANSWERS // POLL_EXAMPLES} mutated answers each, with the row and the page"
+    each = f"{count_poll_examples(ANSWERS)} mutated answers each, with the row and the page"
     report_examples(figures, LOOKS, f"kinds of job looked at, {each}")
-    each = f"{ANSWERS // DISPATCH_EXAMPLES} mutated answers to each charging operation"
+    each = f"{count_dispatch_examples(ANSWERS)} mutated answers to each charging operation"
     report_examples(figures, SENDINGS, f"tests of charges sent, {each}")
     report_examples(figures, PROPERTIES, "tests of ledger, sums and budgets, in full")
     figures.close()

@@ -17,8 +17,18 @@ from tests.proxyapi.spec_oracle import FAILING_PARTS
 from tests.proxyapi.upstream.test_mutated_answers import leaves
 
 EXAMPLES = int(os.environ.get("REELROOM_EXAMPLES", "10"))
-# One in so many is also drawn with rows and pages to it: for each kind of job, for each operation.
-POLL_EXAMPLES, DISPATCH_EXAMPLES = 25, 110
+
+
+def count_poll_examples(examples: int) -> int:
+    """Of `examples`, how many each kind of job is polled with, with its rows and its page."""
+    return max(3, examples // 25)
+
+
+def count_dispatch_examples(examples: int) -> int:
+    """Of `examples`, how many each charging operation is answered with."""
+    return max(2, examples // 110)
+
+
 HTML = "<!doctype html><title>Back soon</title><h1>502</h1>"
 WORDS = ["", "syncing", "<b>failed</b>", "FAILED", "done", "completed ", "x" * 5000, "\0", "NaN"]
 WORDS += [

@@ -25,16 +25,16 @@ from tests.factories import AccountFactory, JobFactory, TokenFactory
 from tests.proxyapi import spec_oracle
 from tests.proxyapi.charges.conftest import SETTINGS, video_response
 from tests.proxyapi.mutated_responses import (
-    DISPATCH_EXAMPLES,
     EXAMPLES,
     MutatedResponse,
+    count_dispatch_examples,
     mutated_responses,
 )
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response, make_response
 
 pytestmark = pytest.mark.django_db
 MANY = settings(
-    max_examples=max(2, EXAMPLES // DISPATCH_EXAMPLES),
+    max_examples=count_dispatch_examples(EXAMPLES),
     phases=WITHOUT_SHRINKING,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

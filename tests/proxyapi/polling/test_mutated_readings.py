@@ -29,8 +29,8 @@ from tests.proxyapi import spec_oracle
 from tests.proxyapi.mutated_responses import (
     EXAMPLES,
     NO_WORDS,
-    POLL_EXAMPLES,
     MutatedResponse,
+    count_poll_examples,
     mutated_responses,
     words,
 )
@@ -42,7 +42,7 @@ from tests.proxyapi.test_mutated_records import RECORDS
 pytestmark = pytest.mark.django_db
 FIRST = "rendering"  # the word that the rows have before
 MANY = settings(
-    max_examples=max(3, EXAMPLES // POLL_EXAMPLES),
+    max_examples=count_poll_examples(EXAMPLES),
     phases=WITHOUT_SHRINKING,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
