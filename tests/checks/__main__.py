@@ -91,7 +91,6 @@ RULES: list[Rule] = [
     ("licences", run_own_check(licences.find_licence_problems)),
     ("lengths of code", run_own_check(code_size.find_long_code)),
     ("unique class names", run_own_check(names.find_duplicate_classes)),
-    ("shared function names", run_own_check(names.find_shared_functions)),
     ("bare participles", run_own_check(names.find_bare_participles)),
     ("old vocabulary", run_own_check(names.find_old_words)),
     ("citations", run_own_check(citations.find_wrong_citations)),

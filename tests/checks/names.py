@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-MAX_SHARED_FUNCTION_PERCENT = 12
 # Django finds these by their name.
 FRAMEWORK_CLASSES = {"Command", "Meta", "Media"}
 # Participles without an ending in -ed; `read` and `sent` need an object, as in `read_status`.
@@ -58,21 +57,6 @@ def find_duplicate_classes(root: Path) -> Iterator[str]:
     for name, found in places.items():
         if len(found) > 1:
             yield f"{found[1]}: class {name} is also in {found[0]}; class names are unique"
-
-
-def find_shared_functions(root: Path) -> Iterator[str]:
-    places: dict[str, list[Definition]] = defaultdict(list)
-    for function in public_functions(root):
-        places[function.name].append(function)
-    shared = {name: found for name, found in places.items() if len(found) > 1}
-    total, count = sum(map(len, places.values())), sum(map(len, shared.values()))
-    if count * 100 > total * MAX_SHARED_FUNCTION_PERCENT:
-        yield (
-            f"{count} of {total} public functions share their name with another one, "
-            f"at most {MAX_SHARED_FUNCTION_PERCENT} %:"
-        )
-        for name, found in sorted(shared.items(), key=lambda item: -len(item[1])):
-            yield f"  {name}: {', '.join(map(str, found))}"
 
 
 def find_bare_participles(root: Path) -> Iterator[str]:

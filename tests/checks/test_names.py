@@ -45,21 +45,6 @@ def test_the_sandbox_and_migrations_have_names_of_their_own(portal, path):
     assert list(names.find_old_words(root)) == []
 
 
-@pytest.mark.parametrize(("unique", "is_broken"), [(14, True), (15, False)])
-def test_few_functions_share_their_name(portal, unique, is_broken):
-    own = "".join(f"def f{number}(): ...\n" for number in range(unique))
-    shared = "def build_page(): ...\n"
-    root = portal(
-        {
-            "dashboard/a/queries.py": shared + own,
-            "dashboard/b/queries.py": shared,
-            "dashboard/b/views.py": shared,
-            "dashboard/b/forms.py": "class Form:\n    def build_page(self): ...\n",
-        }
-    )
-    assert bool(list(names.find_shared_functions(root))) is is_broken
-
-
 @pytest.mark.parametrize(
     ("name", "is_broken"),
     [
