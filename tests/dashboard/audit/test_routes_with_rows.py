@@ -67,7 +67,9 @@ def called_by(function: FunctionType) -> Iterator[Any]:
 
 
 def writes_row(view: Any) -> bool:
-    seen, waiting = set(), [inspect.unwrap(view)]
+    # A view of a class is wrapped where its `dispatch` is.
+    cls = getattr(view, "view_class", None)
+    seen, waiting = set(), [view] if cls is None else list(vars(cls).values())
     while waiting:
         one = waiting.pop()
         one = inspect.unwrap(one) if callable(one) else one
