@@ -67,7 +67,7 @@ class DialogView(View):
         return {}
 
     def load_page(self) -> Mapping[str, Any]:
-        """Return the context of the page below."""
+        """Return the context of the page below; `form`, `back` and `dialog` are the dialog's."""
         raise NotImplementedError
 
     def get(self, request: HttpRequest, **ids: Any) -> HttpResponse:

@@ -52,7 +52,7 @@ def tokens(request: TeamRequest) -> HttpResponse:
             name = token.account.name or token.account.email
             messages.success(request, f"Token …{token.last_four} for {name} added.")
             return redirect("tokens")
-    context = {"page": build_tokens_page(request.membership), "form": form}
+    context = {"page": build_tokens_page(request.membership), "token_form": form}
     return render(request, PAGE_TEMPLATE, context, status=422 if form.errors else 200)
 
 
@@ -70,7 +70,7 @@ class RemoveToken(DialogView):
         return load_token_removal(self.token, self.by)
 
     def load_page(self) -> Mapping[str, Any]:
-        return {"page": build_tokens_page(self.by), "form": TokenForm()}
+        return {"page": build_tokens_page(self.by), "token_form": TokenForm()}
 
 
 @require_POST

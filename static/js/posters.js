@@ -2,6 +2,8 @@
 // film's address, or without one a frame of the film; data-frame-only has none, or "last": its last frame.
 (() => {
   const NEAR_END = 0.04; // s: a seek to the very end shows nothing
+  const ASK_AGAIN = 20_000; // ms, if there is no frame yet: a film may just be made
+  const MAX_ATTEMPTS = 4;
   const near = new IntersectionObserver(show, { rootMargin: "400px" });
 
   function show(entries) {
@@ -22,9 +24,15 @@
   }
 
   function showFrame(film) {
+    let attempts = 0;
     film.addEventListener("loadedmetadata", () => measure(film), { once: true });
+    film.addEventListener("error", () => (attempts += 1) < MAX_ATTEMPTS && setTimeout(load, ASK_AGAIN));
     film.preload = "metadata";
-    film.src = film.dataset.still;
+    load();
+
+    function load() {
+      if (film.isConnected) film.src = film.dataset.still;
+    }
   }
 
   function measure(film) {

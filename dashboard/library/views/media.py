@@ -40,7 +40,8 @@ FILM_UNAVAILABLE_TEXT = (
 
 @require_safe
 async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
-    """Stream the file of a completed video. A still for a card never refreshes an expired URL."""
+    """Stream the file of a completed video. A still for a card never refreshes an expired URL, and
+    is 204 if the file cannot be shown now."""
     job = await sync_to_async(fetch_job)(request, job_id)
     if job.state != JobState.COMPLETED or not job.media_url:
         raise Http404("There is no video file yet.")
@@ -81,11 +82,14 @@ async def stream_media(
     request: TeamRequest, job: Job, holder: Job | JobPart, default_type: str, name: str
 ) -> HttpResponseBase:
     """Stream the file at `holder.media_url`, which is read again once if it has expired."""
+    is_still = "still" in request.GET
     try:
-        film = await open_media(request, job, holder, renew="still" not in request.GET)
+        film = await open_media(request, job, holder, renew=not is_still)
     except JobPart.DoesNotExist:
         raise Http404("The service no longer has this part.") from None
     except MediaError:
+        if is_still:
+            return HttpResponse(status=204)  # its card asks again (static/js/posters.js)
         return HttpResponse(
             FILM_UNAVAILABLE_TEXT, status=502, content_type="text/plain; charset=utf-8"
         )

@@ -1,0 +1,40 @@
+"""Pictures of cards: asked for again while a film is still being made, without a word about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Route, expect
+
+from dashboard.models import Membership
+from proxyapi.sandbox.media.film import Film
+from proxyapi.sandbox.media.plainclip import write_plain_film
+from tests.browser.behaviours.conftest import OpenPage
+from tests.browser.behaviours.test_film_scenes import fulfill_range
+from tests.dashboard.library import conftest as library
+
+token, make_video_job = library.token, library.make_video_job
+ASK_AGAIN_MS = 20_000  # of static/js/posters.js
+
+
+def test_a_frame_that_is_not_there_yet_is_asked_for_again(
+    luca: Membership, make_video_job: library.MakeVideoJob, open_page: OpenPage, tmp_path: Path
+) -> None:
+    write_plain_film(Film(script="", seconds=4), tmp_path / "film.mp4")
+    content, asked = (tmp_path / "film.mp4").read_bytes(), []
+    make_video_job("completed")
+
+    def answer_still(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=204) if len(asked) == 1 else fulfill_range(route, content)
+
+    page = open_page(luca, "/tokens/")
+    page.clock.install()
+    page.route("**/poster/", lambda route: route.fulfill(status=204))
+    page.route("**/media/?still=1", answer_still)
+    page.goto("/library/")
+    film = page.locator("main .video video").first
+    expect(film).to_have_js_property("networkState", 3)  # no source
+    page.clock.run_for(ASK_AGAIN_MS)
+    expect(film).to_have_js_property("readyState", 4)
+    assert asked[0] == asked[1]
