@@ -15,32 +15,32 @@ urlpatterns = [
     ),
     path(
         "reconciliation/charges/<uuid:charge_id>/write-offs/",
-        views.write_off_charge,
+        views.WriteOffCharge.as_view(),
         name="charge-write-offs",
     ),
     path(
         "reconciliation/charges/<uuid:charge_id>/matches/",
-        views.match_charge,
+        views.MatchCharge.as_view(),
         name="charge-matches",
     ),
     path(
         "reconciliation/charges/<uuid:charge_id>/match-removals/",
-        views.take_match_back,
+        views.TakeMatchBack.as_view(),
         name="charge-match-removals",
     ),
     path(
         "reconciliation/conflicts/<int:rewrite_id>/acceptances/",
-        views.accept_ledger_version,
+        views.AcceptLedgerVersion.as_view(),
         name="conflict-acceptances",
     ),
     path(
         "reconciliation/accounts/<uuid:account_id>/acceptances/",
-        views.accept_all_ledger_versions,
+        views.AcceptAllLedgerVersions.as_view(),
         name="account-acceptances",
     ),
     path(
         "reconciliation/accounts/<uuid:account_id>/opening-balances/",
-        views.rebase_account,
+        views.RebaseAccount.as_view(),
         name="account-opening-balances",
     ),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.reconciliation import actions, queries
+from dashboard.reconciliation.forms import RebaseForm, WriteOffForm
 from dashboard.shared.access import (
     check_permission,
     fetch_account,
@@ -21,8 +22,10 @@ from dashboard.shared.access import (
     fetch_ledger_conflict,
     fetch_unknown_charge,
 )
+from dashboard.shared.dialogs import DialogView
 from dashboard.shared.formatting import credits as shown
-from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.ledger_agreement import accounts_with_ledger
 from dashboard.shared.query_params import clean_text_param, parse_credits, parse_small_int
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_charge
@@ -31,12 +34,8 @@ from dashboard.shared.shell import build_app_shell
 from proxyapi.models import Account
 from proxyapi.refusals import Refusal
 
-PAGE_TEMPLATE, BODY_TEMPLATE = (
-    "reconciliation/page.html",
-    "reconciliation/_body.html",
-)
+PAGE_TEMPLATE, BODY_TEMPLATE = "reconciliation/page.html", "reconciliation/_body.html"
 ACCEPTED_DIFFERENCES_TEMPLATE = "reconciliation/_accepted_differences.html"
-TEMPLATE_DIR = "reconciliation"
 
 
 @require_safe
@@ -68,148 +67,127 @@ def check_charge_now(request: TeamRequest, charge_id: UUID) -> HttpResponse:
         messages.error(request, refusal.sentence)
     else:
         messages.info(request, RECHECK_STARTED)
-    return redirect_to_account(charge.account_id)
+    return redirect(queries.reconciliation_url(charge.account_id))
 
 
-@allow_get_or_post
-def write_off_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
-    charge = fetch_unknown_charge(request, charge_id)
-    words = clean_text_param(request.POST, "reason")
+class DecisionDialog(DialogView):
+    """One question about an account, whose page is below. `label` and `kind` are of its button."""
 
-    def act() -> str:
-        done = actions.write_off_unknown_charge(by=request.membership, charge=charge, reason=words)
+    template_name, page_template = "reconciliation/_question.html", PAGE_TEMPLATE
+    label, kind = "", "primary"
+
+    def return_to(self, account_id: UUID) -> None:
+        self.account_id, self.back = account_id, queries.reconciliation_url(account_id)
+
+    def load_question(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"button": {"label": self.label, "kind": self.kind}, **self.load_question()}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return full_page_context(self.request, str(self.account_id))
+
+
+class UnknownChargeDialog(DecisionDialog):
+    def fetch(self, charge_id: UUID) -> None:
+        self.charge = fetch_unknown_charge(self.request, charge_id)
+        self.return_to(self.charge.account_id)
+
+
+class WriteOffCharge(UnknownChargeDialog):
+    form_class, label, kind = WriteOffForm, "Write off charge", "danger-fill"
+
+    def load_question(self) -> Mapping[str, Any]:
+        return {"question": queries.build_write_off_question(self.charge)}
+
+    def save(self, form: PortalForm) -> str:
+        reason = form.cleaned_data["reason"]
+        done = actions.write_off_unknown_charge(by=self.by, charge=self.charge, reason=reason)
         return f"Written off. The {shown(done.hold)} cr held are released."
 
-    def context() -> Mapping[str, Any]:
-        return {"question": queries.build_write_off_question(charge), "words": words}
 
-    return confirm_and_act(request, "_write_off", charge.account_id, act, context)
+class MatchCharge(UnknownChargeDialog):
+    template_name, label = "reconciliation/_match.html", "Match entry"
 
+    def load_question(self) -> Mapping[str, Any]:
+        return queries.build_match_dialog(self.charge)
 
-@allow_get_or_post
-def match_charge(request: TeamRequest, charge_id: UUID) -> HttpResponse:
-    charge = fetch_unknown_charge(request, charge_id)
-    position, _, seen = request.POST.get("entry", "").partition(" ")
-
-    def act() -> str:
+    def save(self, form: PortalForm) -> str:
+        position, _, seen = self.request.POST.get("entry", "").partition(" ")
         done = actions.match_charge_to_entry(
-            by=request.membership,
-            charge=charge,
+            by=self.by,
+            charge=self.charge,
             position=parse_small_int(position),
             seen=parse_credits(seen),
         )
         return f"Matched: it was charged {shown(done.cost)} cr."
 
-    def context() -> Mapping[str, Any]:
-        return {"matching": queries.build_match_dialog(charge)}
 
-    return confirm_and_act(request, "_match", charge.account_id, act, context)
+class TakeMatchBack(DecisionDialog):
+    label = "Take match back"
 
+    def fetch(self, charge_id: UUID) -> None:
+        self.charge = fetch_charge_to_decide(self.request, charge_id)
+        self.return_to(self.charge.account_id)
 
-@allow_get_or_post
-def take_match_back(request: TeamRequest, charge_id: UUID) -> HttpResponse:
-    charge = fetch_charge_to_decide(request, charge_id)
+    def load_question(self) -> Mapping[str, Any]:
+        return {"question": queries.build_match_removal_question(self.charge)}
 
-    def act() -> str:
-        debit = actions.take_match_back(by=request.membership, charge=charge)
+    def save(self, form: PortalForm) -> str:
+        debit = actions.take_match_back(by=self.by, charge=self.charge)
         return f"Match taken back. The debit of {shown(-debit.amount)} cr is outside the portal."
 
-    def context() -> Mapping[str, Any]:
-        question = queries.build_match_removal_question(charge)
-        return {"question": question, "act": "Take match back"}
 
-    return confirm_and_act(request, "_question", charge.account_id, act, context)
+class AcceptLedgerVersion(DecisionDialog):
+    label = "Accept version"
 
+    def fetch(self, rewrite_id: int) -> None:
+        self.conflict = fetch_ledger_conflict(self.request, rewrite_id)
+        self.return_to(self.conflict.account_id)
 
-@allow_get_or_post
-def accept_ledger_version(request: TeamRequest, rewrite_id: int) -> HttpResponse:
-    conflict = fetch_ledger_conflict(request, rewrite_id)
+    def load_question(self) -> Mapping[str, Any]:
+        return {"question": queries.build_conflict_question(self.conflict)}
 
-    def act() -> str:
-        actions.accept_ledger_conflict(by=request.membership, conflict=conflict)
-        return f"Row {conflict.number:,} replaced with the service’s version."
-
-    def context() -> Mapping[str, Any]:
-        return {"question": queries.build_conflict_question(conflict), "act": "Accept version"}
-
-    return confirm_and_act(request, "_question", conflict.account_id, act, context)
+    def save(self, form: PortalForm) -> str:
+        actions.accept_ledger_conflict(by=self.by, conflict=self.conflict)
+        return f"Row {self.conflict.number:,} replaced with the service’s version."
 
 
-@allow_get_or_post
-def accept_all_ledger_versions(request: TeamRequest, account_id: UUID) -> HttpResponse:
-    account = fetch_managed_account(request, account_id)
-    seen = clean_text_param(request.POST, "seen")
+class ManagedAccountDialog(DecisionDialog):
+    def fetch(self, account_id: UUID) -> None:
+        account, _ = fetch_account(self.request, str(account_id), Permission.MANAGE_MONEY)
+        if account is None:
+            raise Http404
+        self.account = account
+        self.return_to(account_id)
 
-    def act() -> str:
+
+class AcceptAllLedgerVersions(ManagedAccountDialog):
+    label = "Accept all"
+
+    def load_question(self) -> Mapping[str, Any]:
+        return {"question": queries.build_all_conflicts_question(self.account)}
+
+    def save(self, form: PortalForm) -> str:
+        seen = clean_text_param(self.request.POST, "seen")
         return queries.accepted_conflicts_text(
-            actions.accept_ledger_conflicts(by=request.membership, account=account, seen=seen)
+            actions.accept_ledger_conflicts(by=self.by, account=self.account, seen=seen)
         )
 
-    def context() -> Mapping[str, Any]:
-        return {"question": queries.build_all_conflicts_question(account), "act": "Accept all"}
 
-    return confirm_and_act(request, "_question", account.pk, act, context)
+class RebaseAccount(ManagedAccountDialog):
+    template_name, form_class = "reconciliation/_anchor.html", RebaseForm
+    label = "Reset opening balance"
 
+    def load_question(self) -> Mapping[str, Any]:
+        return queries.build_rebase_dialog(self.account)
 
-@allow_get_or_post
-def rebase_account(request: TeamRequest, account_id: UUID) -> HttpResponse:
-    account = fetch_managed_account(request, account_id)
-    words = clean_text_param(request.POST, "reason")
-    seen = parse_credits(request.POST.get("difference", ""))
-
-    def act() -> str:
-        actions.rebase_opening_balance(
-            by=request.membership, account=account, seen=seen, reason=words
-        )
+    def save(self, form: PortalForm) -> str:
+        seen, reason = parse_credits(self.request.POST.get("seen", "")), form.cleaned_data["reason"]
+        actions.rebase_opening_balance(by=self.by, account=self.account, seen=seen, reason=reason)
         gap = shown(abs(seen or Decimal(0)))
         return f"Opening balance reset. A difference of {gap} cr was accepted."
-
-    def context() -> Mapping[str, Any]:
-        dialog = queries.build_rebase_dialog(account)
-        return {"rebase": dialog, "words": words, "reason_error": ""}
-
-    return confirm_and_act(request, "_anchor", account.pk, act, context)
-
-
-def confirm_and_act(
-    request: TeamRequest,
-    dialog: str,
-    account: UUID,
-    act: Callable[[], str],
-    context: Callable[[], Mapping[str, Any]],
-) -> HttpResponse:
-    """On POST run `act` and return to the account with its message. On GET, or if it is refused,
-    show the dialog: alone for htmx, on the account's page without JavaScript."""
-    refusal = None
-    if request.method == "POST":
-        try:
-            messages.success(request, act())
-            return redirect_to_account(account)
-        except Refusal as refused:
-            refusal = refused
-    dialog_context = {
-        "error": "",
-        **context(),
-        "action": request.path,
-        "fragment": bool(request.htmx),
-    }
-    dialog_context["back"] = queries.reconciliation_url(account)
-    if refusal:
-        is_field_error = refusal.field and "reason_error" in dialog_context
-        dialog_context["reason_error" if is_field_error else "error"] = refusal.sentence
-    name, status = f"{TEMPLATE_DIR}/{dialog}.html", 422 if refusal else 200
-    if request.htmx:
-        return render(request, name, dialog_context, status=status)
-    page = full_page_context(request, str(account))
-    return render(request, PAGE_TEMPLATE, {**page, **dialog_context, "dialog": name}, status=status)
-
-
-def fetch_managed_account(request: TeamRequest, account_id: UUID) -> Account:
-    """Raise `Http404` unless the reader may manage the account's money."""
-    account, _ = fetch_account(request, str(account_id), Permission.MANAGE_MONEY)
-    if account is None:
-        raise Http404
-    return account
 
 
 def full_page_context(request: TeamRequest, account_id: str) -> dict[str, Any]:
@@ -224,7 +202,3 @@ def load_account_page(
         # An account without a working token keeps its page.
         accounts = fetch_account(request, account_id)[1]
     return queries.build_reconciliation_page(request.membership, accounts, account_id)
-
-
-def redirect_to_account(account: UUID) -> HttpResponse:
-    return redirect(queries.reconciliation_url(account))

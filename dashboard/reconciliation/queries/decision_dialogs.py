@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from dashboard.reconciliation.queries.differences import charge_title
 from dashboard.reconciliation.queries.page import conflict_versions, load_balance_statement
@@ -20,8 +21,8 @@ MAX_MATCH_CANDIDATES = 12
 
 @dataclass(frozen=True, slots=True)
 class ReconciliationQuestion:
-    """`title` is the question, `note` its subject, `text` the consequence. `seen` is sent with the
-    form and identifies what was shown."""
+    """`title` is the question, `note` its subject, `text` the consequence; "" if there is nothing
+    to decide. `seen` is sent with the form and identifies what was shown."""
 
     title: str
     note: str
@@ -47,29 +48,6 @@ class DebitCandidate:
         return f"{self.position} {self.amount}"
 
 
-@dataclass(frozen=True, slots=True)
-class MatchDialog:
-    question: ReconciliationQuestion
-    candidates: tuple[DebitCandidate, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RebaseDialog:
-    """Amounts in signed credits; `new_opening` is the opening balance after the reset."""
-
-    question: ReconciliationQuestion
-    difference: Decimal
-    opening: Decimal
-    new_opening: Decimal
-    entries: Decimal
-    balance: Decimal
-
-    @property
-    def seen(self) -> str:
-        """The value of the form field, so that no other difference is accepted."""
-        return str(self.difference)
-
-
 def build_write_off_question(charge: Charge) -> ReconciliationQuestion:
     amount = credits(charge.price)
     return ReconciliationQuestion(
@@ -81,7 +59,7 @@ def build_write_off_question(charge: Charge) -> ReconciliationQuestion:
     )
 
 
-def build_match_dialog(charge: Charge) -> MatchDialog:
+def build_match_dialog(charge: Charge) -> dict[str, Any]:
     """Debits without a charge around the time of sending, the closest amount first. One query."""
     price, sent = charge.price, charge.sent_at or charge.created_at
     rows = (
@@ -97,20 +75,19 @@ def build_match_dialog(charge: Charge) -> MatchDialog:
     nearest = sorted(rows, key=lambda row: (abs(-row.amount - price), row.happened_at))[
         :MAX_MATCH_CANDIDATES
     ]
-    return MatchDialog(
-        ReconciliationQuestion(
-            "Match a ledger entry",
-            charge_sent_text(charge),
-            f"The quote was {credits(price)} cr. The entry you choose becomes the debit of this "
-            f"charge, and the {credits(charge.hold)} cr held are released.",
-        ),
-        tuple(
-            DebitCandidate(
-                row.position, -row.amount, row.label, row.happened_at, -row.amount == price
-            )
-            for row in nearest
-        ),
+    question = ReconciliationQuestion(
+        "Match a ledger entry",
+        charge_sent_text(charge),
+        f"The quote was {credits(price)} cr. The entry you choose becomes the debit of this "
+        f"charge, and the {credits(charge.hold)} cr held are released."
+        if nearest
+        else "",
     )
+    candidates = [
+        DebitCandidate(row.position, -row.amount, row.label, row.happened_at, -row.amount == price)
+        for row in nearest
+    ]
+    return {"question": question, "candidates": candidates}
 
 
 def build_match_removal_question(charge: Charge) -> ReconciliationQuestion:
@@ -181,30 +158,38 @@ def row_count_text(rows: int) -> str:
     return "1 row" if rows == 1 else f"{rows:,} rows"
 
 
-def build_rebase_dialog(account: Account) -> RebaseDialog:
-    """Two queries."""
+def build_rebase_dialog(account: Account) -> dict[str, Any]:
+    """Amounts in signed credits; `new_opening` is the opening balance after the reset. Two
+    queries."""
     ledger = ledger_or_none(account) or LedgerMirror(account=account)
     statement = load_balance_statement(account, ledger)
     difference, opening = statement.difference, statement.opening or Decimal(0)
-    return RebaseDialog(
-        ReconciliationQuestion(
-            f"Accept a difference of {credits(abs(difference))} cr?"
-            if difference
-            else "There is no difference to accept",
-            f"The balance {'rose' if difference > 0 else 'fell'} by {credits(abs(difference))} cr "
-            f"more than the ledger shows, since {day(ledger.anchor_at)}."
-            if difference
-            else "Opening balance and entries add up to the balance.",
-            "The opening balance is reset, so that it and the entries add up to the balance "
-            "again. Nothing changes at the service. The difference stays on record with your "
-            "name, the time and the reason.",
-        ),
-        difference=difference,
-        opening=opening,
-        new_opening=opening + difference,
-        entries=(statement.computed_balance or Decimal(0)) - opening,
-        balance=statement.reported_balance or Decimal(0),
+    if not difference:
+        return {
+            "question": ReconciliationQuestion(
+                "There is no difference to accept",
+                "Opening balance and entries add up to the balance.",
+                "",
+            )
+        }
+    gap = f"{credits(abs(difference))} cr"
+    question = ReconciliationQuestion(
+        f"Accept a difference of {gap}?",
+        f"The balance {'rose' if difference > 0 else 'fell'} by {gap} more than the ledger shows, "
+        f"since {day(ledger.anchor_at)}.",
+        "The opening balance is reset, so that it and the entries add up to the balance again. "
+        "Nothing changes at the service. The difference stays on record with your name, the time "
+        "and the reason.",
+        seen=str(difference),
     )
+    rebase = {
+        "difference": difference,
+        "opening": opening,
+        "new_opening": opening + difference,
+        "entries": (statement.computed_balance or Decimal(0)) - opening,
+        "balance": statement.reported_balance or Decimal(0),
+    }
+    return {"question": question, "rebase": rebase}
 
 
 def charge_sent_text(charge: Charge) -> str:

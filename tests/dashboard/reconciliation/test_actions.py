@@ -53,9 +53,12 @@ def test_a_write_off_frees_the_hold_and_leaves_its_row(client_of, thea, unknown_
 
 
 def test_a_write_off_wants_a_reason(client_of, thea, unknown_charge, ledger):
-    answer = client_of(thea).post(address(unknown_charge, "write-offs"), {"reason": "  "})
+    url, too_long = address(unknown_charge, "write-offs"), "x" * 301
+    answer = client_of(thea).post(url, {"reason": "  "})
     assert answer.status_code == 422
     assert actions.WRITE_OFF_REASON_REQUIRED in answer.content.decode()
+    said = client_of(thea).post(url, {"reason": too_long}).content.decode()
+    assert "At most 300 characters are allowed (now 301)." in said and too_long in said
     unknown_charge.refresh_from_db()
     assert unknown_charge.state == ChargeState.UNKNOWN
     assert not AuditEvent.objects.exists()
@@ -304,7 +307,7 @@ def unexplained_gap(add_entry, set_checkpoint, account):
     return f"/reconciliation/accounts/{account.pk}/opening-balances/"
 
 
-FORM = {"difference": "-4.0000", "reason": "The  plan renewed."}
+FORM = {"seen": "-4.0000", "reason": "The  plan renewed."}
 
 
 def test_the_question_says_what_the_opening_balance_becomes(client_of, mira, unexplained_gap):
@@ -349,9 +352,11 @@ def test_a_difference_is_not_let_go_without_a_reason(client_of, mira, unexplaine
 def test_only_the_difference_that_was_seen_is_let_go(
     seen, client_of, mira, unexplained_gap, account
 ):
-    answer = client_of(mira).post(unexplained_gap, {**FORM, "difference": seen})
+    answer = client_of(mira).post(unexplained_gap, {**FORM, "seen": seen})
     assert answer.status_code == 422
-    assert "Nothing was changed" in answer.content.decode()
+    said = answer.content.decode()
+    assert "Nothing was changed" in said and 'value="The  plan renewed."' in said
+    assert 'name="seen" value="-4' in said
     assert build_reconciliation(account).difference == -4
     assert not AuditEvent.objects.exists()
 
