@@ -17,9 +17,13 @@ urlpatterns = [
     path("security/domains/", domains.add_domain, name="allowed-domains"),
     path("security/domains/removals/", domains.remove_domain, name="allowed-domain-removals"),
     path("security/sessions/", sessions.update_limits, name="session-limits"),
-    path("security/sign-outs/", sessions.sign_out_everyone, name="team-sign-outs"),
+    path("security/sign-outs/", sessions.SignEveryoneOut.as_view(), name="team-sign-outs"),
     path("security/single-sign-on/", single_sign_on.update_settings, name="sso-settings"),
-    path("security/single-sign-on/secrets/", single_sign_on.replace_secret, name="sso-secrets"),
+    path(
+        "security/single-sign-on/secrets/",
+        single_sign_on.ReplaceSecret.as_view(),
+        name="sso-secrets",
+    ),
     path("security/single-sign-on/tests/", single_sign_on.start_test, name="sso-tests"),
     path(
         "security/single-sign-on/requirement/",

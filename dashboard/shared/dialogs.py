@@ -12,7 +12,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render, resolve_url
-from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.debug import sensitive_post_parameters
 
@@ -98,9 +97,17 @@ class DialogView(View):
         return render(self.request, self.page_template, context, status=status)
 
 
-@method_decorator(sensitive_post_parameters("password"), "dispatch")
 class ConfirmedDialog(DialogView):
-    """A dialog in which people confirm that it is them, unless they did so recently."""
+    """A dialog in which people confirm that it is them, unless they did so recently.
+
+    `secret_fields`: their values are left out of error reports.
+    """
+
+    secret_fields: tuple[str, ...] = ("password",)
+
+    def dispatch(self, request: HttpRequest, *args: Any, **ids: Any) -> HttpResponseBase:
+        hide = sensitive_post_parameters(*self.secret_fields)
+        return hide(super().dispatch)(request, *args, **ids)
 
     def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
         return RecentAuthenticationForm(self.request, data)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRedirect, reswap, retarget
 
@@ -16,6 +17,7 @@ from dashboard.security.forms.settings import AddDomainForm, SessionLimitsForm
 from dashboard.security.forms.single_sign_on import SingleSignOnForm
 from dashboard.security.queries.page import build_security_page
 from dashboard.shared.access import require_visible
+from dashboard.shared.dialogs import ConfirmedDialog
 from dashboard.shared.http import TeamRequest, redirect_to
 from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.roles import Permission
@@ -23,7 +25,7 @@ from dashboard.shared.session_limits import team_session_limits
 from dashboard.shared.team_security import find_team_security
 from proxyapi.refusals import Refusal
 
-CONFIRMATION_TEMPLATE = "security/_confirmation.html"
+PAGE_TEMPLATE, CONFIRMATION_TEMPLATE = "security/page.html", "security/_confirmation.html"
 # The parts that refetch themselves: the id of the element, and its template.
 PART_TEMPLATES = {
     "security-two-factor": "security/_two_factor.html",
@@ -51,21 +53,24 @@ def security(request: TeamRequest) -> HttpResponse:
     return render_security_page(request)
 
 
+def load_security_page(request: TeamRequest) -> dict[str, Any]:
+    page = build_security_page(request.membership)
+    limits = team_session_limits(find_team_security(request.team))
+    return {
+        "page": page,
+        "domain_form": AddDomainForm(request),
+        "session_form": SessionLimitsForm(request, limits),
+        "sso_form": SingleSignOnForm(request, page.single_sign_on.row),
+    }
+
+
 def render_security_page(
     request: TeamRequest, *, status: int = 200, **context: Any
 ) -> HttpResponse:
     """Render the page, or for htmx the part that asks for itself. `context`: a dialog, or the form
     that was refused."""
-    template = PART_TEMPLATES.get(str(request.htmx.target), "security/page.html")
-    limits = team_session_limits(find_team_security(request.team))
-    page = build_security_page(request.membership)
-    forms = {
-        "domain_form": AddDomainForm(request),
-        "session_form": SessionLimitsForm(request, limits),
-        "sso_form": SingleSignOnForm(request, page.single_sign_on.row),
-    }
-    context = {"page": page, **forms, **context}
-    return render(request, template, context, status=status)
+    template = PART_TEMPLATES.get(str(request.htmx.target), PAGE_TEMPLATE)
+    return render(request, template, {**load_security_page(request), **context}, status=status)
 
 
 def save_if_confirmed(
@@ -99,12 +104,19 @@ def render_confirmation_dialog(
     context = {
         "dialog": CONFIRMATION_TEMPLATE,
         "change": change,
-        "action": request.path,
+        "back": reverse("security"),
         "hidden": [(name, request.POST[name]) for name in names],
-        "confirmation_form": form if form.was_asked else RecentAuthenticationForm(request),
+        "form": form if form.was_asked else RecentAuthenticationForm(request),
     }
     if not request.htmx:
         status = 422 if form.was_asked else 200
         return render_security_page(request, status=status, **context)
     response = render(request, CONFIRMATION_TEMPLATE, context)
     return reswap(retarget(response, "#dialogs"), "innerHTML")
+
+
+class SecurityDialog(ConfirmedDialog):
+    page_template, back = PAGE_TEMPLATE, "security"
+
+    def load_page(self) -> Mapping[str, Any]:
+        return load_security_page(self.request)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
+from collections.abc import Mapping
+from typing import Any
+
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
@@ -23,18 +25,17 @@ from dashboard.security.forms.single_sign_on import (
 )
 from dashboard.security.views.page import (
     SecurityChange,
+    SecurityDialog,
     render_security_page,
     save_if_confirmed,
 )
 from dashboard.shared.access import check_permission
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.openid.authorization import start_authorization
 from dashboard.shared.openid.errors import ProviderFailed
 from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.roles import Permission
-from proxyapi.refusals import Refusal
 
-SECRET_TEMPLATE = "security/_client_secret.html"  # noqa: S105  # a template
 SAVED_TEXT = "Single sign-on saved. Test it before you require it."
 SECRET_SET_TEXT = "Client secret set. Test it."  # noqa: S105
 SECRET_WAITS_TEXT = "The new secret counts as soon as a test passes with it."  # noqa: S105
@@ -65,26 +66,19 @@ def update_settings(request: TeamRequest) -> HttpResponse:
     return save_if_confirmed(request, form, change)
 
 
-@sensitive_post_parameters("client_secret", "password")
-@allow_get_or_post
-def replace_secret(request: TeamRequest) -> HttpResponse:
-    check_permission(request.membership, Permission.MANAGE_TEAM)
-    form = ClientSecretForm(request, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            waits = set_client_secret(
-                by=request.membership, secret=form.cleaned_data["client_secret"]
-            )
-        except Refusal as refusal:
-            form.add_error(None, refusal.sentence)
-        else:
-            messages.success(request, SECRET_WAITS_TEXT if waits else SECRET_SET_TEXT)
-            return redirect_to(request, "security")
-    context = {"form": form}
-    if request.htmx:
-        return render(request, SECRET_TEMPLATE, {**context, "fragment": True})
-    status = 422 if form.errors else 200
-    return render_security_page(request, status=status, dialog=SECRET_TEMPLATE, **context)
+class ReplaceSecret(SecurityDialog):
+    template_name = "security/_client_secret.html"
+    secret_fields = ("client_secret", "password")
+
+    def fetch(self) -> None:
+        check_permission(self.by, Permission.MANAGE_TEAM)
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> ClientSecretForm:
+        return ClientSecretForm(self.request, data)
+
+    def save(self, form: ClientSecretForm) -> str:
+        waits = set_client_secret(by=self.by, secret=form.cleaned_data["client_secret"])
+        return SECRET_WAITS_TEXT if waits else SECRET_SET_TEXT
 
 
 @require_POST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -128,7 +129,10 @@ def test_a_length_that_is_not_offered_is_refused(
 def test_a_choice_of_before_asks_for_the_password(
     mira_has_password: Membership, client_of: ClientOf
 ) -> None:
-    response = set_limits(client_of(mira_has_password), 8, 60, headers=HTMX)
+    browser = client_of(mira_has_password)
+    without_script = set_limits(browser, 8, 60).content.decode()
+    assert re.search(r"<dialog[^>]* open\s", without_script)
+    response = set_limits(browser, 8, 60, headers=HTMX)
     assert response["HX-Retarget"] == "#dialogs"
     assert 'name="hours" value="8"' in response.content.decode()
     assert not TeamSecurity.objects.exists()

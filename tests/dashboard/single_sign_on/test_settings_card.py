@@ -72,7 +72,9 @@ def test_an_owner_sets_it_up(owner, provider, mira):
         ("video-admins", "admin"),
         ("studio", "producer"),
     ]
-    owner.post(reverse("sso-secrets"), {"client_secret": f" {CLIENT_SECRET} "})
+    answer = owner.post(reverse("sso-secrets"), {"client_secret": f" {CLIENT_SECRET} "})
+    left_out_of_error_reports = answer.wsgi_request.sensitive_post_parameters
+    assert left_out_of_error_reports == ("client_secret", "password")
     secret = row.secrets.get()
     assert decrypt_client_secret(secret).reveal() == CLIENT_SECRET
     assert CLIENT_SECRET.encode() not in bytes(secret.ciphertext)
