@@ -46,16 +46,22 @@ ACCOUNT_URLS = [
     path("profile/", account.update_profile, name="account-profile"),
     path("email/withdrawals/", account.withdraw_email, name="email-withdrawals"),
     path("email/confirmations/<str:key>/", account.confirm_email, name="email-confirmation"),
-    path("confirmations/", account.confirm_person, name="confirmations"),
+    path("confirmations/", account.ConfirmPerson.as_view(), name="confirmations"),
     path("notifications/", notifications.notifications, name="account-notifications"),
     path("app/", second_factor.set_up_app, name="account-app"),
     path("app/cancellations/", second_factor.cancel_set_up, name="account-app-cancellations"),
-    path("app/removals/", second_factor.turn_off_app, name="account-app-removals"),
-    path("recovery-codes/", second_factor.renew_codes, name="recovery-codes"),
-    path("passkeys/", passkeys.create_passkey, name="passkeys"),
+    path("app/removals/", second_factor.TurnOffApp.as_view(), name="account-app-removals"),
+    path("recovery-codes/", second_factor.RenewCodes.as_view(), name="recovery-codes"),
+    path("passkeys/", passkeys.AddPasskey.as_view(), name="passkeys"),
     path("passkeys/options/", passkeys.passkey_options, name="passkey-options"),
-    path("passkeys/<int:passkey_id>/names/", passkeys.rename_passkey, name="passkey-names"),
-    path("passkeys/<int:passkey_id>/removals/", passkeys.delete_passkey, name="passkey-removals"),
+    path(
+        "passkeys/<int:passkey_id>/names/", passkeys.RenamePasskey.as_view(), name="passkey-names"
+    ),
+    path(
+        "passkeys/<int:passkey_id>/removals/",
+        passkeys.RemovePasskey.as_view(),
+        name="passkey-removals",
+    ),
     path("sessions/<int:session_id>/ends/", sessions.end_one_session, name="session-ends"),
     path("sessions/ends/", sessions.end_all_other_sessions, name="other-session-ends"),
 ]

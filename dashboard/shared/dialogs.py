@@ -25,11 +25,12 @@ from proxyapi.refusals import Refusal
 class DialogView(View):
     """A subclass says what differs. Its template extends `components/dialog.html`.
 
-    `fetch` checks the permission and keeps the rows that the address names; `save` does what was
-    asked and returns the message for the page, or "". A `Refusal` of it is an error of the form.
+    `fetch` checks the permission and keeps the rows that the address names; it may return what to
+    answer instead. `save` does what was asked and returns the message for the page, or "". A
+    `Refusal` of it is an error of the form.
     """
 
-    http_method_names = ("get", "head", "post")
+    http_method_names: tuple[str, ...] = ("get", "head", "post")
     template_name: str
     page_template: str
     back: str  # URL or its name: the page below, to which a POST that succeeds leads
@@ -39,15 +40,15 @@ class DialogView(View):
     request: TeamRequest
 
     def dispatch(self, request: HttpRequest, *args: Any, **ids: Any) -> HttpResponseBase:
-        if (request.method or "").lower() in self.http_method_names:
-            self.fetch(**ids)
-        return super().dispatch(request, *args, **ids)
+        is_allowed = (request.method or "").lower() in self.http_method_names
+        answer = self.fetch(**ids) if is_allowed else None
+        return answer or super().dispatch(request, *args, **ids)
 
     @property
     def by(self) -> Membership:
         return self.request.membership
 
-    def fetch(self, *args: Any, **ids: Any) -> None:
+    def fetch(self, *args: Any, **ids: Any) -> HttpResponse | None:
         raise NotImplementedError
 
     def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
@@ -84,8 +85,11 @@ class DialogView(View):
             else:
                 if message:
                     messages.success(request, message)
-                return redirect_to(self.request, self.back)
+                return self.answer_saved()
         return self.show(form)
+
+    def answer_saved(self) -> HttpResponse:
+        return redirect_to(self.request, self.back)
 
     def show(self, form: PortalForm) -> HttpResponse:
         status = 422 if form.errors else 200

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from allauth.core.internal import ratelimit
 from django.conf import settings
 from django.contrib import messages
@@ -24,11 +27,13 @@ from dashboard.account.email_confirmations import find_confirming_user
 from dashboard.account.forms.profile import ConfirmationForm, ProfileForm
 from dashboard.account.queries.page import build_account_page
 from dashboard.account.sign_in_limits import remember_client
+from dashboard.shared.dialogs import ConfirmedDialog
+from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest, allow_get_or_post
 from dashboard.shared.recent_authentication import is_authentication_recent
 from proxyapi.refusals import Refusal
 
-DIALOG_TEMPLATE = "account/_confirmation.html"
+PAGE_TEMPLATE = "account/page.html"
 CONFIRMATION_TEMPLATE = "account/email_confirmation.html"
 EMAIL_RATE = {"email": "5/h/user"}
 TOO_MANY_ADDRESSES = "Nothing was sent: at most five addresses can be entered in an hour."
@@ -97,14 +102,35 @@ def confirm_email(request: HttpRequest, key: str) -> HttpResponse:
     return response
 
 
-@sensitive_post_parameters("password")
-@require_POST
-def confirm_person(request: TeamRequest) -> HttpResponse:
+class AccountDialog(ConfirmedDialog):
+    """About the reader's own account, so no permission is checked."""
+
+    page_template, back = PAGE_TEMPLATE, "account"
+
+    def fetch(self, *args: Any, **ids: Any) -> HttpResponse | None:
+        return None
+
+    def load_page(self) -> Mapping[str, Any]:
+        return load_account_page(self.request)
+
+    def show(self, form: PortalForm) -> HttpResponse:
+        response = super().show(form)
+        return response if self.request.htmx else allow_new_passkeys(response)
+
+
+class ConfirmPerson(AccountDialog):
     """Take the confirmation that a page asked for, and go on there."""
-    form = ConfirmationForm(request, request.POST)
-    if form.is_valid():
-        return redirect(form.return_path)
-    return render_account_page(request, status=422, dialog=DIALOG_TEMPLATE, form=form)
+
+    http_method_names = ("post",)
+    template_name = "account/_confirmation.html"
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> ConfirmationForm:
+        initial = {"next": self.request.path}
+        return ConfirmationForm(self.request, data, initial=initial)
+
+    def save(self, form: ConfirmationForm) -> str:
+        self.back = form.return_path
+        return ""
 
 
 def require_recent_authentication(request: TeamRequest) -> HttpResponse | None:
@@ -112,25 +138,23 @@ def require_recent_authentication(request: TeamRequest) -> HttpResponse | None:
     page; None if they did so recently."""
     if is_authentication_recent(request):
         return None
-    form = ConfirmationForm(request, initial={"next": request.path})
-    return render_account_dialog(request, DIALOG_TEMPLATE, {"form": form})
+    dialog = ConfirmPerson()
+    dialog.setup(request)
+    return dialog.show(dialog.build_form())
 
 
-def render_account_dialog(
-    request: TeamRequest, dialog: str, context: dict[str, object], *, is_invalid: bool = False
-) -> HttpResponse:
-    """The dialog alone for htmx, else the page with the dialog open."""
-    if request.htmx:
-        return render(request, dialog, {**context, "fragment": True})
-    status = 422 if is_invalid else 200
-    return render_account_page(request, status=status, dialog=dialog, **context)
+def load_account_page(request: TeamRequest) -> dict[str, Any]:
+    return {"profile": ProfileForm(request), "page": build_account_page(request)}
 
 
 def render_account_page(
     request: TeamRequest, *, status: int = 200, **context: object
 ) -> HttpResponse:
-    """`context`: a form with errors, a dialog, the set-up of an app, or new recovery codes."""
-    context = {"profile": ProfileForm(request), **context, "page": build_account_page(request)}
-    response = render(request, "account/page.html", context, status=status)
+    """`context`: a form with errors, the set-up of an app, or new recovery codes."""
+    context = {**load_account_page(request), **context}
+    return allow_new_passkeys(render(request, PAGE_TEMPLATE, context, status=status))
+
+
+def allow_new_passkeys(response: HttpResponse) -> HttpResponse:
     response["Permissions-Policy"] = settings.PERMISSIONS_POLICY_WITH_PASSKEYS
     return response

@@ -3,52 +3,56 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.internal import auth, flows
-from django.contrib import messages
-from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import redirect
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
-from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_safe
 
 from dashboard.account.actions.second_factor import add_passkey, remove_passkey
 from dashboard.account.forms.second_factor import PasskeyForm, PasskeyNameForm
 from dashboard.account.queries.devices import describe_device
 from dashboard.account.views.account import (
-    render_account_dialog,
+    AccountDialog,
     render_account_page,
     require_recent_authentication,
 )
-from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.recent_authentication import RecentAuthenticationForm
-from proxyapi.refusals import Refusal
-
-NEW_PASSKEY_TEMPLATE = "account/_passkey_new.html"
-NAME_TEMPLATE, REMOVAL_TEMPLATE = "account/_passkey_name.html", "account/_passkey_removal.html"
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest
 
 
-@sensitive_variables("codes")
-@never_cache
-@allow_get_or_post
-def create_passkey(request: TeamRequest) -> HttpResponse:
+@method_decorator(never_cache, "dispatch")
+class AddPasskey(AccountDialog):
     """Store the passkey that the browser has made. The first second factor brings recovery codes,
-    which only this response contains."""
-    if dialog := require_recent_authentication(request):
-        return dialog
-    device = describe_device(request.headers.get("User-Agent", ""))
-    data = request.POST if request.method == "POST" else None
-    form = PasskeyForm(data, user=request.user, initial={"name": device.name})
-    if request.method == "POST" and form.is_valid():
+    which only this answer contains."""
+
+    template_name = "account/_passkey_new.html"
+
+    def fetch(self) -> HttpResponse | None:
+        return require_recent_authentication(self.request)
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> PasskeyForm:
+        device = describe_device(self.request.headers.get("User-Agent", ""))
+        return PasskeyForm(data, user=self.request.user, initial={"name": device.name})
+
+    def save(self, form: PasskeyForm) -> str:
         name, credential = form.cleaned_data["name"], form.cleaned_data["credential"]
-        codes = add_passkey(request, name, credential)
-        return render_account_page(request, new_codes=codes) if codes else redirect("account")
-    options = flows.begin_registration(request, request.user, passwordless=True)
-    context = {"form": form, "options": json.dumps(options["publicKey"])}
-    return render_account_dialog(
-        request, NEW_PASSKEY_TEMPLATE, context, is_invalid=bool(form.errors)
-    )
+        self.codes = add_passkey(self.request, name, credential)
+        return ""
+
+    def answer_saved(self) -> HttpResponse:
+        if not self.codes:
+            return super().answer_saved()
+        return render_account_page(self.request, new_codes=self.codes)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        options = flows.begin_registration(self.request, self.request.user, passwordless=True)
+        return {"options": json.dumps(options["publicKey"])}
 
 
 @never_cache
@@ -58,36 +62,29 @@ def passkey_options(request: TeamRequest) -> HttpResponse:
     return JsonResponse({"request_options": auth.begin_authentication(request.user)})
 
 
-@allow_get_or_post
-def rename_passkey(request: TeamRequest, passkey_id: int) -> HttpResponse:
-    passkey = fetch_passkey(request, passkey_id)
-    data = request.POST if request.method == "POST" else None
-    form = PasskeyNameForm(data, initial={"name": passkey.wrap().name})
-    if request.method == "POST" and form.is_valid():
-        flows.rename_authenticator(request, passkey, form.cleaned_data["name"])
-        return redirect("account")
-    context = {"form": form, "passkey": passkey}
-    return render_account_dialog(request, NAME_TEMPLATE, context, is_invalid=bool(form.errors))
+class PasskeyDialog(AccountDialog):
+    def fetch(self, passkey_id: int) -> None:
+        own = Authenticator.objects.filter(user=self.request.user)
+        self.passkey = get_object_or_404(own, type=Authenticator.Type.WEBAUTHN, pk=passkey_id)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"passkey": self.passkey}
 
 
-@sensitive_post_parameters("password")
-@allow_get_or_post
-def delete_passkey(request: TeamRequest, passkey_id: int) -> HttpResponse:
-    passkey = fetch_passkey(request, passkey_id)
-    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            remove_passkey(request, passkey)
-        except Refusal as refusal:
-            messages.error(request, refusal.sentence)
-        return redirect("account")
-    context = {"form": form, "passkey": passkey}
-    return render_account_dialog(request, REMOVAL_TEMPLATE, context, is_invalid=bool(form.errors))
+class RenamePasskey(PasskeyDialog):
+    template_name = "account/_passkey_name.html"
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> PasskeyNameForm:
+        return PasskeyNameForm(data, initial={"name": self.passkey.wrap().name})
+
+    def save(self, form: PasskeyNameForm) -> str:
+        flows.rename_authenticator(self.request, self.passkey, form.cleaned_data["name"])
+        return ""
 
 
-def fetch_passkey(request: TeamRequest, passkey_id: int) -> Authenticator:
-    """Return a passkey of the reader."""
-    passkeys = Authenticator.objects.filter(user=request.user, type=Authenticator.Type.WEBAUTHN)
-    if (passkey := passkeys.filter(pk=passkey_id).first()) is None:
-        raise Http404("This passkey does not exist.")
-    return passkey
+class RemovePasskey(PasskeyDialog):
+    template_name = "account/_passkey_removal.html"
+
+    def save(self, form: PortalForm) -> str:
+        remove_passkey(self.request, self.passkey)
+        return ""

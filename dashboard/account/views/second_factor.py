@@ -6,6 +6,7 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY, clear_totp_secret
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_POST
@@ -14,15 +15,12 @@ from dashboard.account.actions.second_factor import add_app, remove_app, renew_r
 from dashboard.account.forms.second_factor import AppSetUpForm
 from dashboard.account.queries.app_set_up import build_app_set_up
 from dashboard.account.views.account import (
-    render_account_dialog,
+    AccountDialog,
     render_account_page,
     require_recent_authentication,
 )
+from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.recent_authentication import RecentAuthenticationForm
-
-APP_REMOVAL_TEMPLATE = "account/_app_removal.html"
-CODES_RENEWAL_TEMPLATE = "account/_codes_renewal.html"
 
 
 @sensitive_variables("form", "codes")
@@ -52,35 +50,34 @@ def cancel_set_up(request: TeamRequest) -> HttpResponse:
     return redirect("account")
 
 
-@sensitive_post_parameters("password")
-@allow_get_or_post
-def turn_off_app(request: TeamRequest) -> HttpResponse:
-    authenticator = get_object_or_404(
-        Authenticator, user=request.user, type=Authenticator.Type.TOTP
-    )
-    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        remove_app(request, authenticator)
-        return redirect("account")
-    return render_account_dialog(
-        request, APP_REMOVAL_TEMPLATE, {"form": form}, is_invalid=bool(form.errors)
-    )
+class TurnOffApp(AccountDialog):
+    template_name = "account/_app_removal.html"
+
+    def fetch(self) -> None:
+        apps = Authenticator.objects.filter(type=Authenticator.Type.TOTP)
+        self.app = get_object_or_404(apps, user=self.request.user)
+
+    def save(self, form: PortalForm) -> str:
+        remove_app(self.request, self.app)
+        return ""
 
 
-@sensitive_variables("codes")
-@sensitive_post_parameters("password")
-@never_cache
-@allow_get_or_post
-def renew_codes(request: TeamRequest) -> HttpResponse:
-    """Replace the recovery codes. Only this response contains the new ones."""
-    get_object_or_404(Authenticator, user=request.user, type=Authenticator.Type.RECOVERY_CODES)
-    form = RecentAuthenticationForm(request, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        codes = renew_recovery_codes(request)
-        return render_account_page(request, new_codes=codes)
-    return render_account_dialog(
-        request, CODES_RENEWAL_TEMPLATE, {"form": form}, is_invalid=bool(form.errors)
-    )
+@method_decorator(never_cache, "dispatch")
+class RenewCodes(AccountDialog):
+    """Replace the recovery codes. Only the answer to POST contains the new ones."""
+
+    template_name = "account/_codes_renewal.html"
+
+    def fetch(self) -> None:
+        kind = Authenticator.Type.RECOVERY_CODES
+        get_object_or_404(Authenticator, user=self.request.user, type=kind)
+
+    def save(self, form: PortalForm) -> str:
+        self.codes = renew_recovery_codes(self.request)
+        return ""
+
+    def answer_saved(self) -> HttpResponse:
+        return render_account_page(self.request, new_codes=self.codes)
 
 
 def find_app(request: TeamRequest) -> Authenticator | None:

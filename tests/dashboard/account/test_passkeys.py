@@ -50,6 +50,18 @@ def test_a_passkey_signs_in_alone(browser, mira) -> None:
     assert (event.outcome, event.method, event.user) == ("signed_in", "passkey", mira.user)
 
 
+def test_the_page_that_adds_a_passkey_may_ask_the_browser_for_one_and_is_not_kept(
+    browser, mira
+) -> None:
+    long_ago = client_at()
+    long_ago.force_login(mira.user)
+    for asked, title in ((browser, "Add a passkey"), (long_ago, "Confirm that it is you")):
+        answer = asked.get(reverse("passkeys"))
+        assert f'<h2 id="question-title">{title}</h2>' in answer.content.decode()
+        assert "publickey-credentials-create=(self)" in answer["Permissions-Policy"]
+        assert "no-store" in answer["Cache-Control"]
+
+
 def test_a_passkey_is_the_second_factor_after_the_password(mira) -> None:
     passkey, _ = store_passkey(mira.user)
     other = client_at()
