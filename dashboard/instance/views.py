@@ -24,6 +24,7 @@ from dashboard.shared.access import fetch_any_team, require_operator
 from dashboard.shared.dialogs import ConfirmedDialog
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.mails import PORTAL_SENDS_NO_MAIL
 from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "instance/page.html", "instance/_body.html"
@@ -57,7 +58,7 @@ class CreateTeam(InstanceDialog):
 
     def save(self, form: NewTeamForm) -> str:
         if not settings.PASSWORD_RESET_BY_EMAIL:
-            raise Refusal("Nothing was created: this portal sends no e-mail.")
+            raise Refusal(f"Nothing was created: {PORTAL_SENDS_NO_MAIL}")
         name, address = form.cleaned_data["team"], form.cleaned_data["address"]
         zone = form.cleaned_data["time_zone"]
         team = create_team_with_owner(by=self.by, name=name, time_zone=zone, address=address)

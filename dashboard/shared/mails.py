@@ -6,6 +6,7 @@ from __future__ import annotations
 from allauth.account.adapter import get_adapter
 from django.conf import settings
 
+PORTAL_SENDS_NO_MAIL = "this portal sends no e-mail."  # the half of a sentence
 AUTOMATIC_MAIL_HEADERS = {"Auto-Submitted": "auto-generated"}
 
 

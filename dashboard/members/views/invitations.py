@@ -26,11 +26,11 @@ from dashboard.models import Role
 from dashboard.shared.access import check_permission, fetch_invitation
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.mails import PORTAL_SENDS_NO_MAIL
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
 
 RATE_PER_TEAM, RATE_PER_ADDRESS = "60/h/key", "5/h/key"
-NO_MAIL = "Nothing was sent: this portal sends no e-mail."
 TOO_MANY_INVITATIONS = (
     "Nothing was sent: the team has sent as many invitations as are allowed in an hour. Wait, and "
     "send them then."
@@ -48,7 +48,7 @@ class InvitePeople(MembersDialog):
 
     def save(self, form: PortalForm) -> str:
         if not settings.PASSWORD_RESET_BY_EMAIL:
-            raise Refusal(NO_MAIL)
+            raise Refusal(f"Nothing was sent: {PORTAL_SENDS_NO_MAIL}")
         fields = form.cleaned_data
         consume_invitation_mails(self.request, fields["addresses"])
         invite_people(
