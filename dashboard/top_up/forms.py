@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from django import forms
 
@@ -140,6 +141,10 @@ class TopUpForm(PortalForm):
     @property
     def buys_packs(self) -> bool:
         return bool(self["type"].value() == TopUpType.PACK)
+
+
+class TopUpChangeForm(PortalForm):
+    nonce = forms.UUIDField(label="the form key", widget=forms.HiddenInput, initial=uuid4)
 
 
 def top_up_initial(drawn: TopUpSetting) -> dict[str, Any]:

@@ -6,8 +6,8 @@ event stream.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -16,21 +16,23 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import reswap, retarget
 
 from dashboard.shared.access import fetch_account, fetch_credit_pack
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.dialogs import DialogView
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.query_params import build_page_url, parse_uuid
 from dashboard.shared.roles import Permission
 from dashboard.top_up import actions
-from dashboard.top_up.forms import CreditPackForm, TopUpForm
+from dashboard.top_up.forms import CreditPackForm, TopUpChangeForm, TopUpForm
 from dashboard.top_up.queries import (
     UNFINISHED_WHAT_IF,
     TopUpFacts,
     build_credit_arrivals,
-    build_top_up_confirmation,
     build_top_up_history,
     build_top_up_page,
     build_top_up_status,
     build_what_if,
     displayed_setting,
+    load_top_up_confirmation,
     load_top_up_facts,
     setting_digest,
 )
@@ -39,11 +41,7 @@ from proxyapi.refusals import Refusal
 
 MONEY_PERMISSION = Permission.MANAGE_MONEY
 PAGE_TEMPLATE, STATE_TEMPLATE = "top_up/page.html", "top_up/_state.html"
-SETTING_TEMPLATE, WHAT_IF_TEMPLATE = (
-    "top_up/_setting.html",
-    "top_up/_what_if.html",
-)
-CONFIRM_TEMPLATE = "top_up/_confirm.html"
+SETTING_TEMPLATE, WHAT_IF_TEMPLATE = "top_up/_setting.html", "top_up/_what_if.html"
 
 
 @require_safe
@@ -89,39 +87,38 @@ def what_if(request: TeamRequest) -> HttpResponse:
     return render(request, WHAT_IF_TEMPLATE, {"what_if": build_what_if(facts.account, setting)})
 
 
-@allow_get_or_post
-def change_setting(request: TeamRequest) -> HttpResponse:
-    """Show the confirmation; a POST requests the change."""
-    facts = load_requested_facts(request)
-    data = request.POST if request.method == "POST" else request.GET
-    form = TopUpForm(facts.packs, displayed_setting(facts), data)
-    if not form.is_valid():
-        return render_invalid_setting(request, facts, form)
-    nonce, refusal = None, ""
-    if request.method == "POST":
-        nonce = parse_top_up_nonce(request)
-        try:
-            requested, seen = form.requested_setting(), form.cleaned_data["seen"]
-            actions.change_top_up(
-                by=request.membership,
-                account=facts.account,
-                nonce=nonce,
-                requested=requested,
-                seen=seen,
-            )
-        except Refusal as refused:
-            refusal = refused.sentence
-        else:
-            return redirect_to(request, top_up_page_url(facts.account))
-    confirm = build_top_up_confirmation(
-        facts, form.requested_setting(), form.cleaned_data["seen"], nonce, refusal
-    )
-    if request.htmx:
-        return render(
-            request, CONFIRM_TEMPLATE, {"confirm": confirm, "form": form, "fragment": True}
+class ChangeSetting(DialogView):
+    """Show what the setting in the form buys; a POST requests the change."""
+
+    template_name, page_template = "top_up/_confirm.html", PAGE_TEMPLATE
+    form_class = TopUpChangeForm
+
+    def fetch(self) -> HttpResponse | None:
+        self.facts = load_requested_facts(self.request)
+        self.back = top_up_page_url(self.facts.account)
+        data = self.request.POST if self.request.method == "POST" else self.request.GET
+        self.setting = TopUpForm(self.facts.packs, displayed_setting(self.facts), data)
+        if self.setting.is_valid():
+            return None
+        return render_invalid_setting(self.request, self.facts, self.setting)
+
+    def save(self, form: PortalForm) -> str:
+        actions.change_top_up(
+            by=self.by,
+            account=self.facts.account,
+            nonce=form.cleaned_data["nonce"],
+            requested=self.setting.requested_setting(),
+            seen=self.setting.cleaned_data["seen"],
         )
-    status = 422 if refusal else 200
-    return render_top_up_page(request, facts, status, form=form, confirm=confirm)
+        return ""
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        requested, before = self.setting.requested_setting(), self.setting.cleaned_data["seen"]
+        confirm = load_top_up_confirmation(self.facts, requested, before)
+        return {"confirm": confirm, "setting": self.setting}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return load_page_context(self.request, self.facts)
 
 
 @require_POST
@@ -158,22 +155,26 @@ def render_top_up_page(
     request: TeamRequest, facts: TopUpFacts, status: int = 200, **context_overrides: Any
 ) -> HttpResponse:
     """The complete page; `context_overrides` replaces context, such as a form with errors."""
+    context = {**load_page_context(request, facts), **context_overrides}
+    return render(request, PAGE_TEMPLATE, context, status=status)
+
+
+def load_page_context(request: TeamRequest, facts: TopUpFacts) -> dict[str, Any]:
     context = {
         "page": build_top_up_page(facts),
         "pack_form": CreditPackForm(),
         **setting_context(facts),
-        **context_overrides,
     }
     if request.GET.get("replay"):
         context["what_if"] = build_what_if(facts.account, displayed_setting(facts))
-    return render(request, PAGE_TEMPLATE, context, status=status)
+    return context
 
 
 def setting_context(facts: TopUpFacts, form: TopUpForm | None = None) -> dict[str, Any]:
     """The context of the form. `drawn` identifies its setting, to detect a change meanwhile."""
     shown = displayed_setting(facts)
     return {
-        "form": form or TopUpForm(facts.packs, shown),
+        "setting": form or TopUpForm(facts.packs, shown),
         "state": build_top_up_status(facts),
         "drawn": setting_digest(shown),
     }
@@ -184,7 +185,7 @@ def render_invalid_setting(
 ) -> HttpResponse:
     """The form with its errors."""
     if not request.htmx:
-        return render_top_up_page(request, facts, 422, form=form)
+        return render_top_up_page(request, facts, 422, setting=form)
     response = render(request, SETTING_TEMPLATE, setting_context(facts, form))
     return reswap(retarget(response, "#top-up-setting"), "outerHTML")
 
@@ -193,11 +194,3 @@ def top_up_page_url(account: Account | str) -> str:
     """`account` is an account or the text of a form field."""
     id = account.pk if isinstance(account, Account) else parse_uuid(account)
     return build_page_url("top-up", {"account": id})
-
-
-def parse_top_up_nonce(request: TeamRequest) -> UUID:
-    """Raise `Http404` without a valid nonce: such a form could be submitted twice."""
-    nonce = parse_uuid(request.POST.get("nonce", ""))
-    if nonce is None:
-        raise Http404("This form has expired. Open the page again.")
-    return nonce

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.top_up.queries.confirmation import TopUpConfirmation, build_top_up_confirmation
+from dashboard.top_up.queries.confirmation import load_top_up_confirmation
 from dashboard.top_up.queries.page import (
     CreditArrival,
     TopUpHistoryRow,

@@ -209,7 +209,11 @@ def test_of_two_treasurers_at_once_the_second_sees_it_and_sends_nothing(
 def test_a_form_without_its_nonce_or_with_a_broken_memory_is_refused(
     browser: Client, account: Account
 ) -> None:
-    assert confirm_change(browser, account, nonce="x").status_code == 404
+    for nonce in ("x", ""):
+        answer = confirm_change(browser, account, nonce=nonce)
+        assert answer.status_code == 422
+        assert "the form key in this form is missing or damaged" in visible_text_of(answer)
+    assert not TopUpChange.objects.exists()
     broken = {**form_data(account), "seen": "{", "nonce": uuid.uuid4()}
     answer = browser.post(CHANGES, broken)
     assert answer.status_code == 422
