@@ -25,14 +25,11 @@
 
   function showFrame(film) {
     let attempts = 0;
+    const load = () => film.isConnected && (film.src = film.dataset.still);
     film.addEventListener("loadedmetadata", () => measure(film), { once: true });
     film.addEventListener("error", () => (attempts += 1) < MAX_ATTEMPTS && setTimeout(load, ASK_AGAIN));
     film.preload = "metadata";
     load();
-
-    function load() {
-      if (film.isConnected) film.src = film.dataset.still;
-    }
   }
 
   function measure(film) {
