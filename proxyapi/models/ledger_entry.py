@@ -11,7 +11,8 @@ from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Count, Exists, ExpressionWrapper, OuterRef, Q, Subquery
+from django.db.models.lookups import LessThanOrEqual
 
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
 from proxyapi.models.charge import Charge
@@ -30,21 +31,36 @@ class LedgerEntryQuerySet(models.QuerySet["LedgerEntry"]):
         return self.filter(~is_charged_by_another_team(), charge__isnull=True)
 
 
-def is_charged_by_another_team() -> Exists:
+def is_charged_by_another_team() -> ExpressionWrapper[Q]:
     """Whether the same row in the mirror of another team on the upstream account has a charge.
 
-    The same row has the same position, because positions are those of the upstream's ledger. Amount
-    and time are compared too: after a conflict a mirror may be one row off.
+    Rows of one second may have another order in each mirror, and a conflict moves positions, so
+    rows of the same time, amount and content type are counted: as many of them as other teams have
+    charges for are theirs. Which of equal rows that are is the same to everybody.
     """
-    mirrored = LedgerEntry.objects.filter(
-        position=OuterRef("position"),
+    equal = LedgerEntry.objects.order_by().filter(
+        happened_at=OuterRef("happened_at"),
         amount=OuterRef("amount"),
-        booked_at=OuterRef("booked_at"),
+        content_type=OuterRef("content_type"),
+    )
+    charged_elsewhere = equal.filter(
         account__environment=OuterRef("account__environment"),
         account__upstream_id=OuterRef("account__upstream_id"),
         charge__isnull=False,
+    ).exclude(account=OuterRef("account"))
+    up_to_this = equal.filter(
+        account=OuterRef("account"), charge__isnull=True, position__lte=OuterRef("position")
     )
-    return Exists(mirrored.exclude(account=OuterRef("account")))
+    is_one_of_them = LessThanOrEqual(count_rows(up_to_this), count_rows(charged_elsewhere))
+    return ExpressionWrapper(
+        Q(charge__isnull=True) & Q(Exists(charged_elsewhere)) & Q(is_one_of_them),
+        models.BooleanField(),
+    )
+
+
+def count_rows(rows: models.QuerySet[LedgerEntry]) -> Subquery:
+    """A subquery for rows of one amount; null without any."""
+    return Subquery(rows.values("amount").annotate(rows=Count("pk")).values("rows"))
 
 
 class LedgerEntry(models.Model):

@@ -90,6 +90,19 @@ def test_a_debit_that_settled_one_teams_charge_is_none_of_another_teams(
     assert read_back(lost(other_teams_job)) == [ChargeState.REFUSED]
 
 
+def test_rows_of_one_second_have_another_order_in_each_mirror(
+    job: Job, other_teams_job: Job, scripted_ledger: LedgerOf
+) -> None:
+    ours, other = debit(), debit("-4")
+    other["created_at"] = ours["created_at"]
+    scripted_ledger(ours, other)
+    assert read_back(lost(job)) == [ChargeState.MATCHED]
+    scripted_ledger(other, ours)
+    assert read_back(lost(other_teams_job)) == [ChargeState.REFUSED]
+    charged = LedgerEntry.objects.filter(charge__isnull=False)
+    assert [row.amount for row in charged] == [-96]
+
+
 @pytest.mark.parametrize("is_mirrored", [True, False])
 def test_the_debit_of_a_charge_that_was_answered_settles_no_other_teams(
     is_mirrored: bool, job: Job, other_teams_job: Job, scripted_ledger: LedgerOf
