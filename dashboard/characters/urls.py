@@ -11,7 +11,9 @@ urlpatterns = [
     path("characters/new/", steps.new_character, name="character-new"),
     path("characters/<uuid:job_id>/", characters.character, name="character"),
     path("characters/<uuid:job_id>/photo/", characters.photo, name="character-photo"),
-    path("characters/<uuid:job_id>/hide/", characters.hide_character, name="character-hide"),
+    path(
+        "characters/<uuid:job_id>/hide/", characters.HideCharacter.as_view(), name="character-hide"
+    ),
     path(
         "characters/<uuid:job_id>/restorations/",
         characters.restore_character,

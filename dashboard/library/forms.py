@@ -6,12 +6,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from django import forms
 from django.http import Http404, QueryDict
 
+from dashboard.models.label import MAX_LABEL_NAME_CHARS
+from dashboard.shared.forms import PortalForm
 from dashboard.shared.query_params import parse_uuid
 
 MAX_SELECTED_VIDEOS = 100  # two pages of the library
 CHOICE_PREFIX = "choice-"
+
+
+class LabelNameForm(PortalForm):
+    """A name that is too long or taken is refused by the action."""
+
+    name = forms.CharField(
+        widget=forms.TextInput(attrs={"maxlength": MAX_LABEL_NAME_CHARS, "autocomplete": "off"})
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from dashboard.library.views import labels, media, selection, versions, videos
 urlpatterns = [
     path("library/", videos.library, name="library"),
     path("library/labels/", labels.labels, name="labels"),
-    path("library/labels/new/", labels.add_label, name="label-new"),
-    path("library/labels/<uuid:label_id>/name/", labels.rename_label, name="label-name"),
+    path("library/labels/new/", labels.AddLabel.as_view(), name="label-new"),
+    path("library/labels/<uuid:label_id>/name/", labels.RenameLabel.as_view(), name="label-name"),
     path(
         "library/labels/<uuid:label_id>/removals/",
         labels.DeleteLabel.as_view(),
         name="label-removals",
     ),
-    path("library/selection/labels/", selection.label_videos, name="selection-labels"),
+    path("library/selection/labels/", selection.LabelVideos.as_view(), name="selection-labels"),
     path("library/selection/hide/", selection.hide_videos, name="selection-hide"),
     path(
         "library/selection/restorations/", selection.restore_videos, name="selection-restorations"
@@ -31,7 +31,7 @@ urlpatterns = [
     path("videos/<uuid:job_id>/", videos.video, name="video"),
     path("videos/<uuid:job_id>/actions/", videos.video_actions, name="video-actions"),
     path("videos/<uuid:job_id>/menu/", videos.video_menu, name="video-menu"),
-    path("videos/<uuid:job_id>/hide/", videos.hide_video, name="video-hide"),
+    path("videos/<uuid:job_id>/hide/", videos.HideVideo.as_view(), name="video-hide"),
     path("videos/<uuid:job_id>/checks/", videos.check_video_now, name="video-checks"),
     path("videos/<uuid:job_id>/media/", media.media, name="video-media"),
     path("videos/<uuid:job_id>/parts/<uuid:part_id>/media/", media.part_media, name="part-media"),

@@ -36,6 +36,7 @@ class DialogView(View):
     back: str  # URL or its name: the page below, to which a POST that succeeds leads
     form_class: type[PortalForm] = PortalForm
     refused_field: str | None = None  # the field of a refusal that names none
+    undo_url = ""  # of what `save` did: its message has a button, so it stays until it is closed
 
     request: TeamRequest
 
@@ -84,7 +85,8 @@ class DialogView(View):
                 form.add_error(field, refusal.sentence)
             else:
                 if message:
-                    messages.success(request, message)
+                    level = messages.INFO if self.undo_url else messages.SUCCESS
+                    messages.add_message(request, level, message, extra_tags=self.undo_url)
                 return self.answer_saved()
         return self.show(form)
 
@@ -92,12 +94,12 @@ class DialogView(View):
         return redirect_to(self.request, self.back)
 
     def show(self, form: PortalForm) -> HttpResponse:
-        status = 422 if form.errors else 200
         context = {"form": form, "back": resolve_url(self.back), **self.load_dialog()}
         if self.request.htmx:
             context["fragment"] = True
-            return render(self.request, self.template_name, context, status=status)
+            return render(self.request, self.template_name, context)  # htmx swaps no other status
         context = {**self.load_page(), **context, "dialog": self.template_name}
+        status = 422 if form.errors else 200
         return render(self.request, self.page_template, context, status=status)
 
 

@@ -41,6 +41,8 @@ urlpatterns = [
     path(f"{STORYBOARD}render/", charges.film, name="storyboard-render"),
     path(f"{STORYBOARD}writing/", writing.write, name="storyboard-writing"),
     path(f"{STORYBOARD}duplicates/", list_views.duplicate, name="storyboard-duplicates"),
-    path(f"{STORYBOARD}deletion/", list_views.delete, name="storyboard-deletion"),
+    path(
+        f"{STORYBOARD}deletion/", list_views.DeleteStoryboard.as_view(), name="storyboard-deletion"
+    ),
     path(f"{STORYBOARD}restorations/", list_views.restore, name="storyboard-restorations"),
 ]

@@ -23,7 +23,7 @@ urlpatterns = [
     path("voices/<uuid:job_id>/deletions/", clones.delete_voice, name="voice-deletions"),
     path(
         "voices/<uuid:job_id>/withdrawals/",
-        consents.withdraw_consent,
+        consents.WithdrawConsent.as_view(),
         name="voice-withdrawals",
     ),
 ]

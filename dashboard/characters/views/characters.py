@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -17,20 +19,20 @@ from dashboard.characters.queries.cards import characters_of, with_character_rel
 from dashboard.characters.queries.gallery import load_gallery, parse_character_filters
 from dashboard.characters.queries.page import load_character_page
 from dashboard.shared.access import fetch_character, fetch_hidden_job, has_permission
-from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.dialogs import DialogView
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
 from proxyapi import stored_files
 from proxyapi.credentials.encryption import EncryptionError
-from proxyapi.models import Job, JobKind, JobState, StoredFile
+from proxyapi.models import JobKind, JobState, StoredFile
 from proxyapi.refusals import Refusal
 
 GALLERY_TEMPLATE, LIST_TEMPLATE = "characters/gallery.html", "characters/updated.html"
 PAGE_TEMPLATE, BODY_TEMPLATE = "characters/page.html", "characters/_body.html"
 FILTER_FORM_ID = "character-filters"
-HIDDEN_TEXT = "“{title}” is hidden."
-SHOWN_TEXT = "“{title}” is shown again."
 PHOTO_SENT_TEXT = "The photo is no longer kept here."
 CHECK_QUEUED_TEXT = "It is checked as soon as the rate limit of its token allows."
 
@@ -55,12 +57,8 @@ def character(request: TeamRequest, job_id: UUID) -> HttpResponse:
     if is_open and has_permission(request.membership, Permission.RENDER):
         return redirect("character-step", job.pk, "next")
     template = BODY_TEMPLATE if request.htmx else PAGE_TEMPLATE
-    return render(request, template, page_context(request, job))
-
-
-def page_context(request: TeamRequest, job: Job) -> dict[str, object]:
     row = with_character_relations(characters_of(request.team.tenant)).get(pk=job.pk)
-    return {"page": load_character_page(row, request.membership)}
+    return render(request, template, {"page": load_character_page(row, request.membership)})
 
 
 @require_safe
@@ -81,23 +79,24 @@ def photo(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return response
 
 
-@allow_get_or_post
-def hide_character(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    job = fetch_character(request, job_id, Permission.RENDER)
-    if request.method != "POST":
-        context = {**page_context(request, job), "job": job, "dialog": "characters/_hide.html"}
-        if request.htmx:
-            return render(request, "characters/_hide.html", {**context, "fragment": True})
-        return render(request, "characters/dialog_page.html", context)
-    try:
-        actions.set_character_hidden(by=request.membership, job=job, is_hidden=True)
-    except Refusal as refused:
-        messages.error(request, refused.sentence)
-        return redirect("characters")
-    undo_url = reverse("character-restorations", args=[job.pk])
-    # The message stays until it is closed, because it contains the undo button.
-    messages.info(request, HIDDEN_TEXT.format(title=job.title), extra_tags=undo_url)
-    return redirect("characters")
+class HideCharacter(DialogView):
+    template_name, page_template = "characters/_hide.html", "characters/dialog_page.html"
+
+    def fetch(self, job_id: UUID) -> None:
+        self.job = fetch_character(self.request, job_id, Permission.RENDER)
+        self.back = reverse("character", args=[job_id])
+
+    def save(self, form: PortalForm) -> str:
+        actions.set_character_hidden(by=self.by, job=self.job, is_hidden=True)
+        self.back = "characters"
+        self.undo_url = reverse("character-restorations", args=[self.job.pk])
+        return f"“{self.job.title}” is hidden."
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"job": self.job}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {}
 
 
 @require_POST
@@ -106,7 +105,7 @@ def restore_character(request: TeamRequest, job_id: UUID) -> HttpResponse:
     if job.kind != JobKind.CHARACTER:
         raise Http404("This character does not exist in this team.")
     actions.set_character_hidden(by=request.membership, job=job, is_hidden=False)
-    messages.success(request, SHOWN_TEXT.format(title=job.title))
+    messages.success(request, f"“{job.title}” is shown again.")
     return redirect(safe_return_path(request, request.headers.get("Referer", "")))
 
 

@@ -6,27 +6,24 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.library import actions
+from dashboard.library.forms import LabelNameForm
 from dashboard.library.queries.labels import (
     label_removal_text,
     load_labels_page,
     video_count_text,
 )
-from dashboard.models.label import MAX_LABEL_NAME_CHARS
 from dashboard.shared.access import check_permission, fetch_label
 from dashboard.shared.dialogs import DialogView
 from dashboard.shared.forms import PortalForm
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
-from proxyapi.refusals import Refusal
 
-PAGE_TEMPLATE, NAME_TEMPLATE = "library/labels/page.html", "library/labels/_name.html"
-INVALID_FORM_STATUS = 422
+PAGE_TEMPLATE = "library/labels/page.html"
 
 
 @require_safe
@@ -34,41 +31,45 @@ def labels(request: TeamRequest) -> HttpResponse:
     return render(request, PAGE_TEMPLATE, {"page": load_labels_page(request.membership)})
 
 
-@allow_get_or_post
-def add_label(request: TeamRequest) -> HttpResponse:
-    check_permission(request.membership, Permission.RENDER)
-    name, refusal = request.POST.get("name", ""), ""
-    if request.method == "POST":
-        try:
-            label = actions.find_or_create_label(by=request.membership, name=name)
-        except Refusal as refused:
-            refusal = refused.sentence
-        else:
-            messages.success(request, f"Label “{label.name}” added.")
-            return redirect_to(request, "labels")
-    return render_label_dialog(request, NAME_TEMPLATE, {"name": name, "refusal": refusal})
+class LabelsDialog(DialogView):
+    page_template, back = PAGE_TEMPLATE, "labels"
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"page": load_labels_page(self.by)}
 
 
-@allow_get_or_post
-def rename_label(request: TeamRequest, label_id: UUID) -> HttpResponse:
-    label, refusal = fetch_label(request, label_id), ""
-    name = label.name
-    if request.method == "POST":
-        name = request.POST.get("name", "")
-        try:
-            actions.rename_label(by=request.membership, label=label, name=name)
-        except Refusal as refused:
-            label, refusal = fetch_label(request, label_id), refused.sentence
-        else:
-            return redirect_to(request, "labels")
-    context = {"label": label, "name": name, "refusal": refusal}
-    return render_label_dialog(request, NAME_TEMPLATE, context)
+class AddLabel(LabelsDialog):
+    template_name, form_class = "library/labels/_name.html", LabelNameForm
+
+    def fetch(self) -> None:
+        check_permission(self.by, Permission.RENDER)
+
+    def save(self, form: PortalForm) -> str:
+        label = actions.find_or_create_label(by=self.by, name=form.cleaned_data["name"])
+        return f"Label “{label.name}” added."
 
 
-class DeleteLabel(DialogView):
+class RenameLabel(LabelsDialog):
+    template_name = "library/labels/_name.html"
+
+    def fetch(self, label_id: UUID) -> None:
+        self.label = fetch_label(self.request, label_id)
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
+        return LabelNameForm(data, initial={"name": self.label.name})
+
+    def save(self, form: PortalForm) -> str:
+        actions.rename_label(by=self.by, label=self.label, name=form.cleaned_data["name"])
+        return ""
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"label": self.label}
+
+
+class DeleteLabel(LabelsDialog):
     """Ask first, because it cannot be undone; the videos stay."""
 
-    template_name, page_template, back = "library/labels/_remove.html", PAGE_TEMPLATE, "labels"
+    template_name = "library/labels/_remove.html"
 
     def fetch(self, label_id: UUID) -> None:
         self.label = fetch_label(self.request, label_id)
@@ -80,16 +81,3 @@ class DeleteLabel(DialogView):
 
     def load_dialog(self) -> Mapping[str, Any]:
         return {"label": self.label, "sentence": label_removal_text(self.label)}
-
-    def load_page(self) -> Mapping[str, Any]:
-        return {"page": load_labels_page(self.by)}
-
-
-def render_label_dialog(request: TeamRequest, dialog: str, context: dict[str, Any]) -> HttpResponse:
-    """Render the dialog alone for htmx; without scripts, the page with the dialog open."""
-    context = {**context, "max_name_chars": MAX_LABEL_NAME_CHARS}
-    if request.htmx:
-        return render(request, dialog, {**context, "fragment": True})
-    page = {"page": load_labels_page(request.membership), "dialog": dialog}
-    status = INVALID_FORM_STATUS if context.get("refusal") else 200
-    return render(request, PAGE_TEMPLATE, {**page, **context}, status=status)

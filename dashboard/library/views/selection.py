@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
@@ -22,52 +22,48 @@ from dashboard.shared.access import (
     fetch_selected_jobs,
     require_team_labels,
 )
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.dialogs import DialogView
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest, redirect_to
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal
 
-LABELS_TEMPLATE, DIALOG_PAGE_TEMPLATE = "library/_label_dialog.html", "library/dialog_page.html"
 UNDO_KEY = "library_undo"  # in the session: the last change, as lists of ids
 NOTHING_SELECTED = "No video is selected. Select at least one."
 ALREADY_UNDONE = "This was already undone, or something else was changed since."
 
 
-@allow_get_or_post
-def label_videos(request: TeamRequest) -> HttpResponse:
-    """Show the labels of the selected videos; POST sets them."""
-    jobs = fetch_posted_selection(request)
-    if not jobs:
-        return refuse_empty_selection(request)
-    refusal = ""
-    if request.method == "POST":
-        choices = parse_label_choices(request.POST)
-        require_team_labels(request, choices.add | choices.remove)
-        try:
-            change = actions.change_labels(
-                by=request.membership,
-                job_ids=[job.pk for job in jobs],
-                add=choices.add,
-                remove=choices.remove,
-                new_name=choices.new_name,
-            )
-        except Refusal as refused:
-            refusal = refused.sentence
-        else:
-            report_label_change(request, change, jobs)
-            return redirect_to(request, return_path(request))
-    context = {
-        "labels": load_label_dialog(request.membership, jobs),
-        "refusal": refusal,
-        "next": return_path(request),
-        "new": request.POST.get("new", ""),
-    }
-    if request.htmx:
-        return render(request, LABELS_TEMPLATE, {**context, "fragment": True})
-    library = load_library_page(request.membership, LibraryFilters())
-    page = {"library": library, "dialog": LABELS_TEMPLATE}
-    return render(request, DIALOG_PAGE_TEMPLATE, page | context, status=422 if refusal else 200)
+class LabelVideos(DialogView):
+    """The labels of the selected videos."""
+
+    template_name, page_template = "library/_label_dialog.html", "library/list.html"
+
+    def fetch(self) -> HttpResponse | None:
+        self.jobs = fetch_posted_selection(self.request)
+        self.back = return_path(self.request)
+        return None if self.jobs else refuse_empty_selection(self.request)
+
+    def save(self, form: PortalForm) -> str:
+        choices = parse_label_choices(self.request.POST)
+        require_team_labels(self.request, choices.add | choices.remove)
+        change = actions.change_labels(
+            by=self.by,
+            job_ids=[job.pk for job in self.jobs],
+            add=choices.add,
+            remove=choices.remove,
+            new_name=choices.new_name,
+        )
+        report_label_change(self.request, change, self.jobs)
+        return ""
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        labels = load_label_dialog(self.by, self.jobs)
+        return {"labels": labels, "new": self.request.POST.get("new", "")}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"library": load_library_page(self.by, LibraryFilters())}
 
 
 @require_POST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,8 @@ from dashboard.library.queries.retry_question import build_retry_question
 from dashboard.library.queries.video_list import load_library_page
 from dashboard.library.queries.video_page import load_video_page, load_video_page_with_actions
 from dashboard.shared.access import fetch_hidden_job, fetch_job
+from dashboard.shared.dialogs import DialogView
+from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.job_pages import JOB_PAGE_NAMES, job_page_url
 from dashboard.shared.price_question import ConfirmForm
@@ -33,11 +36,8 @@ from proxyapi.operations import retry_operation_of
 from proxyapi.refusals import Refusal
 
 LIST_TEMPLATE, PAGE_TEMPLATE = "library/list.html", "library/video/page.html"
-DIALOG_PAGE_TEMPLATE = "library/video/dialog_page.html"
-QUESTION_TEMPLATE, HIDING_TEMPLATE = "components/price_question.html", "library/video/_hide.html"
-MENU_TEMPLATE = "library/video/_menu.html"
+QUESTION_TEMPLATE, MENU_TEMPLATE = "components/price_question.html", "library/video/_menu.html"
 FILTER_FORM_ID = "library-filters"
-VIDEO_HIDDEN_TEXT = "“{title}” is hidden."
 CHECK_QUEUED_TEXT = (
     "It is checked as soon as the rate limit of its token allows. The result appears here."
 )
@@ -113,22 +113,23 @@ def retry_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return render_video_dialog(request, job, QUESTION_TEMPLATE, {"question": question})
 
 
-@allow_get_or_post
-def hide_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    job = fetch_job(request, job_id, Permission.RENDER)
-    if request.method != "POST":
-        return render_video_dialog(
-            request, job, HIDING_TEMPLATE, {"card": load_video_page(job).card, "url": request.path}
-        )
-    try:
-        actions.hide_video(by=request.membership, job=job)
-    except Refusal as refused:
-        messages.error(request, refused.sentence)
-        return redirect("video", job.pk)
-    undo_url = reverse("video-restorations", args=[job.pk])
-    # The message stays until it is closed, because it contains the undo button.
-    messages.info(request, VIDEO_HIDDEN_TEXT.format(title=job.title), extra_tags=undo_url)
-    return redirect("library")
+class HideVideo(DialogView):
+    template_name, page_template = "library/video/_hide.html", PAGE_TEMPLATE
+
+    def fetch(self, job_id: UUID) -> None:
+        self.job = fetch_job(self.request, job_id, Permission.RENDER)
+        self.back = job_page_url(self.job)
+
+    def save(self, form: PortalForm) -> str:
+        actions.hide_video(by=self.by, job=self.job)
+        self.back, self.undo_url = "library", reverse("video-restorations", args=[self.job.pk])
+        return f"“{self.job.title}” is hidden."
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"job": self.job}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return video_page_context(self.request, self.job)
 
 
 @require_POST
@@ -161,7 +162,7 @@ def render_video_dialog(
         return render(request, dialog, {"job": job, **context, "fragment": True})
     return render(
         request,
-        DIALOG_PAGE_TEMPLATE,
+        PAGE_TEMPLATE,
         {**video_page_context(request, job), "job": job, **context, "dialog": dialog},
     )
 

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dashboard.shared.storyboards.scene_states import load_scene_rows
 from proxyapi.models import JobState, Storyboard
 
 
-@dataclass(frozen=True, slots=True)
-class StoryboardDeletion:
-    storyboard: Storyboard
-    text: str
-
-
-def build_deletion(storyboard: Storyboard) -> StoryboardDeletion:
+def deletion_text(storyboard: Storyboard) -> str:
     """Five queries at most."""
     rows = load_scene_rows(storyboard)
     clips = sum(row.clip is not None for row in rows)
@@ -29,4 +21,4 @@ def build_deletion(storyboard: Storyboard) -> StoryboardDeletion:
             "Its film stays in the library." if films == 1 else "Its films stay in the library."
         )
     parts.append("It is deleted for everyone in the team, and can be restored from the list.")
-    return StoryboardDeletion(storyboard, " ".join(parts))
+    return " ".join(parts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -11,16 +13,17 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.shared.access import fetch_deleted_storyboard, fetch_storyboard
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.dialogs import DialogView
+from dashboard.shared.forms import PortalForm
+from dashboard.shared.http import TeamRequest, redirect_to
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
 from dashboard.storyboards.actions import storyboards as actions
-from dashboard.storyboards.queries.deletion import build_deletion
+from dashboard.storyboards.queries.deletion import deletion_text
 from dashboard.storyboards.queries.list import load_storyboard_table, parse_storyboard_filters
 from proxyapi.refusals import Refusal
 
 LIST_TEMPLATE = "storyboards/list.html"
-DELETION_TEMPLATE = "storyboards/_deletion.html"
 
 
 @require_safe
@@ -42,26 +45,23 @@ def duplicate(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
     return redirect_to(request, "storyboard", copy.pk)
 
 
-@allow_get_or_post
-def delete(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
-    """Ask before a storyboard is deleted; POST deletes it, and the message undoes that."""
-    storyboard = fetch_storyboard(request, storyboard_id, Permission.RENDER)
-    refusal = ""
-    if request.method == "POST":
-        try:
-            actions.delete_storyboard(by=request.membership, storyboard=storyboard)
-        except Refusal as refused:
-            refusal = refused.sentence
-        else:
-            undo_url = reverse("storyboard-restorations", args=[storyboard.pk])
-            # The message stays until it is closed, because it contains the undo button.
-            messages.info(request, f"“{storyboard.title}” is deleted.", extra_tags=undo_url)
-            return redirect_to(request, "storyboards")
-    context = {"deletion": build_deletion(storyboard), "refusal": refusal}
-    if request.htmx:
-        return render(request, DELETION_TEMPLATE, {**context, "fragment": True})
-    table = load_storyboard_table(request.membership, parse_storyboard_filters({}))
-    return render(request, LIST_TEMPLATE, {**context, "table": table, "dialog": DELETION_TEMPLATE})
+class DeleteStoryboard(DialogView):
+    template_name, page_template = "storyboards/_deletion.html", LIST_TEMPLATE
+    back = "storyboards"
+
+    def fetch(self, storyboard_id: UUID) -> None:
+        self.storyboard = fetch_storyboard(self.request, storyboard_id, Permission.RENDER)
+
+    def save(self, form: PortalForm) -> str:
+        actions.delete_storyboard(by=self.by, storyboard=self.storyboard)
+        self.undo_url = reverse("storyboard-restorations", args=[self.storyboard.pk])
+        return f"“{self.storyboard.title}” is deleted."
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"storyboard": self.storyboard, "text": deletion_text(self.storyboard)}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"table": load_storyboard_table(self.by, parse_storyboard_filters({}))}
 
 
 @require_POST

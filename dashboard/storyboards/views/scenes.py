@@ -157,7 +157,8 @@ def has_clip(document: Storyboard, one: StoryboardScene) -> bool:
 def render_deletion(
     request: TeamRequest, document: Storyboard, one: StoryboardScene, number: int
 ) -> HttpResponse:
-    context: dict[str, Any] = {"storyboard": document, "scene_id": one.pk, "number": number}
+    context: dict[str, Any] = {"scene_id": one.pk, "number": number}
+    context["back"] = page_of(document.pk, one.pk)
     if request.htmx:
         response = render(request, DELETION_TEMPLATE, {**context, "fragment": True})
         response["HX-Retarget"], response["HX-Reswap"] = "#dialogs", "innerHTML"

@@ -1,34 +1,34 @@
-"""The withdrawal of a consent: a question, and its answer."""
+"""The withdrawal of a consent."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
-from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.urls import reverse
 
 from dashboard.shared.access import fetch_voice
-from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.dialogs import DialogView
+from dashboard.shared.forms import PortalForm
 from dashboard.shared.roles import Permission
 from dashboard.voices import actions
 from dashboard.voices.queries.voice_page import load_voice_page
-from proxyapi.refusals import Refusal
-
-DIALOG_TEMPLATE, PAGE_TEMPLATE = "voices/_withdraw.html", "voices/page.html"
 
 
-@allow_get_or_post
-def withdraw_consent(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Show what it means; POST withdraws the consent."""
-    job = fetch_voice(request, job_id, Permission.RENDER)
-    if request.method == "POST":
-        try:
-            actions.withdraw_consent(by=request.membership, job=job)
-        except Refusal as refusal:
-            messages.error(request, refusal.sentence)
-        return redirect("voice", job.pk)
-    page = load_voice_page(job, request.membership)
-    if request.htmx:
-        return render(request, DIALOG_TEMPLATE, {"page": page, "fragment": True})
-    return render(request, PAGE_TEMPLATE, {"page": page, "dialog": DIALOG_TEMPLATE})
+class WithdrawConsent(DialogView):
+    template_name, page_template = "voices/_withdraw.html", "voices/page.html"
+
+    def fetch(self, job_id: UUID) -> None:
+        self.job = fetch_voice(self.request, job_id, Permission.RENDER)
+        self.back = reverse("voice", args=[job_id])
+
+    def save(self, form: PortalForm) -> str:
+        actions.withdraw_consent(by=self.by, job=self.job)
+        return ""
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"job": self.job}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"page": load_voice_page(self.job, self.by)}
