@@ -6,6 +6,7 @@ from datetime import datetime
 
 from proxyapi.ledger import mirror_range
 from proxyapi.ledger.page_reader import LedgerReader
+from proxyapi.ledger.row_order import fetch_newer_page, fetch_older_page, mirrored_range
 from proxyapi.models import LedgerEntry, LedgerMirror
 
 
@@ -19,13 +20,14 @@ def catch_up_to_end(source: LedgerReader, most: int | None = None) -> LedgerMirr
     ledger = mirror_range.get_or_create_ledger(source.account)
     if ledger.problem:
         return ledger
-    page = source.fetch_page_at(next_read_position(ledger))
+    page = fetch_newer_page(source, mirrored_range(ledger), next_read_position(ledger))
     if ledger.high == 0 and page.end < page.total:
         LedgerMirror.objects.filter(pk=ledger.pk, high=0).update(total=page.total)
         page = source.fetch_page_at(page.total - 1)
     ledger, page_count = mirror_range.apply_page(source.account, page), 0
     while ledger.high < page.total and not ledger.problem and page_count != most:
-        page, before, page_count = source.fetch_page_at(ledger.high), ledger.high, page_count + 1
+        before, page_count = ledger.high, page_count + 1
+        page = fetch_newer_page(source, mirrored_range(ledger), ledger.high)
         ledger = mirror_range.apply_page(source.account, page)
         if ledger.high == before:
             break  # the announced rows are missing; the next sync requests them again
@@ -52,7 +54,8 @@ def backfill_older_rows(
     while ledger.low > 0 and not ledger.problem and page_count != most:
         if since is not None and is_mirrored_since(ledger, since):
             break
-        page, before, page_count = source.fetch_page_at(ledger.low - 1), ledger.low, page_count + 1
+        before, page_count = ledger.low, page_count + 1
+        page = fetch_older_page(source, mirrored_range(ledger), ledger.low - 1)
         ledger = mirror_range.apply_page(source.account, page)
         if ledger.low == before:
             break

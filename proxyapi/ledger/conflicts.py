@@ -20,6 +20,7 @@ from proxyapi.events import EventType, publish_event
 from proxyapi.ledger import entry_changes
 from proxyapi.ledger.api_attribution import reset_attribution_from
 from proxyapi.ledger.page_reader import LEDGER_PAGE_SIZE, UpstreamLedgerPage
+from proxyapi.ledger.row_order import order_ties_as_known
 from proxyapi.ledger.row_parser import (
     ROW_FIELD_NAMES,
     UpstreamLedgerRow,
@@ -234,6 +235,7 @@ def drop_healed_conflicts(account: Account, page: UpstreamLedgerPage) -> None:
     """Drop the open conflicts of rows that the page shows as known, and resume without any."""
     entry_changes.lock_account(account)
     ledger = LedgerMirror.objects.select_related("account").get(pk=account.pk)
+    page = order_ties_as_known(ledger, page)
     still_open = LedgerConflict.objects.filter(account=account, accepted_at__isnull=True)
     is_shorter = page.total < ledger.high
     for conflict in still_open.exclude(after__isnull=True) if is_shorter else still_open.all():

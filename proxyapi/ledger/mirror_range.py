@@ -9,15 +9,20 @@ mirror stops (rule 4); one such page alone is an unreadable answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from proxyapi.ledger import conflicts, entry_changes
 from proxyapi.ledger.page_reader import HISTORY_OPERATION, UpstreamLedgerPage
+from proxyapi.ledger.row_order import (
+    mirrored_range,
+    mirrored_rows_of,
+    order_ties_as_known,
+    page_with_newest_second,
+    page_with_oldest_second,
+)
 from proxyapi.ledger.row_parser import (
     ROW_FIELD_NAMES,
     UNREADABLE_AMOUNT,
@@ -58,7 +63,7 @@ def apply_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
 
 def extend_by_page(ledger: LedgerMirror, page: UpstreamLedgerPage) -> bool:
     """False if the page is doubted; a conflict is recorded if it was doubted before."""
-    account, page = ledger.account, replace(page, rows=order_ties_as_known(ledger, page))
+    account, page = ledger.account, order_ties_as_known(ledger, page)
     missing = range(page.total, min(page.known_total, ledger.high))
     differing = correct_unreadable_rows(ledger, find_differing_rows(ledger, page))
     if missing or differing:
@@ -120,29 +125,6 @@ def request_balance_refresh(account: Account, new_entries: Sequence[LedgerEntry]
         ).update(refreshed_at=None)
 
 
-def mirrored_rows_of(ledger: LedgerMirror, page: UpstreamLedgerPage) -> QuerySet[LedgerEntry]:
-    low, high = max(page.start, ledger.low), min(page.end, ledger.high)
-    mirrored = LedgerEntry.objects.filter(account_id=ledger.pk, position__gte=low)
-    return mirrored.filter(position__lt=high).order_by("position")
-
-
-def order_ties_as_known(
-    ledger: LedgerMirror, page: UpstreamLedgerPage
-) -> tuple[UpstreamLedgerRow, ...]:
-    """The page's rows, those of one second in the order in which they were first read: the service
-    may order by time alone."""
-    rows = list(page.rows)
-    for entry in mirrored_rows_of(ledger, page):
-        known, at = entry_raw_values(entry), entry.position - page.start
-        for other in range(at, len(rows)):
-            if rows[other].raw_values[-1] != rows[at].raw_values[-1]:
-                break
-            if rows[other].raw_values == known:
-                rows[at], rows[other] = rows[other], rows[at]
-                break
-    return tuple(rows)
-
-
 def find_differing_rows(
     ledger: LedgerMirror, page: UpstreamLedgerPage
 ) -> list[tuple[LedgerEntry, UpstreamLedgerRow]]:
@@ -153,16 +135,18 @@ def find_differing_rows(
 
 
 def extend_mirror(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[LedgerEntry]:
-    """Add the page's rows to the ends of the mirror that it touches; return the new entries."""
+    """Add the page's rows to the ends of the mirror that it touches; return the new entries. None
+    at an end where another page has to show which rows of its second are new."""
     if not page.rows:
         return []
     if ledger.low == ledger.high:
         ledger.low = ledger.high = page.start
     new: list[LedgerEntry] = []
-    if page.start < ledger.low <= page.end:
+    known = mirrored_range(ledger)
+    if page.start < ledger.low <= page.end and not page_with_oldest_second(known, page):
         new += build_entries(ledger, page, page.start, ledger.low)
         ledger.low = page.start
-    if page.start <= ledger.high < page.end:
+    if page.start <= ledger.high < page.end and not page_with_newest_second(known, page):
         new += build_entries(ledger, page, ledger.high, page.end)
         ledger.high = page.end
     return LedgerEntry.objects.bulk_create(new)

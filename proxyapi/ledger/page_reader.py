@@ -28,6 +28,41 @@ API_SOURCE = "api"
 
 
 @dataclass(frozen=True, slots=True)
+class PageAddress:
+    """Number, from 1, and size of a page; a page of another size begins and ends elsewhere."""
+
+    number: int
+    size: int
+
+    @property
+    def start(self) -> int:
+        return (self.number - 1) * self.size
+
+    @property
+    def end(self) -> int:
+        return self.number * self.size
+
+
+def page_at(position: int) -> PageAddress:
+    return PageAddress(position // LEDGER_PAGE_SIZE + 1, LEDGER_PAGE_SIZE)
+
+
+def page_from(position: int) -> PageAddress:
+    """Of the pages that contain the position, the one with the most rows after it."""
+    return max(pages_around(position), key=lambda page: page.end)
+
+
+def page_until(position: int) -> PageAddress:
+    """Of the pages that contain the row before the position, the one with the most rows before."""
+    return min(pages_around(position - 1), key=lambda page: page.start)
+
+
+def pages_around(position: int) -> list[PageAddress]:
+    sizes = range(LEDGER_PAGE_SIZE, LEDGER_PAGE_SIZE // 2, -1)
+    return [PageAddress(position // size + 1, size) for size in sizes]
+
+
+@dataclass(frozen=True, slots=True)
 class UpstreamLedgerPage:
     start: int  # position of its first row
     rows: tuple[UpstreamLedgerRow, ...]
@@ -42,6 +77,10 @@ class UpstreamLedgerPage:
     def end(self) -> int:
         return self.start + len(self.rows)
 
+    def second_at(self, position: int) -> str:
+        """The upstream's time of the row at that position."""
+        return self.rows[position - self.start].raw_values[-1]
+
 
 @dataclass(frozen=True, slots=True)
 class LedgerReader:
@@ -55,22 +94,22 @@ class LedgerReader:
     lane: Priority
     patience: float = 0  # seconds to wait for a permit
 
-    def fetch_page(self, number: int, source: str = "") -> UpstreamLedgerPage:
-        """The page of that number, from 1. Raises `UpstreamError` or `RateLimitExhausted`."""
+    def fetch_page(self, page: PageAddress, source: str = "") -> UpstreamLedgerPage:
+        """Raises `UpstreamError` or `RateLimitExhausted`."""
         mirrored, api_total = known_ends(self.account)
-        query: dict[str, str | int] = {"order": "ASC", "per_page": LEDGER_PAGE_SIZE, "page": number}
+        query: dict[str, str | int] = {"order": "ASC", "per_page": page.size, "page": page.number}
         if source:
             query["source"] = source
         requested_at = timezone.now()
         reply = calls.call_upstream(
             self.token, HISTORY_OPERATION, self.lane, patience=self.patience, query=query
         )
-        rows, total = parse_page_reply(reply, number)
-        known_total, start = api_total if source else mirrored, (number - 1) * LEDGER_PAGE_SIZE
-        return UpstreamLedgerPage(start, rows, total, requested_at, known_total, mirrored)
+        rows, total = parse_page_reply(reply, page)
+        known_total = api_total if source else mirrored
+        return UpstreamLedgerPage(page.start, rows, total, requested_at, known_total, mirrored)
 
     def fetch_page_at(self, position: int, source: str = "") -> UpstreamLedgerPage:
-        return self.fetch_page(position // LEDGER_PAGE_SIZE + 1, source)
+        return self.fetch_page(page_at(position), source)
 
 
 def open_ledger_reader(
@@ -90,16 +129,15 @@ def known_ends(account: Account) -> tuple[int, int]:
     return row or (0, 0)
 
 
-def parse_page_reply(reply: Reply, number: int) -> tuple[tuple[UpstreamLedgerRow, ...], int]:
+def parse_page_reply(reply: Reply, page: PageAddress) -> tuple[tuple[UpstreamLedgerRow, ...], int]:
     """The rows and the total of an answer; raises `ResponseLost` if they are inconsistent."""
     data, total = reply.data, parse_row_count(reply.meta.get("total"))
-    start = (number - 1) * LEDGER_PAGE_SIZE
-    if not isinstance(data, list) or total is None or not is_requested_page(reply, number):
+    if not isinstance(data, list) or total is None or not is_requested_page(reply, page):
         raise errors.ResponseLost(get_operation(HISTORY_OPERATION))
     # A row added between the upstream's count and its read makes the page longer than the count.
-    if not min(LEDGER_PAGE_SIZE, max(0, total - start)) <= len(data) <= LEDGER_PAGE_SIZE:
+    if not min(page.size, max(0, total - page.start)) <= len(data) <= page.size:
         raise errors.ResponseLost(get_operation(HISTORY_OPERATION))
-    return tuple(parse_row(raw) for raw in data), max(total, start + len(data) if data else 0)
+    return tuple(parse_row(raw) for raw in data), max(total, page.start + len(data) if data else 0)
 
 
 def parse_row_count(value: Any) -> int | None:
@@ -107,9 +145,9 @@ def parse_row_count(value: Any) -> int | None:
     return value if fits else None
 
 
-def is_requested_page(reply: Reply, number: int) -> bool:
+def is_requested_page(reply: Reply, page: PageAddress) -> bool:
     """Whether the answer's page number and size, if it has them, are the requested ones."""
-    expected_meta = {"current_page": number, "per_page": LEDGER_PAGE_SIZE}
+    expected_meta = {"current_page": page.number, "per_page": page.size}
     return all(
         str(reply.meta.get(name, expected)) == str(expected)
         for name, expected in expected_meta.items()

@@ -48,8 +48,8 @@ def recheck_conflicts(source: LedgerReader) -> None:
 
 def recheck_all_pages(source: LedgerReader) -> int:
     """Compare every page until the mirror stops; return how many were compared."""
-    ledger, number = mirror_range.get_or_create_ledger(source.account), 0
-    while number * LEDGER_PAGE_SIZE < ledger.high and not ledger.problem:
-        number += 1
-        ledger = mirror_range.apply_page(source.account, source.fetch_page(number))
-    return number
+    ledger, count = mirror_range.get_or_create_ledger(source.account), 0
+    while count * LEDGER_PAGE_SIZE < ledger.high and not ledger.problem:
+        page = source.fetch_page_at(count * LEDGER_PAGE_SIZE)
+        ledger, count = mirror_range.apply_page(source.account, page), count + 1
+    return count

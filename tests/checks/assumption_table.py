@@ -241,7 +241,7 @@ ACCOUNT_AREAS: Mapping[str, Sequence[Assumption]] = {
         Assumption(
             "The order of rows of one second.",
             "Any order, and another one at each reading.",
-            "ledger/test_wrong_pages.py::test_rows_of_one_second_may_come_in_any_order",
+            "ledger/test_unordered_seconds.py::test_rows_of_one_second_are_mirrored_once_each_in_whatever_order_they_are_shown",
             sandbox="That of their booking; in `service-v1` another one at each reading.",
         ),
         Assumption(

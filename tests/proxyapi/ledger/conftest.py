@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import random
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import httpx
 import pytest
 
 from proxyapi import calls
-from proxyapi.ledger import conflicts, mirror_range, page_reader, recheck_old_pages
+from proxyapi.ledger import conflicts, mirror_range, page_reader, recheck_old_pages, row_order
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror
 from proxyapi.rate_limiter import Permit
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
@@ -48,6 +51,7 @@ class ScriptedLedger:
     pages: list[tuple[int, str]] = field(default_factory=list)
     before_page: Callable[[], None] = lambda: None
     cut_after: int | None = None  # pages, then the line breaks
+    chance: random.Random | None = None  # orders the rows of one second anew for each page
 
     def add_row(self, *rows: dict[str, Any], web: bool = False) -> None:
         if web:
@@ -63,6 +67,9 @@ class ScriptedLedger:
         self.pages.append((page, source))
         rows = [row for at, row in enumerate(self.rows) if not source or at not in self.web]
         rows = self.view if source and self.view is not None else rows
+        if self.chance:
+            seconds = [list(rows) for _, rows in groupby(rows, key=itemgetter("created_at"))]
+            rows = [row for rows in seconds for row in self.chance.sample(rows, len(rows))]
         if asked.get("order", "DESC") != "ASC":
             rows = rows[::-1]
         shown = rows[size * (page - 1) : size * page]
@@ -98,8 +105,12 @@ def scripted_ledger(upstream: ScriptedUpstream, monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages of ten rows, not of fifty: a ledger of several pages has fewer rows to be written."""
-    for module in (page_reader, recheck_old_pages, conflicts):
-        monkeypatch.setattr(module, "LEDGER_PAGE_SIZE", 10)
+    set_page_size(monkeypatch, 10)
+
+
+def set_page_size(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    for module in (page_reader, recheck_old_pages, conflicts, row_order):
+        monkeypatch.setattr(module, "LEDGER_PAGE_SIZE", size)
 
 
 @pytest.fixture

@@ -158,7 +158,7 @@ def test_a_late_answer_does_not_make_the_ledger_shorter(
     """Another worker mirrored three new rows while an older answer was on its way."""
     source = open_ledger_reader(account, Priority.LEDGER_SYNC)
     assert source is not None
-    late = source.fetch_page(3)
+    late = source.fetch_page_at(20)
     mirrored_ledger.add_row(*[ledger_row("-9", 400 + minute) for minute in range(3)])
     ledger.mirror_entries(account)
     mirror_range.apply_page(account, late)

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from proxyapi import ledger
-from proxyapi.ledger import conflicts, page_reader, recheck_old_pages
 from proxyapi.ledger.audit import SUM_TABLES
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from proxyapi.upstream import errors
 from tests.examples import examples
-from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row
+from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row, set_page_size
 
 REPEATED = settings(
     max_examples=examples(6, 25),
@@ -38,8 +37,7 @@ def test_rule_4_the_mirror_is_the_ledger(
     rows: list[str],
     troubles: list[int | str],
 ) -> None:
-    for module in (page_reader, recheck_old_pages, conflicts):
-        monkeypatch.setattr(module, "LEDGER_PAGE_SIZE", size)
+    set_page_size(monkeypatch, size)
     start_anew(scripted_ledger, rows)
     coming = iter(troubles)
     scripted_ledger.before_page = lambda: meet(scripted_ledger, next(coming, 0))

@@ -11,10 +11,9 @@ from django.utils import timezone
 from hypothesis import HealthCheck, example, given, settings, strategies
 
 from proxyapi import ledger
-from proxyapi.ledger import conflicts, page_reader, recheck_old_pages
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 from tests.examples import examples
-from tests.proxyapi.ledger.conftest import LEDGER_START, ScriptedLedger, ledger_row
+from tests.proxyapi.ledger.conftest import LEDGER_START, ScriptedLedger, ledger_row, set_page_size
 from tests.proxyapi.ledger.test_mirror_properties import start_anew
 
 
@@ -60,8 +59,7 @@ def test_rows_that_a_late_view_hid_are_attributed_when_they_are_shown(
 ) -> None:
     """At once, or where it did not fit, as soon as it is tried again."""
     now = LEDGER_START + timedelta(hours=1)
-    for module in (page_reader, recheck_old_pages, conflicts):
-        monkeypatch.setattr(module, "LEDGER_PAGE_SIZE", size)
+    set_page_size(monkeypatch, size)
     monkeypatch.setattr(timezone, "now", lambda: now)
     start_anew(scripted_ledger, ["-1"] * is_known)
     ledger.mirror_entries(account)

@@ -10,7 +10,7 @@ import pytest
 
 from proxyapi import calls
 from proxyapi.ledger import mirror_range
-from proxyapi.ledger.page_reader import LedgerReader, UpstreamLedgerPage
+from proxyapi.ledger.page_reader import LedgerReader, PageAddress, UpstreamLedgerPage
 from proxyapi.models import Token
 from proxyapi.rate_limiter import Permit
 from proxyapi.upstream.tls import shared_ssl_context
@@ -48,9 +48,9 @@ def record_page_requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str
     pages: list[tuple[int, str]] = []
     ask = LedgerReader.fetch_page
 
-    def spied(source: LedgerReader, number: int, view: str = "") -> UpstreamLedgerPage:
-        pages.append((number, view))
-        return ask(source, number, view)
+    def spied(source: LedgerReader, page: PageAddress, view: str = "") -> UpstreamLedgerPage:
+        pages.append((page.number, view))
+        return ask(source, page, view)
 
     monkeypatch.setattr(LedgerReader, "fetch_page", spied)
     return pages
