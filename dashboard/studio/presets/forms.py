@@ -4,7 +4,7 @@ names, so the ids of their fields have a prefix of their own."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
@@ -55,17 +55,14 @@ class SavePresetForm(PortalForm):
     keep = forms.MultipleChoiceField(
         choices=[(group.name, group.label) for group in SETTING_GROUPS], required=False
     )
-    replaces = forms.UUIDField(required=False, widget=forms.HiddenInput, label="the replacement")
+    replaces = forms.UUIDField(required=False)
+    # A button has it: as a hidden field it would be sent again after the question was answered.
+    hidden_field_names: ClassVar[Mapping[str, str]] = {"replaces": "the replacement"}
 
     def __init__(self, data: Any = None, *, title: str = "") -> None:
         initial = {"name": title[:MAX_PRESET_NAME_CHARS].strip()}
         super().__init__(data, initial=initial, auto_id="preset_%s", use_required_attribute=False)
         self.fields["name"].widget.attrs["autofocus"] = True
-
-    @property
-    def checked(self) -> list[str] | None:
-        """Return the names of the checked groups; None before the form was sent."""
-        return self.data.getlist("keep") if self.is_bound else None  # type: ignore[attr-defined]
 
 
 class PresetNameForm(PortalForm):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,34 +14,35 @@ from django.views.decorators.http import require_POST
 
 from dashboard.models import BrandKit
 from dashboard.shared.access import check_permission, fetch_job
-from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
 from dashboard.studio.flows import StepSlug, flow_of
 from dashboard.studio.kept_settings.team_options import load_team_options
 from dashboard.studio.presets.actions import brand_kit as actions
 from dashboard.studio.presets.forms import BrandKitForm
-from dashboard.studio.presets.views.dialogs import render_preset_dialog, return_to_page
+from dashboard.studio.presets.views.dialogs import PresetDialog
 from proxyapi.refusals import Refusal
 
-KIT_TEMPLATE = "studio/presets/_brand_kit.html"
 
+class EditBrandKit(PresetDialog):
+    template_name = "studio/presets/_brand_kit.html"
 
-@allow_get_or_post
-def edit_brand_kit(request: TeamRequest) -> HttpResponse:
-    check_permission(request.membership, Permission.SET_BRAND_KIT)
-    kit = BrandKit.objects.filter(team=request.team).first()
-    options = load_team_options(request.team.tenant, timezone.now())
-    form = BrandKitForm(kit, options, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        actions.change_brand_kit(
-            by=request.membership,
-            options=form.chosen_options(),
-            applies_to_new_drafts=form.cleaned_data["applies_to_new_drafts"],
-        )
-        messages.success(request, "The brand kit was saved.")
-        return return_to_page(request)
-    context = {"form": form, "kit": kit, "has_options": bool(options)}
-    return render_preset_dialog(request, KIT_TEMPLATE, context, is_invalid=bool(form.errors))
+    def fetch(self) -> None:
+        check_permission(self.by, Permission.SET_BRAND_KIT)
+        self.offered = load_team_options(self.request.team.tenant, timezone.now())
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> BrandKitForm:
+        kit = BrandKit.objects.filter(team=self.request.team).first()
+        return BrandKitForm(kit, self.offered, data)
+
+    def save(self, form: BrandKitForm) -> str:
+        applies = form.cleaned_data["applies_to_new_drafts"]
+        chosen = form.chosen_options()
+        actions.change_brand_kit(by=self.by, options=chosen, applies_to_new_drafts=applies)
+        return "The brand kit was saved."
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"has_options": bool(self.offered)}
 
 
 @require_POST

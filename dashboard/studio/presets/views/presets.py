@@ -23,7 +23,6 @@ from dashboard.studio.presets.queries import load_presets_page, parse_preset_fil
 from proxyapi.refusals import Refusal, StaleData
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "studio/presets/page.html", "studio/presets/_body.html"
-INVALID_FORM_STATUS = 422
 
 
 @require_safe
@@ -46,7 +45,7 @@ def render_presets(
     if filters.renaming and name_form is None and page.may_edit:
         preset = request.team.presets.filter(pk=filters.renaming).first()
         name_form = PresetNameForm(preset=preset) if preset else None
-    status = INVALID_FORM_STATUS if name_form and name_form.errors and not request.htmx else 200
+    status = 422 if name_form and name_form.errors and not request.htmx else 200
     template = BODY_TEMPLATE if request.htmx else PAGE_TEMPLATE
     context = {"page": page, "name_form": name_form, "fragment": bool(request.htmx)}
     return render(request, template, context, status=status)

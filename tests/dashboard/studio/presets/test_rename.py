@@ -124,7 +124,9 @@ def test_a_change_of_someone_else_is_not_overwritten(
     values = {name: form[name].value() for name in form.fields}
     client_of(luca).post(url, {**values, "genre_id": "noir"})
     answer = client_of(priya).post(url, {**values, "font": ""})
-    assert "Someone else changed this preset." in answer.content.decode()
+    page = answer.content.decode()
+    assert "Someone else changed this preset." in page
+    assert '<option value="noir" selected>' in page
     preset.refresh_from_db()
     assert preset.options["genre_id"]["slug"] == "noir"
     assert "font" in preset.options

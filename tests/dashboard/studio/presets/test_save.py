@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from django.urls import reverse
 
@@ -152,3 +153,23 @@ def test_captions_of_the_brand_kit_are_kept_as_a_reference(priya: Membership, st
     assert preset.uses_brand_kit
     # The effect was changed by hand, so it is the preset's own.
     assert preset.options.keys() == {"aspect_ratio", "caption_effect"}
+
+
+def test_the_page_below_a_dialog_stays_until_something_was_saved(
+    priya: Membership, preset: Preset, styled: Job, client_of: Browser
+) -> None:
+    browser, url = client_of(priya), save_url(styled)
+    over_a_step = {"HX-Request": "true", "HX-Current-URL": "http://testserver/studio/x/visuals/"}
+    form = {"name": "ICE SERIES", "keep": ["voice"]}
+    refused = browser.post(url, form, headers=over_a_step)
+    page = refused.content.decode()
+    assert refused.status_code == 200
+    assert f'hx-post="{url}" hx-target="#question"' in page
+    assert page.count('name="replaces"') == 1
+    assert 'value="ICE SERIES"' in page
+    assert re.findall(r'name="keep" value="(\w+)" checked', page) == ["type", "voice"]
+    form["replaces"] = str(preset.pk)
+    assert browser.post(url, form, headers=over_a_step)["HX-Refresh"] == "true"
+    removal = reverse("preset-removals", args=[preset.pk])
+    alone = {**over_a_step, "HX-Current-URL": f"http://testserver{removal}"}
+    assert browser.post(removal, headers=alone)["HX-Redirect"] == reverse("presets")
