@@ -7,9 +7,10 @@ from typing import Any, Self
 
 from django import forms
 
+from dashboard.budgets.actions.approvals import DECLINE_REASON_REQUIRED
 from dashboard.budgets.queries import ApprovalConfirmation
 from dashboard.models import MAX_APPROVAL_COMMENT_CHARS, Budget, BudgetPeriod, Team, User
-from dashboard.shared.forms import VERSION_LABEL, PortalForm
+from dashboard.shared.forms import VERSION_LABEL, PortalForm, ReasonField
 from dashboard.shared.text_validation import reject_invisible
 from proxyapi.models.account import amount_text
 
@@ -157,9 +158,9 @@ class CommentForm(PortalForm):
 
 
 class DeclineForm(PortalForm):
-    answer = forms.CharField(
+    answer = ReasonField(
         label="Reason",
-        max_length=300,
+        required=DECLINE_REASON_REQUIRED,
         help_text="One sentence. It is shown with the video to the whole team.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )

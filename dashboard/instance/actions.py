@@ -20,13 +20,12 @@ from dashboard.models import (
 )
 from dashboard.shared.access import require_operator
 from dashboard.shared.audit_log import AuditActor, append_audit_rows_last, record_audit_event
-from dashboard.shared.text_validation import clean_line
+from dashboard.shared.text_validation import clean_reason
 from proxyapi.charges import cancel_held_charges, charge_stop_sentence
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Tenant
-from proxyapi.refusals import Refusal, StaleData
+from proxyapi.refusals import StaleData
 
-MAX_REASON_CHARS = 300
 REASON_MISSING = "Say why, in a few words. Every member of the team reads it."
 SUSPENDED_ALREADY = "This team is suspended already, by {who}."
 NOT_SUSPENDED = "This team is not suspended."
@@ -75,9 +74,7 @@ def suspend_team(*, by: Membership, team: Team, reason: str) -> None:
     Raises `Refusal` without a reason, `StaleData` if it is suspended already.
     """
     require_operator(by.user)
-    reason = clean_line(reason, max_length=MAX_REASON_CHARS, field="reason")
-    if not reason:
-        raise Refusal(REASON_MISSING, field="reason")
+    reason = clean_reason(reason, required=REASON_MISSING)
     with transaction.atomic():
         tenant = lock_tenant_of(team)
         if tenant.suspended_at is not None:

@@ -7,10 +7,10 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
-from dashboard.instance.actions import MAX_REASON_CHARS
+from dashboard.instance.actions import REASON_MISSING
 from dashboard.instance.teams import MAX_TEAM_NAME_CHARS
 from dashboard.members.forms.team import time_zone_choices
-from dashboard.shared.forms import AddressField
+from dashboard.shared.forms import AddressField, ReasonField
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.text_validation import reject_invisible
@@ -32,14 +32,8 @@ class NewTeamForm(RecentAuthenticationForm):
 
 
 class SuspensionForm(RecentAuthenticationForm):
-    reason = forms.CharField(
-        label="Why",
-        max_length=MAX_REASON_CHARS,
+    reason = ReasonField(
+        required=REASON_MISSING,
         help_text="Every member of the team reads it, with your name. It is in their audit log.",
-        error_messages={"required": "Say why, in a few words. Every member of the team reads it."},
     )
     field_order = ("reason", "password")
-
-    def __init__(self, request: TeamRequest, data: Any = None) -> None:
-        super().__init__(request, data)
-        reject_invisible(self.fields["reason"])

@@ -21,7 +21,9 @@ class LabelNameForm(PortalForm):
     """A name that is too long or taken is refused by the action."""
 
     name = forms.CharField(
-        widget=forms.TextInput(attrs={"maxlength": MAX_LABEL_NAME_CHARS, "autocomplete": "off"})
+        widget=forms.TextInput(
+            attrs={"maxlength": MAX_LABEL_NAME_CHARS, "autocomplete": "off", "autofocus": True}
+        )
     )
 
 

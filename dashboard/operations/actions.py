@@ -9,13 +9,12 @@ from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import require_visible
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.roles import Permission
-from dashboard.shared.text_validation import clean_line
+from dashboard.shared.text_validation import clean_reason
 from proxyapi.charges import cancel_held_charges, charge_stop_sentence
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Tenant
-from proxyapi.refusals import Refusal, StaleData
+from proxyapi.refusals import StaleData
 
-MAX_STOP_REASON_CHARS = 300
 REASON_MISSING = "Say why, in a few words. Everyone in the team reads it."
 ALREADY_STOPPED = "Charges are already stopped, by {who}."
 NOT_STOPPED = "Charges are allowed already."
@@ -30,9 +29,7 @@ def stop_charges(*, by: Membership, reason: str) -> int:
     are stopped already.
     """
     require_visible(by, Permission.OPERATE)
-    reason = clean_line(reason, max_length=MAX_STOP_REASON_CHARS, field="reason")
-    if not reason:
-        raise Refusal(REASON_MISSING, field="reason")
+    reason = clean_reason(reason, required=REASON_MISSING)
     with transaction.atomic():
         tenant = lock_tenant(by)
         if tenant.charges_stopped_at is not None:

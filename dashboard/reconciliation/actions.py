@@ -11,6 +11,7 @@ from dashboard.models import AuditAction, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.roles import Permission
+from dashboard.shared.text_validation import clean_reason
 from proxyapi import charges, ledger
 from proxyapi.models import Account, Charge, LedgerConflict, LedgerEntry
 from proxyapi.refusals import Refusal, StaleData
@@ -25,7 +26,6 @@ ENTRY_REQUIRED = "Choose the entry that matches."
 CONFLICTS_ALREADY_ACCEPTED = "Someone else has reviewed these rows already. Nothing was changed."
 CONFLICT_ALREADY_ACCEPTED = "Someone else has reviewed this row already. Nothing was changed."
 OTHER_CONFLICTS_FOUND = "More changed rows were found. Nothing was changed. Review them first."
-MAX_REASON_LENGTH = 300  # characters of a reason
 
 
 @transaction.atomic
@@ -33,9 +33,8 @@ def write_off_unknown_charge(*, by: Membership, charge: Charge, reason: str) -> 
     """Write off an unknown charge. Raises `Refusal` without a reason, `StaleData` if it was
     settled."""
     check_permission(by, Permission.MANAGE_MONEY)
-    if not (cleaned_reason := " ".join(reason.split())[:MAX_REASON_LENGTH]):
-        raise Refusal(WRITE_OFF_REASON_REQUIRED, field="reason")
-    charge = charges.write_off_charge(charge, by.user_id, cleaned_reason)
+    reason = clean_reason(reason, required=WRITE_OFF_REASON_REQUIRED)
+    charge = charges.write_off_charge(charge, by.user_id, reason)
     record_audit_event(
         by,
         AuditAction.CHARGE_WRITE_OFF,
@@ -43,7 +42,7 @@ def write_off_unknown_charge(*, by: Membership, charge: Charge, reason: str) -> 
         operation=charge.operation,
         quote=str_or_empty(charge.quote),
         hold=str_or_empty(charge.hold),
-        reason=cleaned_reason,
+        reason=reason,
     )
     return charge
 
@@ -134,11 +133,10 @@ def rebase_opening_balance(
     `StaleData` if the difference has changed.
     """
     check_permission(by, Permission.MANAGE_MONEY)
-    if not (cleaned_reason := " ".join(reason.split())[:MAX_REASON_LENGTH]):
-        raise Refusal(REBASE_REASON_REQUIRED, field="reason")
+    reason = clean_reason(reason, required=REBASE_REASON_REQUIRED)
     if seen is None:
         raise Refusal(DIFFERENCE_UNREADABLE)
-    mirror = ledger.rebase_balance(account, seen, by.user_id, cleaned_reason)
+    mirror = ledger.rebase_balance(account, seen, by.user_id, reason)
     record_audit_event(
         by,
         AuditAction.LEDGER_REBASE,
@@ -146,7 +144,7 @@ def rebase_opening_balance(
         difference=str_or_empty(seen),
         balance=str_or_empty(mirror.balance_exact),
         row=mirror.anchor_high,
-        reason=cleaned_reason,
+        reason=reason,
     )
 
 

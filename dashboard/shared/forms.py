@@ -10,7 +10,7 @@ from django import forms
 from django.forms.utils import pretty_name
 
 from dashboard.models.email_address import parse_address
-from dashboard.shared.text_validation import INVISIBLE_CHARACTER
+from dashboard.shared.text_validation import INVISIBLE_CHARACTER, MAX_REASON_CHARS, reject_invisible
 from proxyapi.refusals import Refusal
 
 TOO_LONG = "At most %(limit_value)d characters are allowed (now %(show_value)d)."
@@ -53,6 +53,17 @@ class AddressField(forms.EmailField):
         if address and not parse_address(address):
             raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
         return address
+
+
+class ReasonField(forms.CharField):
+    """The reason of a decision. `required`: what to say without one."""
+
+    def __init__(self, *, required: str, **options: Any) -> None:
+        super().__init__(
+            **{"label": "Why", "max_length": MAX_REASON_CHARS, **options},
+            error_messages={"required": required},
+        )
+        reject_invisible(self)
 
 
 class PortalForm(forms.Form):

@@ -16,6 +16,7 @@ from proxyapi.refusals import Refusal
 INVISIBLE_CHARACTER = (
     "It contains an invisible character. Type it again, or paste it as plain text."
 )
+MAX_REASON_CHARS = 300
 DIRECTION_MARKS = "\u202a-\u202e\u2066-\u2069"
 validate_line = RegexValidator(
     f"[\x00-\x1f\x7f-\x9f\u2028\u2029{DIRECTION_MARKS}]", INVISIBLE_CHARACTER, inverse_match=True
@@ -37,6 +38,13 @@ def reject_invisible(field: Field, *, lines: bool = False) -> None:
         if not isinstance(validator, ProhibitNullCharactersValidator)
     ]
     field.validators = [*others, validate_lines if lines else validate_line]
+
+
+def clean_reason(text: str, *, required: str, field: str = "reason") -> str:
+    """Return the reason of a decision as one line. Raises `Refusal`: `required` if it is empty."""
+    if not (line := clean_line(text, max_length=MAX_REASON_CHARS, field=field)):
+        raise Refusal(required, field=field)
+    return line
 
 
 def clean_line(text: str, *, max_length: int, field: str) -> str:

@@ -21,7 +21,7 @@ from dashboard.shared.approvals import close_request, lock_pending_request, save
 from dashboard.shared.budget_usage import BudgetUsage, budget_usages_version, exceeded_by
 from dashboard.shared.charging import lock_spending_rules
 from dashboard.shared.roles import Permission
-from dashboard.shared.text_validation import clean_line
+from dashboard.shared.text_validation import clean_reason
 from proxyapi import pricing, tasks
 from proxyapi.charges import approve_draft_charge
 from proxyapi.models import Charge
@@ -145,9 +145,7 @@ def exceeded_audit_details(exceeded: Sequence[BudgetUsage], hold: Decimal) -> li
 def decline_request(*, by: Membership, approval: ApprovalRequest, reason: str) -> ApprovalRequest:
     """Decline the request with a reason that the requester reads. Nothing is sent."""
     check_can_decide(by, approval)
-    reason = clean_line(reason, max_length=300, field="answer")
-    if not reason:
-        raise Refusal(DECLINE_REASON_REQUIRED, field="answer")
+    reason = clean_reason(reason, required=DECLINE_REASON_REQUIRED, field="answer")
     return close_request(by, lock_pending_request(approval), ApprovalDecision.DECLINED, reason)
 
 

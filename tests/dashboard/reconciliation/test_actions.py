@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from dashboard.models import AuditEvent
 from dashboard.reconciliation import actions
+from dashboard.shared.text_validation import INVISIBLE_CHARACTER
 from proxyapi import ledger
 from proxyapi.models import (
     ChargeState,
@@ -59,6 +60,8 @@ def test_a_write_off_wants_a_reason(client_of, thea, unknown_charge, ledger):
     assert actions.WRITE_OFF_REASON_REQUIRED in answer.content.decode()
     said = client_of(thea).post(url, {"reason": too_long}).content.decode()
     assert "At most 300 characters are allowed (now 301)." in said and too_long in said
+    said = client_of(thea).post(url, {"reason": "Never\u202e booked."}).content.decode()
+    assert INVISIBLE_CHARACTER in said
     unknown_charge.refresh_from_db()
     assert unknown_charge.state == ChargeState.UNKNOWN
     assert not AuditEvent.objects.exists()
