@@ -7,14 +7,16 @@ filter a million rows by them without a join.
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Count, Exists, ExpressionWrapper, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, ExpressionWrapper, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Greatest
 from django.db.models.lookups import LessThanOrEqual
 
-from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account, is_shared_with_another_team
 from proxyapi.models.charge import Charge
 from proxyapi.models.job import Job
 
@@ -29,6 +31,25 @@ class LedgerEntryQuerySet(models.QuerySet["LedgerEntry"]):
     def without_charge(self) -> Self:
         """Rows that are not matched to a charge of any team."""
         return self.filter(~is_charged_by_another_team(), charge__isnull=True)
+
+    def outside_spend(self, accounts: models.QuerySet[Account], since: datetime) -> Self:
+        """Debits of the accounts from `since` on (UTC) that no charge of any team explains, since
+        the account was added.
+
+        Rows are compared with other teams' mirrors only for accounts that several teams use: such
+        accounts are few, but the rows may be tens of thousands.
+        """
+        shared = accounts.filter(is_shared_with_another_team())
+        begin = Value(since, output_field=models.DateTimeField())
+        return self.filter(
+            ~(Q(account__in=shared.values("pk")) & Q(is_charged_by_another_team())),
+            account__in=accounts.values("pk"),
+            charge__isnull=True,
+            amount__lt=0,
+            # Implied by the next condition; it lets the query use the index.
+            happened_at__gt=since - timedelta(microseconds=1),
+            happened_at__gte=Greatest("account__created_at", begin),
+        )
 
 
 def is_charged_by_another_team() -> ExpressionWrapper[Q]:

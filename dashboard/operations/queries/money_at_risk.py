@@ -7,14 +7,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import Count, F, Min, Q, Sum, Value
-from django.db.models.functions import Coalesce, Greatest, Round
+from django.db.models import Count, Min, Q, Sum
+from django.db.models.functions import Coalesce, Round
 
 from dashboard.models import Team
 from dashboard.shared.videos.cost import CreditAmount
-from proxyapi.models import Charge, ChargeState, LedgerEntry
+from proxyapi.models import Account, Charge, ChargeState, LedgerEntry
 from proxyapi.models.charge import HOLDING_STATES
-from proxyapi.models.ledger_entry import is_charged_by_another_team
 
 OLD_HOLD_AFTER = timedelta(hours=1)
 OUTSIDE_SPEND_AGE = timedelta(days=30)
@@ -65,15 +64,7 @@ def load_money_at_risk(team: Team, now: datetime) -> MoneyAtRisk:
 def load_outside_spend(tenant_id: UUID, now: datetime) -> tuple[int, Decimal]:
     """Return number and credits of the debits of the last 30 days that no charge of a team of this
     portal explains, since their account was added."""
-    since = now - OUTSIDE_SPEND_AGE
-    entries = LedgerEntry.objects.filter(
-        ~Q(is_charged_by_another_team()),
-        account__tenant=tenant_id,
-        charge__isnull=True,
-        amount__lt=0,
-        # Implied by the next condition; it lets the query use the index.
-        happened_at__gt=since - timedelta(microseconds=1),
-        happened_at__gte=Greatest(F("account__created_at"), Value(since)),
-    )
+    accounts = Account.objects.filter(tenant=tenant_id)
+    entries = LedgerEntry.objects.outside_spend(accounts, now - OUTSIDE_SPEND_AGE)
     found = entries.aggregate(count=Count("pk"), sum=Round(-Sum("amount"), precision=4))
     return found["count"], found["sum"] or ZERO_CREDITS

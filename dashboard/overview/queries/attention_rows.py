@@ -30,7 +30,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Cast, Coalesce, Greatest, Round
+from django.db.models.functions import Cast, Coalesce, Round
 
 from dashboard.models import ApprovalRequest, Team
 from proxyapi.models import (
@@ -45,8 +45,6 @@ from proxyapi.models import (
     Token,
     TokenState,
 )
-from proxyapi.models.account import is_shared_with_another_team
-from proxyapi.models.ledger_entry import is_charged_by_another_team
 
 FAILED_JOBS_MAX_AGE = timedelta(days=14)
 UNIDENTIFIED_RESOURCES_MAX_AGE = timedelta(days=30)
@@ -231,20 +229,7 @@ def attention_failed_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
 
 def attention_outside_spend(accounts: Sequence[UUID], month: datetime) -> AttentionQuerySet:
     """Debits of this month that no charge of any team explains, since the account was added."""
-    # Rows are compared with other teams' mirrors only for accounts that several teams use: such
-    # accounts are few, but the rows may be tens of thousands.
-    shared = Account.objects.filter(is_shared_with_another_team(), pk__in=accounts)
-    spent = LedgerEntry.objects.filter(
-        ~(Q(account__in=shared) & Q(is_charged_by_another_team())),
-        account__in=accounts,
-        charge__isnull=True,
-        amount__lt=0,
-        # Implied by the next condition; it lets the query use the index.
-        happened_at__gt=month - timedelta(microseconds=1),
-        happened_at__gte=Greatest(
-            F("account__created_at"), Value(month, output_field=DateTimeField())
-        ),
-    )
+    spent = LedgerEntry.objects.outside_spend(Account.objects.filter(pk__in=accounts), month)
     return select_attention_columns(
         spent.values("account"),
         "outside",
