@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +30,7 @@ TYPED_UNITS_ERROR = (
 UNITS_REQUIRED = "Choose how many units each top-up buys."
 PACK_REQUIRED = "Choose a pack. If none is listed, add one below."
 TYPE_REQUIRED = "Choose what a top-up buys."
+CREDITS_NOT_TYPED = "Type the credits that each top-up buys, as they are shown above."
 FORM_OUTDATED = "This form has expired. Open the page again."
 CURRENCY_CHOICES = [(code, code) for code in ("USD", "EUR", "GBP", "CHF")]
 
@@ -144,7 +146,26 @@ class TopUpForm(PortalForm):
 
 
 class TopUpChangeForm(PortalForm):
+    """`credits_to_type`: the credits of each top-up, if they are to be typed to confirm them."""
+
     nonce = forms.UUIDField(label="the form key", widget=forms.HiddenInput, initial=uuid4)
+
+    def __init__(self, data: Any = None, *, credits_to_type: int | None = None) -> None:
+        super().__init__(data)
+        self.credits_to_type = credits_to_type
+        if credits_to_type is not None:
+            self.fields["credits"] = forms.CharField(
+                label=f"Type {credits_to_type:,} to confirm",
+                help_text="Each top-up buys far more than the setting now.",
+                widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+                error_messages={"required": CREDITS_NOT_TYPED},
+            )
+
+    def clean_credits(self) -> str:
+        typed = str(self.cleaned_data["credits"])
+        if re.sub(r"[\s,.]", "", typed) != str(self.credits_to_type):
+            raise forms.ValidationError(CREDITS_NOT_TYPED)
+        return typed
 
 
 def top_up_initial(drawn: TopUpSetting) -> dict[str, Any]:

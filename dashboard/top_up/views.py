@@ -35,6 +35,7 @@ from dashboard.top_up.queries import (
     load_top_up_confirmation,
     load_top_up_facts,
     setting_digest,
+    unusual_credits_per_top_up,
 )
 from proxyapi.models import Account
 from proxyapi.refusals import Refusal
@@ -91,7 +92,6 @@ class ChangeSetting(DialogView):
     """Show what the setting in the form buys; a POST requests the change."""
 
     template_name, page_template = "top_up/_confirm.html", PAGE_TEMPLATE
-    form_class = TopUpChangeForm
 
     def fetch(self) -> HttpResponse | None:
         self.facts = load_requested_facts(self.request)
@@ -101,6 +101,11 @@ class ChangeSetting(DialogView):
         if self.setting.is_valid():
             return None
         return render_invalid_setting(self.request, self.facts, self.setting)
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> TopUpChangeForm:
+        requested, before = self.setting.requested_setting(), displayed_setting(self.facts)
+        bought = unusual_credits_per_top_up(self.facts, requested, before)
+        return TopUpChangeForm(data, credits_to_type=bought)
 
     def save(self, form: PortalForm) -> str:
         actions.change_top_up(

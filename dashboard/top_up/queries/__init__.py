@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dashboard.top_up.queries.confirmation import load_top_up_confirmation
+from dashboard.top_up.queries.confirmation import (
+    load_top_up_confirmation,
+    unusual_credits_per_top_up,
+)
 from dashboard.top_up.queries.page import (
     CreditArrival,
     TopUpHistoryRow,

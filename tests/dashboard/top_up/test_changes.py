@@ -66,7 +66,7 @@ def test_the_question_names_the_credits_and_whose_money_buys_them(
     browser: Client, account: Account, enqueued: list[str]
 ) -> None:
     question = visible_text_of(ask(browser, account))
-    assert "Turn on automatic top-up?" in question
+    assert "Change automatic top-up?" in question and "Type " not in question
     assert "+5,000 cr" in question and "+15,000 cr" in question
     assert "the payment method saved there without asking again" in question
     assert (enqueued, TopUpChange.objects.count()) == ([], 0)
@@ -170,8 +170,35 @@ def test_pitfall_72_what_is_not_legal_is_said_beside_its_field_and_not_sent(
 def test_a_typed_number_goes_before_a_chosen_one(
     more: str, browser: Client, account: Account, enqueued: list[str]
 ) -> None:
-    confirm_change(browser, account, more=more)
-    assert TopUpChange.objects.get().wanted["units"] == int(more.replace(",", ""))
+    units = int(more.replace(",", ""))
+    confirm_change(browser, account, more=more, credits=f"{100 * units:,}")
+    assert TopUpChange.objects.get().wanted["units"] == units
+
+
+@pytest.mark.parametrize("typed", ["", "1999990", "199999", "yes"])
+def test_an_amount_far_above_the_setting_now_is_typed_to_confirm_it(
+    typed: str, browser: Client, account: Account, enqueued: list[str]
+) -> None:
+    assert "Type 19,999,900 to confirm" in visible_text_of(ask(browser, account, more="199999"))
+    answer = confirm_change(browser, account, more="199999", credits=typed)
+    assert answer.status_code == 422
+    assert "Type the credits that each top-up buys" in visible_text_of(answer)
+    assert (enqueued, TopUpChange.objects.count()) == ([], 0)
+
+
+def test_an_amount_near_that_of_the_setting_now_is_not_typed_again(
+    browser: Client, account: Account, enqueued: list[str]
+) -> None:
+    now = TopUpSetting(True, "dynamic-credits", None, 150)
+    AutoTopUp.objects.update(**now.to_dict())
+    confirm_change(browser, account, seen=now, more="400")
+    assert TopUpChange.objects.get().wanted["units"] == 400
+
+
+def test_a_top_up_that_is_off_is_turned_on(browser: Client, account: Account) -> None:
+    off = TopUpSetting(False, "dynamic-credits", None, 20)
+    AutoTopUp.objects.update(**off.to_dict())
+    assert "Turn on automatic top-up?" in visible_text_of(ask(browser, account, seen=off))
 
 
 def test_pitfall_71_a_pack_sends_its_plan_id_alone(
