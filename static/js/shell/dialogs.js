@@ -1,5 +1,5 @@
 // Opens dialog[data-open] as a modal: the one of the page, and each that htmx swaps into #dialogs. [data-dialog="id"] opens
-// one of the page. The focus starts on [autofocus], else on [data-cancel], and returns to the opener on close.
+// one of the page. The focus starts on a refused field, else on [autofocus], else on [data-cancel]; on close the opener has it.
 (() => {
   let [opener, pressed, isPage] = [null, null, false]; // the page has nothing else (data-page), also if an answer replaced it
 
@@ -15,7 +15,7 @@
     dialog.removeAttribute("open");
     dialog.showModal();
     if ((isPage ||= dialog.hasAttribute("data-page"))) dialog.querySelector(".dialog__body")?.prepend(...document.querySelectorAll("#toasts [data-toast]"));
-    (dialog.querySelector("[autofocus]") ?? dialog.querySelector("[data-cancel]"))?.focus();
+    ["[aria-invalid=true]", "[autofocus]", "[data-cancel]"].map((kind) => dialog.querySelector(kind)).find(Boolean)?.focus();
     dialog.addEventListener("close", () => closed(dialog), { once: true });
   }
 

@@ -64,6 +64,18 @@ def top_up_page(thea: Membership, open_page: OpenPage) -> Page:
     return page
 
 
+def test_the_focus_is_on_the_field_that_was_refused(top_up_page: Page) -> None:
+    top_up_page.get_by_label("More than 100 units").fill("199999")
+    top_up_page.get_by_role("button", name="Save").click()
+    dialog = top_up_page.locator("dialog[open]")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    typed = dialog.get_by_label("Type 19,999,900 to confirm")
+    typed.fill("1999990")
+    dialog.get_by_role("button", name="Change top-up").click()
+    expect(dialog).to_contain_text("as they are shown above")
+    expect(typed).to_be_focused()
+
+
 def test_typed_units_are_said_in_credits_and_unchoose_the_presets(top_up_page: Page) -> None:
     top_up_page.locator(".unit", has_text="500").first.click()
     typed = top_up_page.get_by_label("More than 100 units")
