@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
-from proxyapi.ledger.row_order import KnownRange
 from proxyapi.models import LedgerEntry, LedgerMirror
 from proxyapi.rollups.daily_totals import request_rebuild
 
@@ -21,11 +20,6 @@ def attributed_entries(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
 
 def unattributed_entries(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
     return LedgerEntry.objects.filter(account_id=ledger.pk, via_api__isnull=True)
-
-
-def aligned_range(ledger: LedgerMirror) -> KnownRange:
-    """The positions of the view whose rows are aligned."""
-    return KnownRange(ledger.api_low, ledger.api_high, api_entries(ledger))
 
 
 def reset_attribution(ledger: LedgerMirror) -> None:

@@ -12,7 +12,7 @@ contains it later, the row is corrected.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import takewhile
 
@@ -24,23 +24,19 @@ from django.utils import timezone
 
 from proxyapi.ledger import entry_changes, matching_rules, mirror_range
 from proxyapi.ledger.api_attribution import (
-    aligned_range,
     api_entries,
     attributed_entries,
     reset_attribution,
     unattributed_entries,
 )
 from proxyapi.ledger.page_reader import UpstreamLedgerPage
-from proxyapi.ledger.row_order import (
-    order_ties_as_mirrored,
-    page_with_newest_second,
-    page_with_oldest_second,
-    seconds_in_part,
-)
-from proxyapi.ledger.row_pairing import is_far_after, is_far_before, pair_rows_with_entries
+from proxyapi.ledger.row_order import order_ties_as_mirrored
 from proxyapi.ledger.row_parser import UpstreamLedgerRow, entry_raw_values
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
 
+IsBeyondRow = Callable[[datetime, datetime], bool]
+# Rows are out of time order by less than this; the search for a missing row ends there.
+MAX_TIME_DISORDER = timedelta(days=1)
 API_VIEW_FIELDS = ("api_low", "api_high", "api_read_at", "api_problem", "api_problem_at")
 ATTRIBUTION_BATCH_SIZE = 2000  # rows in one statement or transaction
 API_VIEW_MISMATCH = (
@@ -82,11 +78,13 @@ def start_alignment(
         return ledger
     ledger.api_high = page.start + len(rows)
     ledger.api_low = ledger.api_high - len(matched)
+    changed_times = set_via_api(matched, True)
     if matched:
-        older = [entry for entry in skipped if entry.position < matched[0].position]
-        changed_times = attribute_rows(page, matched, older)
+        changed_times += set_via_api(
+            [entry for entry in skipped if entry.position < matched[0].position], False
+        )
     else:
-        changed_times = mark_batch_not_api(entries_past_lag(unattributed, page))
+        changed_times += mark_batch_not_api(entries_past_lag(unattributed, page))
     ledger.save(update_fields=["api_low", "api_high"])
     entry_changes.record_entry_changes(account, changed_times)
     return ledger
@@ -169,11 +167,7 @@ def is_last_row_unchanged(ledger: LedgerMirror, page: UpstreamLedgerPage) -> boo
     if not page.start <= last < page.end:
         return True
     entry = api_entries(ledger).order_by("-position").first()
-    if entry is None:
-        return True
-    is_shown = entry_raw_values(entry) in [row.raw_values for row in page.rows]
-    is_hidden = entry.booked_at in seconds_in_part(page)
-    return page.second_at(last) == entry.booked_at and (is_shown or is_hidden)
+    return entry is None or entry_raw_values(entry) == page.rows[last - page.start].raw_values
 
 
 def is_older_than_mirror(ledger: LedgerMirror, rows: Sequence[UpstreamLedgerRow]) -> bool:
@@ -190,61 +184,37 @@ def is_older_than_mirror(ledger: LedgerMirror, rows: Sequence[UpstreamLedgerRow]
 def align_newer_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
     if not page.start <= ledger.api_high < page.end:
         return []
-    if page_with_newest_second(aligned_range(ledger), page):
-        return []
-    entries, first = entries_newer_than_api_view(ledger), ledger.api_high
-    if ledger.api_low < ledger.api_high:
-        second, start = aligned_range(ledger).newest_second()
-        if page.start <= start and page.second_at(first) == second:
-            # Those aligned before may be other rows of this second than the page shows first.
-            older = api_entries(ledger).exclude(booked_at=second)
-            entries, first = entries_newer_than_api_view(ledger, older), start
-    rows = page.rows[first - page.start :]
+    rows = page.rows[ledger.api_high - page.start :]
     # Rows that appeared in the view too late are corrected here.
     may_be_corrected = Q(happened_at__gte=rows[0].happened_at or page.requested_at)
-    candidates = entries.filter(Q(via_api__isnull=True) | may_be_corrected)
+    candidates = entries_newer_than_api_view(ledger).filter(
+        Q(via_api__isnull=True) | may_be_corrected
+    )
     matched, skipped = pair_rows_with_entries(
         rows, candidates.order_by("position").iterator(chunk_size=500), is_far_after
     )
-    ledger.api_high = first + len(matched)
-    return attribute_rows(page, matched, skipped)
+    ledger.api_high += len(matched)
+    return set_via_api(matched, True) + set_via_api(skipped, False)
 
 
 def align_older_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
     if not page.start < ledger.api_low <= page.end:
         return []
-    if page_with_oldest_second(aligned_range(ledger), page):
-        return []
-    end, lowest = ledger.api_low, lowest_attributed_position(ledger)
-    entries = unattributed_entries(ledger).filter(
+    rows = page.rows[: ledger.api_low - page.start][::-1]
+    lowest = lowest_attributed_position(ledger)
+    unattributed = unattributed_entries(ledger).filter(
         position__lt=ledger.high if lowest is None else lowest
     )
-    if ledger.api_low < ledger.api_high:
-        second, after = aligned_range(ledger).oldest_second()
-        if after <= page.end and page.second_at(end - 1) == second:
-            newer = first_position_by(api_entries(ledger).exclude(booked_at=second), "position")
-            mirrored = LedgerEntry.objects.filter(account_id=ledger.pk)
-            entries = mirrored.filter(
-                Q(via_api__isnull=True) | Q(booked_at=second),
-                position__lt=ledger.high if newer is None else newer,
-            )
-            end = after
-    rows = page.rows[: end - page.start][::-1]
     matched, skipped = pair_rows_with_entries(
-        rows, entries.order_by("-position").iterator(chunk_size=500), is_far_before
+        rows, unattributed.order_by("-position").iterator(chunk_size=500), is_far_before
     )
-    ledger.api_low = end - len(matched)
-    return attribute_rows(page, matched, skipped)
+    ledger.api_low -= len(matched)
+    return set_via_api(matched, True) + set_via_api(skipped, False)
 
 
-def entries_newer_than_api_view(
-    ledger: LedgerMirror, aligned: QuerySet[LedgerEntry] | None = None
-) -> QuerySet[LedgerEntry]:
-    """Rows after the newest one of `aligned`, all aligned rows by default; without one, from the
-    first attributed row on."""
-    newest = (
-        newest_api_position(ledger) if aligned is None else first_position_by(aligned, "-position")
-    )
+def entries_newer_than_api_view(ledger: LedgerMirror) -> QuerySet[LedgerEntry]:
+    """Rows after the newest aligned one; without one, from the first attributed row on."""
+    newest = newest_api_position(ledger)
     if newest is None:
         newest = (first_position_by(attributed_entries(ledger), "position") or 0) - 1
     return LedgerEntry.objects.filter(account_id=ledger.pk, position__gt=newest)
@@ -290,14 +260,44 @@ def first_position_by(entries: QuerySet[LedgerEntry], order: str) -> int | None:
     return entries.order_by(order).values_list("position", flat=True).first()
 
 
-def attribute_rows(
-    page: UpstreamLedgerPage, matched: Sequence[LedgerEntry], skipped: Sequence[LedgerEntry]
-) -> list[datetime]:
-    """Attribute the rows that the page shows, and those it does not show, if it shows the whole of
-    their second."""
-    in_part = seconds_in_part(page)
-    web = [entry for entry in skipped if entry.booked_at not in in_part]
-    return set_via_api(matched, True) + set_via_api(web, False)
+def pair_rows_with_entries(
+    rows: Sequence[UpstreamLedgerRow], entries: Iterator[LedgerEntry], is_past: IsBeyondRow
+) -> tuple[list[LedgerEntry], list[LedgerEntry]]:
+    """Return the entries of the rows, up to the first row without one, and the skipped entries. The
+    search for a row ends at an entry for which `is_past` holds."""
+    matched: list[LedgerEntry] = []
+    skipped: list[LedgerEntry] = []
+    for row in rows:
+        searched: list[LedgerEntry] = []
+        match = find_next_entry(row, entries, searched, is_past)
+        if match is None:
+            break  # the entries searched for this row do not count as skipped
+        matched.append(match)
+        skipped += searched
+    return matched, skipped
+
+
+def find_next_entry(
+    row: UpstreamLedgerRow,
+    entries: Iterator[LedgerEntry],
+    searched: list[LedgerEntry],
+    is_past: IsBeyondRow,
+) -> LedgerEntry | None:
+    for entry in entries:
+        if entry_raw_values(entry) == row.raw_values:
+            return entry
+        if row.happened_at is not None and is_past(entry.happened_at, row.happened_at):
+            return None
+        searched.append(entry)
+    return None
+
+
+def is_far_before(moment: datetime, row_time: datetime) -> bool:
+    return moment < row_time - MAX_TIME_DISORDER
+
+
+def is_far_after(moment: datetime, row_time: datetime) -> bool:
+    return moment > row_time + MAX_TIME_DISORDER
 
 
 def set_via_api(entries: Iterable[LedgerEntry], via_api: bool) -> list[datetime]:

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from proxyapi.backoff import Backoff
 from proxyapi.ledger import backfill, mirror_range
-from proxyapi.ledger.api_attribution import aligned_range, unattributed_entries
+from proxyapi.ledger.api_attribution import unattributed_entries
 from proxyapi.ledger.api_view_alignment import (
     API_VIEW_UNAVAILABLE,
     OLDER_API_VIEW_MISMATCH,
@@ -32,7 +32,6 @@ from proxyapi.ledger.api_view_alignment import (
 from proxyapi.ledger.matching import build_match_candidate
 from proxyapi.ledger.matching_rules import MATCH_SEARCH_MARGIN, WIDEST_WINDOW, MatchCandidate
 from proxyapi.ledger.page_reader import API_SOURCE, LedgerReader, UpstreamLedgerPage
-from proxyapi.ledger.row_order import SECOND_PERMIT_WAIT_S, fetch_newer_page, fetch_older_page
 from proxyapi.models import Charge, ChargeState, LedgerEntry, LedgerMirror
 from proxyapi.upstream import errors
 
@@ -43,6 +42,7 @@ API_VIEW_UNSUPPORTED_ERRORS = (
     errors.ValidationFailed,
 )
 MAX_API_VIEW_ATTEMPTS = 2
+PROBE_PERMIT_WAIT_S = 8.0  # seconds; a later sync cannot use the probe
 # The delay before a failed alignment is retried. A view that contains only some of several equal
 # new rows can be aligned a minute later.
 API_VIEW_BACKOFF = Backoff(timedelta(minutes=1), timedelta(hours=1))
@@ -81,9 +81,11 @@ def sync_unattributed_rows(source: LedgerReader, since: datetime | None, most: i
         return  # only older rows do not fit
     ledger = aligned
     while ledger.api_low > 0 and needs_older_api_pages(ledger, since) and page_count != most:
-        before, page_count = ledger.api_low, page_count + 1
-        known = aligned_range(ledger)
-        page = fetch_older_page(source, known, ledger.api_low - 1, API_SOURCE)
+        page, before, page_count = (
+            source.fetch_page_at(ledger.api_low - 1, API_SOURCE),
+            ledger.api_low,
+            page_count + 1,
+        )
         ledger = align_page(account, page)
         if ledger.api_low == before:
             if ledger.low == 0:
@@ -175,7 +177,7 @@ def sync_newest_api_rows(
         if ledger.api_high == page.total:
             return ledger
         if ledger.api_high == page.end:
-            page = fetch_newer_api_page(source, ledger, ledger.api_high)
+            page = source.fetch_page_at(ledger.api_high, API_SOURCE)
         else:
             # The next row is newer than the mirror, or matches no entry.
             failed_attempts += 1
@@ -193,7 +195,7 @@ def fetch_newest_api_page(
     if was_started:
         # With one request in each sync, a full page would be read again and again.
         position = ledger.api_high if ledger.api_read_at is None else max(ledger.api_high, 1) - 1
-        return fetch_newer_api_page(source, ledger, position)
+        return source.fetch_page_at(position, API_SOURCE)
     page = source.fetch_page_at(max(ledger.api_high, 1) - 1, API_SOURCE)
     for _ in range(MAX_API_VIEW_ATTEMPTS):
         if page.end == page.total:
@@ -201,12 +203,6 @@ def fetch_newest_api_page(
         remember_api_view_end(source.account, page)
         page = source.fetch_page_at(page.total - 1, API_SOURCE)
     return page
-
-
-def fetch_newer_api_page(
-    source: LedgerReader, ledger: LedgerMirror, position: int
-) -> UpstreamLedgerPage:
-    return fetch_newer_page(source, aligned_range(ledger), position, API_SOURCE)
 
 
 def try_start_alignment(source: LedgerReader, page: UpstreamLedgerPage) -> bool:
@@ -225,7 +221,7 @@ def is_ledger_unchanged(source: LedgerReader, page: UpstreamLedgerPage) -> bool:
     """Whether no row was added between the reading of the mirror's end and of the view's page. Any
     page contains the ledger's length, so the next older one is read."""
     ledger = mirror_range.get_or_create_ledger(source.account)
-    reader = replace(source, patience=max(source.patience, SECOND_PERMIT_WAIT_S))
+    reader = replace(source, patience=max(source.patience, PROBE_PERMIT_WAIT_S))
     probe = reader.fetch_page_at(max(ledger.low or ledger.high, 1) - 1)
     ledger = mirror_range.apply_page(source.account, probe)
     return page.end == page.total and probe.total == page.mirrored_total == ledger.high

@@ -28,12 +28,12 @@ from proxyapi.ledger.page_reader import (
 from proxyapi.ledger.row_parser import RowValues, UpstreamLedgerRow, entry_raw_values
 from proxyapi.models import LedgerEntry, LedgerMirror
 
-SECOND_PERMIT_WAIT_S = 8.0
+SECOND_PERMIT_WAIT_S = 8.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class KnownRange:
-    """The known positions of a view, from `low` to before `high`, and their rows."""
+    """The mirrored positions, from `low` to before `high`, and their rows."""
 
     low: int
     high: int
@@ -51,9 +51,9 @@ class KnownRange:
 
 
 def count_rows_of_second(entries: QuerySet[LedgerEntry]) -> tuple[str, int]:
-    """The time of the first entry, and how many entries with that time follow each other; more than
-    a page are not counted."""
-    times = list(entries.values_list("booked_at", flat=True)[:LEDGER_PAGE_SIZE])
+    """The time of the first entry, and how many entries with that time follow each other; of more
+    than a page, one more than a page."""
+    times = list(entries.values_list("booked_at", flat=True)[: LEDGER_PAGE_SIZE + 1])
     return times[0], len(list(takewhile(times[0].__eq__, times)))
 
 
@@ -61,31 +61,26 @@ def mirrored_range(ledger: LedgerMirror) -> KnownRange:
     return KnownRange(ledger.low, ledger.high, LedgerEntry.objects.filter(account_id=ledger.pk))
 
 
-def fetch_newer_page(
-    source: LedgerReader, known: KnownRange, position: int, view: str = ""
-) -> UpstreamLedgerPage:
+def fetch_newer_page(source: LedgerReader, known: KnownRange, position: int) -> UpstreamLedgerPage:
     """The page at that position, or the one that shows the newest known second whole, if the first
     one shows only a part of it, with new rows."""
-    page = source.fetch_page_at(position, view)
-    return fetch_instead(source, page, page_with_newest_second(known, page), view)
+    page = source.fetch_page_at(position)
+    return fetch_instead(source, page, page_with_newest_second(known, page))
 
 
-def fetch_older_page(
-    source: LedgerReader, known: KnownRange, position: int, view: str = ""
-) -> UpstreamLedgerPage:
+def fetch_older_page(source: LedgerReader, known: KnownRange, position: int) -> UpstreamLedgerPage:
     """The same for the oldest known second."""
-    page = source.fetch_page_at(position, view)
-    return fetch_instead(source, page, page_with_oldest_second(known, page), view)
+    page = source.fetch_page_at(position)
+    return fetch_instead(source, page, page_with_oldest_second(known, page))
 
 
 def fetch_instead(
-    source: LedgerReader, page: UpstreamLedgerPage, wider: PageAddress | None, view: str
+    source: LedgerReader, page: UpstreamLedgerPage, wider: PageAddress | None
 ) -> UpstreamLedgerPage:
     """It is waited for, because a later sync would begin with the first page again."""
     if wider is None:
         return page
-    patience = max(source.patience, SECOND_PERMIT_WAIT_S)
-    return replace(source, patience=patience).fetch_page(wider, view)
+    return replace(source, patience=max(source.patience, SECOND_PERMIT_WAIT_S)).fetch_page(wider)
 
 
 def page_with_newest_second(known: KnownRange, page: UpstreamLedgerPage) -> PageAddress | None:
@@ -117,13 +112,6 @@ def page_with_oldest_second(known: KnownRange, page: UpstreamLedgerPage) -> Page
 
 def count_leading(rows: Sequence[UpstreamLedgerRow], second: str) -> int:
     return len(list(takewhile(lambda row: row.raw_values[-1] == second, rows)))
-
-
-def seconds_in_part(page: UpstreamLedgerPage) -> set[str]:
-    """The upstream's times of the rows at the page's ends, which the page beside it may have, too:
-    which rows of such a second are of the API is not known from this page."""
-    ends = ((page.start, page.start > 0), (page.end - 1, page.end < page.total))
-    return {page.second_at(at) for at, has_more in ends if page.rows and has_more}
 
 
 def order_ties_as_known(ledger: LedgerMirror, page: UpstreamLedgerPage) -> UpstreamLedgerPage:

@@ -61,10 +61,6 @@ def test_rows_of_one_second_are_mirrored_once_each_in_whatever_order_they_are_sh
         assert not LedgerMirror.objects.exclude(problem="").exists()
         assert mirrored_rows() == service_rows(scripted_ledger)
     assert not LedgerConflict.objects.exists()
-    assert attributed_rows() == Counter(
-        (label, not label.startswith("web"))
-        for label, _ in service_rows(scripted_ledger).elements()
-    )
 
 
 def add_pair_at_page_edge(book: ScriptedLedger) -> None:
@@ -128,7 +124,3 @@ def mirrored_rows() -> Counter[tuple[str, str]]:
 
 def service_rows(book: ScriptedLedger) -> Counter[tuple[str, str]]:
     return Counter((row["label"], row["created_at"]) for row in book.rows)
-
-
-def attributed_rows() -> Counter[tuple[str, bool | None]]:
-    return Counter(LedgerEntry.objects.values_list("label", "via_api"))

@@ -43,6 +43,17 @@ REPEATED = settings(
 
 # The second of two equal rows is hidden yet: which of them is the first is not known from above.
 @example(is_known=False, size=50, steps=[LagStep([False], 0.0, 0), LagStep([False], 0.5, 0)])
+# A second with more rows than a page.
+@example(
+    is_known=False,
+    size=3,
+    steps=[
+        LagStep([True, True, True, False, False, False], 0.5, 0),
+        LagStep([], 0.0, 0),
+        LagStep([], 0.0, 0),
+        LagStep([False], 0.0, 0),
+    ],
+)
 @REPEATED
 @given(
     is_known=strategies.booleans(),

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proxyapi import ledger
-from proxyapi.ledger import api_view_alignment, row_pairing
+from proxyapi.ledger import api_view_alignment
 from proxyapi.ledger.page_reader import API_SOURCE, UpstreamLedgerPage
 from proxyapi.ledger.row_parser import parse_row
 from proxyapi.models import Account, LedgerEntry, LedgerMirror
@@ -153,10 +153,10 @@ def test_only_older_rows_are_never_attributed(attributed_rows: list[bool | None]
 
 @pytest.mark.parametrize(
     ("step", "is_past"),
-    [(-1, row_pairing.is_far_before), (1, row_pairing.is_far_after)],
+    [(-1, api_view_alignment.is_far_before), (1, api_view_alignment.is_far_after)],
 )
 def test_a_row_that_fits_nowhere_is_not_searched_in_years_of_others(
-    step: int, is_past: row_pairing.IsBeyondRow
+    step: int, is_past: api_view_alignment.IsBeyondRow
 ) -> None:
     strange = parse_row(ledger_row(-999, 0))
     start = strange.happened_at
@@ -164,7 +164,7 @@ def test_a_row_that_fits_nowhere_is_not_searched_in_years_of_others(
     free = iter(
         [LedgerEntry(happened_at=start + timedelta(days=step * day)) for day in range(-3, 900)]
     )
-    assert row_pairing.pair_rows_with_entries([strange], free, is_past) == ([], [])
+    assert api_view_alignment.pair_rows_with_entries([strange], free, is_past) == ([], [])
     assert len(list(free)) > 890
 
 
