@@ -98,7 +98,8 @@ def find_user(single_sign_on: SingleSignOn, identity: ProviderIdentity) -> User 
     if link := links.filter(subject=identity.subject).first():
         return link.user
     user = User.objects.filter(email=identity.address).first()
-    if user is not None and links.filter(user=user).exists():
+    # By subject, too: a first sign-in may have been committed since the query above.
+    if user is not None and links.filter(user=user).exclude(subject=identity.subject).exists():
         raise refuse_other_subject(single_sign_on, identity)
     return user
 

@@ -40,30 +40,21 @@ class StaticBundle:
         ]
 
 
-# The first style sheets declare tokens and the order of layers; scripts have no order.
-STYLE_BUNDLE = StaticBundle(
-    "css/reelroom.css",
-    "css/components/",
-    ("css/tokens.css", "css/layers.css"),
-)
-# Pages of some areas link one of them besides: the others need none of it.
-STUDIO_STYLE_BUNDLE = StaticBundle("css/studio.css", "css/studio/")
-ASSET_STYLE_BUNDLE = StaticBundle("css/assets.css", "css/assets/")
-CLIPS_STYLE_BUNDLE = StaticBundle("css/clips.css", "css/clips/")
-CONSOLE_STYLE_BUNDLE = StaticBundle("css/console.css", "css/console/")
-STORYBOARD_STYLE_BUNDLE = StaticBundle("css/storyboards.css", "css/storyboards/")
-SCRIPT_BUNDLE = StaticBundle("js/reelroom.js", "js/shell/")
-
-
-STYLE_BUNDLES = (
-    STYLE_BUNDLE,
-    STUDIO_STYLE_BUNDLE,
-    ASSET_STYLE_BUNDLE,
-    CLIPS_STYLE_BUNDLE,
-    CONSOLE_STYLE_BUNDLE,
-    STORYBOARD_STYLE_BUNDLE,
-)
-BUNDLES = (*STYLE_BUNDLES, SCRIPT_BUNDLE)
+# Every page links the two of Reelroom, pages of some areas others besides. The first style sheets
+# declare tokens and the order of layers; scripts have no order.
+BUNDLES = {
+    bundle.name: bundle
+    for bundle in (
+        StaticBundle("css/reelroom.css", "css/components/", ("css/tokens.css", "css/layers.css")),
+        StaticBundle("css/studio.css", "css/studio/"),
+        StaticBundle("css/assets.css", "css/assets/"),
+        StaticBundle("css/clips.css", "css/clips/"),
+        StaticBundle("css/console.css", "css/console/"),
+        StaticBundle("css/storyboards.css", "css/storyboards/"),
+        StaticBundle("js/reelroom.js", "js/shell/"),
+        StaticBundle("js/storyboard.js", "js/storyboard/"),
+    )
+}
 
 
 class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
@@ -80,15 +71,20 @@ class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[mis
             for name in paths:
                 if minify := MINIFIERS.get(name[: name.find("/") + 1]):
                     self.replace_text(name, minify(self.read_text(name)))
-            for bundle in BUNDLES:
+            for bundle in BUNDLES.values():
                 parts = (self.read_text(part) for part in bundle.parts(paths))
                 self.replace_text(bundle.name, "\n".join(parts))
-            style_parts = {part for bundle in STYLE_BUNDLES for part in bundle.parts(paths)}
+            style_parts = {
+                part
+                for bundle in BUNDLES.values()
+                for part in bundle.parts(paths)
+                if part.endswith(".css")
+            }
             for name in style_parts:
                 self.delete(name)
             paths = {
                 **{name: found for name, found in paths.items() if name not in style_parts},
-                **{added.name: (self, added.name) for added in BUNDLES},
+                **{name: (self, name) for name in BUNDLES},
             }
         yield from super().post_process(paths, dry_run, **options)
 
@@ -105,13 +101,14 @@ class BundlingStorage(CompressedManifestStaticFilesStorage):  # type: ignore[mis
         self._save(name, ContentFile(text))
 
 
-def files_to_link(bundle: StaticBundle) -> list[str]:
-    """The files that a page links: the bundle if it was collected, else each part."""
+def files_to_link(name: str) -> list[str]:
+    """The files that a page links for the bundle of this name: the bundle if it was collected, else
+    each part. Raises `KeyError` if there is no such bundle."""
     if isinstance(staticfiles_storage, BundlingStorage):
-        return [bundle.name]
-    return find_parts(bundle)
+        return [BUNDLES[name].name]
+    return find_parts(name)
 
 
 @cache  # a page asks for two, which means to list some forty folders
-def find_parts(bundle: StaticBundle) -> list[str]:
-    return bundle.parts(name for finder in get_finders() for name, _ in finder.list([]))
+def find_parts(name: str) -> list[str]:
+    return BUNDLES[name].parts(part for finder in get_finders() for part, _ in finder.list([]))

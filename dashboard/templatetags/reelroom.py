@@ -10,6 +10,7 @@ from typing import Any
 from django import template
 from django.http import HttpRequest
 from django.template import Context
+from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from heroicons.templatetags import heroicons
@@ -25,22 +26,14 @@ from dashboard.shared.formatting import (
     seconds,
     share_of,
 )
-from dashboard.static_files.bundles import (
-    ASSET_STYLE_BUNDLE,
-    CLIPS_STYLE_BUNDLE,
-    CONSOLE_STYLE_BUNDLE,
-    SCRIPT_BUNDLE,
-    STORYBOARD_STYLE_BUNDLE,
-    STUDIO_STYLE_BUNDLE,
-    STYLE_BUNDLE,
-    files_to_link,
-)
+from dashboard.static_files.bundles import files_to_link
 
 register = template.Library()
 for formatter in (clock, credit_rate, credits, day, duration, percent, seconds, share_of):
     register.filter(formatter)
 
 CREDITS_UNIT_HTML = mark_safe('<abbr title="credits">cr</abbr>')
+STYLE_SHEET = '<link rel="stylesheet" href="{}">'
 SELECTED_ATTR = mark_safe(" selected")
 # The symbols in templates/components/glyphs.html.
 GLYPH_STATES = frozenset(
@@ -50,45 +43,10 @@ GLYPH_STATES = frozenset(
 
 
 @register.simple_tag
-def sheets() -> list[str]:
-    """Return the style sheets that every page links."""
-    return files_to_link(STYLE_BUNDLE)
-
-
-@register.simple_tag
-def studio_sheets() -> list[str]:
-    """Return the style sheets that pages of the studio and of videos link besides."""
-    return files_to_link(STUDIO_STYLE_BUNDLE)
-
-
-@register.simple_tag
-def asset_sheets() -> list[str]:
-    """Return the style sheets that pages of ideas, voices and characters link besides."""
-    return files_to_link(ASSET_STYLE_BUNDLE)
-
-
-@register.simple_tag
-def clip_sheets() -> list[str]:
-    """Return the style sheets that pages of clips link besides."""
-    return files_to_link(CLIPS_STYLE_BUNDLE)
-
-
-@register.simple_tag
-def console_sheets() -> list[str]:
-    """Return the style sheets that pages of the team's console link besides."""
-    return files_to_link(CONSOLE_STYLE_BUNDLE)
-
-
-@register.simple_tag
-def storyboard_sheets() -> list[str]:
-    """Return the style sheets that pages of storyboards link besides those of clips."""
-    return files_to_link(STORYBOARD_STYLE_BUNDLE)
-
-
-@register.simple_tag
-def scripts() -> list[str]:
-    """Return the scripts that every page of a team links."""
-    return files_to_link(SCRIPT_BUNDLE)
+def bundle(name: str) -> SafeString:
+    """Link the style sheets or the scripts of a bundle (dashboard/static_files/bundles.py)."""
+    link = '<script src="{}" defer></script>' if name.endswith(".js") else STYLE_SHEET
+    return format_html_join("\n", link, ((static(file),) for file in files_to_link(name)))
 
 
 @register.simple_tag

@@ -15,7 +15,7 @@ import redis
 from dashboard.models import User
 from proxyapi.redis_client import connect_redis
 
-PRESENCE_TTL_S = 40  # a page in use renews its mark every 15 s (static/js/scene_presence.js)
+PRESENCE_TTL_S = 40  # a page in use renews its mark every 15 s (static/js/storyboard/presence.js)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ WITHOUT_A_STREAM = "offline.js"
 # Their events: a part is asked for once, at the end of its countdown; a level of sound is drawn.
 # Who is in a scene is told as long as they are, since nobody tells that they are gone. Which videos
 # the windows of a browser show is asked of the browser.
-WITH_EVENTS = ("countdown.js", "recorder.js", "scene_presence.js", "stream_election.js")
+WITH_EVENTS = ("countdown.js", "recorder.js", "presence.js", "stream_election.js")
 
 # A worker that died announces nothing: this card of the operator's page looks for itself.
 OF_DEAD_PROCESSES = ("_processes.html", "every 5s")

@@ -12,27 +12,24 @@ from rjsmin import jsmin
 from dashboard.static_files import bundles
 from dashboard.static_files.bundles import (
     BUNDLES,
-    SCRIPT_BUNDLE,
-    STUDIO_STYLE_BUNDLE,
-    STYLE_BUNDLE,
-    STYLE_BUNDLES,
     BundlingStorage,
     StaticBundle,
     files_to_link,
 )
 
+STYLES, SCRIPTS = "css/reelroom.css", "js/reelroom.js"
 STATIC = Path(settings.BASE_DIR) / "static"
 
 
 def test_tokens_come_first_because_they_order_the_layers() -> None:
-    assert files_to_link(STYLE_BUNDLE)[:2] == ["css/tokens.css", "css/layers.css"]
+    assert files_to_link(STYLES)[:2] == ["css/tokens.css", "css/layers.css"]
 
 
-@pytest.mark.parametrize("bundle", BUNDLES, ids=lambda bundle: bundle.name)
+@pytest.mark.parametrize("bundle", BUNDLES.values(), ids=lambda bundle: bundle.name)
 def test_every_component_is_linked_once(bundle: StaticBundle) -> None:
     files = sorted(f"{bundle.folder}{path.name}" for path in (STATIC / bundle.folder).iterdir())
     assert files
-    assert files_to_link(bundle) == [*bundle.leading_files, *files]
+    assert files_to_link(bundle.name) == [*bundle.leading_files, *files]
 
 
 @pytest.fixture
@@ -56,13 +53,13 @@ def collected_text(storage: BundlingStorage, name: str) -> str:
 
 
 def test_collecting_lays_the_sheets_behind_each_other(collected_static: BundlingStorage) -> None:
-    one = collected_text(collected_static, STYLE_BUNDLE.name)
+    one = collected_text(collected_static, STYLES)
     assert one.index("--paper:") < one.index(".btn") < one.index(".card")
     assert "/*" not in one
     assert "\n  " not in one
     assert ".table :is(th,td){" in one
-    assert files_to_link(STYLE_BUNDLE) == [STYLE_BUNDLE.name]
-    studio = collected_text(collected_static, STUDIO_STYLE_BUNDLE.name)
+    assert files_to_link(STYLES) == [STYLES]
+    studio = collected_text(collected_static, "css/studio.css")
     assert ".steps" in studio and ".steps" not in one
 
 
@@ -71,18 +68,18 @@ def test_the_parts_of_sheets_and_unhashed_names_are_not_collected(
 ) -> None:
     sheets = {path.name for path in Path(collected_static.location).rglob("*.css")}
     hashed = collected_static.hashed_files
-    linked = ["css/sign_in.css", *(bundle.name for bundle in STYLE_BUNDLES)]
+    linked = ["css/sign_in.css", *(name for name in BUNDLES if name.endswith(".css"))]
     assert sheets == {Path(hashed[name]).name for name in linked}
-    assert not (Path(collected_static.location) / SCRIPT_BUNDLE.name).exists()
+    assert not (Path(collected_static.location) / SCRIPTS).exists()
 
 
 def test_collecting_lays_the_scripts_of_every_page_behind_each_other(
     collected_static: BundlingStorage,
 ) -> None:
-    one = collected_text(collected_static, SCRIPT_BUNDLE.name)
-    for path in (STATIC / SCRIPT_BUNDLE.folder).iterdir():
+    one = collected_text(collected_static, SCRIPTS)
+    for path in (STATIC / BUNDLES[SCRIPTS].folder).iterdir():
         assert jsmin(path.read_text()) in one
-    assert files_to_link(SCRIPT_BUNDLE) == [SCRIPT_BUNDLE.name]
+    assert files_to_link(SCRIPTS) == [SCRIPTS]
 
 
 def test_collecting_minifies_the_script_of_one_page(collected_static: BundlingStorage) -> None:

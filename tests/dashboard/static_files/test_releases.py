@@ -16,8 +16,10 @@ from django.test import AsyncRequestFactory
 from servestatic import middleware
 
 from dashboard.static_files import releases
-from dashboard.static_files.bundles import STYLE_BUNDLE, BundlingStorage
+from dashboard.static_files.bundles import BUNDLES, BundlingStorage
 from dashboard.static_files.releases import AssetsMiddleware
+
+STYLES = "css/reelroom.css"
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def stylesheet(tmp_path: Path, settings: Any) -> Iterator[Path]:
     settings.STATICFILES_DIRS = [tmp_path / "source"]
     settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
     get_finder.cache_clear()  # type: ignore[attr-defined]
-    for name in (*STYLE_BUNDLE.leading_files, "css/components/note.css"):
+    for name in (*BUNDLES[STYLES].leading_files, "css/components/note.css"):
         path = tmp_path / "source" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"/* {name} */")
@@ -39,7 +41,7 @@ def collected(sheet: Path, text: str) -> str:
     """The name that pages of a release with this text link."""
     sheet.write_text(text)
     releases.collect_static_files()
-    return str(storage().hashed_files[STYLE_BUNDLE.name])
+    return str(storage().hashed_files[STYLES])
 
 
 def long_sheet(colour: str) -> str:
@@ -132,7 +134,7 @@ def test_a_killed_run_takes_nothing_from_the_release_that_serves(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Path, doing, die)
         collected(stylesheet, long_sheet("green"))
-    assert storage().hashed_files[STYLE_BUNDLE.name] == served
+    assert storage().hashed_files[STYLES] == served
 
     last = collected(stylesheet, ".note {color: black}")
 

@@ -30,7 +30,7 @@
   document.addEventListener("keydown", (event) => {
     const tile = event.target.matches?.("[data-board] .scene") && event.target.closest("li");
     const action = event.key === "Delete" ? "delete" : event.altKey && MOVES[event.key];
-    if (!tile || !action) return;
+    if (!form() || !tile || !action) return; // a reader has no form
     event.preventDefault();
     send(tile, action);
   });
