@@ -19,6 +19,7 @@ from tests.browser.sandbox_control import SandboxGuest, wait_until
 SCRIPT_TEXT = "A glacier looks still, and yet it moves. Every winter lays down a layer of snow."
 # On two busy cores: for whatever a test expects unless it says more, and for a film.
 DEFAULT_TIMEOUT_MS, RENDERED_TIMEOUT_MS = 30_000, 90_000
+LEDGER_TIMEOUT_MS = 120_000  # of what only the ledger says, which is read once a minute
 
 
 def sign_in(page: Page, person: DemoPerson) -> None:
@@ -163,7 +164,7 @@ class MemberPage:
 
     def wait_until_price_is_final(self, job: str) -> None:
         """Wait until the page shows an exact price; only that form has no name."""
-        expect(self.shown_spending(job)).to_be_visible()
+        expect(self.shown_spending(job)).to_be_visible(timeout=LEDGER_TIMEOUT_MS)
 
     def shown_cost(self, job: str) -> int:
         """Credits that the page says were spent on it."""
