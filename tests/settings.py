@@ -35,7 +35,8 @@ os.environ["DATABASE_URL"] = (
 
 # The site's own, read once the secrets are there.
 from dashboard.settings import *  # noqa: E402, F403, TID251
-from dashboard.settings import DATABASES, LOGGING, STORAGES  # noqa: E402, TID251
+from dashboard.settings import DATABASES, LOGGING, STORAGES, TEMPLATES  # noqa: E402, TID251
+from tests.unknown_variables import UnknownVariable  # noqa: E402
 
 if not ON_POSTGRES:
     DATABASES["default"].setdefault("TEST", {})["NAME"] = str(TEST_DIR / "test.sqlite3")
@@ -43,5 +44,6 @@ CHARGE_LOG_DIR = TEST_DIR / f"charge-log-{WORKER}"
 # Slow hashing proves nothing here.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+TEMPLATES[0]["OPTIONS"]["string_if_invalid"] = UnknownVariable("%s")  # type: ignore[index]
 # Two lines a request are a twentieth of what a page costs.
 LOGGING["loggers"] |= {"django_structlog": {"level": "WARNING"}}  # type: ignore[operator]

@@ -55,7 +55,8 @@ async def refuse(scope: Scope, send: Send) -> None:
     kind, body = b"text/plain; charset=utf-8", TOO_LARGE_TEXT
     if b"hx-request" not in names:
         back = urlsplit(names.get(b"referer", b"").decode("latin-1")).path
-        context = {"sentence": TOO_LARGE_TEXT, "back": back if is_page_path(back) else "/"}
+        back = back if is_page_path(back) else "/"
+        context = {"shell": None, "sentence": TOO_LARGE_TEXT, "back": back}
         kind, body = b"text/html; charset=utf-8", get_template("413.html").render(context)
     headers = [(b"content-type", kind), (b"connection", b"close")]
     await send({"type": "http.response.start", "status": 413, "headers": headers})

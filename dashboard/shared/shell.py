@@ -173,7 +173,8 @@ def shell_context(request: HttpRequest) -> dict[str, Any]:
     # Nothing of the team is shown to a member who lacks the second factor that it requires.
     if membership is None or getattr(request, "lacks_second_factor", False):
         sandbox = settings.VIDEO_API_IS_SANDBOX
-        return {"sandbox": sandbox, "demo": sandbox and (settings.VAR / "demo.json").is_file()}
+        demo = sandbox and (settings.VAR / "demo.json").is_file()
+        return {"shell": None, "sandbox": sandbox, "demo": demo}
     return {
         "shell": SimpleLazyObject(lambda: build_app_shell(membership)),
         "stream": SimpleLazyObject(lambda: describe_event_stream(request, membership)),

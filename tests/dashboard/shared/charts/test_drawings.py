@@ -134,5 +134,5 @@ def test_bars_are_a_picture_with_a_sentence_and_a_table(bars: BarChart) -> None:
 def test_a_name_is_escaped_in_a_drawing() -> None:
     mean = BarSeries("1", "<script>", "m1")
     chart = build_bar_chart([mean], [day("20", _1=1)], "")
-    drawn = render_to_string("components/chart_bars.html", {"chart": chart, "id": "x"})
+    drawn = render_to_string("components/chart_bars.html", {"chart": chart, "id": "x", "says": ""})
     assert "<script>" not in drawn
