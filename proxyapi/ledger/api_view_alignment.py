@@ -29,6 +29,11 @@ from proxyapi.ledger.api_attribution import (
     reset_attribution,
     unattributed_entries,
 )
+from proxyapi.ledger.api_view_pages import (
+    begin_of_alignable_rows,
+    end_of_whole_seconds,
+    may_show_another_row,
+)
 from proxyapi.ledger.page_reader import UpstreamLedgerPage
 from proxyapi.ledger.row_order import order_ties_as_mirrored
 from proxyapi.ledger.row_parser import UpstreamLedgerRow, entry_raw_values
@@ -71,12 +76,17 @@ def start_alignment(
     )
     if is_alignment_started(ledger) or border <= ledger.low or (not rows and page.start):
         return ledger
+    end = page.start + len(rows)
+    begin = begin_of_alignable_rows(ledger, page, end)
+    if rows and begin >= end:
+        return ledger
+    rows = rows[begin - page.start :]
     unattributed = unattributed_entries(ledger).filter(position__lt=border)
     newest_first = unattributed.order_by("-position").iterator(chunk_size=500)
     matched, skipped = pair_rows_with_entries(rows[::-1], newest_first, is_far_before)
     if rows and not matched and not is_older_than_mirror(ledger, rows):
         return ledger
-    ledger.api_high = page.start + len(rows)
+    ledger.api_high = end
     ledger.api_low = ledger.api_high - len(matched)
     changed_times = set_via_api(matched, True)
     if matched:
@@ -137,6 +147,7 @@ def align_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
         return ledger
     page = order_ties_as_mirrored(ledger, page)
     if is_last_row_unchanged(ledger, page):
+        end = end_of_whole_seconds(ledger, page)
         changed_times = [*align_older_rows(ledger, page), *align_newer_rows(ledger, page)]
         entry_changes.record_entry_changes(
             account, changed_times + attribute_beyond_api_view(ledger, page)
@@ -147,7 +158,7 @@ def align_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
                 ledger.api_problem = ""
             if ledger.api_low == 0:
                 ledger.api_problem_at = None
-        elif ledger.api_high == page.end:
+        elif ledger.api_high == end:
             ledger.api_read_at = None  # the next page is known to be there
     else:
         reset_attribution(ledger)
@@ -167,7 +178,11 @@ def is_last_row_unchanged(ledger: LedgerMirror, page: UpstreamLedgerPage) -> boo
     if not page.start <= last < page.end:
         return True
     entry = api_entries(ledger).order_by("-position").first()
-    return entry is None or entry_raw_values(entry) == page.rows[last - page.start].raw_values
+    return (
+        entry is None
+        or entry_raw_values(entry) == page.rows[last - page.start].raw_values
+        or may_show_another_row(page, last, entry)
+    )
 
 
 def is_older_than_mirror(ledger: LedgerMirror, rows: Sequence[UpstreamLedgerRow]) -> bool:
@@ -184,7 +199,10 @@ def is_older_than_mirror(ledger: LedgerMirror, rows: Sequence[UpstreamLedgerRow]
 def align_newer_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
     if not page.start <= ledger.api_high < page.end:
         return []
-    rows = page.rows[ledger.api_high - page.start :]
+    end = end_of_whole_seconds(ledger, page)
+    rows = page.rows[ledger.api_high - page.start : end - page.start]
+    if not rows:
+        return []
     # Rows that appeared in the view too late are corrected here.
     may_be_corrected = Q(happened_at__gte=rows[0].happened_at or page.requested_at)
     candidates = entries_newer_than_api_view(ledger).filter(
@@ -200,7 +218,8 @@ def align_newer_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[dat
 def align_older_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
     if not page.start < ledger.api_low <= page.end:
         return []
-    rows = page.rows[: ledger.api_low - page.start][::-1]
+    begin = begin_of_alignable_rows(ledger, page, ledger.api_low)
+    rows = page.rows[begin - page.start : ledger.api_low - page.start][::-1]
     lowest = lowest_attributed_position(ledger)
     unattributed = unattributed_entries(ledger).filter(
         position__lt=ledger.high if lowest is None else lowest

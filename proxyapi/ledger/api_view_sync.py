@@ -8,7 +8,6 @@ account no newer row would cause a correction.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.utils import timezone
@@ -29,9 +28,16 @@ from proxyapi.ledger.api_view_alignment import (
     start_alignment,
     suspend_alignment,
 )
+from proxyapi.ledger.api_view_pages import (
+    end_of_whole_seconds,
+    fetch_last_second,
+    fetch_newer_view_page,
+    fetch_older_view_page,
+    next_newer_page,
+)
 from proxyapi.ledger.matching import build_match_candidate
 from proxyapi.ledger.matching_rules import MATCH_SEARCH_MARGIN, WIDEST_WINDOW, MatchCandidate
-from proxyapi.ledger.page_reader import API_SOURCE, LedgerReader, UpstreamLedgerPage
+from proxyapi.ledger.page_reader import API_SOURCE, LedgerReader, UpstreamLedgerPage, page_at
 from proxyapi.models import Charge, ChargeState, LedgerEntry, LedgerMirror
 from proxyapi.upstream import errors
 
@@ -42,7 +48,6 @@ API_VIEW_UNSUPPORTED_ERRORS = (
     errors.ValidationFailed,
 )
 MAX_API_VIEW_ATTEMPTS = 2
-PROBE_PERMIT_WAIT_S = 8.0  # seconds; a later sync cannot use the probe
 # The delay before a failed alignment is retried. A view that contains only some of several equal
 # new rows can be aligned a minute later.
 API_VIEW_BACKOFF = Backoff(timedelta(minutes=1), timedelta(hours=1))
@@ -79,10 +84,10 @@ def sync_unattributed_rows(source: LedgerReader, since: datetime | None, most: i
     )
     if aligned is None or is_backing_off:
         return  # only older rows do not fit
-    ledger = aligned
+    ledger, page = aligned, None
     while ledger.api_low > 0 and needs_older_api_pages(ledger, since) and page_count != most:
         page, before, page_count = (
-            source.fetch_page_at(ledger.api_low - 1, API_SOURCE),
+            fetch_older_view_page(source, ledger, page),
             ledger.api_low,
             page_count + 1,
         )
@@ -171,13 +176,14 @@ def sync_newest_api_rows(
     if not was_started and not try_start_alignment(source, page):
         return None
     while failed_attempts <= MAX_API_VIEW_ATTEMPTS:
+        end = end_of_whole_seconds(ledger, page)
         ledger = align_page(account, page)
         if not is_alignment_started(ledger):
             return None  # the view changed; the next sync starts again
         if ledger.api_high == page.total:
             return ledger
-        if ledger.api_high == page.end:
-            page = source.fetch_page_at(ledger.api_high, API_SOURCE)
+        if ledger.api_high == end:
+            page = fetch_newer_view_page(source, ledger, next_newer_page(ledger, page))
         else:
             # The next row is newer than the mirror, or matches no entry.
             failed_attempts += 1
@@ -195,14 +201,14 @@ def fetch_newest_api_page(
     if was_started:
         # With one request in each sync, a full page would be read again and again.
         position = ledger.api_high if ledger.api_read_at is None else max(ledger.api_high, 1) - 1
-        return source.fetch_page_at(position, API_SOURCE)
+        return fetch_newer_view_page(source, ledger, page_at(position))
     page = source.fetch_page_at(max(ledger.api_high, 1) - 1, API_SOURCE)
     for _ in range(MAX_API_VIEW_ATTEMPTS):
         if page.end == page.total:
             break
         remember_api_view_end(source.account, page)
         page = source.fetch_page_at(page.total - 1, API_SOURCE)
-    return page
+    return fetch_last_second(source, page)
 
 
 def try_start_alignment(source: LedgerReader, page: UpstreamLedgerPage) -> bool:
@@ -221,7 +227,6 @@ def is_ledger_unchanged(source: LedgerReader, page: UpstreamLedgerPage) -> bool:
     """Whether no row was added between the reading of the mirror's end and of the view's page. Any
     page contains the ledger's length, so the next older one is read."""
     ledger = mirror_range.get_or_create_ledger(source.account)
-    reader = replace(source, patience=max(source.patience, PROBE_PERMIT_WAIT_S))
-    probe = reader.fetch_page_at(max(ledger.low or ledger.high, 1) - 1)
+    probe = source.fetch_page_patiently(page_at(max(ledger.low or ledger.high, 1) - 1))
     ledger = mirror_range.apply_page(source.account, probe)
     return page.end == page.total and probe.total == page.mirrored_total == ledger.high

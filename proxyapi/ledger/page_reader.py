@@ -7,7 +7,7 @@ identity. An answer that is not the requested page is unreadable and discarded. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from proxyapi.upstream.reply import Reply
 HISTORY_OPERATION = "credits.history"
 LEDGER_PAGE_SIZE = 50  # rows; the maximum (spec, Limits; pitfall 64)
 API_SOURCE = "api"
+PERMIT_WAIT_S = 8.0  # seconds, for a page without which a later sync would begin anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,11 @@ class LedgerReader:
         rows, total = parse_page_reply(reply, page)
         known_total = api_total if source else mirrored
         return UpstreamLedgerPage(page.start, rows, total, requested_at, known_total, mirrored)
+
+    def fetch_page_patiently(self, page: PageAddress, source: str = "") -> UpstreamLedgerPage:
+        """Wait for a permit up to `PERMIT_WAIT_S`."""
+        reader = replace(self, patience=max(self.patience, PERMIT_WAIT_S))
+        return reader.fetch_page(page, source)
 
     def fetch_page_at(self, position: int, source: str = "") -> UpstreamLedgerPage:
         return self.fetch_page(page_at(position), source)

@@ -28,8 +28,6 @@ from proxyapi.ledger.page_reader import (
 from proxyapi.ledger.row_parser import RowValues, UpstreamLedgerRow, entry_raw_values
 from proxyapi.models import LedgerEntry, LedgerMirror
 
-SECOND_PERMIT_WAIT_S = 8.0  # seconds
-
 
 @dataclass(frozen=True, slots=True)
 class KnownRange:
@@ -75,12 +73,9 @@ def fetch_older_page(source: LedgerReader, known: KnownRange, position: int) -> 
 
 
 def fetch_instead(
-    source: LedgerReader, page: UpstreamLedgerPage, wider: PageAddress | None
+    source: LedgerReader, page: UpstreamLedgerPage, wider: PageAddress | None, view: str = ""
 ) -> UpstreamLedgerPage:
-    """It is waited for, because a later sync would begin with the first page again."""
-    if wider is None:
-        return page
-    return replace(source, patience=max(source.patience, SECOND_PERMIT_WAIT_S)).fetch_page(wider)
+    return page if wider is None else source.fetch_page_patiently(wider, view)
 
 
 def page_with_newest_second(known: KnownRange, page: UpstreamLedgerPage) -> PageAddress | None:

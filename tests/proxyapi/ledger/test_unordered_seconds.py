@@ -48,7 +48,7 @@ def test_rows_of_one_second_are_mirrored_once_each_in_whatever_order_they_are_sh
     readings: list[list[tuple[int, int]]],
     is_same_second: bool,
 ) -> None:
-    """With a second that grows between two readings, and with rows that are equal."""
+    """And attributed, with a second that grows between two readings, and with equal rows."""
     set_page_size(monkeypatch, PAGE_SIZE)
     start_anew(scripted_ledger, [])
     scripted_ledger.chance = random.Random(seed)  # noqa: S311
@@ -58,7 +58,7 @@ def test_rows_of_one_second_are_mirrored_once_each_in_whatever_order_they_are_sh
             minute += bool(number) or not is_same_second
             add_second(scripted_ledger, minute, own, web)
         assert ledger.mirror_entries(account)
-        assert not LedgerMirror.objects.exclude(problem="").exists()
+        assert not LedgerMirror.objects.exclude(problem="", api_problem="").exists()
         assert mirrored_rows() == service_rows(scripted_ledger)
     assert not LedgerConflict.objects.exists()
 
@@ -118,9 +118,47 @@ def add_second(book: ScriptedLedger, minute: int, own: int, web: int) -> None:
         book.add_row(ledger_row("-4", minute, label=f"web {number} {len(book.rows)}"), web=True)
 
 
-def mirrored_rows() -> Counter[tuple[str, str]]:
-    return Counter(LedgerEntry.objects.values_list("label", "booked_at"))
+def mirrored_rows() -> Counter[tuple[str, str, bool | None]]:
+    return Counter(LedgerEntry.objects.values_list("label", "booked_at", "via_api"))
 
 
-def service_rows(book: ScriptedLedger) -> Counter[tuple[str, str]]:
-    return Counter((row["label"], row["created_at"]) for row in book.rows)
+def service_rows(book: ScriptedLedger) -> Counter[tuple[str, str, bool | None]]:
+    return Counter(
+        (row["label"], row["created_at"], at not in book.web) for at, row in enumerate(book.rows)
+    )
+
+
+def api_pages(book: ScriptedLedger) -> list[int]:
+    return [page for page, source in book.pages if source]
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_aligned_rows_that_change_places_at_the_edge_of_a_view_page_are_not_aligned_again(
+    account: Account, scripted_ledger: ScriptedLedger
+) -> None:
+    add_pair_at_page_edge(scripted_ledger)
+    assert ledger.mirror_entries(account)
+    scripted_ledger.view = scripted_ledger.rows[:9] + scripted_ledger.rows[9:11][::-1]
+    for minute in (10, 11):
+        row = ledger_row("-1", minute)
+        scripted_ledger.add_row(row)
+        scripted_ledger.view.append(row)
+        scripted_ledger.pages.clear()
+        assert ledger.mirror_entries(account)
+        assert api_pages(scripted_ledger) == [2]
+    assert not LedgerEntry.objects.exclude(via_api=True).exists()
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_a_row_that_is_not_mirrored_yet_is_not_taken_for_an_equal_one_of_its_second(
+    account: Account, scripted_ledger: ScriptedLedger
+) -> None:
+    """The mirror begins, with page 3, amid the second; the view's last page shows all of it."""
+    scripted_ledger.add_row(*[ledger_row("-3", minute) for minute in range(8)], web=True)
+    scripted_ledger.add_row(*[ledger_row("-1", minute) for minute in range(8, 19)])
+    pair = [ledger_row("-4", 19), ledger_row("4", 19)]
+    scripted_ledger.add_row(pair[0], *pair)
+    scripted_ledger.add_row(*[ledger_row("-1", minute) for minute in range(22, 28)])
+    assert ledger.mirror_entries(account)
+    assert ledger.mirror_entries(account)
+    assert mirrored_rows() == service_rows(scripted_ledger)
