@@ -15,7 +15,7 @@ CREDITS_EACH_ERROR = "Credits, more than 0, such as 96 or 12.16."
 
 class BatchForecastForm(PortalForm):
     n = forms.IntegerField(
-        label="How many",
+        label="Number of charges",
         min_value=1,
         max_value=MAX_BATCH_CHARGES,
         error_messages=dict.fromkeys(
@@ -23,7 +23,7 @@ class BatchForecastForm(PortalForm):
         ),
     )
     each = forms.DecimalField(
-        label="About each, cr",
+        label="Credits each, about",
         min_value=0,
         max_value=1_000_000,
         decimal_places=4,

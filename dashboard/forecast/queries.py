@@ -145,7 +145,7 @@ def sampling_assumption_text(account_forecast: AccountForecast) -> str:
         sampled_day = (
             f"a workday or weekend day from the last {known_days} days (weekdays need three weeks)"
         )
-    return f"{SIMULATION_RUNS} futures are simulated. Each future day repeats {sampled_day}."
+    return f"The forecast is made of {SIMULATION_RUNS} simulations. Each future day repeats {sampled_day}."
 
 
 def build_forecast_chart(account: Account, account_forecast: AccountForecast) -> LineChart | None:
@@ -194,7 +194,7 @@ def build_forecast_chart(account: Account, account_forecast: AccountForecast) ->
             HoverTarget(x(day) - 50 / days, 100 / days, text)
             for day, text in iter_day_texts(past, account, account_forecast.today, forecast, ahead)
         ],
-        says="The dashed line is the median of the simulated futures; the band holds 80 % of them.",
+        says="The dashed line is the median of the simulations; the band holds 80 % of them.",
     )
 
 

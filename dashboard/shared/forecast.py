@@ -22,7 +22,7 @@ from proxyapi.forecast import (
     forecast_run_out,
 )
 from proxyapi.forecast.replay import round_up_credits
-from proxyapi.forecast.run_out import SIMULATION_RUNS, count_cooldown_days
+from proxyapi.forecast.run_out import HORIZON_DAYS, SIMULATION_RUNS, count_cooldown_days
 from proxyapi.forecast.spending_pattern import MIN_PATTERN_DAYS, PATTERN_WEEKS
 from proxyapi.models import Account, AutoTopUp, CreditPack, DailyTotal, SpendingObstacle
 from proxyapi.rollups.daily_totals import CreditSum
@@ -276,23 +276,19 @@ def run_out_span_text(forecast: RunOutForecast) -> str:
 
 def run_out_chance_text(forecast: RunOutForecast) -> str:
     if forecast.early is None:
-        how_many = (
-            "Every"
-            if forecast.percent_lasting == 100
-            else f"{forecast.percent_lasting} in 100 of the"
-        )
-        verb = "future lasts" if forecast.percent_lasting == 100 else "futures last"
-        return f"{how_many} simulated {verb} longer than that. The simulation ends there."
-    if forecast.late is None:
-        lasting = (
-            f"{forecast.percent_lasting} of 100 simulated futures last beyond "
-            f"{short_date(forecast.until)}"
-        )
+        share = "all" if forecast.percent_lasting == 100 else f"{forecast.percent_lasting} % of"
         return (
-            f"In 10 % of them the credits run out before {short_date(forecast.early)}; {lasting}."
+            f"In {share} {SIMULATION_RUNS} simulations the credits last at least {HORIZON_DAYS} "
+            "days; later days are not simulated."
+        )
+    if forecast.late is None:
+        lasting = f"in {forecast.percent_lasting} % they last until {short_date(forecast.until)} or longer"
+        return (
+            f"In 10 % of {SIMULATION_RUNS} simulations the credits run out before "
+            f"{short_date(forecast.early)}; {lasting}."
         )
     return (
-        f"In 80 % of {SIMULATION_RUNS} simulated futures the credits run out in this range; "
+        f"In 80 % of {SIMULATION_RUNS} simulations the credits run out in this range; "
         f"in half of them before {short_date(forecast.median or forecast.late)}."
     )
 
@@ -306,7 +302,7 @@ def plan_renewal_lines(outlook: AccountForecast, forecast: RunOutForecast) -> li
     return [
         (
             f"The plan renews on {short_date(renews_on)}; the credits last until then in {lasting} "
-            "% of the simulated futures."
+            "% of the simulations."
         )
     ]
 

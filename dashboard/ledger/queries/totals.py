@@ -83,7 +83,7 @@ class CreditTotals:
         return "in" if self.received else "exact"
 
     @property
-    def explained_percent(self) -> str:
+    def matched_percent(self) -> str:
         """The share of the spend that has a charge, such as "97.8 %"; empty without spend."""
         if not self.spent:
             return ""

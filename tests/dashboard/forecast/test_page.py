@@ -79,6 +79,21 @@ def test_with_top_up_on_it_says_what_it_would_be_without(browser: Client, four_w
     assert "Top-up buys 2,000 credits" in page
 
 
+@pytest.mark.parametrize(
+    ("balance", "text"),
+    [
+        (40_000, "In all 200 simulations the credits last at least 60 days; later days are not"),
+        (4_318, "In 80 % of 200 simulations the credits run out in this range; in half of them"),
+    ],
+)
+def test_the_share_of_simulations_is_a_plain_sentence(
+    balance: int, text: str, browser: Client, account: Account, four_weeks: None
+) -> None:
+    off()
+    Account.objects.update(balance=balance)
+    assert text in visible_text_of(browser.get(PAGE))
+
+
 @pytest.mark.parametrize("days", [1, 6])
 def test_few_days_are_no_forecast(days: int, browser: Client, add_spend: Spend) -> None:
     for day in range(1, days + 1):
@@ -129,7 +144,7 @@ def test_whether_it_lasts_until_the_plan_renews(
     Account.objects.update(plan_ends_at=ends)
     said = (
         f"The plan renews on {ends.day} {ends:%b}; the credits last until then in 100 % of the "
-        "simulated futures."
+        "simulations."
     )
     assert said in visible_text_of(browser.get(PAGE))
 

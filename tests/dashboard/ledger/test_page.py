@@ -57,8 +57,9 @@ def test_what_no_charge_explains_is_outside_the_portal(add_entry, thea, client_o
     add_entry(by=None, label="Faceless video")
     (row,) = rows(page(thea))
     assert (row.state, row.glyph, row.word) == ("outside", "outside", "Outside the portal")
-    assert page(thea).totals.figures.explained_percent == "0 %"
+    assert page(thea).totals.figures.matched_percent == "0 %"
     html = client_of(thea).get("/ledger/").content.decode()
+    assert '<dt>Matched to charges</dt><dd class="amount--lead num">0 %</dd>' in html
     assert 'class="hatch"' in html  # the bar of the day
     assert 'data-state="outside"' in html
 

@@ -68,7 +68,9 @@ def add_call(token: Token, priority: Priority | None, seconds_ago: float = 1) ->
     )
 
 
-def test_an_unknown_charge_is_the_money_at_risk(job: Job, mira: Membership) -> None:
+def test_an_unknown_charge_is_credits_with_unknown_outcome(
+    job: Job, mira: Membership, client_of: Browser
+) -> None:
     sent_at = timezone.now() - timedelta(minutes=62)
     ChargeFactory.create(job=job, state=ChargeState.UNKNOWN, hold=Decimal(42), sent_at=sent_at)
     page = page_of(mira)
@@ -76,6 +78,8 @@ def test_an_unknown_charge_is_the_money_at_risk(job: Job, mira: Membership) -> N
     assert page.money.figure.kind == "unknown"
     assert page.items[0].title == "One charge is unknown"
     assert "1 h 02 min" in page.items[0].text
+    text = client_of(mira).get("/operations/").content.decode()
+    assert '<h2 class="soft">Credits with unknown outcome</h2>' in text
 
 
 def test_nothing_at_risk_is_a_plain_nought(mira: Membership, client_of: Browser) -> None:

@@ -53,6 +53,7 @@ def test_the_ledger_reconciles(client_of, vera, add_entry, make_charge, set_chec
         "first entry that is 604, the balance" in shown
     )
     assert "No differences." in shown
+    assert "<dt>Credits with unknown outcome</dt>" in shown
 
 
 def test_more_entries_than_balance_at_the_first_comparison_are_a_finding(
