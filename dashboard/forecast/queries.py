@@ -145,7 +145,10 @@ def sampling_assumption_text(account_forecast: AccountForecast) -> str:
         sampled_day = (
             f"a workday or weekend day from the last {known_days} days (weekdays need three weeks)"
         )
-    return f"The forecast is made of {SIMULATION_RUNS} simulations. Each future day repeats {sampled_day}."
+    return (
+        f"The forecast is made of {SIMULATION_RUNS} simulations. Each future day repeats "
+        f"{sampled_day}."
+    )
 
 
 def build_forecast_chart(account: Account, account_forecast: AccountForecast) -> LineChart | None:

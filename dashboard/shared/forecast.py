@@ -282,10 +282,10 @@ def run_out_chance_text(forecast: RunOutForecast) -> str:
             "days; later days are not simulated."
         )
     if forecast.late is None:
-        lasting = f"in {forecast.percent_lasting} % they last until {short_date(forecast.until)} or longer"
         return (
             f"In 10 % of {SIMULATION_RUNS} simulations the credits run out before "
-            f"{short_date(forecast.early)}; {lasting}."
+            f"{short_date(forecast.early)}; in {forecast.percent_lasting} % they last until "
+            f"{short_date(forecast.until)} or longer."
         )
     return (
         f"In 80 % of {SIMULATION_RUNS} simulations the credits run out in this range; "

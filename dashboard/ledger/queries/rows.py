@@ -22,7 +22,7 @@ from dashboard.shared.feature_labels import (
 )
 from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.ledger_agreement import ledger_end_balance
-from proxyapi.models import Account, DailyTotal, LedgerEntry, LedgerMirror
+from proxyapi.models import Account, DailyTotal, LedgerEntry, LedgerMirror, MatchConfidence
 from proxyapi.models.ledger_entry import is_charged_by_another_team
 from proxyapi.rollups.daily_totals import CreditSum, day_bounds
 
@@ -41,9 +41,9 @@ NEWER, LATER = "newer", "later"
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """`state` is "outside" or ""; `glyph`, `word` and `reason` describe the confidence of the
-    attribution. `balance` is the balance after the row, if known; `is_new`: the row was mirrored
-    after the page was loaded."""
+    """`state` is "outside" or ""; `glyph` and `word` are those of an attribution that is not
+    certain, `reason` is why it was made. `balance` is the balance after the row, if known;
+    `is_new`: the row was mirrored after the page was loaded."""
 
     url: str
     clock: str
@@ -229,7 +229,8 @@ def group_rows_by_day(
 def build_ledger_row(
     entry: LedgerEntry, at: datetime, balance: Decimal | None, known_key: int | None
 ) -> LedgerRow:
-    state, glyph, word = attribution_labels(entry)
+    is_certain = entry.charge_id and entry.confidence == MatchConfidence.CERTAIN
+    state, glyph, word = ("", "", "") if is_certain else attribution_labels(entry)
     job = entry.job
     return LedgerRow(
         url=reverse("ledger-entry", args=[entry.account_id, entry.position]),

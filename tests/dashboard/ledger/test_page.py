@@ -39,7 +39,7 @@ def spent(reader: Membership, **query: object) -> list[int]:
     return [int(row.amount) for row in rows(page(reader, **query))]
 
 
-def test_a_row_says_who_what_and_how_sure(add_entry, thea):
+def test_a_row_says_who_and_what(add_entry, thea, client_of):
     add_entry()
     (row,) = rows(page(thea))
     assert (row.clock, row.what, row.kind, row.who) == (
@@ -48,9 +48,20 @@ def test_a_row_says_who_what_and_how_sure(add_entry, thea):
         "ai-visuals",
         "Priya Raman",
     )
-    assert (row.job, row.glyph, row.word) == ("How to read a glacier", "completed", "Certain")
+    assert (row.job, row.state) == ("How to read a glacier", "")
+    assert "Certain" not in client_of(thea).get("/ledger/").content.decode()
+
+
+@pytest.mark.parametrize(("confidence", "word"), [("likely", "Likely"), ("weak", "Perhaps")])
+def test_a_row_says_that_its_charge_is_not_certain(confidence, word, add_entry, thea, client_of):
+    add_entry(confidence=confidence)
+    (row,) = rows(page(thea))
+    assert (row.glyph, row.word) == ("likely", word)
     assert row.reason == "The amount fits this charge alone."
-    assert row.state == ""
+    assert (
+        'title="The amount fits this charge alone."'
+        in client_of(thea).get("/ledger/").content.decode()
+    )
 
 
 def test_what_no_charge_explains_is_outside_the_portal(add_entry, thea, client_of):
