@@ -56,12 +56,8 @@ class TeamBalance:
         return max(self.monthly, self.balance)
 
     @property
-    def used(self) -> Decimal:
-        return self.total - self.balance
-
-    @property
-    def used_percent(self) -> str:
-        return f"{100 * self.used / self.total:.2f}" if self.total else "0"
+    def free_percent(self) -> str:
+        return f"{100 * max(self.free, 0) / self.total:.2f}" if self.total else "0"
 
     @property
     def held_percent(self) -> str:
@@ -70,8 +66,8 @@ class TeamBalance:
 
     @property
     def sentence(self) -> str:
-        used, total = credits(self.used), credits(self.total)
-        return f"{used} used and {credits(self.held + self.held_by_others)} held of {total}"
+        held = credits(self.held + self.held_by_others)
+        return f"{credits(self.free)} free and {held} held of {credits(self.total)}"
 
     @property
     def note(self) -> str:

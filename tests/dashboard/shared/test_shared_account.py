@@ -57,7 +57,7 @@ def test_the_team_balance_subtracts_what_another_team_holds_and_says_so(other_te
     team_balance = load_balance_and_counts(token.tenant)[0]
     assert (team_balance.balance, team_balance.held, team_balance.free) == (4318, 0, 4306)
     assert team_balance.note == "Nothing held, 12 held by another team"
-    assert team_balance.sentence == "7,682 used and 12 held of 12,000"
+    assert team_balance.sentence == "4,306 free and 12 held of 12,000"
 
 
 @pytest.mark.parametrize("path", ["/", "/forecast/"])

@@ -49,7 +49,7 @@ def test_the_team_balance_is_the_balance_less_what_open_charges_hold(token: Toke
         Decimal(106),
         Decimal(4212),
     )
-    assert team_balance.sentence == "7,682 used and 106 held of 12,000"
+    assert team_balance.sentence == "4,212 free and 106 held of 12,000"
     assert team_balance.note == "106 held"
 
 
@@ -68,11 +68,26 @@ def test_an_account_that_no_token_opens_is_not_spent_from(token: Token) -> None:
     assert (balance.free, balance.not_spendable) == (0, ("no working token",))
 
 
-def test_credits_beyond_the_month_fill_the_bar_and_no_more() -> None:
+@pytest.mark.parametrize(
+    ("balance", "held", "free_percent", "held_percent"),
+    [
+        (12000, 0, "100.00", "0.00"),
+        (15000, 0, "100.00", "0.00"),  # beyond the month's credits
+        (6000, 1200, "40.00", "10.00"),
+        (600, 1200, "0.00", "5.00"),
+        (0, 0, "0.00", "0.00"),
+    ],
+)
+def test_the_bar_is_what_is_free_and_then_what_is_held(
+    balance: int, held: int, free_percent: str, held_percent: str
+) -> None:
     team_balance = TeamBalance(
-        known=True, balance=Decimal(15000), held=Decimal(0), monthly=Decimal(12000)
+        known=True, balance=Decimal(balance), held=Decimal(held), monthly=Decimal(12000)
     )
-    assert (team_balance.used_percent, team_balance.held_percent) == ("0.00", "0.00")
+    assert (team_balance.free_percent, team_balance.held_percent) == (free_percent, held_percent)
+    bar = render_to_string("components/team_balance.html", {"team_balance": team_balance})
+    assert f'class="meter__free" width="{free_percent}%"' in bar
+    assert f'class="hatch" x="{free_percent}%" width="{held_percent}%"' in bar
 
 
 def test_a_balance_that_is_old_says_when_it_was_read(token: Token) -> None:
