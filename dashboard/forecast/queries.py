@@ -26,6 +26,7 @@ from dashboard.shared.forecast import (
     build_run_out_range,
     forecast_note,
     load_account_forecast,
+    lowercase_first_letter,
     run_out_span_text,
     short_date,
 )
@@ -91,7 +92,7 @@ def build_forecast_page(
     available = Decimal(0) if obstacle else max(Decimal(0), account.balance - held)
     account_forecast = load_account_forecast(account, available, now)
     if obstacle:
-        account_forecast = replace(account_forecast, forecast=None, offer=None)
+        account_forecast = replace(account_forecast, forecast=None, without_top_up=None, offer=None)
     return ForecastPage(
         account_id=account.pk,
         name=account.label,
@@ -178,7 +179,9 @@ def build_forecast_chart(account: Account, account_forecast: AccountForecast) ->
     )
     return build_line_chart(
         [*(LinePoint(x(day), amount) for day, amount in sorted(past.items())), now],
-        forecast_chart_text(account, (account_forecast.today - first).days, forecast),
+        forecast_chart_text(
+            account, account_forecast, forecast, (account_forecast.today - first).days
+        ),
         ticks=ticks,
         marks=[ChartMark(now, "now", "now", credits(account.balance))],
         expected=[
@@ -248,11 +251,13 @@ def count_days_ahead(today: date, forecast: RunOutForecast) -> int:
     return min(MAX_DAYS_AHEAD, max(MIN_DAYS_AHEAD, days), len(forecast.bands))
 
 
-def forecast_chart_text(account: Account, days: int, forecast: RunOutForecast) -> str:
-    span_text = run_out_span_text(forecast)
+def forecast_chart_text(
+    account: Account, outlook: AccountForecast, forecast: RunOutForecast, days: int
+) -> str:
+    top_ups = " with automatic top-ups" if outlook.has_top_ups else ""
     return (
         f"Balance of the last {days} days, {credits(account.balance)} credits now, "
-        f"expected to run out: {span_text[:1].lower()}{span_text[1:]}."
+        f"expected to run out{top_ups}: {lowercase_first_letter(run_out_span_text(forecast))}."
     )
 
 

@@ -161,8 +161,9 @@ def build_simulated_account(
 class AccountForecast:
     """The forecast of an account and its inputs.
 
-    `forecast` is None with too few days; `without_top_up` is the forecast as if no top-up came.
-    `offer` is None if the credits of the pack were not entered, which counts as no top-up.
+    `forecast` is None with too few days; `without_top_up` is the forecast as if no top-up came, the
+    same object if top-up is off. `offer` is None if the credits of the pack were not entered, which
+    counts as no top-up.
     """
 
     today: date
@@ -174,6 +175,10 @@ class AccountForecast:
     forecast: RunOutForecast | None = None
     without_top_up: RunOutForecast | None = None
     renews_on: date | None = None
+
+    @property
+    def has_top_ups(self) -> bool:
+        return self.forecast is not self.without_top_up
 
 
 def load_account_forecast(account: Account, available: Decimal, now: datetime) -> AccountForecast:
@@ -216,15 +221,18 @@ def load_account_forecast(account: Account, available: Decimal, now: datetime) -
 @dataclass(frozen=True, slots=True)
 class RunOutRange:
     """The run-out forecast as text: `figure` is the large text, `lines` explain it, and `dated` is
-    True if it names days."""
+    True if it names days. `has_top_ups`: automatic top-ups, which the figure leaves out, are on."""
 
     figure: str
     lines: tuple[str, ...]
     dated: bool = True
+    has_top_ups: bool = False
 
     @property
     def title(self) -> str:
-        return "The credits run out" if self.dated else "When the credits run out"
+        if not self.dated:
+            return "When the credits run out"
+        return "Without top-ups the credits run out" if self.has_top_ups else "The credits run out"
 
     @property
     def headline(self) -> str:
@@ -233,18 +241,19 @@ class RunOutRange:
 
 
 def build_run_out_range(outlook: AccountForecast) -> RunOutRange:
-    forecast = outlook.forecast
+    """A top-up may fail or be switched off, so the days are those without one."""
+    forecast = outlook.without_top_up
     if forecast is None:
         return RunOutRange("Not enough days", (too_few_days_text(outlook),), dated=False)
     if not forecast.daily_spend:
         none = "No credits were spent in the recorded days."
         return RunOutRange("Nothing is spent", (none,), dated=False)
-    lines = [
+    lines = (
         run_out_chance_text(forecast),
-        *plan_renewal_lines(outlook, forecast),
         *top_up_effect_lines(outlook, forecast),
-    ]
-    return RunOutRange(run_out_span_text(forecast), tuple(lines))
+        *plan_renewal_lines(outlook, forecast),
+    )
+    return RunOutRange(run_out_span_text(forecast), lines, has_top_ups=outlook.has_top_ups)
 
 
 def too_few_days_text(outlook: AccountForecast) -> str:
@@ -307,17 +316,17 @@ def plan_renewal_lines(outlook: AccountForecast, forecast: RunOutForecast) -> li
     ]
 
 
-def top_up_effect_lines(outlook: AccountForecast, forecast: RunOutForecast) -> list[str]:
-    """Return lines on how many top-ups are included, and the range without them."""
-    without_top_up = outlook.without_top_up
-    if without_top_up is None or without_top_up is forecast:
+def top_up_effect_lines(outlook: AccountForecast, without_top_up: RunOutForecast) -> list[str]:
+    """Return a line on what automatic top-ups change; none if they are off."""
+    forecast = outlook.forecast
+    if forecast is None or not outlook.has_top_ups:
         return []
-    times = "1 top-up" if forecast.top_ups == 1 else f"{forecast.top_ups} top-ups"
-    included = f"Includes about {times} until {short_date(forecast.until)}."
-    return [
-        included,
-        f"Without top-ups: {lowercase_first_letter(run_out_span_text(without_top_up))}.",
-    ]
+    span = run_out_span_text(forecast)
+    if span == run_out_span_text(without_top_up):
+        return ["Automatic top-ups do not change this."]
+    times = f"about {forecast.top_ups} " if forecast.top_ups else ""
+    top_ups = f"{times}automatic top-up{'' if forecast.top_ups == 1 else 's'}"
+    return [f"With {top_ups} until {short_date(forecast.until)}: {lowercase_first_letter(span)}."]
 
 
 def lowercase_first_letter(text: str) -> str:

@@ -35,7 +35,7 @@ PAGES = {
     "top-up": ("Thea", "/top-up/"),
     "alerts": ("Thea", "/alerts/"),
 }
-OVERVIEW = ("Ledger and balance match", "Luca requests", "The credits run out")
+OVERVIEW = ("Ledger and balance match", "Luca requests", "Without top-ups the credits run out")
 OWN_WORDS = """A glacier looks still, and yet it moves. Every winter lays down a layer of snow.
 Under its own weight the snow turns to ice, blue and dense, and it flows like slow water."""
 IN_VIEW_WITHOUT_PICTURE_JS = """() => [...document.querySelectorAll("video[data-still]")]

@@ -25,8 +25,8 @@ from dashboard.shared.forecast import (
 def find_credits_running_out(
     team: Team, rules: Sequence[AlertRule], now: datetime
 ) -> Iterator[AlertFinding]:
-    """A finding if credits run out within the threshold in 10 % of the simulations, before the plan
-    renews."""
+    """A finding if credits run out within the threshold in 10 % of the simulations, with automatic
+    top-ups and before the plan renews."""
     accounts = accounts_to_spend_from(team).exclude(balance_as_of=None)
     for account in accounts.select_related("tenant", "ledger", "top_up"):
         account_forecast = load_account_forecast(account, account.available_balance(), now)
@@ -36,13 +36,14 @@ def find_credits_running_out(
         if account_forecast.renews_on is not None and account_forecast.renews_on <= forecast.early:
             continue
         days = (forecast.early - account_forecast.today).days
+        article = "With automatic top-ups, the" if account_forecast.has_top_ups else "The"
         for rule in rules:
             if days < rule.threshold:
                 yield AlertFinding(
                     rule,
                     str(account.pk),
                     running_out_title(days),
-                    f"The credits of {account.label} run out "
+                    f"{article} credits of {account.label} run out "
                     f"{lowercase_first_letter(run_out_span_text(forecast))}. "
                     f"{run_out_chance_text(forecast)}",
                     "late" if days else "failed",

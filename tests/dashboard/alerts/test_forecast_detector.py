@@ -9,7 +9,8 @@ import pytest
 
 from dashboard.alerts.evaluate import evaluate_team
 from dashboard.models import AlertEvent, AlertKind
-from proxyapi.models import DailyTotal, LedgerMirror
+from proxyapi.models import AutoTopUp, DailyTotal, LedgerMirror
+from proxyapi.top_up import TopUpSetting
 from tests.dashboard.alerts.conftest import NOON
 
 pytestmark = pytest.mark.postgresql
@@ -51,6 +52,31 @@ def test_credits_that_do_not_last(northlight, spending, rule, balance, threshold
     spending.save()
     assert new_alert_titles(northlight) == expected
     assert new_alert_titles(northlight) == expected  # once a week
+
+
+@pytest.fixture
+def top_up(account):
+    """2,000 credits whenever less than 200 are left."""
+    setting = TopUpSetting(True, "dynamic-credits", None, 20)
+    return AutoTopUp.objects.create(account=account, read_at=NOON, **setting.to_dict())
+
+
+def test_credits_that_top_ups_keep_up_cause_no_alert(northlight, spending, rule, top_up):
+    rule(AlertKind.FORECAST, 7)
+    spending.balance = Decimal(450)
+    spending.save()
+    assert new_alert_titles(northlight) == []
+
+
+def test_the_alert_says_that_its_days_include_top_ups(northlight, spending, rule, top_up):
+    rule(AlertKind.FORECAST, 1)
+    spending.balance = Decimal(50)
+    spending.save()
+    top_up.consecutive_failures, top_up.failure_seen_at = 1, NOON
+    top_up.save()
+    assert new_alert_titles(northlight) == ["The credits may run out today"]
+    text = AlertEvent.objects.get().text
+    assert text.startswith(f"With automatic top-ups, the credits of {spending.label} run out ")
 
 
 def test_one_dear_day_in_quiet_weeks_is_no_alarm(northlight, account, rule):

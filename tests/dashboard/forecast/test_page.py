@@ -18,7 +18,7 @@ from proxyapi.top_up import TopUpSetting
 from tests.dashboard.top_up.conftest import HTMX, ClientOf, visible_text_of
 from tests.factories import ChargeFactory, JobFactory
 
-PAGE = "/forecast/"
+PAGE, SUMMARY = "/forecast/", "/forecast/summary/"
 Spend = Callable[..., LedgerEntry]
 
 
@@ -71,12 +71,35 @@ def test_what_open_charges_hold_is_spent_already(
     assert "Free to spend 3,518" in page
 
 
-def test_with_top_up_on_it_says_what_it_would_be_without(browser: Client, four_weeks: None) -> None:
+def test_with_top_up_on_the_days_are_those_without_it(browser: Client, four_weeks: None) -> None:
     page = visible_text_of(browser.get(PAGE))
-    ends = timezone.localdate() + timedelta(days=10)
-    assert "The credits run out Not before" in page
-    assert f"Without top-ups: {ends.day} {ends:%b}." in page
+    today = timezone.localdate()
+    ends, until = today + timedelta(days=10), today + timedelta(days=60)
+    assert f"Without top-ups the credits run out {ends.day} {ends:%b} In 80 %" in page
+    last = f"{until.day} {until:%b}"
+    assert f"With about 11 automatic top-ups until {last}: not before {last}." in page
+    assert "Balance forecast with automatic top-ups" in page
     assert "Top-up buys 2,000 credits" in page
+
+
+def test_the_summary_says_what_top_ups_change_before_anything_else(
+    browser: Client, account: Account, four_weeks: None
+) -> None:
+    Account.objects.update(plan_ends_at=timezone.now() + timedelta(days=5))
+    summary = visible_text_of(browser.get(SUMMARY))
+    ends = timezone.localdate() + timedelta(days=10)
+    assert f"Without top-ups the credits run out: {ends.day} {ends:%b}" in summary
+    assert "automatic top-ups until" in summary
+    assert "The plan renews" not in summary
+
+
+def test_top_ups_that_change_nothing_are_said_to(
+    browser: Client, account: Account, four_weeks: None
+) -> None:
+    Account.objects.update(balance=90_000)
+    page = visible_text_of(browser.get(PAGE))
+    assert "Without top-ups the credits run out Not before" in page
+    assert "Automatic top-ups do not change this." in page
 
 
 @pytest.mark.parametrize(
