@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.conf import settings
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard import __version__
-from dashboard.models import AuditEvent, Invitation, Membership, Team
+from dashboard.models import AuditEvent, BudgetPeriod, Invitation, Membership, Team
+from dashboard.shared.budget_usage import period_bounds
 from dashboard.shared.formatting import clock, day
 from proxyapi.models import Charge, Job, JobState
+from proxyapi.models.charge import CHARGED_STATES
 
 NO_CREDITS = Decimal(0)
 
@@ -85,8 +88,7 @@ def build_instance_page() -> InstancePage:
     members = load_members_by_team()
     invited = load_invited_owners()
     teams = list(Team.objects.select_related("tenant").order_by("name"))
-    first = timezone.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    credits = load_credits_since(first)
+    credits = load_month_credits(teams, timezone.now())
     videos = load_video_counts()
     activity = load_last_activity()
     rows = tuple(
@@ -151,9 +153,17 @@ def load_invited_owners() -> Mapping[UUID, str]:
     return dict(rows.values_list("team_id", "address"))
 
 
-def load_credits_since(first: datetime) -> Mapping[UUID, Decimal]:
-    """Return what charges cost since then, without those that were refunded, by tenant."""
-    charges = Charge.objects.filter(sent_at__gte=first, refunded_at=None)
+def load_month_credits(teams: Iterable[Team], at: datetime) -> Mapping[UUID, Decimal]:
+    """Return what the charges of each team cost in the month of `at`, counted as on its members
+    page, by tenant."""
+    tenants: defaultdict[ZoneInfo, list[UUID]] = defaultdict(list)
+    for team in teams:
+        tenants[team.tenant.zone].append(team.tenant_id)
+    of_month = Q()
+    for zone, tenant_ids in tenants.items():
+        start = period_bounds(BudgetPeriod.MONTH, zone, at).start
+        of_month |= Q(tenant__in=tenant_ids, created_at__gte=start)
+    charges = Charge.objects.filter(of_month, state__in=CHARGED_STATES, refunded_at=None)
     sums = charges.order_by().values_list("tenant_id").annotate(Sum("cost"))
     return {tenant_id: cost or NO_CREDITS for tenant_id, cost in sums}
 

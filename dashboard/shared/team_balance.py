@@ -57,7 +57,7 @@ class TeamBalance:
 
     @property
     def free_percent(self) -> str:
-        return f"{100 * max(self.free, 0) / self.total:.2f}" if self.total else "0"
+        return f"{100 * max(self.free, Decimal(0)) / self.total:.2f}" if self.total else "0"
 
     @property
     def held_percent(self) -> str:

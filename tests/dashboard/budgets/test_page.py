@@ -64,6 +64,7 @@ def test_a_meter_shows_spent_held_and_the_alert(priya, budget, add_spending, cli
     assert '<rect class="meter__spent" x="65%" width="10%"' in seen
     assert '<rect class="meter__alert" x="80%"' in seen
     assert "This month, until 1 Dec" in seen
+    assert "Counts the portal’s charges, without refunded ones." in seen
     assert "75 %" in seen
 
 

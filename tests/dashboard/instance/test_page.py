@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -14,7 +15,7 @@ from dashboard.instance.queries import build_instance_page
 from dashboard.members.actions.invitation_mail import mail_invitation
 from dashboard.members.actions.joining import accept_invitation
 from dashboard.models import AuditEvent, Invitation, Role, Team
-from proxyapi.models import ChargeState
+from proxyapi.models import Charge, ChargeState, Tenant
 from tests.factories import (
     AccountFactory,
     ChargeFactory,
@@ -41,19 +42,41 @@ def row_of(name):
     return next(row for row in build_instance_page().teams if row.name == name)
 
 
-def test_each_team_is_listed_with_members_and_use(operator, priya, otto, client_of):
-    account = AccountFactory.create(tenant=priya.team.tenant)
-    token = TokenFactory.create(account=account, owner=priya.user)
+def make_charge(member, cost, created_at, **fields):
+    account = AccountFactory.create(tenant=member.team.tenant)
+    token = TokenFactory.create(account=account, owner=member.user)
     job = JobFactory.create(account=account, token=token, state="completed", remote_id="7")
-    confirmed = {"job": job, "state": ChargeState.CONFIRMED, "sent_at": timezone.now()}
-    ChargeFactory.create(**confirmed, cost=Decimal(96))
+    fields |= {"state": ChargeState.CONFIRMED, "sent_at": created_at}
+    charge = ChargeFactory.create(job=job, cost=Decimal(cost), **fields)
+    Charge.objects.filter(pk=charge.pk).update(created_at=created_at)
+
+
+def test_each_team_is_listed_with_members_and_use(operator, priya, otto, client_of):
+    make_charge(priya, 96, timezone.now())
     row = row_of("Northlight")
     assert [member.name for member in row.members] == ["Mira Sandvik", "Priya Raman"]
     assert (row.credits, row.videos, row.state) == (Decimal(96), 1, "completed")
     assert (row_of("Otherwhere").credits, row_of("Otherwhere").videos) == (0, 0)
     page = client_of(operator).get(reverse("instance")).content.decode()
     assert "2 teams, 3 people." in page
+    assert "Credits count the portal’s charges since the first of the month" in page
     assert "Otto Fremd" in page
+
+
+def test_the_month_of_a_team_starts_in_its_time_zone(operator, otto, time_machine):
+    """It is December in Auckland and November in Berlin."""
+    time_machine.move_to(datetime(2026, 11, 30, 12, 0, tzinfo=UTC), tick=False)
+    Tenant.objects.filter(pk=otto.team.tenant_id).update(time_zone="Pacific/Auckland")
+    for member in (operator, otto):
+        make_charge(member, 96, timezone.now() - timedelta(hours=2))
+        make_charge(member, 42, timezone.now() - timedelta(minutes=30))
+    assert (row_of("Northlight").credits, row_of("Otherwhere").credits) == (138, 42)
+
+
+def test_a_refunded_charge_is_not_counted(operator):
+    now = timezone.now()
+    make_charge(operator, 96, now, refund_owed_at=now, refunded_at=now)
+    assert row_of("Northlight").credits == 0
 
 
 def test_the_page_takes_the_same_queries_for_one_team_and_for_many(

@@ -171,6 +171,7 @@ def test_what_each_member_spent_this_month_stands_in_their_row(
     row = page.partition(f'id="member-{team["priya"].pk}"')[2].partition("</tr>")[0]
     assert 'value="96"' in row
     assert f"/ledger/?member={team['priya'].user_id}" in row
+    assert "Counts the portal’s charges, without refunded ones." in page
 
 
 def test_a_viewer_has_no_select_and_reads_who_may(
