@@ -18,12 +18,16 @@ from django.db.models.sql.compiler import SQLCompiler
 from proxyapi.rollups.daily_totals import day_bounds
 
 MAX_DAYS_BY_DAY, MAX_DAYS_BY_WEEK = 62, 400  # days of a period listed by day, by week
-PRESET_PERIODS = {
-    "": ("Last 30 days", 30),
-    "90d": ("Last 90 days", 90),
-    "365d": ("Last 365 days", 365),
+PRESET_DAYS = {"": 30, "90d": 90, "365d": 365}
+LAST_MONTH, THIS_QUARTER, THIS_YEAR, ALL_TIME = "last-month", "this-quarter", "this-year", "all"
+PRESET_LABELS = {
+    **{value: f"Last {days} days" for value, days in PRESET_DAYS.items()},
+    LAST_MONTH: "Last month",
+    THIS_QUARTER: "This quarter",
+    THIS_YEAR: "This year",
+    ALL_TIME: "Everything",
 }
-ALL_TIME, RANGE_SEPARATOR = "all", ".."
+RANGE_SEPARATOR = ".."
 MONTHS_OFFERED, YEARS_OFFERED = 13, 3
 FIRST_LEDGER_DAY, LAST_LEDGER_DAY = date(2000, 1, 1), date(2999, 12, 31)
 MAX_DATE_INPUT_CHARS = 40  # characters of the typed text that are shown again
@@ -108,6 +112,8 @@ class LedgerPeriod:
             return f"the {first.lower()}{remainder}"
         if self.label.startswith(("Since", "Until")):
             return f"the days {first.lower()}{remainder}"
+        if self.label.startswith("This"):
+            return f"{first.lower()}{remainder}"
         return "all" if self.label == "Everything" else self.label
 
     def time_bounds(self, zone: ZoneInfo) -> tuple[datetime, datetime]:
@@ -121,11 +127,8 @@ def parse_ledger_period(text: str, today: date) -> LedgerPeriod:
 
     Anything else is the default, the last 30 days.
     """
-    if text == ALL_TIME:
-        return LedgerPeriod(FIRST_LEDGER_DAY, today, "Everything")
-    if text in PRESET_PERIODS:
-        label, days = PRESET_PERIODS[text]
-        return LedgerPeriod(today - timedelta(days=days - 1), today, label)
+    if text in PRESET_LABELS:
+        return preset_period(text, today)
     try:
         if len(text) == 4:
             return validate_period(
@@ -134,6 +137,22 @@ def parse_ledger_period(text: str, today: date) -> LedgerPeriod:
         return parse_day_range(text, today) if is_day_range(text) else parse_month_period(text)
     except (ValueError, OverflowError):
         return parse_ledger_period("", today)
+
+
+def preset_period(text: str, today: date) -> LedgerPeriod:
+    """The last month is a whole one; the others end today."""
+    first_of_month = today.replace(day=1)
+    if text == LAST_MONTH:
+        return parse_month_period(f"{first_of_month - timedelta(days=1):%Y-%m}")
+    if text in PRESET_DAYS:
+        first = today - timedelta(days=PRESET_DAYS[text] - 1)
+    else:
+        first = {
+            THIS_QUARTER: first_of_month.replace(month=today.month - (today.month - 1) % 3),
+            THIS_YEAR: first_of_month.replace(month=1),
+            ALL_TIME: FIRST_LEDGER_DAY,
+        }[text]
+    return LedgerPeriod(first, today, PRESET_LABELS[text])
 
 
 def is_day_range(text: str) -> bool:
@@ -169,16 +188,14 @@ def validate_period(period: LedgerPeriod) -> LedgerPeriod:
 
 
 def is_ledger_period(text: str, today: date) -> bool:
-    return text in (ALL_TIME, *PRESET_PERIODS) or parse_ledger_period(
-        text, today
-    ) != parse_ledger_period("", today)
+    return text in PRESET_LABELS or parse_ledger_period(text, today) != parse_ledger_period(
+        "", today
+    )
 
 
 def build_period_options(chosen: str, today: date) -> dict[str, str]:
     """The options of the select, including a chosen period that is not one of the usual."""
-    options = {value: label for value, (label, _) in PRESET_PERIODS.items()} | {
-        ALL_TIME: "Everything"
-    }
+    options = dict(PRESET_LABELS)
     month = today.replace(day=1)
     for _ in range(MONTHS_OFFERED):
         options[f"{month:%Y-%m}"] = f"{month:%B %Y}"

@@ -37,6 +37,30 @@ def test_a_period_is_a_year_or_open_at_an_end(text, first, last, says):
     assert period.label == (says or "3 Nov 2026 to 18 Nov 2026")
 
 
+@pytest.mark.parametrize(
+    ("text", "today", "first", "last", "label"),
+    [
+        ("last-month", TODAY, date(2026, 10, 1), date(2026, 10, 31), "October 2026"),
+        ("last-month", date(2026, 1, 31), date(2025, 12, 1), date(2025, 12, 31), "December 2025"),
+        ("this-quarter", TODAY, date(2026, 10, 1), TODAY, "this quarter"),
+        ("this-quarter", date(2026, 3, 31), date(2026, 1, 1), date(2026, 3, 31), "this quarter"),
+        ("this-quarter", date(2026, 4, 1), date(2026, 4, 1), date(2026, 4, 1), "this quarter"),
+        ("this-year", TODAY, date(2026, 1, 1), TODAY, "this year"),
+        ("all", TODAY, date(2000, 1, 1), TODAY, "all"),
+    ],
+)
+def test_a_preset_is_a_period_of_today(text, today, first, last, label):
+    period = parse_ledger_period(text, today)
+    assert (period.first, period.last, period.label_in_sentence) == (first, last, label)
+
+
+def test_presets_are_offered_and_kept_in_the_address(thea, client_of):
+    page = client_of(thea).get("/ledger/?period=this-quarter").content.decode()
+    assert '<option value="last-month">Last month</option>' in page
+    assert '<option value="this-quarter" selected>This quarter</option>' in page
+    assert '<option value="this-year">This year</option>' in page
+
+
 def test_years_are_offered_beside_the_months():
     assert list(build_period_options("", TODAY))[-3:] == ["2026", "2025", "2024"]
 
