@@ -57,6 +57,7 @@ from proxyapi.models.charge import UNDECIDED_STATES
 MAX_CONFLICTS_SHOWN = 60
 MIN_CONFLICTS_FOR_BULK = 2
 MAX_ACCEPTED_DIFFERENCES = 20
+MAX_OUTSIDE_DEBITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ class ReconciliationPage:
     statement: BalanceStatement
     items: tuple[DifferenceItem, ...]
     owed: tuple[OwedRefund, ...]
+    outside: tuple[LedgerEntry, ...]
     conflicts: tuple[LedgerConflictRow, ...]
     progress: MirrorProgress | None
     may_act: bool
@@ -109,7 +111,8 @@ class ReconciliationPage:
 def build_reconciliation_page(
     reader: Membership, accounts: Sequence[Account], account_id: str
 ) -> ReconciliationPage | None:
-    """Five queries. `account_id` is a UUID as text; None without an account."""
+    """Five queries, and one for debits outside the portal. `account_id` is a UUID as text; None
+    without an account."""
     if not accounts:
         return None
     account = next(
@@ -128,6 +131,7 @@ def build_reconciliation_page(
         statement=statement,
         items=(*opening, *items),
         owed=tuple(iter_owed_refunds(charges, now)),
+        outside=load_outside_debits(account) if statement.outside else (),
         conflicts=build_conflict_rows(account, now, may_act=may_act),
         may_act=may_act,
         progress=build_mirror_progress(ledger),
@@ -145,6 +149,12 @@ def build_mirror_progress(ledger: LedgerMirror) -> MirrorProgress | None:
         return None
     mirrored, total = ledger_sync_progress([ledger])
     return MirrorProgress(mirrored, total, 100 * mirrored / total if total else 0.0)
+
+
+def load_outside_debits(account: Account) -> tuple[LedgerEntry, ...]:
+    """The newest debits without a charge."""
+    debits = LedgerEntry.objects.filter(account=account, charge=None, amount__lt=0)
+    return tuple(debits.order_by("-happened_at", "-position")[:MAX_OUTSIDE_DEBITS])
 
 
 def build_conflict_rows(

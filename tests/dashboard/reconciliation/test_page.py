@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from datetime import timedelta
 from decimal import Decimal
 
@@ -119,6 +121,32 @@ def test_each_difference_says_what_to_do(client_of, vera, inconsistent_ledger):
         assert words in shown, words
 
 
+def test_the_newest_debits_outside_the_portal_are_listed(
+    client_of, vera, add_entry, make_charge, set_checkpoint, account
+):
+    add_entry(-96, charge=make_charge(96), label="Render")
+    for number in range(9):
+        add_entry(-1 - number, label=f"Script {number}", via_api=number == 8)
+    add_entry(600, label="Monthly plan")
+    set_checkpoint(604, opening=700)
+    shown = page(client_of, vera)
+    outside = shown.partition('id="outside"')[2].partition("</section>")[0]
+    listed = re.findall(r"Script \d", outside)
+    assert listed == [f"Script {number}" for number in range(8, 0, -1)]
+    assert (outside.count(">API<"), outside.count(">Not through the API<")) == (1, 7)
+    assert "Render" not in outside and "Monthly plan" not in outside
+    url = html.unescape(re.findall(r'href="(/ledger/\?[^"]*)"', outside)[0])
+    assert url == f"/ledger/?account={account.pk}&period=all&direction=out&match=no"
+
+
+def test_without_a_debit_outside_the_portal_none_is_listed(
+    client_of, vera, add_entry, make_charge, set_checkpoint
+):
+    add_entry(-96, charge=make_charge(96))
+    set_checkpoint(604, opening=700)
+    assert 'id="outside"' not in page(client_of, vera)
+
+
 def test_what_the_service_owes_is_the_sum_of_all_of_it(
     client_of, vera, make_charge, set_checkpoint
 ):
@@ -139,12 +167,12 @@ def test_hidden_videos_are_named_and_not_linked(client_of, thea, inconsistent_le
     assert "/videos/" not in html
 
 
-def test_the_whole_page_takes_twelve_queries_and_one_for_a_difference_of_the_balance(
+def test_the_whole_page_takes_twelve_queries_and_two_for_differences_and_outside_debits(
     client_of, thea, inconsistent_ledger, django_assert_max_num_queries
 ):
     browser = client_of(thea)
     browser.get(URL)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         browser.get(URL)
 
 
