@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from uuid import UUID
+
 from dashboard.models import Membership, Role, Team
 from dashboard.shared.roles import Permission, role_allows
 from proxyapi.credentials import token_vault
@@ -21,6 +24,17 @@ def require_member_token(by: Membership) -> Token:
         paused = (row.account.pause_reason for row in stored.select_related("account"))
         raise TokenRefused(next(filter(None, paused), ADD_ONE_FIRST))
     return token
+
+
+def default_token_ids(tokens: Iterable[Token]) -> frozenset[UUID]:
+    """Return the ids of the tokens that their owners' new work uses, as `require_member_token`
+    chooses them. `tokens` are all of a team, best first, with their accounts; no query."""
+    chosen: dict[int, UUID] = {}
+    for token in tokens:
+        is_first = token.owner_id not in chosen
+        if is_first and token.is_usable and token_vault.can_decrypt(token):
+            chosen[token.owner_id] = token.pk
+    return frozenset(chosen.values())
 
 
 def load_own_token(reader: Membership) -> Token | None:

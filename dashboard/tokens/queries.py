@@ -2,98 +2,91 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
 from datetime import datetime
-from decimal import Decimal
-from itertools import groupby
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
 
 from dashboard.models import Membership
+from dashboard.shared.member_token import default_token_ids
 from dashboard.shared.roles import Permission, role_allows
 from dashboard.shared.team_balance import plan_renewal_text
-from dashboard.shared.token_status import TokenStatus, build_token_status
+from dashboard.shared.token_status import (
+    NO_PAID_PLAN_TEXT,
+    NOT_VERIFIED_TEXT,
+    annotate_last_use,
+    build_token_status,
+    last_use,
+)
 from proxyapi.models import Account, AccountPlan, JobState, Token
 from proxyapi.token_failover import find_successor_token
 
 NOT_ARCHIVED_FIRST = F("archived_at").asc(nulls_first=True)
+# Anchors of what to do about a status, below the form.
+HELP_ANCHORS = {NO_PAID_PLAN_TEXT: "help-plan", NOT_VERIFIED_TEXT: "help-address"}
 
 
-@dataclass(frozen=True, slots=True)
-class TokenRow:
-    id: UUID
-    owner: str
-    initials: str
-    last_four: str
-    status: TokenStatus
-    checked_at: datetime | None
-    is_mine: bool
-    may_remove: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AccountGroup:
-    name: str
-    email: str
-    plan: str
-    shared: str
-    balance: Decimal
-    tokens: tuple[TokenRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TokensPage:
-    """`closed` are the accounts without a token; archived ones are last."""
-
-    accounts: tuple[AccountGroup, ...]
-    closed: tuple[Account, ...]
-    may_add_token: bool
-    may_archive: bool
-
-    @property
-    def note(self) -> str:
-        tokens = sum(len(account.tokens) for account in self.accounts)
-        if not tokens:
-            return "No token yet. Members create videos with their own token."
-        accounts = len(self.accounts)
-        opened = "one account" if accounts == 1 else f"{accounts} accounts"
-        verb = "One token for" if tokens == 1 else f"{tokens} tokens for"
-        return f"{verb} {opened}. Members create videos with their own token."
-
-
-def build_tokens_page(reader: Membership) -> TokensPage:
-    """Two queries."""
-    tokens = Token.objects.not_removed().filter(account=OuterRef("pk"))
-    closed = Account.objects.filter(~Exists(tokens), tenant=reader.team.tenant_id)
-    rows = (
-        Token.objects.not_removed()
-        .filter(tenant=reader.team.tenant_id)
-        .select_related("account", "owner")
-        .defer("account__options", "account__costs")
-        .order_by("account__created_at", "account_id", "created_at")
+def load_tokens_page(reader: Membership) -> dict[str, Any]:
+    """Return the accounts with their tokens, and `closed`: those without one, archived ones last.
+    Two queries."""
+    stored = Token.objects.not_removed()
+    tokens = annotate_last_use(stored.filter(tenant=reader.team.tenant_id).best_first())
+    best_first = list(
+        tokens.select_related("account", "owner").defer("account__options", "account__costs")
     )
-    groups = groupby(rows, key=lambda token: token.account)
-    return TokensPage(
-        accounts=tuple(
-            build_account_group(account, list(tokens), reader) for account, tokens in groups
-        ),
-        closed=tuple(closed.defer("options", "costs").order_by(NOT_ARCHIVED_FIRST, "created_at")),
-        may_add_token=role_allows(reader.role, Permission.KEEP_TOKEN),
-        may_archive=role_allows(reader.role, Permission.MANAGE_MONEY),
+    default_ids = default_token_ids(best_first)
+    owned = Counter(token.owner_id for token in best_first)
+    groups: dict[Account, list[dict[str, Any]]] = {}
+    for token in sorted(best_first, key=account_and_age):
+        row = build_token_row(token, reader)
+        row["is_default"] = token.pk in default_ids and owned[token.owner_id] > 1
+        groups.setdefault(token.account, []).append(row)
+    closed = Account.objects.filter(
+        ~Exists(stored.filter(account=OuterRef("pk"))), tenant=reader.team.tenant_id
     )
+    return {
+        "note": tokens_note(len(best_first), len(groups)),
+        "accounts": [build_account_group(account, rows) for account, rows in groups.items()],
+        "closed": closed.defer("options", "costs").order_by(NOT_ARCHIVED_FIRST, "created_at"),
+        "help_anchors": {row["help_anchor"] for rows in groups.values() for row in rows} - {""},
+        "may_add_token": role_allows(reader.role, Permission.KEEP_TOKEN),
+        "may_archive": role_allows(reader.role, Permission.MANAGE_MONEY),
+    }
 
 
-def build_account_group(account: Account, tokens: list[Token], reader: Membership) -> AccountGroup:
-    return AccountGroup(
-        name=account.label,
-        email=account.email if account.name else "",
-        plan=account_plan_text(account),
-        shared=shared_account_text(tokens),
-        balance=account.balance,
-        tokens=tuple(build_token_row(token, reader) for token in tokens),
-    )
+def account_and_age(token: Token) -> tuple[datetime, UUID, datetime]:
+    return token.account.created_at, token.account_id, token.created_at
+
+
+def tokens_note(tokens: int, accounts: int) -> str:
+    if not tokens:
+        return "No token yet. Members create videos with their own token."
+    opened = "one account" if accounts == 1 else f"{accounts} accounts"
+    verb = "One token for" if tokens == 1 else f"{tokens} tokens for"
+    return f"{verb} {opened}. Members create videos with their own token."
+
+
+def build_account_group(account: Account, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "account": account,
+        "plan": account_plan_text(account),
+        "shared": shared_account_text([row["token"] for row in rows]),
+        "rows": rows,
+    }
+
+
+def build_token_row(token: Token, reader: Membership) -> dict[str, Any]:
+    is_mine, status = token.owner_id == reader.user_id, build_token_status(token)
+    return {
+        "token": token,
+        "status": status,
+        "help_anchor": HELP_ANCHORS.get(status.word, ""),
+        "used_at": last_use(token),
+        "is_mine": is_mine,
+        "may_remove": is_mine or role_allows(reader.role, Permission.MANAGE_MEMBERS),
+    }
 
 
 def load_token_removal(token: Token, reader: Membership) -> dict[str, Any]:
@@ -104,20 +97,6 @@ def load_token_removal(token: Token, reader: Membership) -> dict[str, Any]:
         "running": token.jobs.filter(state=JobState.RUNNING).count(),
         "successor": find_successor_token(token),
     }
-
-
-def build_token_row(token: Token, reader: Membership) -> TokenRow:
-    return TokenRow(
-        id=token.pk,
-        owner=str(token.owner),
-        initials=token.owner.initials,
-        last_four=token.last_four,
-        status=build_token_status(token),
-        checked_at=token.checked_at,
-        is_mine=token.owner_id == reader.user_id,
-        may_remove=token.owner_id == reader.user_id
-        or role_allows(reader.role, Permission.MANAGE_MEMBERS),
-    )
 
 
 def account_plan_text(account: Account) -> str:

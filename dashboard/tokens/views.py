@@ -29,8 +29,8 @@ from dashboard.tokens.actions import (
     restore_account,
 )
 from dashboard.tokens.forms import TokenForm
-from dashboard.tokens.queries import build_tokens_page, load_token_removal
-from proxyapi.models import Token
+from dashboard.tokens.queries import load_token_removal, load_tokens_page
+from proxyapi.models import AccountPlan, Token
 from proxyapi.refusals import NotReady, Refusal
 
 PAGE_TEMPLATE = "tokens/list.html"
@@ -49,10 +49,12 @@ def tokens(request: TeamRequest) -> HttpResponse:
         except Refusal as refusal:
             form.add_error("token", refusal.sentence)
         else:
-            name = token.account.name or token.account.email
-            messages.success(request, f"Token …{token.last_four} for {name} added.")
+            name, obstacle = token.account.name or token.account.email, token_obstacle(token)
+            level = messages.WARNING if obstacle else messages.SUCCESS
+            text = f"Token …{token.last_four} for {name} added. {obstacle}".rstrip()
+            messages.add_message(request, level, text)
             return redirect("tokens")
-    context = {"page": build_tokens_page(request.membership), "token_form": form}
+    context = {"page": load_tokens_page(request.membership), "token_form": form}
     return render(request, PAGE_TEMPLATE, context, status=422 if form.errors else 200)
 
 
@@ -70,7 +72,7 @@ class RemoveToken(DialogView):
         return load_token_removal(self.token, self.by)
 
     def load_page(self) -> Mapping[str, Any]:
-        return {"page": build_tokens_page(self.by), "token_form": TokenForm()}
+        return {"page": load_tokens_page(self.by), "token_form": TokenForm()}
 
 
 @require_POST
@@ -91,6 +93,24 @@ def restore(request: TeamRequest, account_id: UUID) -> HttpResponse:
     restore_account(by=request.membership, account=account)
     messages.success(request, f"{account.label} is listed again.")
     return redirect("tokens")
+
+
+def token_obstacle(token: Token) -> str:
+    """Return why nothing can be created with a token that was just added; "" if it works."""
+    account = token.account
+    if account.plan == AccountPlan.TRIAL:
+        return (
+            "It cannot be used yet: the account is on a trial, and the service allows its API on "
+            "paid plans only."
+        )
+    if account.plan == AccountPlan.NONE:
+        return "It cannot be used yet: the account has no paid plan at the service."
+    if not account.email_verified:
+        return (
+            "The service may refuse to render with it until the e-mail address of the account is "
+            "verified there."
+        )
+    return ""
 
 
 def token_removed_text(token: Token, by: User) -> str:

@@ -24,12 +24,15 @@ class TokenState(models.TextChoices):
     REMOVED = "removed"  # removed by its owner; the ciphertext is deleted
 
 
+NOT_STOPPED_STATES = (TokenState.WORKING, TokenState.PAUSED)
+
+
 class TokenQuerySet(models.QuerySet["Token"]):
     def of_current_upstream(self) -> Self:
         return self.filter(upstream_address.current_upstream_filter("account__environment"))
 
     def not_stopped(self) -> Self:
-        return self.filter(state__in=[TokenState.WORKING, TokenState.PAUSED])
+        return self.filter(state__in=NOT_STOPPED_STATES)
 
     def usable(self) -> Self:
         """Tokens that may be sent: not stopped, and of the upstream in use."""
@@ -41,10 +44,9 @@ class TokenQuerySet(models.QuerySet["Token"]):
     def best_first(self) -> Self:
         """The order in which new work chooses its token: working, then paused, then stopped; newest
         first."""
-        states = (TokenState.WORKING, TokenState.PAUSED)
         rank = Case(
-            *(When(state=state, then=index) for index, state in enumerate(states)),
-            default=len(states),
+            *(When(state=state, then=index) for index, state in enumerate(NOT_STOPPED_STATES)),
+            default=len(NOT_STOPPED_STATES),
         )
         return self.order_by(rank, "-created_at")
 
@@ -83,6 +85,11 @@ class Token(models.Model):
 
     def __str__(self) -> str:
         return f"token …{self.last_four}"
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether `TokenQuerySet.usable` has it."""
+        return self.state in NOT_STOPPED_STATES and self.account.is_of_current_upstream
 
     @property
     def bucket(self) -> str:

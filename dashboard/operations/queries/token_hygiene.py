@@ -15,9 +15,9 @@ from django.urls import reverse
 from dashboard.models import Membership
 from dashboard.shared.formatting import clock, day
 from dashboard.shared.roles import assignable_roles
-from dashboard.shared.token_status import build_token_status
+from dashboard.shared.token_status import annotate_last_use, build_token_status, last_use
 from proxyapi.credentials import token_vault
-from proxyapi.models import ApiCall, Charge, Tenant, Token, TokenState
+from proxyapi.models import Tenant, Token, TokenState
 
 UNUSED_AFTER = timedelta(days=30)
 OLD_AFTER = timedelta(days=365)
@@ -55,17 +55,11 @@ class TokenHygieneRow:
 def load_tokens(tenant: Tenant) -> list[Token]:
     """Return the team's tokens in the order of their accounts, with the times of their last call
     and charge; one query."""
-    latest = ApiCall.objects.filter(token=OuterRef("pk")).order_by("-sent_at").values("sent_at")
-    # Calls are deleted after their retention, charges are kept.
-    charged = Charge.objects.filter(token=OuterRef("pk"), sent_at__isnull=False)
-    charged_at = charged.order_by("-sent_at").values("sent_at")
-    tokens = Token.objects.not_removed().filter(tenant=tenant)
+    tokens = annotate_last_use(Token.objects.not_removed().filter(tenant=tenant))
     tokens = tokens.select_related("account", "owner")
     tokens = tokens.defer("account__options", "account__costs")
     owners = Membership.objects.filter(team__tenant=OuterRef("tenant"), user=OuterRef("owner"))
     tokens = tokens.annotate(
-        last_called_at=Subquery(latest[:1]),
-        last_charged_at=Subquery(charged_at[:1]),
         membership_id=Subquery(owners.values("pk")[:1]),
         owner_role=Subquery(owners.values("role")[:1]),
     )
@@ -84,8 +78,7 @@ def build_hygiene_rows(
 def build_hygiene_row(
     token: Token, reader: Membership, sharing: Mapping[UUID, int], now: datetime
 ) -> TokenHygieneRow:
-    used = (getattr(token, name) for name in ("last_called_at", "last_charged_at"))
-    used_at: datetime | None = max(filter(None, used), default=None)
+    used_at = last_use(token)
     state, advice = find_advice(token, used_at, now)
     needs_act = state != "completed"
     return TokenHygieneRow(

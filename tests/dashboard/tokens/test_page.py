@@ -23,6 +23,7 @@ PROFILE = {
     "id": 77,
     "name": "Northlight Media",
     "email": "billing@northlight.example",
+    "email_verified": True,
     "subscription": {"active": True, "trial": False, "plan": "Business"},
     "credits": {"total": 12000, "remaining": 4318},
 }
@@ -31,7 +32,11 @@ PROFILE = {
 @pytest.fixture
 def accepting_service(monkeypatch: pytest.MonkeyPatch) -> None:
     """The service knows the token."""
-    monkeypatch.setattr(tokens, "fetch_profile", lambda token, secret: PROFILE)
+    accept_tokens_of(monkeypatch)
+
+
+def accept_tokens_of(monkeypatch: pytest.MonkeyPatch, **profile: Any) -> None:
+    monkeypatch.setattr(tokens, "fetch_profile", lambda token, secret: PROFILE | profile)
 
 
 @pytest.fixture
@@ -159,6 +164,45 @@ def test_a_lapsed_plan_is_said(account: Account, priya: Membership, client_of: C
     page = client_of(priya).get(reverse("tokens")).content.decode()
     assert "No plan." in page
     assert "Paused: no paid plan" in page
+    assert 'href="#help-plan">What to do</a>' in page
+    assert '<div id="help-plan"' in page
+    assert "help-address" not in page
+
+
+@pytest.mark.parametrize(
+    ("profile", "why"),
+    [
+        (
+            {"subscription": {"active": False}},
+            "It cannot be used yet: the account has no paid plan at the service.",
+        ),
+        (
+            {"subscription": {"active": True, "trial": True}},
+            (
+                "It cannot be used yet: the account is on a trial, and the service allows its API on "
+                "paid plans only."
+            ),
+        ),
+        (
+            {"email_verified": False},
+            (
+                "The service may refuse to render with it until the e-mail address of the account is "
+                "verified there."
+            ),
+        ),
+    ],
+)
+def test_a_token_that_is_of_no_use_is_added_with_the_reason(
+    profile: dict[str, Any],
+    why: str,
+    priya: Membership,
+    client_of: ClientOf,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    accept_tokens_of(monkeypatch, **profile)
+    page = client_of(priya).post(reverse("tokens"), {"token": VALUE}, follow=True).content
+    assert f"Token …5b36 for Northlight Media added. {why}" in page_text(page)
+    assert b'data-toast="late"' in page  # it stays until it is closed
 
 
 def test_another_teams_tokens_are_not_seen(
