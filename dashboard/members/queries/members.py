@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from dashboard.members.queries.invitations import InvitationList, load_invitations
 from dashboard.members.queries.ownership import TeamOwnership, load_team_ownership
-from dashboard.members.queries.role_matrix import RoleMatrix, build_role_matrix
+from dashboard.members.queries.role_matrix import build_role_matrix
 from dashboard.models import Membership, Role, SingleSignOnLink
 from dashboard.shared.budget_usage import load_month_spend
 from dashboard.shared.filter_chips import FilterChip, build_filter_chip
@@ -115,7 +115,7 @@ class MembersPage:
     refresh_url: str
     next_url: str
     first_url: str
-    matrix: RoleMatrix
+    matrix: dict[str, Any]
     invitations: InvitationList | None
     ownership: TeamOwnership
     may_change_roles: bool

@@ -10,7 +10,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.members.queries.role_matrix import PERMISSION_LABELS
 from dashboard.models import AlertEvent, AuditEvent, Membership, Role, User
+from dashboard.shared.roles import Permission
 from proxyapi.models import ChargeState, Token, TokenState
 from tests.factories import (
     AccountFactory,
@@ -19,6 +21,7 @@ from tests.factories import (
     MembershipFactory,
     TokenFactory,
 )
+from tests.pages import page_text
 
 ClientOf = Callable[[Membership], Client]
 
@@ -41,6 +44,18 @@ def test_every_member_sees_everybody(
     page = client_of(team[who]).get(reverse("members")).content.decode()
     assert all(member.user.email in page for member in team.values())
     assert "Make and render videos" in page
+
+
+def test_the_table_of_roles_has_every_permission(mira: Membership, client_of: ClientOf) -> None:
+    assert set(PERMISSION_LABELS) == set(Permission)
+    html = client_of(mira).get(reverse("members")).content.decode()
+    table = html.partition('<table class="matrix">')[2].partition("</table>")[0]
+    rows = [page_text(row.encode()) for row in table.split("<tr>")[2:]]
+    for row, permission in zip(rows, Permission, strict=True):
+        label, limit = PERMISSION_LABELS[permission]
+        assert row.startswith(label)
+        assert limit in row
+    assert rows[-1].endswith("no no no yes yes")  # viewer, producer, treasurer, admin, owner
 
 
 def test_initials_are_two_letters_at_most() -> None:

@@ -179,15 +179,15 @@ def test_a_lapsed_plan_is_said(account: Account, priya: Membership, client_of: C
         (
             {"subscription": {"active": True, "trial": True}},
             (
-                "It cannot be used yet: the account is on a trial, and the service allows its API on "
-                "paid plans only."
+                "It cannot be used yet: the account is on a trial, and the service allows its API "
+                "on paid plans only."
             ),
         ),
         (
             {"email_verified": False},
             (
-                "The service may refuse to render with it until the e-mail address of the account is "
-                "verified there."
+                "The service may refuse to render with it until the e-mail address of the account "
+                "is verified there."
             ),
         ),
     ],

@@ -1,4 +1,4 @@
-"""What the tokens page says of the use of a token: when, for what, and what to do if it is of none."""
+"""What the tokens page says of the use of a token: when, for what, and what to do about none."""
 
 from __future__ import annotations
 
