@@ -117,11 +117,11 @@ def check_account(request: TeamRequest) -> HttpResponse:
 
 @require_POST
 def invite_team(request: TeamRequest) -> HttpResponse:
-    """Send the invitations, and complete the set-up."""
+    """Send the invitations, and complete the set-up if no address is left."""
     setup = find_open_setup(request.user)
     if setup is None:
         return render(request, DONE_TEMPLATE, status=410)
-    form = InvitePeopleForm(request.membership, request.POST)
+    form, sent_text = InvitePeopleForm(request.membership, request.POST), ""
     if settings.PASSWORD_RESET_BY_EMAIL and form.is_valid():
         addresses = form.cleaned_data["addresses"]
         try:
@@ -131,9 +131,12 @@ def invite_team(request: TeamRequest) -> HttpResponse:
         except Refusal as refusal:
             form.add_error("addresses", refusal.sentence)
         else:
-            messages.success(request, invitations_sent_text(addresses))
-            return finish(setup)
-    return render_steps(request, TEAM_STEP, invite_form=form, status=422)
+            sent_text = invitations_sent_text(addresses)
+            if not form.rest:
+                messages.success(request, sent_text)
+                return finish(setup)
+            form.keep_rest()
+    return render_steps(request, TEAM_STEP, invite_form=form, sent_text=sent_text, status=422)
 
 
 @require_POST

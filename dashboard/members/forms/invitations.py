@@ -8,29 +8,40 @@ from typing import Any
 from allauth.account.adapter import get_adapter
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
 from django.utils import timezone
 
 from dashboard.models import MAX_INVITATION_MESSAGE_CHARS, Membership, Role, Team, User
 from dashboard.models.email_address import address_key, parse_address
-from dashboard.shared.forms import PortalForm
+from dashboard.shared.forms import TOO_LONG, PortalForm
 from dashboard.shared.roles import ROLE_DESCRIPTIONS, invitable_roles
 from dashboard.shared.team_security import check_address_allowed
 from dashboard.shared.text_validation import reject_invisible
 from proxyapi.refusals import Refusal
 
 MAX_ADDRESSES = 20
+MAX_SENTENCES = 20  # about addresses that are not invited
+MAX_LIST_CHARS = 6000
+# An address, in angle brackets after a name or alone: `"Berg, Anna" <anna@brightcut.example>`,
+# `Anna Berg <anna@…>`, `Berg, Anna <anna@…>`, `anna@…`. The name is bounded, so that no text takes
+# more than a linear time.
+PASTED_ADDRESS = re.compile(
+    r"""(?:"[^"\n]{0,200}"\s*|(?:[^@,;\n"<>]{1,100},)?[^@,;\n"<>]{0,100})<([^<>\n]*)>(?![^\s,;])"""
+    r"|[^\s,;]+"
+)
 ROLE_ORDER = (Role.PRODUCER, Role.VIEWER, Role.TREASURER, Role.ADMIN)
 MAX_NAME_CHARS = User._meta.get_field("name").max_length or 0
 
 
 class InvitePeopleForm(PortalForm):
-    """Addresses are separated by commas, spaces or lines; `cleaned_data["addresses"]` is a list of
-    them in their stored form, each once. A wrong one is named, and nothing is sent."""
+    """Addresses as they are pasted. `cleaned_data["addresses"]` are those that can be invited, in
+    their stored form, each once; `rest` are the others as typed, and `problems` says why."""
 
     addresses = forms.CharField(
         label="E-mail addresses",
-        max_length=6000,
-        help_text="Separate several by commas, spaces or lines.",
+        help_text="Separate several by commas, spaces or lines. Names beside them are ignored.",
+        # No maxlength: the browser would cut off the end of a pasted list.
+        validators=[MaxLengthValidator(MAX_LIST_CHARS, TOO_LONG)],
         widget=forms.Textarea(attrs={"rows": 2, "autocomplete": "off", "autofocus": True}),
         error_messages={"required": "Enter at least one e-mail address."},
     )
@@ -43,7 +54,7 @@ class InvitePeopleForm(PortalForm):
 
     def __init__(self, by: Membership, data: Any = None) -> None:
         super().__init__(data)
-        self.by = by
+        self.by, self.rest, self.problems = by, list[str](), list[str]()
         self.fields["addresses"].widget.attrs["data-addresses"] = MAX_ADDRESSES
         self.fields["addresses"].limit = f"up to {MAX_ADDRESSES}"  # type: ignore[attr-defined]
         limit = f"optional, {MAX_INVITATION_MESSAGE_CHARS} characters"
@@ -59,37 +70,52 @@ class InvitePeopleForm(PortalForm):
         return str(self["role"].value())
 
     def clean_addresses(self) -> list[str]:
-        words = re.split(r"[\s,;]+", self.cleaned_data["addresses"])
-        addresses = list(dict.fromkeys(address_key(word) for word in words if word))
-        if not addresses:
+        typed: dict[str, str] = {}
+        for match in PASTED_ADDRESS.finditer(self.cleaned_data["addresses"]):
+            typed.setdefault(address_key(match[1] or match[0]), match[0].strip())
+        if not typed:
             raise ValidationError("Enter at least one e-mail address.")
-        if len(addresses) > MAX_ADDRESSES:
-            raise ValidationError(
-                f"At most {MAX_ADDRESSES} addresses are invited at once (now {len(addresses)})."
+        problems = self.address_problems(list(typed))
+        invitable = [address for address in typed if address not in problems]
+        invited = invitable[:MAX_ADDRESSES]
+        self.rest = [text for address, text in typed.items() if address not in invited]
+        self.problems = list(problems.values())[:MAX_SENTENCES]
+        if unnamed := len(problems) - len(self.problems):
+            self.problems.append(f"{unnamed} more of the list cannot be invited.")
+        if later := len(invitable) - len(invited):
+            self.problems.append(
+                f"{later} more {'address stays' if later == 1 else 'addresses stay'} in the list, "
+                f"because {MAX_ADDRESSES} are invited at once. Send again to invite them."
             )
-        if problems := list(self.address_problems(addresses)):
-            raise ValidationError(problems)
-        return addresses
+        if not invited:
+            raise ValidationError(self.problems)
+        return invited
 
-    def address_problems(self, addresses: list[str]) -> list[str]:
+    def keep_rest(self) -> None:
+        """Leave in the field what was not invited, and say why. To be shown after the others
+        were."""
+        self.data = {**self.data, "addresses": "\n".join(self.rest)}
+        self.add_error("addresses", self.problems)
+
+    def address_problems(self, addresses: list[str]) -> dict[str, str]:
         """Return a sentence for each address that cannot be invited. Only this team is looked at:
         whether an address has an account elsewhere does not show."""
         rows = Membership.with_deactivated.filter(team=self.by.team, user__email__in=addresses)
         members = dict(rows.values_list("user__email", "deactivated_at"))
         pending = self.by.team.invitations.pending().filter(expires_at__gt=timezone.now())
         invited = set(pending.filter(address__in=addresses).values_list("address", flat=True))
-        problems = []
+        problems = {}
         for address in addresses:
             if not parse_address(address):
-                problems.append(f"{address[:80]} is not an e-mail address.")
+                problems[address] = malformed_text(address)
             elif members.get(address):
-                problems.append(f"{address} is deactivated. Reactivate that member instead.")
+                problems[address] = f"{address} is deactivated. Reactivate that member instead."
             elif address in members:
-                problems.append(f"{address} is already a member.")
+                problems[address] = f"{address} is already a member."
             elif address in invited:
-                problems.append(f"{address} is already invited. Resend that invitation.")
+                problems[address] = f"{address} is already invited. Resend that invitation."
             elif problem := domain_problem(self.by.team, address):
-                problems.append(problem)
+                problems[address] = problem
         return problems
 
 
@@ -135,6 +161,14 @@ class JoinTeamForm(PortalForm):
         if first and second and first != second:
             self.add_error("password2", "The two passwords differ.")
         return cleaned
+
+
+def malformed_text(typed: str) -> str:
+    """Return what is wrong with a text that is no address."""
+    local, _, domain = typed.rpartition("@")
+    if typed.isprintable() and not local.isascii() and parse_address(f"a@{domain}"):
+        return f"{typed[:80]} has other letters than a to z before the @. No mail can reach it."
+    return f"{typed[:80]} is not an e-mail address."
 
 
 def domain_problem(team: Team, address: str) -> str:

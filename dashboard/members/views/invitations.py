@@ -46,7 +46,7 @@ class InvitePeople(MembersDialog):
     def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
         return InvitePeopleForm(self.by, data)
 
-    def save(self, form: PortalForm) -> str:
+    def save(self, form: InvitePeopleForm) -> str:
         if not settings.PASSWORD_RESET_BY_EMAIL:
             raise Refusal(f"Nothing was sent: {PORTAL_SENDS_NO_MAIL}")
         fields = form.cleaned_data
@@ -57,7 +57,14 @@ class InvitePeople(MembersDialog):
             role=Role(fields["role"]),
             message=fields["message"],
         )
+        self.partly_sent = form if form.rest else None
         return invitations_sent_text(fields["addresses"])
+
+    def answer_saved(self) -> HttpResponse:
+        if self.partly_sent is None:
+            return super().answer_saved()
+        self.partly_sent.keep_rest()
+        return self.show(self.partly_sent)
 
     def load_dialog(self) -> Mapping[str, Any]:
         return {"sends_mail": settings.PASSWORD_RESET_BY_EMAIL}

@@ -6,6 +6,7 @@ import re
 import smtplib
 from collections.abc import Callable
 from datetime import timedelta
+from html import escape, unescape
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from django.utils import timezone
 
 from dashboard import tasks
 from dashboard.members.actions.invitation_mail import RETRY_DELAYS
+from dashboard.members.forms.invitations import MAX_ADDRESSES
 from dashboard.models import AuditEvent, Invitation, Membership, Role, hash_invitation_key
 from dashboard.monitoring.log_format import redact_text
 from tests.factories import InvitationFactory, MembershipFactory
@@ -80,10 +82,11 @@ def test_several_addresses_are_invited_at_once_each_with_a_link_of_its_own(
     [
         ("", "Enter at least one e-mail address."),
         (" ,;\n", "Enter at least one e-mail address."),
-        ("sam@, ben@brightcut.example", "sam@ is not an e-mail address."),
+        ("sam@", "sam@ is not an e-mail address."),
+        ("anná@b.example", "anná@b.example has other letters than a to z before the @."),
+        ("a" * 6001, "At most 6000 characters are allowed (now 6001)."),
         ("VERA@northlight.example", "vera@northlight.example is already a member."),
         ("elena@brightcut.example", "is already invited. Resend that invitation."),
-        (" ".join(f"a{n}@b.example" for n in range(21)), "At most 20 addresses are invited"),
         ("<script>@b.example", "&lt;script&gt;@b.example is not an e-mail address."),
     ],
 )
@@ -96,7 +99,54 @@ def test_a_wrong_address_is_named_and_nothing_is_sent(
     page = response.content.decode()
     assert sentence in page
     assert "Kept as typed" in page
+    assert escape(addresses.strip()) in page
     assert Invitation.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        '"Anna Berg" <anna@brightcut.example>, "Berg, Ben" <ben@brightcut.example>',
+        "Anna Berg <anna@brightcut.example>; Berg, Ben <BEN@brightcut.example>;",
+        "Anna Berg <anna@brightcut.example> Ben <ben@brightcut.example>",
+        "anna@brightcut.example\nBen Berg\t<ben@brightcut.example>\n",
+        "<anna@brightcut.example>,<ben@brightcut.example>",
+    ],
+)
+def test_addresses_are_taken_as_mail_programs_write_them(
+    typed: str, mira: Membership, client_of: ClientOf
+) -> None:
+    assert invite(client_of(mira), typed).status_code == 302
+    addresses = set(Invitation.objects.values_list("address", flat=True))
+    assert addresses == {"anna@brightcut.example", "ben@brightcut.example"}
+
+
+def test_the_good_addresses_are_invited_and_the_others_stay_with_the_reason(
+    mira: Membership, vera: Membership, client_of: ClientOf
+) -> None:
+    good = [f"a{n}@b.example" for n in range(MAX_ADDRESSES + 2)]
+    typed = ["Vera <vera@northlight.example>", *good, "sam@"]
+    response = invite(client_of(mira), "\n".join(typed), "viewer", "Kept as typed")
+    assert response.status_code == 422
+    invited = set(Invitation.objects.values_list("address", "role"))
+    assert invited == {(address, "viewer") for address in good[:MAX_ADDRESSES]}
+    page = response.content.decode()
+    rest = page.partition('id="id_addresses"')[2].partition(">")[2].partition("</textarea>")[0]
+    assert unescape(rest).split("\n")[1:] == [typed[0], *good[MAX_ADDRESSES:], "sam@"]
+    assert "20 invitations are being sent." in page
+    assert "vera@northlight.example is already a member." in page
+    assert "sam@ is not an e-mail address." in page
+    assert "2 more addresses stay in the list, because 20 are invited at once." in page
+    assert "Kept as typed" in page
+
+
+def test_of_a_long_list_of_words_some_are_named_and_the_others_counted(
+    mira: Membership, client_of: ClientOf
+) -> None:
+    page = invite(client_of(mira), " ".join(f"word{n}" for n in range(25))).content.decode()
+    assert "word19 is not an e-mail address." in page
+    assert "word20 is not" not in page
+    assert "5 more of the list cannot be invited." in page
 
 
 def test_the_form_says_nothing_about_accounts_of_other_teams(

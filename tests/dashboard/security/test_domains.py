@@ -149,9 +149,7 @@ def test_only_addresses_of_these_domains_are_invited(
     response = confirmed_client_of(mira).post("/members/invitations/", form)
     sentence = "ada@elsewhere.example: Northlight only accepts addresses at northlight.example or"
     assert f"{sentence} bücher.example." in response.content.decode()
-    assert not Invitation.objects.exists()
-    form["addresses"] = "sam@northlight.example"
-    assert confirmed_client_of(mira).post("/members/invitations/", form).status_code == 302
+    assert Invitation.objects.get().address == "sam@northlight.example"
 
 
 def test_members_and_invitations_from_before_are_named_and_stay(

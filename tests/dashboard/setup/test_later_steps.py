@@ -148,6 +148,15 @@ def test_a_wrong_address_sends_nothing_and_is_named(owner):
     assert InstallationSetup.objects.get().completed_at is None
 
 
+def test_addresses_that_are_not_invited_keep_the_set_up_open(owner):
+    form = {"addresses": "jonas priya@northlight.example", "role": "producer"}
+    page = owner.post(reverse("setup-invitations"), form).content.decode()
+    assert "priya@northlight.example gets an invitation." in page
+    assert "jonas is not an e-mail address." in page
+    assert Invitation.objects.get().address == "priya@northlight.example"
+    assert InstallationSetup.objects.get().completed_at is None
+
+
 def test_the_set_up_may_end_without_invitations(owner):
     assert owner.post(reverse("setup-completions")).url == reverse("overview")
     for name in ("setup-tokens", "setup-checks", "setup-invitations", "setup-completions"):
