@@ -29,6 +29,8 @@ from proxyapi.refusals import Refusal
 
 LIMITER_AWAY = "Redis does not answer, so it is not known what was sent. Nothing was changed."
 
+ACCOUNT_DISABLED = "Your account is disabled until somebody invites you."
+
 
 class WorkDialog(MemberDialog):
     """About what a member leaves behind."""
@@ -59,8 +61,12 @@ class RemoveMember(WorkDialog):
             raise Refusal(LIMITER_AWAY) from None
         if not is_own:
             return removal_text(member, removal)
-        self.back = "overview"
-        return f"You left {member.team}." if removal.has_other_team else ""
+        if removal.has_other_team:
+            self.back = "overview"
+            return f"You left {member.team}."
+        self.request.session.flush()  # its row was deleted
+        self.back = "account_login"
+        return f"You left {member.team}. {ACCOUNT_DISABLED}"
 
 
 def removal_text(member: Membership, removal: MemberRemoval) -> str:

@@ -21,6 +21,7 @@ from tests.factories import (
     MembershipFactory,
     TokenFactory,
 )
+from tests.pages import page_text
 
 ClientOf = Callable[..., Client]
 
@@ -193,10 +194,14 @@ def test_everybody_leaves_by_themselves(
     member = request.getfixturevalue(who)
     browser = confirmed_client_of(member)
     assert "Leave <bdi>Northlight</bdi>?" in browser.get(url_of(member)).content.decode()
-    assert browser.post(url_of(member)).status_code == 302
+    answer = browser.post(url_of(member), follow=True)
+    assert answer.redirect_chain == [(reverse("account_login"), 302)]
+    text = page_text(answer.content)
+    assert "You left Northlight. Your account is disabled until somebody invites you." in text
     assert not Membership.objects.filter(pk=member.pk).exists()
     assert AuditEvent.objects.get(action="member.leave").actor_name == str(member.user)
     assert browser.get(reverse("overview")).status_code == 302
+    assert "You left" not in browser.get(reverse("account_login")).content.decode()
 
 
 def test_who_leaves_one_of_two_teams_goes_on_in_the_other(
@@ -205,6 +210,7 @@ def test_who_leaves_one_of_two_teams_goes_on_in_the_other(
     MembershipFactory.create(team=otto.team, user=priya.user)
     page = confirmed_client_of(priya).post(url_of(priya), follow=True).content.decode()
     assert "You left Northlight." in page
+    assert "Your account is disabled" not in page
     assert "Otherwhere" in page
 
 
