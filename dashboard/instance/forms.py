@@ -9,7 +9,7 @@ from django.conf import settings
 
 from dashboard.instance.actions import REASON_MISSING
 from dashboard.instance.teams import MAX_TEAM_NAME_CHARS
-from dashboard.members.forms.team import time_zone_choices
+from dashboard.members.forms.team import TimeZoneField
 from dashboard.shared.forms import AddressField, ReasonField
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.recent_authentication import RecentAuthenticationForm
@@ -18,7 +18,7 @@ from dashboard.shared.text_validation import reject_invisible
 
 class NewTeamForm(RecentAuthenticationForm):
     team = forms.CharField(label="Team", max_length=MAX_TEAM_NAME_CHARS)
-    time_zone = forms.ChoiceField(label="Time zone", choices=time_zone_choices)
+    time_zone = TimeZoneField()
     address = AddressField(
         label="E-mail of the first owner",
         help_text="They get a link that works once, for 7 days.",

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from dashboard.instance.teams import MAX_TEAM_NAME_CHARS
 from dashboard.members.forms.invitations import MAX_NAME_CHARS
-from dashboard.members.forms.team import time_zone_choices
+from dashboard.members.forms.team import TimeZoneField
 from dashboard.models import User
 from dashboard.setup.actions import FirstOwner
 from dashboard.shared.forms import AddressField, PortalForm
@@ -32,7 +32,7 @@ class FirstOwnerForm(PortalForm):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     team = forms.CharField(label="Team", max_length=MAX_TEAM_NAME_CHARS)
-    time_zone = forms.ChoiceField(label="Time zone", choices=time_zone_choices)
+    time_zone = TimeZoneField()
     name = forms.CharField(
         label="Your name",
         max_length=MAX_NAME_CHARS,

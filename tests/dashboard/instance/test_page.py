@@ -127,7 +127,7 @@ def test_the_first_owner_gets_a_new_link_until_they_join(browser):
         ({"team": "Northlight"}, "a unique name"),
         ({"team": " "}, "Enter a team."),
         ({"address": "ana"}, "Enter an e-mail address"),
-        ({"time_zone": "Mars"}, "Choose one from the list."),
+        ({"time_zone": "Mars"}, "This time zone does not exist."),
     ],
 )
 def test_a_wrong_field_creates_nothing_and_is_named(browser, change, words):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from html import escape
 from typing import Any
 
 import pytest
@@ -54,8 +55,31 @@ def test_what_is_no_time_zone_is_said_in_words(
 ) -> None:
     response = choose(client_of(mira), name)
     assert response.status_code == 422
+    sentence = "This time zone does not exist. Choose one from the list, such as Europe/Berlin."
+    page = response.content.decode()
+    assert (sentence if name else "Enter a time zone.") in page
+    assert f'value="{escape(name)}"' in page or not name
     mira.team.tenant.refresh_from_db()
     assert mira.team.tenant.time_zone == "UTC"
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("America/New York", "America/New_York"),
+        (" america/new_york ", "America/New_York"),
+        ("auckland", AUCKLAND),
+    ],
+)
+def test_a_time_zone_is_found_by_how_people_write_it(
+    typed: str, name: str, mira: Membership, client_of: ClientOf
+) -> None:
+    browser = client_of(mira)
+    assert choose(browser, typed).status_code == 302
+    mira.team.tenant.refresh_from_db()
+    assert mira.team.tenant.time_zone == name
+    page = browser.get(reverse("members")).content.decode()
+    assert f'value="{name.replace("_", " ")}"' in page.partition("<datalist")[0]
 
 
 @pytest.mark.django_db
