@@ -38,6 +38,7 @@ def expect_shown(locator: Locator) -> None:
 
 def set_up(page: Page, issuer: str) -> None:
     page.goto("/security/")
+    page.locator("#single-sign-on-set-up > summary").click()
     page.get_by_label("Issuer").fill(issuer)
     page.get_by_label("Client ID").fill("reelroom")
     page.get_by_label("Group 1", exact=True).fill("video-admins")

@@ -56,6 +56,22 @@ def test_the_password_is_asked_for_and_the_form_is_kept_meanwhile(mira, client_o
     assert not SingleSignOn.objects.exists()
 
 
+def test_the_form_is_folded_until_there_are_settings(owner, provider):
+    folded, opened = (
+        '<details id="single-sign-on-set-up">',
+        '<details id="single-sign-on-set-up" open>',
+    )
+    assert folded in owner.get(reverse("security")).content.decode()
+    refused = owner.post(reverse("sso-settings"), {**FORM, "issuer": "x"}).content.decode()
+    assert opened in refused  # what is wrong stands in the form
+    edited = {**FORM, "issuer": provider.issuer, "edit": "add"}
+    assert opened in owner.post(reverse("sso-settings"), edited).content.decode()
+    owner.post(reverse("sso-settings"), {**FORM, "issuer": provider.issuer})
+    saved = owner.get(reverse("security")).content.decode()
+    assert "single-sign-on-set-up" not in saved
+    assert 'id="single-sign-on-form"' in saved
+
+
 def run_test(owner: Client, provider, subject: str, **claims: object):
     """Press Test, sign in at the provider, come back."""
     said = {"email": subject, "email_verified": True, **claims}
