@@ -12,6 +12,8 @@ from tests.factories import AccountFactory, TokenFactory
 def test_all_entries_of_the_menu_are_visible_at_1440_by_900(
     mira: Membership, open_page: OpenPage
 ) -> None:
+    mira.team.name = "Northlight Media and Pictures of the Far and Middle North"
+    mira.team.save()
     account = AccountFactory.create(tenant=mira.team.tenant)
     TokenFactory.create(account=account, owner=mira.user)
     page = open_page(mira, "/studio/", viewport={"width": 1440, "height": 900})

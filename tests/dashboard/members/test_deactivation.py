@@ -63,7 +63,7 @@ def test_in_another_team_they_stay_signed_in(mira, priya, client_of):
     deactivate_member(by=mira, member=priya)
     page = browser.get("/members/")
     assert page.status_code == 200
-    assert '<span class="team__name">Otherwhere</span>' in page.content.decode()
+    assert 'title="Otherwhere">Otherwhere</span>' in page.content.decode()
     assert 'id="ownership"' in page.content.decode()
     answer = browser.post("/preferences/team/", {"team": str(priya.team_id)})
     assert answer.status_code == 404

@@ -39,6 +39,13 @@ def token(priya: Membership) -> Token:
     return TokenFactory.create(account=account, owner=priya.user)
 
 
+def test_a_long_name_of_a_team_is_whole_in_its_title(mira: Membership, client_of: ClientOf) -> None:
+    mira.team.name = "Northlight " * 5
+    mira.team.save()
+    html = client_of(mira).get("/library/").content.decode()
+    assert f'<span class="team__name" title="{mira.team.name}">' in html
+
+
 def test_the_team_balance_is_the_balance_less_what_open_charges_hold(token: Token) -> None:
     ChargeFactory.create(
         job=JobFactory.create(account=token.account, token=token), hold=Decimal(106)
