@@ -125,7 +125,7 @@ class MatchCharge(UnknownChargeDialog):
 
 
 class TakeMatchBack(DecisionDialog):
-    label = "Take match back"
+    label = "Remove match"
 
     def fetch(self, charge_id: UUID) -> None:
         self.charge = fetch_charge_to_decide(self.request, charge_id)
@@ -136,7 +136,7 @@ class TakeMatchBack(DecisionDialog):
 
     def save(self, form: PortalForm) -> str:
         debit = actions.take_match_back(by=self.by, charge=self.charge)
-        return f"Match taken back. The debit of {shown(-debit.amount)} cr is outside the portal."
+        return f"Match removed. The debit of {shown(-debit.amount)} cr is outside the portal."
 
 
 class AcceptLedgerVersion(DecisionDialog):

@@ -17,17 +17,15 @@ from proxyapi.rollups import price_counts
 
 MATCHED_BY_PERSON_REASON = "A member matched this debit."
 ALREADY_SETTLED = "This is already resolved. Nothing was changed."
-TAKEN_BACK_REASON = (
-    "A member took its match with a debit back. Match another entry or write it off."
-)
+TAKEN_BACK_REASON = "A member removed its match with a debit. Match another entry or write it off."
 NO_MATCH = "This charge is not matched with a debit. Nothing was changed."
 COST_REPORTED = (
     "The service itself reported what this charge cost. Only a match that was made by amount and "
-    "time can be taken back."
+    "time can be removed."
 )
 REFUND_MATCHED = "This charge was refunded, so its match stays. Nothing was changed."
 REQUESTED_AGAIN = (
-    "The same was requested again and is not settled yet. Take the match back when it is."
+    "The same was requested again and is not settled yet. Remove the match when it is."
 )
 ENTRY_TAKEN = "This ledger row has changed or is already matched. Nothing was changed."
 ENTRY_OF_OTHER_TEAM = (
@@ -86,7 +84,7 @@ def settle_with_entry(
 
 
 def find_match_obstacle(charge: Charge) -> str:
-    """Why the match of this charge cannot be taken back; empty if it can be."""
+    """Why the match of this charge cannot be removed; empty if it can be."""
     if charge.state != ChargeState.MATCHED or not charge.entries.filter(amount__lt=0).exists():
         return NO_MATCH
     if not charge.cost_from_debit:

@@ -197,7 +197,7 @@ ACCOUNT_AREAS: Mapping[str, Sequence[Assumption]] = {
         ),
         Assumption(
             "Which entry of the ledger is the debit of which request: entries have no id.",
-            "Amount and time, with a confidence. A member can take such a match back, and it is "
+            "Amount and time, with a confidence. A member can remove such a match, and it is "
             "not made again; what the service itself reported of a request stays.",
             "charges/test_reconcile_by_debit.py"
             "::test_a_match_that_a_person_took_back_is_not_made_again",

@@ -104,7 +104,7 @@ def build_entry_page(reader: Membership, entry: LedgerEntry) -> EntryPage:
 
 
 def match_removal_url(reader: Membership, entry: LedgerEntry) -> str:
-    """Where the reader can take the match back; empty if they may not, or something forbids it."""
+    """Where the reader can remove the match; empty if they may not, or something forbids it."""
     charge = entry.charge
     if charge is None or not has_permission(reader, Permission.MANAGE_MONEY):
         return ""

@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("team", help="name of the team")
         parser.add_argument("domain", help="check first that it is the team's")
-        parser.add_argument("--revoke", action="store_true", help="take it back")
+        parser.add_argument("--revoke", action="store_true", help="end it")
 
     @transaction.atomic
     def handle(self, *_: Any, team: str, domain: str, revoke: bool, **__: Any) -> None:
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             raise CommandError(f"{domain!a}: {refusal.sentence}") from None
         row = SignInDomain.objects.select_for_update().filter(domain=name).first()
         if row is not None and row.team_id != owner.pk:
-            raise CommandError(f"{name} leads to {row.team}. Take that back first, with --revoke.")
+            raise CommandError(f"{name} leads to {row.team}. Revoke that first, with --revoke.")
         if revoke == (row is None):
             self.stdout.write(f"{name} {'leads' if row else 'does not lead'} to {team} already.")
             return

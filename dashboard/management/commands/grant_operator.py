@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("email", help="e-mail address of the person")
-        parser.add_argument("--revoke", action="store_true", help="take it back")
+        parser.add_argument("--revoke", action="store_true", help="end it")
 
     def handle(self, *_: Any, email: str, revoke: bool, **__: Any) -> None:
         users = User.objects.filter(email=address_key(email))

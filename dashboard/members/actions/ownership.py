@@ -24,11 +24,11 @@ from dashboard.shared.second_factor import has_second_factor
 from proxyapi.events import EventType, publish_event
 from proxyapi.refusals import Refusal, StaleData
 
-ALREADY_ASKED = "{name} was asked already. Take that back first."
+ALREADY_ASKED = "{name} was asked already. Withdraw that transfer first."
 ALREADY_OWNER = "{name} is an owner already."
 SECOND_FACTOR_MISSING = "{name} has no two-factor sign-in. Only a member with it can become owner."
 OWN_SECOND_FACTOR_MISSING = "Set up two-factor sign-in on your account page first. Then accept."
-ANSWERED_MEANWHILE = "This transfer was answered or taken back meanwhile. Nothing was changed."
+ANSWERED_MEANWHILE = "This transfer was answered or withdrawn meanwhile. Nothing was changed."
 
 
 @transaction.atomic
@@ -62,7 +62,7 @@ def request_ownership_transfer(*, by: Membership, to: Membership) -> OwnershipTr
         receiver_title=f"{by.user} asks you to become owner of {by.team}",
         receiver_text=f"Accept or decline on the members page, until {until}.",
         giver_title=f"You asked {to.user} to become owner of {by.team}",
-        giver_text=f"They have until {until}. Until then nothing changes; you can take it back.",
+        giver_text=f"They have until {until}. Until then nothing changes; you can withdraw it.",
     )
     return transfer
 
@@ -116,7 +116,7 @@ def take_ownership_back(*, by: Membership, transfer: OwnershipTransfer) -> None:
     record_audit_event(by, AuditAction.OWNERSHIP_TAKE_BACK, row.pk, before={"to": str(row.to_user)})
     notify_both(
         row,
-        receiver_title=f"{by.user} took back the ownership of {by.team}",
+        receiver_title=f"{by.user} withdrew the transfer of {by.team}",
         receiver_text="Nothing was changed; there is nothing to answer any more.",
     )
 

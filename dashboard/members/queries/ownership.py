@@ -22,14 +22,13 @@ class OwnerRow:
 
 @dataclass(frozen=True, slots=True)
 class PendingTransfer:
-    """`is_for_reader`: the reader was asked. `may_take_back`: the reader is an owner."""
+    """`is_for_reader`: the reader was asked, else they are an owner."""
 
     id: UUID
     giver: str
     receiver: str
     until: str
     is_for_reader: bool
-    may_take_back: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,6 @@ def load_pending_transfer(reader: Membership) -> PendingTransfer | None:
         receiver=str(transfer.to_user),
         until=clock(transfer.expires_at),
         is_for_reader=transfer.to_user_id == reader.user_id,
-        may_take_back=may_manage,
     )
 
 

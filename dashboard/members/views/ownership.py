@@ -1,4 +1,4 @@
-"""Views that transfer the ownership of the team: ask a member, answer, take it back."""
+"""Views that transfer the ownership of the team: ask a member, answer, withdraw it."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def decline(request: TeamRequest, transfer_id: UUID) -> HttpResponse:
 def take_back(request: TeamRequest, transfer_id: UUID) -> HttpResponse:
     transfer = fetch_ownership_transfer(request, transfer_id)
     action = partial(take_ownership_back, by=request.membership, transfer=transfer)
-    text = "The transfer was taken back. Nothing was changed."
+    text = "The transfer was withdrawn. Nothing was changed."
     return run_and_redirect(request, action, text)

@@ -92,9 +92,9 @@ def build_match_dialog(charge: Charge) -> dict[str, Any]:
 
 def build_match_removal_question(charge: Charge) -> ReconciliationQuestion:
     if obstacle := find_match_obstacle(charge):
-        return ReconciliationQuestion("This match cannot be taken back", obstacle, "")
+        return ReconciliationQuestion("This match cannot be removed", obstacle, "")
     return ReconciliationQuestion(
-        f"Take back the match of {credits(charge.cost)} cr?",
+        f"Remove the match of {credits(charge.cost)} cr?",
         charge_sent_text(charge),
         "The charge is unknown again and holds "
         f"{credits(charge.hold)} cr until a member matches another debit or writes it off. The "

@@ -125,7 +125,7 @@ def lost_answer_outcome(charge: Charge, now: datetime, pause_reason: str) -> str
     if pause_reason:
         return f"The outcome is checked later. {pause_reason}"
     if charge.code == MATCH_TAKEN_BACK_CODE:
-        return f"A member took its match with a debit back. {APPROVERS_DECIDE_TEXT}"
+        return f"A member removed its match with a debit. {APPROVERS_DECIDE_TEXT}"
     if is_long_unknown(charge, now):
         return f"No ledger entry matches with certainty. {APPROVERS_DECIDE_TEXT}"
     until = clock((charge.sent_at or charge.created_at) + SETTLEMENT_DEADLINE)

@@ -111,6 +111,7 @@ def test_a_newer_address_and_taking_it_back_end_the_link(enter, browser, mira) -
     first = path_in(enter("first@sandvik.example")[1]["first@sandvik.example"])
     second = path_in(enter("second@sandvik.example")[1]["second@sandvik.example"])
     assert browser.post(first).status_code == 404
+    assert "Cancel change" in browser.get(reverse("account")).content.decode()
     browser.post(reverse("email-withdrawals"))
     assert browser.post(second).status_code == 404
     assert address_of(mira) == MIRA

@@ -103,7 +103,10 @@ def test_an_owner_takes_it_back(
     client_of: ClientOf,
     confirmed_client_of: ClientOf,
 ) -> None:
-    press(client_of(mira), "ownership-withdrawals", transfer)
+    browser = client_of(mira)
+    assert "Withdraw transfer" in browser.get(reverse("members")).content.decode()
+    page = press(browser, "ownership-withdrawals", transfer)
+    assert "The transfer was withdrawn." in page.content.decode()
     admin = confirmed_client_of(jonas)
     assert press(admin, "ownership-acceptances", transfer).status_code == 404
     assert "asks you" not in admin.get(reverse("members")).content.decode()

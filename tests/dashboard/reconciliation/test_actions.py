@@ -97,7 +97,7 @@ def test_a_match_is_taken_back_and_the_debit_offered_again(
     assert address(unknown_charge, removal) in client_of(mira).get(page).content.decode()
     assert address(unknown_charge, removal) not in client_of(vera).get(page).content.decode()
     shown = client_of(mira).get(address(unknown_charge, removal)).content.decode()
-    assert "Take back the match of 42 cr?" in shown
+    assert "Remove the match of 42 cr?" in shown
 
     client_of(mira).post(address(unknown_charge, removal))
 
@@ -111,7 +111,7 @@ def test_a_match_is_taken_back_and_the_debit_offered_again(
     event = AuditEvent.objects.get(action="charge.unmatch")
     assert (event.details["cost"], event.details["position"]) == ("42.0000", entry.position)
     shown = client_of(mira).get("/reconciliation/").content.decode()
-    assert "A member took its match with a debit back." in shown and checks not in shown
+    assert "A member removed its match with a debit." in shown and checks not in shown
     client_of(mira).post(address(unknown_charge, "matches"), choice)
     unknown_charge.refresh_from_db()
     assert unknown_charge.state == ChargeState.MATCHED
