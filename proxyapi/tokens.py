@@ -79,7 +79,7 @@ def store_token(
             token.state = token_state_for(token.account)
             token_vault.encrypt_token_into(token, secret)
             if again is not None:
-                token.refused_at = again.refused_at
+                token.refused_at, token.name = again.refused_at, again.name
                 destroy_token(again)
             token.save()
             reassign_work(token)

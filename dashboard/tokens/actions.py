@@ -23,18 +23,29 @@ from proxyapi.refusals import NotReady
 from proxyapi.upstream.secret import Secret
 
 
-def add_member_token(*, by: Membership, pasted: Secret) -> Token:
+def add_member_token(*, by: Membership, pasted: Secret, name: str = "") -> Token:
     """Check the token with the service and store it encrypted. Raises `TokenRefused` or
     `TooManyAttempts`."""
     check_permission(by, Permission.KEEP_TOKEN)
 
     def record(token: Token) -> None:
+        if name:
+            token.name = name
+            token.save(update_fields=["name"])
         after = {"fingerprint": token.fingerprint, "account": token.account.upstream_id}
         record_audit_event(by, AuditAction.TOKEN_ADD, token.pk, after=after)
 
     token = tokens.store_token(by.team.tenant, by.user_id, pasted, also=record)
     tasks.enqueue_task_after_commit(tasks.refresh_account_task, token.account_id)
     return token
+
+
+@transaction.atomic
+def rename_token(token: Token, name: str) -> None:
+    """Give the token a name for people; "" removes it."""
+    token.name = name
+    token.save(update_fields=["name"])
+    publish_event(token.tenant_id, EventType.TOKEN, token.pk)
 
 
 @transaction.atomic

@@ -85,7 +85,7 @@ def build_token_row(token: Token, reader: Membership) -> dict[str, Any]:
         "help_anchor": HELP_ANCHORS.get(status.word, ""),
         "used_at": last_use(token),
         "is_mine": is_mine,
-        "may_remove": is_mine or role_allows(reader.role, Permission.MANAGE_MEMBERS),
+        "may_change": is_mine or role_allows(reader.role, Permission.MANAGE_MEMBERS),
     }
 
 

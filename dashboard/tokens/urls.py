@@ -14,5 +14,6 @@ urlpatterns = [
         views.restore,
         name="account-restorations",
     ),
+    path("tokens/<uuid:token_id>/names/", views.RenameToken.as_view(), name="token-names"),
     path("tokens/<uuid:token_id>/removals/", views.RemoveToken.as_view(), name="token-removals"),
 ]

@@ -16,7 +16,7 @@ from dashboard.models import User
 from dashboard.shared.access import (
     check_permission,
     fetch_account_to_archive,
-    fetch_removable_token,
+    fetch_token_to_change,
 )
 from dashboard.shared.dialogs import DialogView
 from dashboard.shared.forms import PortalForm
@@ -26,9 +26,10 @@ from dashboard.tokens.actions import (
     add_member_token,
     archive_account,
     remove_member_token,
+    rename_token,
     restore_account,
 )
-from dashboard.tokens.forms import TokenForm
+from dashboard.tokens.forms import AddTokenForm, TokenNameForm
 from dashboard.tokens.queries import load_token_removal, load_tokens_page
 from proxyapi.models import AccountPlan, Token
 from proxyapi.refusals import NotReady, Refusal
@@ -42,10 +43,14 @@ PAGE_TEMPLATE = "tokens/list.html"
 def tokens(request: TeamRequest) -> HttpResponse:
     if request.method == "POST":
         check_permission(request.membership, Permission.KEEP_TOKEN)
-    form = TokenForm(request.POST if request.method == "POST" else None)
+    form = AddTokenForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
-            token = add_member_token(by=request.membership, pasted=form.cleaned_data["token"])
+            token = add_member_token(
+                by=request.membership,
+                pasted=form.cleaned_data["token"],
+                name=form.cleaned_data["name"],
+            )
         except Refusal as refusal:
             form.add_error("token", refusal.sentence)
         else:
@@ -58,11 +63,34 @@ def tokens(request: TeamRequest) -> HttpResponse:
     return render(request, PAGE_TEMPLATE, context, status=422 if form.errors else 200)
 
 
-class RemoveToken(DialogView):
-    template_name, page_template, back = "tokens/removal.html", PAGE_TEMPLATE, "tokens"
+class TokenDialog(DialogView):
+    page_template, back = PAGE_TEMPLATE, "tokens"
 
     def fetch(self, token_id: UUID) -> None:
-        self.token = fetch_removable_token(self.request, token_id)
+        self.token = fetch_token_to_change(self.request, token_id)
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"page": load_tokens_page(self.by), "token_form": AddTokenForm()}
+
+
+class RenameToken(TokenDialog):
+    template_name = "tokens/name.html"
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
+        return TokenNameForm(self.token, data)
+
+    def save(self, form: PortalForm) -> str:
+        name = form.cleaned_data["name"]
+        rename_token(self.token, name)
+        named = f"is named “{name}” now." if name else "has no name now."
+        return f"Token …{self.token.last_four} {named}"
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"token": self.token}
+
+
+class RemoveToken(TokenDialog):
+    template_name = "tokens/removal.html"
 
     def save(self, form: PortalForm) -> str:
         remove_member_token(by=self.by, token=self.token)
@@ -70,9 +98,6 @@ class RemoveToken(DialogView):
 
     def load_dialog(self) -> Mapping[str, Any]:
         return load_token_removal(self.token, self.by)
-
-    def load_page(self) -> Mapping[str, Any]:
-        return {"page": load_tokens_page(self.by), "token_form": TokenForm()}
 
 
 @require_POST

@@ -61,6 +61,7 @@ class Token(models.Model):
     )
     fingerprint = models.CharField(max_length=16)
     last_four = models.CharField(max_length=4)
+    name = models.CharField(max_length=60, blank=True, default="", db_default="")
     state = models.CharField(max_length=8, choices=TokenState, default=TokenState.WORKING)
     state_since = models.DateTimeField(auto_now_add=True)
     refused_at = models.DateTimeField(

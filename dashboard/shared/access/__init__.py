@@ -36,8 +36,8 @@ from dashboard.shared.access.people import (
     fetch_ownership_transfer,
     fetch_received_transfer,
     fetch_removable_membership,
-    fetch_removable_token,
     fetch_team_member,
+    fetch_token_to_change,
     find_ownership_transfer,
 )
 from dashboard.shared.access.permissions import (

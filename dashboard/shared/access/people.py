@@ -27,9 +27,9 @@ TARGET_HAS_MORE_PERMISSIONS = (
 )
 
 
-def fetch_removable_token(request: TeamRequest, token_id: UUID) -> Token:
-    """Return a token that the reader may remove: their own with any role, or any token of the team
-    if they manage members."""
+def fetch_token_to_change(request: TeamRequest, token_id: UUID) -> Token:
+    """Return a token that the reader may rename or remove: their own with any role, or any token of
+    the team if they manage members."""
     tokens = Token.objects.not_removed().filter(tenant=request.team.tenant, pk=token_id)
     token = tokens.select_related("owner", "account").first()
     if token is None:
@@ -37,7 +37,7 @@ def fetch_removable_token(request: TeamRequest, token_id: UUID) -> Token:
     if token.owner_id != request.user.pk and not has_permission(
         request.membership, Permission.MANAGE_MEMBERS
     ):
-        raise PermissionDenied("Only the token’s member, an owner or an admin can remove it.")
+        raise PermissionDenied("Only the token’s member, an owner or an admin can change it.")
     return token
 
 

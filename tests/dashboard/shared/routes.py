@@ -250,6 +250,7 @@ ROUTES = {
     "tokens": Route(EVERYBODY, KEEPERS),
     "account-archives": Route(None, TREASURERS, of="account"),
     "account-restorations": Route(None, TREASURERS, of="account"),
+    "token-names": Route(MAKERS, MAKERS, of="token"),
     "token-removals": Route(MAKERS, MAKERS, of="token"),
 }
 OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told whose it is

@@ -86,7 +86,7 @@ def fetch_preset(priya: Membership) -> Fetch:
 
 def fetch_token(priya: Membership) -> Fetch:
     row = TokenFactory(account=AccountFactory(tenant=priya.team.tenant), owner=priya.user)
-    return lambda request: access.fetch_removable_token(request, row.pk)
+    return lambda request: access.fetch_token_to_change(request, row.pk)
 
 
 def fetch_member(priya: Membership) -> Fetch:
