@@ -29,7 +29,7 @@ def test_a_preset_is_saved_renamed_by_keyboard_used_and_deleted(
     assert serious_violations(page) == []
     page.get_by_role("button", name=f"Use {NAME}").click()
     page.wait_for_url(re.compile(r"/studio/[\da-f-]{36}/\w+/$"))
-    expect(page.locator("#needs")).to_contain_text(re.compile(r"Missing:\s*Script is set"))
+    expect(page.locator("#needs")).to_contain_text(re.compile(r"To do:\s*Write or paste a script"))
     page.goto("/studio/presets/")
     open_menu(page, NAME, "Delete")
     dialog = page.locator("dialog[open]")

@@ -59,7 +59,7 @@ def test_ai_clips_at_the_rate_of_an_engine_to_the_film(
     page.goto(f"/studio/{job}/visuals/")
     choose_engine(page)
     page.get_by_role("radio", name="Noir").check()
-    expect(page.locator("#needs")).not_to_contain_text("Missing:")
+    expect(page.locator("#needs")).not_to_contain_text("To do:")
     expect(page.locator(".rate")).to_contain_text("Kestrel Voice, 720p, sound on")
     continue_to(page, "Captions")
     continue_to(page, "Review")

@@ -25,7 +25,7 @@ GOOD_SIDE_PX = 512  # of the shorter side; below it a likeness suffers
 SHAPE_TOLERANCE = 1.02  # of a square
 UNMET_TEXT = "Available when every item above is done."
 TRAIN_TEXT = "You confirm the price before anything is charged."
-DETAILS_NEED = "Name, age and gender"
+ENTER_DETAILS = "Enter name, age and gender"
 
 
 class CharacterStepSlug(StrEnum):
@@ -64,10 +64,12 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class TrainingNeed:
+    """`state` is a glyph: good if it is met, draft if something is to be done."""
+
     label: str
-    is_done: bool
-    url: str
-    action_label: str
+    state: str
+    url: str = ""
+    action_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class PriceCard:
     def can_press(self) -> bool:
         """True if the button works: on the details step it saves the form first."""
         return self.price is not None and all(
-            need.is_done or (self.is_details_step and need.label == DETAILS_NEED)
+            need.state == "good" or (self.is_details_step and need.label == ENTER_DETAILS)
             for need in self.needs
         )
 
@@ -271,24 +273,24 @@ def build_price_card(
 ) -> PriceCard:
     price = pricing.fixed_price(account, TRAINING_OPERATION) if account else None
     preview = pricing.listed_price_or_free(account, PREVIEW_OPERATION) if account else Decimal(0)
-    labels = {
-        CharacterStepSlug.PHOTO: ("Photo is chosen", ""),
-        CharacterStepSlug.GENRE: ("Genre is chosen", "Choose"),
-        CharacterStepSlug.PREVIEW: ("Preview is chosen", "Choose"),
-        CharacterStepSlug.DETAILS: (DETAILS_NEED, "Fill in"),
+    labels = {  # if it is met; if not; of its link
+        CharacterStepSlug.PHOTO: ("Photo is chosen", "Choose a photo", ""),
+        CharacterStepSlug.GENRE: ("Genre is chosen", "Choose a genre", "Choose"),
+        CharacterStepSlug.PREVIEW: ("Preview is chosen", "Choose a preview", "Choose"),
+        CharacterStepSlug.DETAILS: ("Name, age and gender are set", ENTER_DETAILS, "Fill in"),
     }
-    needs = [
-        TrainingNeed(
-            labels[step.slug][0],
-            step.is_done,
-            "" if step.is_current else step.url,
-            labels[step.slug][1],
+    needs = []
+    for step in steps:
+        met, task, action_label = labels[step.slug]
+        url = "" if step.is_current else step.url
+        needs.append(
+            TrainingNeed(met, "good")
+            if step.is_done
+            else TrainingNeed(task, "draft", url, action_label)
         )
-        for step in steps
-    ]
     if job is not None and price is not None:
         shortfall = credit_shortfall_text(job.account.check_credits(price))
-        needs += [TrainingNeed(shortfall, False, "", "")] if shortfall else []
+        needs += [TrainingNeed(shortfall, "late")] if shortfall else []
     return PriceCard(
         price,
         preview,

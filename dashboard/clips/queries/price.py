@@ -23,6 +23,7 @@ from dashboard.shared.formatting import credit_rate, credits
 from dashboard.shared.price_question import EXACT_HOLD_LABEL, AmountRow
 from dashboard.shared.team_balance import available_credits_text, credit_shortfall_text
 from proxyapi.credentials import token_vault
+from proxyapi.kinds import MIN_PROMPT_WORDS
 from proxyapi.models import Draft, Job, TokenState
 from proxyapi.refusals import CreditCheck
 
@@ -36,10 +37,17 @@ NO_PRICE = "Available when the price is known."
 
 @dataclass(frozen=True, slots=True)
 class ClipRequirement:
+    """`state` is a glyph: good if it is met, draft if something is to be done, late if something is
+    wrong."""
+
     label: str
-    is_met: bool
+    state: str
     url: str = ""
     action_label: str = ""
+
+    @property
+    def is_met(self) -> bool:
+        return self.state == "good"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,19 +164,22 @@ def find_requirements(composer: Composer, check: CreditCheck | None) -> tuple[Cl
     prompt_problem = find_prompt_problem(composer.prompt)
     words = f"{composer.word_count:,} word{'' if composer.word_count == 1 else 's'}"
     model = composer.model
-    problem = find_model_problem(composer.settings, model) or find_reference_problem(
-        composer.settings, model
-    )
-    name = model.name if model else ""
+    is_short = composer.word_count < MIN_PROMPT_WORDS
+    prompt_state = "draft" if is_short else "late" if prompt_problem else "good"
+    problem = find_model_problem(composer.settings, model)
+    missing_file = find_reference_problem(composer.settings, model)
+    model_state = "late" if problem else "draft" if missing_file else "good"
+    offered = f"{model.name} offers these settings" if model else ""
     needs = [
-        ClipRequirement(prompt_problem or f"Prompt has {words}", not prompt_problem),
-        ClipRequirement(problem or f"{name} offers these settings", not problem),
+        ClipRequirement(prompt_problem or f"Prompt has {words}", prompt_state),
+        ClipRequirement(problem or missing_file or offered, model_state),
     ]
     if composer.job is not None and (token_problem := find_token_problem(composer.job)):
-        needs.append(ClipRequirement(token_problem, False, reverse("tokens"), "Add one"))
+        needs.append(ClipRequirement(token_problem, "late", reverse("tokens"), "Add one"))
     if check is not None:
         shortfall = credit_shortfall_text(check)
-        needs.append(ClipRequirement(shortfall or available_credits_text(check), not shortfall))
+        state = "late" if shortfall else "good"
+        needs.append(ClipRequirement(shortfall or available_credits_text(check), state))
     return tuple(needs)
 
 

@@ -107,6 +107,7 @@ AI_CLIPS = Flow(
             "clip_engine_id",
             "clip engine",
             "Clip engine is chosen",
+            "Choose a clip engine",
             StepSlug.VISUALS,
             only_if_offered=True,
             find_problem=find_clip_problem,

@@ -95,14 +95,16 @@ class FlowStep:
 class Precondition:
     """What a draft needs for a render (spec, Faceless render preconditions).
 
-    `must_be_offered`: the service must still offer the chosen value. `find_problem`: returns a
-    sentence about the chosen settings, or "" if they are legal. `only_if_offered`: it applies only
-    if the service has values for the field.
+    `label` is its line when it is met, `task` while nothing is chosen. `must_be_offered`: the
+    service must still offer the chosen value. `find_problem`: returns a sentence about the chosen
+    settings, or "" if they are legal. `only_if_offered`: it applies only if the service has values
+    for the field.
     """
 
     field: str
     noun: str
     label: str
+    task: str
     step: StepSlug
     action_label: str = "Choose"
     must_be_offered: bool = False

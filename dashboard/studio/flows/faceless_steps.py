@@ -92,16 +92,21 @@ def find_voice_problem(chosen: dict[str, Any], options: FacelessOptions) -> str:
     return "The consent to this voice was withdrawn. Choose another one" if is_withdrawn else ""
 
 
-SCRIPT_SET = Precondition("script", "script", "Script is set", StepSlug.SCRIPT, "Add it")
-VOICE_CHOSEN = Precondition("voice_id", "voice", "Voice is chosen", StepSlug.VOICE)
+WRITE_SCRIPT = "Write or paste a script"
+CHOOSE_VOICE = "Choose a voice"
+SCRIPT_SET = Precondition(
+    "script", "script", "Script is set", WRITE_SCRIPT, StepSlug.SCRIPT, "Add it"
+)
+VOICE_CHOSEN = Precondition("voice_id", "voice", "Voice is chosen", CHOOSE_VOICE, StepSlug.VOICE)
 VOICE_OFFERED = Precondition(
     "voice_id",
     "voice",
     "Voice is available at the service",
+    CHOOSE_VOICE,
     StepSlug.VOICE,
     must_be_offered=True,
     find_problem=find_voice_problem,
 )
 GENRE_SET = Precondition(
-    "genre_id", "genre", "Genre is set", StepSlug.VISUALS, must_be_offered=True
+    "genre_id", "genre", "Genre is set", "Choose a genre", StepSlug.VISUALS, must_be_offered=True
 )

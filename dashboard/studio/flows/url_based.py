@@ -3,11 +3,14 @@ one. Its type is fixed when the service creates the draft (spec, URL-based flow)
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dashboard.studio.flows.declaration import Flow, FlowStep, Precondition, StepSlug
 from dashboard.studio.flows.faceless_steps import (
     BACKGROUND,
     CAPTIONS_STEP,
     REVIEW_STEP,
+    SCRIPT_SET,
     TYPE_STEP,
     VOICE_CHOSEN,
     VOICE_OFFERED,
@@ -30,8 +33,15 @@ FROM_WEB_PAGE = Flow(
         REVIEW_STEP,
     ),
     preconditions=(
-        Precondition("assets", "web page", "Images from the page", StepSlug.SOURCE, "Read it"),
-        Precondition("script", "script", "Script is set", StepSlug.SOURCE, "Add it"),
+        Precondition(
+            "assets",
+            "web page",
+            "Images from the page",
+            "Read the images of a web page",
+            StepSlug.SOURCE,
+            "Read it",
+        ),
+        replace(SCRIPT_SET, step=StepSlug.SOURCE),
         VOICE_CHOSEN,
         VOICE_OFFERED,
     ),

@@ -21,7 +21,7 @@ from dashboard.shared.formatting import age_text
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.studio.flows import FLOWS, FlowStep, StepSlug, flow_of
-from dashboard.studio.queries.price import precondition_state, price_state_and_reason
+from dashboard.studio.queries.price import MET, OPEN, precondition_state, price_state_and_reason
 from dashboard.studio.queries.steps import step_state
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
 from proxyapi.models.charge import HOLDING_STATES
@@ -201,7 +201,7 @@ def draft_progress(
     if job.is_writing:
         return "running", "The script is being written"
     if nouns := missing_nouns(job, options):
-        return "late", join_nouns(nouns)
+        return OPEN, join_nouns(nouns)
     state, reason = price_state_and_reason(job)
     if state == "known":
         return "completed", READY_TEXT
@@ -217,7 +217,7 @@ def missing_nouns(job: Job, options: FacelessOptions) -> list[str]:
     for need in flow.preconditions:
         if need.only_if_offered and not options.choices(need.field):
             continue
-        if not precondition_state(need, job, options)[0]:
+        if precondition_state(need, job, options)[0] != MET:
             nouns.append(need.noun)
     return list(dict.fromkeys(nouns))
 

@@ -38,7 +38,7 @@ from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.operations import FACELESS_RENDER_OPERATIONS
 from proxyapi.refusals import format_credits
 
-PAGE_BEING_READ = "The page is being read"
+MET, OPEN, PROBLEM, IN_PROGRESS = "good", "draft", "late", "running"
 MAX_PAST_PRICES = 14
 QUOTE_TIMEOUT = timedelta(seconds=20)
 SIMILAR_LENGTH_FACTOR = 1.25  # lengths that differ by at most this factor are "like this"
@@ -46,12 +46,17 @@ SIMILAR_LENGTH_FACTOR = 1.25  # lengths that differ by at most this factor are "
 
 @dataclass(frozen=True, slots=True)
 class RenderRequirement:
-    """A precondition of the service (spec, Faceless render preconditions) or of the portal."""
+    """A precondition of the service (spec, Faceless render preconditions) or of the portal.
+    `state` is a glyph."""
 
     label: str
-    done: bool
+    state: str
     step: str = ""
     action_label: str = ""
+
+    @property
+    def done(self) -> bool:
+        return self.state == MET
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +185,11 @@ def render_requirements(job: Job, options: FacelessOptions) -> tuple[RenderRequi
     if is_page_being_read(job):
         is_linked = any(need.step == StepSlug.SOURCE and not need.done for need in needs)
         step = "" if is_linked else StepSlug.SOURCE
-        needs.append(RenderRequirement(PAGE_BEING_READ, False, step, "See it"))
-    needs.append(RenderRequirement("No render is running", not has_active_render(job)))
+        needs.append(RenderRequirement("The page is being read", IN_PROGRESS, step, "See it"))
+    if has_active_render(job):
+        needs.append(RenderRequirement("Wait until its render has ended", IN_PROGRESS))
+    else:
+        needs.append(RenderRequirement("No render is running", MET))
     if stopped := token_requirement(job):
         needs.append(stopped)
     needs.append(credits_requirement(job))
@@ -198,15 +206,15 @@ def is_page_being_read(job: Job) -> bool:
 def draft_requirements(job: Job, options: FacelessOptions) -> list[RenderRequirement]:
     """Return what the chosen settings must meet; no queries."""
     needs: list[RenderRequirement] = []
-    linked: set[str] = set()
+    unset: set[str] = set()
     for need in flow_of(job).preconditions:
         if need.only_if_offered and not options.choices(need.field):
             continue
-        done, label = precondition_state(need, job, options)
-        # Two lines of one setting have one link.
-        step = "" if need.field in linked else need.step
-        needs.append(RenderRequirement(label, done, step, need.action_label))
-        linked |= set() if done else {need.field}
+        if need.field in unset:
+            continue  # a second line could only repeat the first
+        state, label = precondition_state(need, job, options)
+        needs.append(RenderRequirement(label, state, need.step, need.action_label))
+        unset |= {need.field} if state == OPEN else set()
     return needs + vanished_requirements(job, options)
 
 
@@ -222,32 +230,32 @@ def vanished_requirements(job: Job, options: FacelessOptions) -> list[RenderRequ
             if is_checked_here and setting.name not in covered and chosen.get(setting.name):
                 done, note = setting_state(setting, chosen, options)
                 if not done:
-                    lines.append(RenderRequirement(note, False, step.slug, "Choose"))
+                    lines.append(RenderRequirement(note, PROBLEM, step.slug, "Choose"))
     return lines
 
 
-def precondition_state(need: Precondition, job: Job, options: FacelessOptions) -> tuple[bool, str]:
-    """Return whether a precondition is met, and its line, which names a problem if there is one."""
+def precondition_state(need: Precondition, job: Job, options: FacelessOptions) -> tuple[str, str]:
+    """Return the state of a precondition, and its line, which names a problem if there is one."""
     chosen = job.draft.settings
     if not chosen.get(need.field):
-        return False, need.label
+        return OPEN, need.task
     problem = need.find_problem(chosen, options) if need.find_problem else ""
     if problem:
-        return False, problem
+        return PROBLEM, problem
     if need.must_be_offered:
         is_met, note = setting_state(flow_of(job).settings[need.field], chosen, options)
-        return is_met, need.label if is_met else note
-    return True, need.label
+        return (MET, need.label) if is_met else (PROBLEM, note)
+    return MET, need.label
 
 
 def token_requirement(job: Job) -> RenderRequirement | None:
     """Return why the draft's token cannot be used; None if it can."""
     if not job.account.is_of_current_upstream:
-        return RenderRequirement("The account belongs to the current service address", False)
+        return RenderRequirement("The account belongs to another service address", PROBLEM)
     if job.token.state == TokenState.PAUSED:
-        return RenderRequirement("The account has a paid plan", False)
+        return RenderRequirement("The account has no paid plan", PROBLEM)
     if job.token.state != TokenState.WORKING or not token_vault.can_decrypt(job.token):
-        return RenderRequirement("The token of this draft works", False)
+        return RenderRequirement("The token of this draft does not work", PROBLEM)
     return None
 
 
@@ -263,11 +271,12 @@ def credits_requirement(job: Job) -> RenderRequirement:
     """The hold, which is slightly above the estimate, must be available; with less the render is
     refused."""
     if job.account.balance_as_of is None:
-        return RenderRequirement("The balance is not known yet", False)
+        return RenderRequirement("The balance is not known yet", IN_PROGRESS)
     check = job.account.check_credits(pricing.hold_for_estimate(job.draft.estimate or Decimal(0)))
     shortfall = credit_shortfall_text(check)
     is_met = not shortfall and check.free + check.extra > 0
-    return RenderRequirement(shortfall or available_credits_text(check), is_met)
+    state = MET if is_met else PROBLEM
+    return RenderRequirement(shortfall or available_credits_text(check), state)
 
 
 def load_past_prices(job: Job) -> PastPrices:

@@ -67,15 +67,15 @@ def spoken_duration_text(seconds: int) -> str:
     return f"{minutes} min {left_s:02} s" if left_s else f"{minutes} min"
 
 
-def build_script_question(job: Job, read_url: str, requirement: str) -> PriceQuestion:
+def build_script_question(job: Job, read_url: str, problem: str) -> PriceQuestion:
     """Return the price of a written script; exact if the service's cost map contains it.
 
-    `read_url` is the web page that was read, `requirement` what the token lacks.
+    `read_url` is the web page that was read, `problem` why the token cannot be used, "" if it can.
     """
     account, is_from_page, unmet = job.account, flow_of(job).reads_page, []
     guessed_key = pricing.guessed_cost_map_key(account, flow_of(job).script_operation)
-    if requirement:
-        unmet.append(f"Available when {requirement[:1].lower()}{requirement[1:]}.")
+    if problem:
+        unmet.append(f"{problem}.")
     elif is_from_page and not read_url:
         unmet.append("Available when the page was read.")
     return PriceQuestion(

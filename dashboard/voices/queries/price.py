@@ -39,12 +39,17 @@ QUESTION_NOTICE = (
 
 @dataclass(frozen=True, slots=True)
 class CloneNeed:
-    """`anchor` is the part of the page that solves it."""
+    """`state` is a glyph: good if it is met, draft if something is to be done, late if something is
+    wrong. `anchor` is the part of the page that solves it."""
 
-    done: bool
+    state: str
     label: str
     anchor: str = ""
     action_label: str = ""
+
+    @property
+    def done(self) -> bool:
+        return self.state == "good"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ def load_clone_price(job: Job, reader: Membership) -> ClonePrice:
     price = clone_price(chosen, slots)
     problem = clone_token_problem(job)
     needs = (
-        *([CloneNeed(done=False, label=problem)] if problem else []),
+        *([CloneNeed("late", problem)] if problem else []),
         name_need(chosen),
         samples_need(samples),
         consent_need(chosen),
@@ -94,36 +99,37 @@ def load_clone_price(job: Job, reader: Membership) -> ClonePrice:
 
 
 def name_need(chosen: CloneSettings) -> CloneNeed:
-    is_done = bool(chosen.name and chosen.gender)
-    return CloneNeed(is_done, "Name and gender", "voice-form", "" if is_done else "Enter them")
+    if not (chosen.name and chosen.gender):
+        return CloneNeed("draft", "Enter name and gender", "voice-form", "Enter them")
+    return CloneNeed("good", "Name and gender are set")
 
 
 def samples_need(samples: list[StoredFile]) -> CloneNeed:
     total = sum(file.seconds or 0 for file in samples)
     if not samples:
-        return CloneNeed(False, "1 to 3 samples", "samples", "Add one")
+        return CloneNeed("draft", "Add 1 to 3 samples", "samples", "Add one")
     length = f", {duration(total)}" if total else ""
-    return CloneNeed(True, f"{len(samples)} sample{'s'[: len(samples) > 1]}{length}")
+    return CloneNeed("good", f"{len(samples)} sample{'s'[: len(samples) > 1]}{length}")
 
 
 def consent_need(chosen: CloneSettings) -> CloneNeed:
     if not chosen.is_speaker_known:
-        return CloneNeed(False, "Whose voice it is", "consent", "Choose")
+        return CloneNeed("draft", "Choose whose voice it is", "consent", "Choose")
     if not chosen.has_consent:
-        return CloneNeed(False, "Consent is given", "consent", "Confirm")
-    return CloneNeed(True, "Consent is given")
+        return CloneNeed("draft", "Confirm the consent", "consent", "Confirm")
+    return CloneNeed("good", "Consent is given")
 
 
 def slot_need(chosen: CloneSettings, slots: SlotsCard) -> CloneNeed:
     if slots.available is None:
-        return CloneNeed(False, slots.error or slots.text)
+        return CloneNeed("late" if slots.error else "waiting", slots.error or slots.text)
     if slots.available:
-        return CloneNeed(True, "A free slot is used")
+        return CloneNeed("good", "A free slot is used")
     if not slots.sells:
-        return CloneNeed(False, NONE_FOR_SALE)
+        return CloneNeed("late", NONE_FOR_SALE)
     if not chosen.buys_slot:
-        return CloneNeed(False, "No slot is free", "slot", "Buy one")
-    return CloneNeed(True, "A slot will be bought")
+        return CloneNeed("draft", "No slot is free", "slot", "Buy one")
+    return CloneNeed("good", "A slot will be bought")
 
 
 def clone_token_problem(job: Job) -> str:

@@ -28,7 +28,7 @@ def test_a_trial_sees_what_it_may_not_do_before_it_tries(
     expect(luca.page.locator("main")).to_contain_text(said)
     script = luca.page.locator("#script")
     expect(script.get_by_role("button", name="Write the script")).to_be_disabled()
-    expect(script).to_contain_text("Available when the account has a paid plan.")
+    expect(script).to_contain_text("The account has no paid plan.")
     assert sandbox_control.spent_credits(guest) == 0
 
 

@@ -185,6 +185,15 @@ def test_without_previews_left_the_button_is_off_and_the_seconds_are_counted(
     assert 'data-countdown="24"' in page and "0 of 5 left" in page
 
 
+def test_what_is_to_do_is_marked_as_open_in_its_own_words(
+    previewed: Job, luca: Membership, client_of: Browser
+) -> None:
+    html = client_of(luca).get(step(previewed, "genre")).content.decode().split('class="needs"')[1]
+    assert "To do:</span>\nEnter name, age and gender" in html
+    assert "Photo is chosen" in html and "Choose a photo" not in html
+    assert 'data-state="late"' not in html.split("</ul>")[0]
+
+
 def test_details_are_checked_and_kept(previewed: Job, luca: Membership, client_of: Browser) -> None:
     browser = client_of(luca)
     wrong = browser.post(step(previewed, "details"), {"name": "", "age": "0", "gender": "x"})

@@ -80,20 +80,22 @@ def test_a_menu_with_one_value_is_no_control(
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "sentence", "sign"),
     [
-        (4, "Write at least 5 words. One is missing."),
-        (3, "Write at least 5 words. 2 are missing."),
-        (5, "Prompt has 5 words"),
-        (1500, "Prompt has 1,500 words"),
-        (1501, "The prompt is 1 word too long. The service takes 1,500."),
+        (4, "Write at least 5 words. One is missing.", "draft"),
+        (3, "Write at least 5 words. 2 are missing.", "draft"),
+        (5, "Prompt has 5 words", "good"),
+        (1500, "Prompt has 1,500 words", "good"),
+        (1501, "The prompt is 1 word too long. The service takes 1,500.", "late"),
     ],
 )
 def test_the_prompt_is_counted_in_words(
-    words: int, sentence: str, priya: Membership, priced: Job, client_of: Browser
+    words: int, sentence: str, sign: str, priya: Membership, priced: Job, client_of: Browser
 ) -> None:
     data = form_of(priced, prompt=" ".join(["boat"] * words))
-    assert sentence in text_of(save(client_of(priya), data, **HTMX))
+    html = text_of(save(client_of(priya), data, **HTMX))
+    line = next(part for part in html.split("<li>") if f"<span>{sentence}" in part)
+    assert f'data-state="{sign}"' in line
 
 
 def test_another_script_without_spaces_counts_by_its_length(

@@ -247,5 +247,5 @@ def test_the_type_needs_a_genre_and_a_clip_engine(clips: Job) -> None:
     clips.refresh_from_db()
     price = build_draft_price(clips)
     missing = [need.label for need in price.requirements if not need.done]
-    assert missing[-2:] == ["Genre is set", "Clip engine is chosen"]
+    assert missing[-2:] == ["Choose a genre", "Choose a clip engine"]
     assert price.reason.startswith("The price is requested when script, voice, genre and clip")

@@ -248,7 +248,7 @@ def test_each_draft_says_what_it_needs_and_its_price(
     url: str, priya: Membership, draft: Job, ready: Job, client_of: Browser
 ) -> None:
     html = get_page(client_of(priya), url)
-    assert "Format, script, voice and genre" in html
+    assert re.search(r'data-state="draft".*Format, script, voice and genre', html)
     assert "Nothing, ready to render" in html
     assert 'data-is="about" value="96"' in html
     assert "AI visuals, 16:9" in html

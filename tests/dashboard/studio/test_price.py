@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 
@@ -48,22 +49,21 @@ def test_without_a_script_there_is_no_price_and_each_need_leads_to_its_step(draf
     missing = {need.label: need.step for need in price.requirements if not need.done}
     assert price.state == "none"
     assert missing == {
-        "Script is set": "script",
-        "Voice is chosen": "voice",
-        "Voice is available at the service": "",
-        "Genre is set": "visuals",
+        "Write or paste a script": "script",
+        "Choose a voice": "voice",
+        "Choose a genre": "visuals",
     }
 
 
 OWN_NEEDS = {
-    "ai-visuals": {"Script is set": "script", "Genre is set": "visuals"},
+    "ai-visuals": {"Write or paste a script": "script", "Choose a genre": "visuals"},
     "ai-clips": {
-        "Script is set": "script",
-        "Genre is set": "visuals",
-        "Clip engine is chosen": "visuals",
+        "Write or paste a script": "script",
+        "Choose a genre": "visuals",
+        "Choose a clip engine": "visuals",
     },
-    "b-roll": {"Script is set": "script"},
-    "url-based": {"Images from the page": "source", "Script is set": "source"},
+    "b-roll": {"Write or paste a script": "script"},
+    "url-based": {"Read the images of a web page": "source", "Write or paste a script": "source"},
 }
 
 
@@ -78,8 +78,7 @@ def test_each_type_lists_what_the_service_would_refuse_with_its_step(
     requirements = build_draft_price(draft).requirements
     assert {need.label: need.step for need in requirements if not need.done} == {
         **OWN_NEEDS[type_],
-        "Voice is chosen": "voice",
-        "Voice is available at the service": "",
+        "Choose a voice": "voice",
     }
     assert {need.label for need in requirements if need.done} == {
         "No render is running",
@@ -203,3 +202,27 @@ def test_a_price_of_another_team_does_not_exist(
     otto: Membership, ready: Job, client_of: Browser
 ) -> None:
     assert client_of(otto).get(job_url(ready, "price")).status_code == 404
+
+
+def test_what_is_to_do_is_marked_as_open_and_only_a_problem_as_a_warning(
+    priya: Membership, draft: Job, client_of: Browser
+) -> None:
+    open_line = '<svg class="glyph" data-state="draft"'
+    html = get_page(client_of(priya), job_url(draft, "price"), **HTMX)
+    assert html.count(open_line) == 3
+    assert "To do:</span>\nWrite or paste a script" in html
+    assert 'data-state="late"' not in html
+    draft.draft.settings = {**WANTED, "voice_id": 4711}
+    draft.draft.save()
+    html = get_page(client_of(priya), job_url(draft, "price"), **HTMX)
+    assert open_line not in html
+    assert re.search(r'data-state="late".*\n.*Not met:</span>\nThe voice is no longer', html)
+    assert re.search(r'data-state="good".*\nScript is set', html)
+
+
+def test_a_render_that_runs_is_waited_for(ready: Job) -> None:
+    """pitfall_89"""
+    ready.state = JobState.RUNNING
+    states = {need.label: need.state for need in build_draft_price(ready).requirements}
+    assert states["Wait until its render has ended"] == "running"
+    assert "No render is running" not in states

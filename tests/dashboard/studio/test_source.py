@@ -77,7 +77,7 @@ def test_the_steps_of_a_web_page_have_neither_genre_nor_engine(
     html = get_page(client_of(priya), step_url(page_draft, "source"))
     assert "Which page?" in html
     assert "The images of the page come here." in html
-    assert "Images from the page" in html
+    assert "Read the images of a web page" in html
     assert client_of(priya).get(step_url(page_draft, "script")).status_code == 404
     visuals = get_page(client_of(priya), step_url(page_draft, "visuals"))
     assert "genre_id" not in visuals

@@ -88,9 +88,8 @@ def test_b_roll_needs_a_script_and_a_voice_and_no_genre(draft: Job) -> None:
     price = build_draft_price(draft)
     assert price.reason == "The price is requested when script and voice are chosen."
     assert [need.label for need in price.requirements if not need.done] == [
-        "Script is set",
-        "Voice is chosen",
-        "Voice is available at the service",
+        "Write or paste a script",
+        "Choose a voice",
     ]
 
 

@@ -135,7 +135,7 @@ def test_a_draft_of_it_is_neither_priced_nor_charged(
     job = job_of(account)
     html = page(client_of(mira), "studio-step", job.pk, "review")
     assert "This draft is paused." in html
-    assert "The account belongs to the current service address" in html
+    assert "The account belongs to another service address" in html
     intent = ChargeIntent(job, "faceless.render", uuid4(), Decimal(10), Decimal(9))
     with pytest.raises(NotReady, match=f"Not sent. This account {WHY}"):
         admit_charge(intent)

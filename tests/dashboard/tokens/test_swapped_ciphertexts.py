@@ -58,13 +58,13 @@ def test_the_pages_of_their_owners_answer_and_say_that_the_token_does_not_open(
 
 def test_no_render_is_offered_with_it(draft: Job, priya: Membership) -> None:
     price = build_draft_price(Job.objects.get(pk=draft.pk))
-    assert RenderRequirement("The token of this draft works", done=False) in price.requirements
+    assert RenderRequirement("The token of this draft does not work", "late") in price.requirements
     assert not build_render_button(price, priya).ready
 
 
 def test_no_script_is_offered_with_it(draft: Job, priya: Membership, client_of: ClientOf) -> None:
     html = client_of(priya).get(reverse("studio-step", args=[draft.pk, "script"])).content.decode()
-    assert "Available when the token of this draft works." in html
+    assert "The token of this draft does not work." in html
     button = re.search(r"<button[^>]*>(?:(?!</button>).)*Write the script", html, re.S)
     assert button
     assert " disabled" in button[0].partition(">")[0]

@@ -54,7 +54,7 @@ def test_a_draft_is_saved_field_by_field_and_says_what_is_missing(
     answer = text_of(browser.post(address, {"name": "Lake  voice", "gender": "male"}, **HTMX))
     voice.refresh_from_db()
     assert voice.title == voice.draft.settings["name"] == "Lake voice"
-    assert "Whose voice it is" in answer
+    assert "Choose whose voice it is" in answer
     assert 'hx-swap-oob="true"' in answer
 
 

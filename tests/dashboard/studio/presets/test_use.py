@@ -61,7 +61,7 @@ def test_what_is_gone_is_left_out_and_the_draft_asks_for_it(
     assert "genre_id" not in settings_of(job)
     page = get_page(client_of(priya), step_url(job, "script"))
     assert "Left out, because the service no longer offers it: genre “Cinematic”." in page
-    assert "Missing:</span>Genre is set" in page
+    assert "To do:</span>\nChoose a genre" in page
     browser = client_of(priya)
     browser.post(step_url(job, "visuals"), {"genre_id": "942", "image_engine_id": "71"})
     assert "Left out" not in get_page(browser, step_url(job, "script"))
