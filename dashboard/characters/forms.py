@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 
-from dashboard.shared.forms import PortalForm
+from dashboard.shared.forms import PortalForm, UploadField
 from dashboard.shared.text_validation import reject_invisible
 from dashboard.shared.uploads import pictures
 from dashboard.shared.uploads.pictures import Photo, PhotoRefused, read_photo
@@ -35,9 +35,7 @@ GENDERS = (("female", "Female"), ("male", "Male"), ("neutral", "Neutral"))
 class PhotoForm(PortalForm):
     """A photo, known by its content and without its metadata, and the right to use it."""
 
-    file = forms.FileField(
-        label="Photo", allow_empty_file=True, error_messages={"required": PHOTO_MISSING}
-    )
+    file = UploadField(label="Photo", error_messages={"required": PHOTO_MISSING})
     rights = forms.BooleanField(
         label="I may use this photo", error_messages={"required": RIGHTS_MISSING}
     )

@@ -17,7 +17,7 @@ from dashboard.shared.clip_models import (
     find_clip_model,
     fit_settings,
 )
-from dashboard.shared.forms import PortalForm
+from dashboard.shared.forms import PortalForm, UploadField
 from dashboard.shared.text_validation import reject_invisible
 from dashboard.shared.uploads import media_files
 from dashboard.shared.uploads.media_files import MediaFile, MediaFileRefused, read_media_file
@@ -53,7 +53,7 @@ class ClipForm(PortalForm):
         reject_invisible(self.fields["prompt"], lines=True)
         self.chosen_model = find_clip_model(models, self.data.get("model"))
         for slot in self.slots:
-            self.fields[f"file-{slot.name}"] = forms.FileField(required=False)
+            self.fields[f"file-{slot.name}"] = UploadField(required=False)
 
     @property
     def slots(self) -> tuple[ReferenceSlot, ...]:

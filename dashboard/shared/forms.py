@@ -13,6 +13,7 @@ from dashboard.models.email_address import parse_address
 from dashboard.shared.text_validation import INVISIBLE_CHARACTER, MAX_REASON_CHARS, reject_invisible
 from proxyapi.refusals import Refusal
 
+EMPTY_FILE = "“{name}” is empty. Choose another file."
 TOO_LONG = "At most %(limit_value)d characters are allowed (now %(show_value)d)."
 CHOOSE_FROM_LIST = "Choose one from the list."
 VERSION_LABEL = "the version of the data"
@@ -53,6 +54,16 @@ class AddressField(forms.EmailField):
         if address and not parse_address(address):
             raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
         return address
+
+
+class UploadField(forms.FileField):
+    """An uploaded file; an empty one is refused by its name."""
+
+    def to_python(self, data: Any) -> Any:
+        if data not in self.empty_values and not data.size:
+            name = "".join(sign for sign in str(data.name) if sign.isprintable())
+            raise forms.ValidationError(EMPTY_FILE.format(name=name), code="empty")
+        return super().to_python(data)
 
 
 class ReasonField(forms.CharField):

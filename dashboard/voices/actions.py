@@ -46,7 +46,7 @@ from proxyapi.refusals import NotReady, StaleData
 ALREADY_SENT = "This voice was sent, or waits for an approval. Your change was not saved."
 CHANGED_MEANWHILE = "Someone else changed this voice. Reload the page to see it as it is now."
 CHANGED_SINCE_SHOWN = "This voice was changed meanwhile. Nothing was sent. Review it first."
-TOO_MANY_SAMPLES = "Three samples are the most. Remove one to add another."
+TOO_MANY_SAMPLES = "At most three samples are allowed. Remove one to add another."
 INCOMPLETE = "Something is still missing, or the slots are not known. Nothing was sent."
 NO_CONSENT = "There is no consent to withdraw."
 CONSENT_OPEN = "The voice is being sent. Withdraw the consent when it has arrived."

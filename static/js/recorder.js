@@ -1,4 +1,4 @@
-// Records a sample: [data-record] starts, [data-stop] stops, three minutes are the most. What was recorded goes on as a
+// Records a sample: [data-record] starts, [data-stop] stops, after three minutes at most. What was recorded goes on as a
 // "recording:made" event with its blob (wav_file.js); recorder_level.js shows the stream while it runs.
 (() => {
   const LONGEST = 180; // seconds

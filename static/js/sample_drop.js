@@ -15,7 +15,7 @@
     const most = Number(form.dataset.sampleDrop);
     const large = files.find((file) => file.size > most);
     if (large) {
-      complain(`“${large.name}” has ${Math.round(large.size / MEGABYTE)} MB. ${most / MEGABYTE} MB are the most.`);
+      complain(`“${large.name}” has ${Math.round(large.size / MEGABYTE)} MB. At most ${most / MEGABYTE} MB are allowed.`);
       form.elements.samples.value = "";
     } else if (files.length) {
       htmx.trigger(form, "send");

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.datastructures import MultiValueDict
 
 from dashboard.shared.clip_models import ClipModel
-from dashboard.shared.forms import PortalForm
+from dashboard.shared.forms import PortalForm, UploadField
 from dashboard.shared.storyboards.scene_edits import SceneFieldChange, field_version
 from dashboard.shared.storyboards.scene_states import nearest_duration
 from dashboard.shared.text_validation import reject_invisible
@@ -79,7 +79,7 @@ class FrameForm(PortalForm):
     ) -> None:
         super().__init__(data, files)
         self.file_field = f"file-{name}"
-        self.fields[self.file_field] = forms.FileField(required=False, label="picture")
+        self.fields[self.file_field] = UploadField(required=False, label="picture")
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean() or self.cleaned_data

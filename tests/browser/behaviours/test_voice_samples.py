@@ -30,5 +30,5 @@ def test_a_refused_microphone_and_a_file_that_is_too_large_are_said(
     with large.open("wb") as file:
         file.truncate(26 * 1024**2)
     page.locator("#sample-files").set_input_files(large)
-    expect(problem).to_contain_text("“large.wav” has 26 MB. 25 MB are the most.")
+    expect(problem).to_contain_text("“large.wav” has 26 MB. At most 25 MB are allowed.")
     expect(page.locator("#samples")).to_contain_text("1 of 3")

@@ -39,7 +39,7 @@ def test_a_photo_starts_a_character_and_who_confirmed_the_right_to_it_is_kept(
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "The file is empty"),
+        (b"", "“portrait.jpg” is empty. Choose another file."),
         (b"MZ\x90\0", "This file is not a picture"),
         (b"<svg/>", "is not accepted"),
         (jpeg()[:500], "damaged or incomplete"),

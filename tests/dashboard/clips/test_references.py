@@ -40,7 +40,7 @@ def upload(content: bytes, name: str = "holiday in Lisbon.png") -> SimpleUploade
 
 
 def add_frame(browser: Any, job: Job, content: bytes | None = None) -> str:
-    data = form_of(job, **{"file-first_frame": upload(content or picture())})
+    data = form_of(job, **{"file-first_frame": upload(picture() if content is None else content)})
     html = text_of(save(browser, data, **HTMX))
     job.draft.refresh_from_db()
     return html
@@ -98,6 +98,7 @@ def test_another_file_takes_the_place_of_the_first(
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
+        (b"", "“holiday in Lisbon.png” is empty. Choose another file."),
         (b"not a picture at all", "This file is not a picture or film"),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "SVG files can contain scripts"),
         (picture("GIF"), "Choose a PNG, JPG or WebP picture for this."),

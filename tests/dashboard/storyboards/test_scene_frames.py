@@ -54,12 +54,19 @@ def test_a_picture_is_kept_shown_and_removed(
     assert client.get(url_of(one)).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"%PDF-1.7 not a picture", "is not a picture"),
+        (b"", "“dawn.png” is empty. Choose another file."),
+    ],
+)
 def test_a_file_that_is_no_picture_is_refused_beside_its_slot(
-    priya: Membership, board: Storyboard, client_of: Browser
+    content: bytes, sentence: str, priya: Membership, board: Storyboard, client_of: Browser
 ) -> None:
     client, one = client_of(priya), board.scenes.all()[0]
-    html = upload(client, one, b"%PDF-1.7 not a picture").content.decode()
-    assert "is not a picture" in html
+    html = upload(client, one, content).content.decode()
+    assert sentence in html
     assert "data-refused" in html
     one.refresh_from_db()
     assert one.last_frame == {}

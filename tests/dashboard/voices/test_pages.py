@@ -123,7 +123,7 @@ def test_a_wrong_file_is_named_and_not_kept(
 def test_a_fourth_sample_is_refused(voice: Job, priya: Membership, client_of: Browser) -> None:
     browser = client_of(priya)
     answer = add(browser, voice, *(sample_file(make_wav(6 + n)) for n in range(3)))
-    assert "Three samples are the most." in answer
+    assert "At most three samples are allowed." in answer
     assert StoredFile.objects.count() == 1
 
 
