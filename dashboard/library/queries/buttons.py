@@ -54,12 +54,11 @@ def video_page_actions(
     job: Job, charges: Sequence[Charge], state: str, reader: Membership
 ) -> tuple[ActionButton, ...]:
     """Return the buttons in the header of the video's page; at most one is primary."""
-    buttons = []
+    buttons = approval_actions(charges, reader)
     if state == "completed" and job.media_url:
         url = f"{reverse('video-media', args=[job.pk])}?download=1"
-        kind = "primary" if job.kind == JobKind.STORYBOARD else "fold"
-        buttons.append(ActionButton("Download", url, "arrow-down-tray", kind))
-    buttons += approval_actions(charges, reader)
+        kind = "fold" if any(button.kind == "primary" for button in buttons) else "primary"
+        buttons.insert(0, ActionButton("Download", url, "arrow-down-tray", kind))
     if has_permission(reader, Permission.RECHECK) and needs_manual_check(job, charges, state):
         url = reverse("video-checks", args=[job.pk])
         buttons.append(ActionButton("Check again", url, "eye", post=True))
@@ -73,18 +72,17 @@ def video_page_actions(
         elif job.kind == JobKind.STORYBOARD:
             buttons[:0] = film_buttons(job, state)
         elif job.kind == JobKind.CLIP and (again := clip_again_button(job, state)):
-            buttons.append(replace(again, kind="primary"))
+            buttons.append(again if state == "completed" else replace(again, kind="primary"))
         elif (
             state == "paused"
             and job.token.state in UNUSABLE_TOKEN_STATES
             and job.member_id == reader.user_id
         ):
             buttons.append(ActionButton("Add a new token", reverse("tokens"), "key", "primary"))
-        buttons += [
-            replace(button, kind="fold" if button.post else "square")
-            for button in video_menu_actions(job)
-            if not button.copy_text  # the page has it beside the prompt
-        ]
+        menu = video_menu_actions(job)
+        buttons += [replace(button, kind="fold") for button in menu if button.post]
+        menu_url = reverse("video-menu", args=[job.pk])
+        buttons.append(ActionButton("More", menu_url, "ellipsis-horizontal", dialog=True))
     return tuple(buttons)
 
 
@@ -186,7 +184,6 @@ def export_button(job: Job) -> ActionButton:
         label="Export",
         url=reverse("export-new", args=[job.pk]),
         icon="scissors",
-        kind="primary",
         price=price,
         disabled=price is None,
         disabled_reason="" if price is not None else NO_EXPORT_PRICE_TEXT,

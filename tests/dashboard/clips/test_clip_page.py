@@ -76,11 +76,14 @@ def test_it_offers_download_the_same_again_and_a_frame(
     html = page_of(clip, priya, client_of)
     assert f'href="{PAGE}?from={clip.pk}"' in html
     assert "Same again with changes" in html
-    assert f'href="{PAGE}?frame={clip.pk}"' in html
     assert "?download=1" in html
+    menu = reverse("video-menu", args=[clip.pk])
+    assert f'href="{menu}"' in html
+    assert f'href="{PAGE}?frame={clip.pk}"' in client_of(priya).get(menu).content.decode()
     html = page_of(clip, vera, client_of)
     assert "?download=1" in html
     assert f"{PAGE}?f" not in html
+    assert menu not in html
 
 
 def test_a_reference_leads_to_the_clip_that_it_is_from(

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from proxyapi.models import Charge, Job, TokenState
+from dashboard.models import ApprovalRequest
+from dashboard.shared.videos.parts import EXPORT
+from proxyapi.models import Charge, ChargeState, Job, TokenState
+from tests.factories import ChargeFactory
 
 
 def page_of(client: Client, job: Job, rest: str = "") -> Any:
@@ -52,6 +55,39 @@ def test_who_renders_finds_the_priced_retry(
     add_settled_charge(job)
     page = page_of(client_of(request.getfixturevalue(role)), job).content.decode()
     assert re.search(r'Retry</span>\s*<span class="btn__price">≈ 96 cr', page)
+
+
+@pytest.mark.parametrize("kind", ["faceless", "clip", "storyboard"])
+def test_the_free_download_is_the_only_primary_button(kind, make_video_job, priya, client_of):
+    job = make_video_job("completed", kind=kind)
+    html = page_of(client_of(priya), job, "actions/?at=head").content.decode()
+    assert re.findall(r'btn--primary"\s+href="([^"]+)"', html) == [
+        f"/videos/{job.pk}/media/?download=1"
+    ]
+    assert html.count("btn--primary") == 1
+
+
+def test_beside_an_approval_the_download_is_not_primary(make_video_job, priya, mira, client_of):
+    job = make_video_job("completed")
+    asked = ChargeFactory.create(job=job, operation=EXPORT, state=ChargeState.DRAFT, hold=10)
+    ApprovalRequest.objects.create(team=priya.team, charge=asked, member=priya.user)
+    html = page_of(client_of(mira), job, "actions/?at=head").content.decode()
+    assert "Download" in html
+    assert html.count("btn--primary") == 1
+    assert re.search(r'btn--primary"\s+href="[^"]+/approvals/"', html)
+
+
+def test_every_button_of_the_page_has_a_label_and_the_rest_is_in_one_menu(
+    make_video_job, priya, client_of
+):
+    job = make_video_job("completed")
+    html = page_of(client_of(priya), job, "actions/?at=head").content.decode()
+    labels = re.findall(r"<span>([^<]+)</span>", html)
+    assert labels == ["Download", "Export", "New from this", "More"]
+    assert "btn--square" not in html
+    menu = page_of(client_of(priya), job, "menu/").content.decode()
+    for label in ("Make versions", "Save as preset", "Labels", "Hide from the library"):
+        assert re.search(rf"</svg>\s*{label}", menu)
 
 
 def test_a_viewer_finds_the_film_and_nothing_that_charges(make_video_job, vera, client_of):

@@ -138,9 +138,8 @@ def test_a_finished_video_is_saved_like_a_draft(
     priya: Membership, styled: Job, client_of: Browser
 ) -> None:
     Job.objects.filter(pk=styled.pk).update(state=JobState.COMPLETED, media_url="https://x/a.mp4")
-    page = client_of(priya).get(reverse("video", args=[styled.pk])).content.decode()
-    acts = client_of(priya).get(reverse("video-actions", args=[styled.pk]), {"of": "head"})
-    assert save_url(styled) in page + acts.content.decode()
+    menu = client_of(priya).get(reverse("video-menu", args=[styled.pk]))
+    assert save_url(styled) in menu.content.decode()
     client_of(priya).post(save_url(styled), {"name": "Ice", "keep": ["genre"]})
     assert Preset.objects.get().picture_of == styled
 
