@@ -13,7 +13,7 @@ from dashboard.shared.budget_impact import build_budget_impact
 from dashboard.shared.formatting import clock, duration
 from dashboard.shared.job_question import job_token_problem
 from dashboard.shared.price_question import AmountRow, PriceQuestion
-from dashboard.shared.storyboards.clip_prices import ClipPriceForm
+from dashboard.shared.storyboards.clip_prices import FREE_CLIPS_NOTE, ClipPriceForm
 from dashboard.shared.storyboards.scene_states import SceneRow
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.storyboards.readiness.clip_plan import ClipPlan, PlannedClip, clips_version
@@ -29,14 +29,13 @@ from proxyapi.refusals import CreditCheck
 LISTED_CLIPS = 8  # lines of the calculation; more are one line
 BY_LIST_NOTE = "By the price list. The service names no price for scene clips"
 EXACT_NOTE = "The last clips cost what was shown"
-FREE_NOTE = "The last clips cost nothing: the render is what is charged"
 NO_REFUND_NOTICE = "The service promises no refund for a scene clip that fails."
 LEFT_OUT_TEXT = "{scenes} {is_} not in this request and {need} a clip later."
 RENDER_NOTICE = "If the render fails, the service promises no refund."
 FORM_NOTES = {
     ClipPriceForm.ABOUT: BY_LIST_NOTE,
     ClipPriceForm.EXACT: EXACT_NOTE,
-    ClipPriceForm.FREE: FREE_NOTE,
+    ClipPriceForm.FREE: FREE_CLIPS_NOTE,
 }
 
 

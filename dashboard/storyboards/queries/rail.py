@@ -16,7 +16,7 @@ from dashboard.shared.formatting import credit_rate
 from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.price_question import AmountRow
 from dashboard.shared.roles import Permission
-from dashboard.shared.storyboards.clip_prices import ClipPriceForm, clip_price_text
+from dashboard.shared.storyboards.clip_prices import FREE_CLIPS_NOTE, ClipPriceForm, clip_price_text
 from dashboard.shared.storyboards.scene_states import SceneRow, storyboard_model
 from dashboard.storyboards.readiness.clip_orders import partly_started_text
 from dashboard.storyboards.readiness.clip_plan import ClipPlan, PlannedClip
@@ -63,7 +63,8 @@ class ClipSum:
 @dataclass(frozen=True, slots=True)
 class ClipPickCard:
     picks: tuple[ClipPick, ...]
-    rate: str
+    rate: str  # credits per second; empty if clips are free
+    free_note: str
     anew_text: str
     notice: str  # why the last request was refused, or started only some of its clips
     total: ClipSum
@@ -139,10 +140,12 @@ def build_clip_card(
     ids = plan.default_ids if chosen is None else frozenset(chosen)
     model = storyboard_model(storyboard)
     options = {"resolution": storyboard.resolution, "audio": storyboard.audio}
-    rate = model.rate_of(options) if model else None
+    is_free = plan.form == ClipPriceForm.FREE
+    rate = model.rate_of(options) if model and not is_free else None
     return ClipPickCard(
         picks=tuple(ClipPick(clip, clip.id in ids and not clip.blocked) for clip in plan.clips),
         rate=f"{credit_rate(rate)} cr per second" if rate is not None else "",
+        free_note=f"{FREE_CLIPS_NOTE}." if is_free else "",
         anew_text=FINISHED_TEXT if plan.is_rendered else "",
         notice=ready.orders.refused_text or partly_started_text(ready.orders, rows),
         total=build_clip_sum(reader, plan, plan.choose(ids)),

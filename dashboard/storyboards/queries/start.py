@@ -16,9 +16,10 @@ from dashboard.shared.clip_menus import (
 )
 from dashboard.shared.clip_models import ClipModel, FittedSettings, estimate_from_list
 from dashboard.shared.formatting import credits
+from dashboard.shared.storyboards.clip_prices import FREE_CLIPS_NOTE, ClipPriceForm, clip_price_form
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.storyboards.queries.writing_price import WritingPrice, build_writing_price
-from proxyapi.models import StoryboardMode, Token, TokenState
+from proxyapi.models import Account, StoryboardMode, Token, TokenState
 
 ADD_ONE_TITLE = "Add your API token to make storyboards."
 ADD_ONE_TEXT = "A storyboard is made with your own token. What you write here is kept in this form."
@@ -40,11 +41,12 @@ class StartNotice:
 
 @dataclass(frozen=True, slots=True)
 class LaterCost:
-    """About what the clips of the film cost. `lengths` such as `6 or 10 s`."""
+    """About what the clips of the film cost. `lengths` such as `6 or 10 s`; `total` is empty if
+    clips are free."""
 
     scene_count: int
     lengths: str
-    each: str
+    note: str
     total: str
 
     @property
@@ -119,7 +121,7 @@ def build_start_page(
         is_wizard=mode != StoryboardMode.MANUAL,
         scene_count=scene_count,
         price=price,
-        later=build_later_cost(model, fitted, scene_count) if model else None,
+        later=build_later_cost(account, model, fitted, scene_count) if account and model else None,
         notice=notice,
         disabled_reason="" if is_usable else "Add your token first. What you wrote stays here.",
         writing_problem=shortfall,
@@ -137,26 +139,29 @@ def find_start_notice(token: Token | None, models: tuple[ClipModel, ...]) -> Sta
 
 
 def build_later_cost(
-    model: ClipModel, fitted: FittedSettings, scene_count: int
+    account: Account, model: ClipModel, fitted: FittedSettings, scene_count: int
 ) -> LaterCost | None:
     """Return about what clips of the engine's shortest and longest duration cost; None if its
-    prices or durations are not known."""
+    prices or durations are not known. One query, for what clips cost before."""
     menu = model.menu("duration")
     lengths = [value for value in menu.values if isinstance(value, int)] if menu else []
     if not lengths:
         return None
+    few = " or ".join(map(str, lengths)) if len(lengths) == 2 else ""
+    length = f"{few} s" if few else lengths_text(model)
+    if clip_price_form(account) == ClipPriceForm.FREE:
+        return LaterCost(scene_count, length, FREE_CLIPS_NOTE, "")
     ends = dict.fromkeys((min(lengths), max(lengths)))
     about = [estimate_from_list(model, {**fitted.settings, "duration": one}) for one in ends]
     known = [one for one in about if one is not None]
     if len(known) < len(about):
         return None
     sums = [credits(one * scene_count) for one in known]
-    few = " or ".join(map(str, lengths)) if len(lengths) == 2 else ""
     options = [str(fitted.settings[name]) for name in ("resolution",) if fitted.settings.get(name)]
     joined = " or " if len(lengths) == 2 else " to "
     return LaterCost(
         scene_count=scene_count,
-        lengths=f"{few} s" if few else lengths_text(model),
-        each=f"{joined.join(map(credits, known))} cr each with {', '.join((model.name, *options))}",
+        lengths=length,
+        note=f"{joined.join(map(credits, known))} cr each with {', '.join((model.name, *options))}",
         total=" to ".join(sums),
     )

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from dashboard.models import Budget, Membership
 from proxyapi.models import Charge, Storyboard, Token, TokenState
+from tests.dashboard.storyboards.boards import order, send
 from tests.storyboards import create_storyboard, reload_account
 
 Browser = Callable[[Membership], Any]
@@ -180,6 +181,18 @@ def test_a_choice_draws_the_price_and_formats_anew_and_stores_nothing(
     text = post(browser, {**data, "mode": "manual"}, **HTMX).content.decode()
     assert "Create storyboard" in text and "Free" in text
     assert not Storyboard.objects.exists()
+
+
+def test_clips_that_cost_nothing_are_free_on_the_page_before(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    storyboard = create_storyboard(priya, token, "A boat leaves the harbour")
+    order(send(priya, storyboard), priya, list(storyboard.scenes.all()), cost=Decimal(0))
+    text = post(client_of(priya), form_data(part="1"), **HTMX).content.decode()
+    later = text.partition('id="start-later"')[2].partition("</section>")[0]
+    assert "8 clips of 1 to 15 s" in later and ">free</dd>" in later
+    assert "The last clips cost nothing: the render is what is charged" in later
+    assert "≈" not in later
 
 
 def test_engines_that_are_read_meanwhile_appear_and_nothing_is_lost(

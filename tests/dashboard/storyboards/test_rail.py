@@ -240,7 +240,9 @@ def test_an_engine_that_left_the_plan_is_said_and_nothing_can_be_generated(
     assert not rail.clips.total.is_ready
 
 
-def test_clips_that_cost_nothing_are_free(priya: Membership, board: Storyboard) -> None:
+def test_clips_that_cost_nothing_are_free_and_have_no_rate(
+    priya: Membership, board: Storyboard
+) -> None:
     job = send(priya, board)
     order(job, priya, [board.scenes.all()[0]], cost=Decimal(0))
 
@@ -248,6 +250,8 @@ def test_clips_that_cost_nothing_are_free(priya: Membership, board: Storyboard) 
 
     assert rail.clips is not None
     assert rail.clips.total.price_text == "free"
+    assert rail.clips.rate == ""
+    assert rail.clips.free_note == "The last clips cost nothing: the render is what is charged."
 
 
 @pytest.mark.parametrize(("cost", "text"), [(20, "30 cr"), (19, "≈ 30 cr")])
