@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -24,7 +25,28 @@ from proxyapi.models.duration_class import count_words
 FORMAT_FIELDS = ("aspect_ratio", "resolution", "audio")
 NO_DESCRIPTION = "Describe the film, or start with empty scenes."
 NO_ENGINE = "Choose one of the engines."
+NUMBER_WORDS = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+)
+# A number and "scenes", with at most one word between. Not of a range, and not of "the first two".
+SCENE_COUNT_RE = re.compile(
+    r"(?<![\d.,–-])(?<!\bto )(?<!\bor )(?<!\bfirst )(?<!\blast )"
+    rf"\b(?P<count>\d{{1,2}}|{NUMBER_WORDS.replace(' ', '|')})(?: |-)(?:[^\W\d]+ )?scenes\b",
+    re.IGNORECASE,
+)
 STYLE_CHOICES = [(key, style.label) for key, style in STYLES.items()]
+
+
+def find_scene_count(description: str) -> int | None:
+    """Return the number of scenes in a text such as `a film in six scenes`; None without one, or
+    with several."""
+    words = {match["count"].lower() for match in SCENE_COUNT_RE.finditer(description)}
+    counts = {
+        int(word) if word.isdigit() else NUMBER_WORDS.split().index(word) + 1 for word in words
+    }
+    count = counts.pop() if len(counts) == 1 else 0
+    return count if 1 <= count <= MAX_WRITTEN_SCENES else None
 
 
 class WritingForm(PortalForm):
@@ -59,6 +81,12 @@ class WritingForm(PortalForm):
     def word_text(self) -> str:
         words = count_words(self.value_of("description"))
         return f"{words:,} word{'' if words == 1 else 's'}"
+
+    @property
+    def described_count(self) -> int | None:
+        """Return the number of scenes that the description names, if it is not the chosen one."""
+        named = find_scene_count(self.value_of("description"))
+        return None if str(named) == self.value_of("scene_count") else named
 
     @property
     def styles(self) -> list[ChipOption]:
@@ -97,8 +125,7 @@ class StoryboardForm(WritingForm):
 
     @property
     def chosen_model(self) -> ClipModel | None:
-        chosen = find_clip_model(self.models, self.value_of("engine"))
-        return chosen or (self.models[0] if self.models and not self.is_bound else None)
+        return find_clip_model(self.models, self.value_of("engine"))
 
     @property
     def fitted(self) -> FittedSettings:

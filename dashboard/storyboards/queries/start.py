@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
 
 from dashboard.models import Membership
+from dashboard.shared.clip_engines import leading_number
 from dashboard.shared.clip_menus import (
     MenuField,
     ModelRow,
@@ -19,8 +21,9 @@ from dashboard.shared.formatting import credits
 from dashboard.shared.storyboards.clip_prices import FREE_CLIPS_NOTE, ClipPriceForm, clip_price_form
 from dashboard.shared.team_balance import credit_shortfall_text
 from dashboard.storyboards.queries.writing_price import WritingPrice, build_writing_price
-from proxyapi.models import Account, StoryboardMode, Token, TokenState
+from proxyapi.models import Account, Storyboard, StoryboardMode, Token, TokenState
 
+HIGH_RESOLUTION_LINES = 720
 ADD_ONE_TITLE = "Add your API token to make storyboards."
 ADD_ONE_TEXT = "A storyboard is made with your own token. What you write here is kept in this form."
 STOPPED_TITLE = "Your token stopped working. Add a new token."
@@ -126,6 +129,27 @@ def build_start_page(
         disabled_reason="" if is_usable else "Add your token first. What you wrote stays here.",
         writing_problem=shortfall,
     )
+
+
+def default_engine(reader: Membership, models: Sequence[ClipModel]) -> dict[str, str]:
+    """Return the engine and resolution of the team's last storyboard; without one, those of the
+    first engine that makes 720p or more. Empty without models. One query."""
+    slugs = [model.slug for model in models]
+    storyboards = Storyboard.objects.filter(tenant=reader.team.tenant_id, engine__in=slugs)
+    last = storyboards.order_by("-created_at").first()
+    if last is not None:
+        return {"engine": last.engine, "resolution": last.resolution}
+    for model in models:
+        menu = model.menu("resolution")
+        if high := next((one for one in menu.values if is_high(str(one))), "") if menu else "":
+            return {"engine": model.slug, "resolution": str(high)}
+    return {"engine": slugs[0]} if slugs else {}
+
+
+def is_high(resolution: str) -> bool:
+    """True for 720p or more, such as `768P`, `1080p` or `4K`."""
+    lines, _ = leading_number(resolution)
+    return lines >= HIGH_RESOLUTION_LINES or resolution.upper().endswith("K")
 
 
 def find_start_notice(token: Token | None, models: tuple[ClipModel, ...]) -> StartNotice | None:

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.shared.access import check_permission, find_storyboard
+from dashboard.shared.clip_models import find_clip_model
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.member_token import load_own_token
 from dashboard.shared.query_params import parse_small_int, parse_uuid
@@ -22,7 +23,7 @@ from dashboard.shared.storyboards.scene_writing import (
 )
 from dashboard.storyboards.actions.storyboards import start_storyboard
 from dashboard.storyboards.forms.start import FORMAT_FIELDS, StoryboardForm
-from dashboard.storyboards.queries.start import build_start_page
+from dashboard.storyboards.queries.start import build_start_page, default_engine
 from dashboard.storyboards.queries.writing import build_writing_question
 from dashboard.storyboards.readiness.writing import has_scenes_or_writing
 from proxyapi.models import Storyboard, StoryboardMode
@@ -79,6 +80,8 @@ def show_form(request: TeamRequest) -> HttpResponse:
         }
     token = load_own_token(request.membership)
     models = storyboard_models(token.account) if token else ()
+    if find_clip_model(models, initial.get("engine")) is None:
+        initial |= default_engine(request.membership, models)
     return render(
         request, START_TEMPLATE, start_context(request, StoryboardForm(models, initial=initial))
     )

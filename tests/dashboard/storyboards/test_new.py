@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable
+from copy import deepcopy
 from decimal import Decimal
 from typing import Any
 
@@ -181,6 +183,64 @@ def test_a_choice_draws_the_price_and_formats_anew_and_stores_nothing(
     text = post(browser, {**data, "mode": "manual"}, **HTMX).content.decode()
     assert "Create storyboard" in text and "Free" in text
     assert not Storyboard.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("description", "count"),
+    [
+        ("A boat crosses a lake in six scenes.", 6),
+        ("6 short scenes of a boat, Scene 2 at night.", 6),
+        ("A twelve-scenes film", 12),
+        ("Six scenes: the first two scenes are at sea.", 6),
+        ("A film in 8 scenes", None),  # it is chosen already
+        ("Four or five scenes", None),
+        ("6-8 scenes", None),
+        ("Two scenes at sea, three scenes ashore", None),
+        ("A boat in 21 scenes", None),
+        ("The first two scenes are at sea", None),
+        ("In scene 6 the boat sinks", None),
+    ],
+)
+def test_a_number_of_scenes_in_the_description_is_offered_and_nothing_is_overwritten(
+    description: str, count: int | None, priya: Membership, token: Token, client_of: Browser
+) -> None:
+    text = post(client_of(priya), form_data(description=description, part="1"), **HTMX)
+    hint = text.content.decode().partition('id="scene-count-hint"')[2].partition("</p>")[0]
+    if count is None:
+        assert "hidden" in hint and "data-number" not in hint
+    else:
+        assert f"The description says {count} scenes." in hint and f'data-number="{count}"' in hint
+    assert "Write 8 scenes" in text.content.decode()
+
+
+def chosen(page: str, name: str) -> str:
+    match = re.search(rf'name="{name}"\s+value="([^"]+)"[^>]*\bchecked', page)
+    return match[1] if match else ""
+
+
+def test_the_first_engine_is_one_of_720p_or_more_at_that_resolution(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    low, high = deepcopy(token.account.clip_models)
+    low["modifiers"]["resolution"] = {"options": ["480p"], "default": "480p"}
+    high["modifiers"]["resolution"] = {"options": ["480p", "768P"], "default": "480p"}
+    reload_account(token.account, clip_models=[low, high])
+    page = client_of(priya).get(reverse("new-storyboard")).content.decode()
+    assert (chosen(page, "engine"), chosen(page, "resolution")) == ("marlow-02", "768P")
+    reload_account(token.account, clip_models=[low])
+    page = client_of(priya).get(reverse("new-storyboard")).content.decode()
+    assert chosen(page, "engine") == "brook"
+
+
+def test_the_engine_of_the_last_storyboard_of_the_team_is_chosen(
+    priya: Membership, luca: Membership, token: Token, client_of: Browser
+) -> None:
+    post(client_of(priya), form_data(engine="marlow-02"))
+    post(client_of(priya), form_data(engine="brook", resolution="480p"))
+    token.owner = luca.user
+    token.save()
+    page = client_of(luca).get(reverse("new-storyboard")).content.decode()
+    assert (chosen(page, "engine"), chosen(page, "resolution")) == ("brook", "480p")
 
 
 def test_clips_that_cost_nothing_are_free_on_the_page_before(
