@@ -123,6 +123,10 @@ class StaleData(Refusal):
     pass
 
 
+# After "was changed": one person may have a page open in two windows.
+ELSEWHERE = "in another window or by somebody else"
+
+
 def other_team_hold_sentence(amount: Decimal) -> str:
     """A sentence and a space; empty if other teams hold nothing. Nothing more is revealed of
     them."""

@@ -23,8 +23,8 @@ DIFFERENCE_UNREADABLE = (
     "try again."
 )
 ENTRY_REQUIRED = "Choose the entry that matches."
-CONFLICTS_ALREADY_ACCEPTED = "Someone else has reviewed these rows already. Nothing was changed."
-CONFLICT_ALREADY_ACCEPTED = "Someone else has reviewed this row already. Nothing was changed."
+CONFLICTS_ALREADY_ACCEPTED = "These rows were reviewed already. Nothing was changed."
+CONFLICT_ALREADY_ACCEPTED = "This row was reviewed already. Nothing was changed."
 OTHER_CONFLICTS_FOUND = "More changed rows were found. Nothing was changed. Review them first."
 
 

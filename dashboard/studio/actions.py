@@ -43,7 +43,7 @@ from proxyapi.models import (
     ScriptVersion,
     lock_draft,
 )
-from proxyapi.refusals import NotReady, StaleData
+from proxyapi.refusals import ELSEWHERE, NotReady, StaleData
 
 DRAFT_CHANGED_REASON = ": the draft was changed or got a new price."
 TYPE_FIXED = (
@@ -188,7 +188,8 @@ def save_draft_step(
         return job
     if edited_at and edited_at != draft.edited_at.isoformat():
         raise StaleData(
-            "Someone else changed this draft. Your values are below. Review them and save again."
+            f"This draft was changed {ELSEWHERE}. Your values are below. Review them and save "
+            "again."
         )
     # A render in progress was priced with the present settings: a change would be charged too.
     if job.state not in (JobState.DRAFT, JobState.FAILED) or job.charges.starting_jobs().exists():

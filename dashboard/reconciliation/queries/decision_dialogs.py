@@ -124,7 +124,7 @@ def build_all_conflicts_question(account: Account) -> ReconciliationQuestion:
     rows = count_open_conflicts(account)
     if not rows.fingerprint:
         return ReconciliationQuestion(
-            "Nothing left to accept", "Someone else has reviewed the rows.", ""
+            "Nothing left to accept", "The rows were reviewed already.", ""
         )
     return ReconciliationQuestion(
         "Accept the service’s version of all rows?",

@@ -224,5 +224,5 @@ def test_a_member_who_saves_over_a_colleague_sees_it_and_nothing_is_overwritten(
     other.locator(".actbar [form=step]").click()
     other.wait_for_url("**/captions/")
     choose_two_and_continue(page)
-    expect(page.get_by_role("alert")).to_contain_text("Someone else changed this draft.")
+    expect(page.get_by_role("alert")).to_contain_text("This draft was changed in another window")
     assert page.url.endswith("/visuals/")

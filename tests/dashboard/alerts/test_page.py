@@ -181,7 +181,7 @@ def test_what_two_changed_at_once_is_shown_and_saved_when_it_is_meant(rules, the
     answer = browser.post("/alerts/rules/", drawn)
     html = answer.content.decode()
     assert answer.status_code == 422
-    assert "Someone else changed this." in html
+    assert "This was changed in another window or by somebody else." in html
     assert "from 2,000, on" in html
     assert 'value="1500"' in html
     balance.refresh_from_db()

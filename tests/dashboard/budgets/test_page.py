@@ -162,7 +162,9 @@ def test_two_who_change_it_at_once_do_not_overwrite_each_other(thea, priya, budg
         f"/budgets/{row.pk}/limits/", {"hard": "3000", "soft": "", "drawn": "/2400"}
     )
     assert answer.status_code == 422
-    assert "Someone else changed this budget. It is now: 2,500 cr at most." in html(answer)
+    page = html(answer)
+    assert "This budget was changed in another window or by somebody else." in page
+    assert "It is now: 2,500 cr at most." in page
     row.refresh_from_db()
     assert row.hard == 2500
 
@@ -182,7 +184,7 @@ def test_after_looking_at_somebody_elses_change_a_second_save_means_it(thea, bud
 
 def test_a_budget_that_ended_meanwhile_is_not_changed_silently(thea, budget):
     row = budget(None, 2500, active=False)
-    with pytest.raises(StaleData, match="Someone else removed this budget"):
+    with pytest.raises(StaleData, match="This budget was removed in another window"):
         change_budget(by=thea, budget=row, soft=None, hard=Decimal(3000))
 
 

@@ -260,7 +260,7 @@ def test_all_rows_that_moved_are_taken_at_once(client_of, thea, shifted_rows, ac
     assert not LedgerConflict.objects.filter(accepted_at=None).exists()
     assert AuditEvent.objects.get(action="ledger.accept_all").after == {"rows": 3, "gone": 0}
     again = browser.post(url, {"seen": seen}).content.decode()
-    assert "Someone else has reviewed these rows already. Nothing was changed." in again
+    assert "These rows were reviewed already. Nothing was changed." in again
     assert "Nothing left to accept" in again
 
 

@@ -31,7 +31,7 @@ def test_the_second_tab_sees_that_the_step_changed(
     answer = client_of(priya).post(step_url(ready, "script"), {"script": "Priya's words.", **early})
     html = answer.content.decode()
     assert answer.status_code == 422
-    assert "Someone else changed this draft." in html
+    assert "This draft was changed in another window or by somebody else." in html
     assert "Priya&#x27;s words." in html
     ready.refresh_from_db()
     assert ready.draft.settings["script"] == "Luca's words."
@@ -74,7 +74,7 @@ def test_a_field_saved_too_late_says_so_beside_the_form(
     )
     html = answer.content.decode()
     assert 'id="refusal"' in html
-    assert "Someone else changed this draft." in html
+    assert "This draft was changed in another window or by somebody else." in html
     assert 'id="marks"' not in html
 
 

@@ -81,7 +81,7 @@ def test_what_another_member_changed_meanwhile_is_not_overwritten(
 ) -> None:
     entered = {"name": "Mine", "seen": "another"}
     answer = client_of(priya).post(reverse("voice", args=[voice.pk]), entered, **HTMX)
-    assert "Someone else changed this voice." in text_of(answer)
+    assert "This voice was changed in another window or by somebody else." in text_of(answer)
 
 
 def test_samples_are_kept_encrypted_played_and_removed(

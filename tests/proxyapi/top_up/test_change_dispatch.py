@@ -70,7 +70,10 @@ def test_pitfall_79_somebody_changed_it_meanwhile_and_nothing_is_sent(
     change = after(requested_change(TopUpSetting(True, "dynamic-credits", None, 5), seen=OFF))
     assert upstream.request_bodies("PUT", PATH) == []
     assert change.state == TopUpChangeState.REFUSED
-    assert "it was off when you opened the page, now it is on, 2,000 cr per top-up" in change.reason
+    said = (
+        "The setting was changed in another window or by somebody else: it was off when you opened"
+    )
+    assert f"{said} the page, now it is on, 2,000 cr per top-up" in change.reason
     assert TopUpSetting.from_row(AutoTopUp.objects.get(account=account)) == ON
 
 

@@ -50,7 +50,7 @@ def test_two_people_rename_and_the_second_is_asked_again(
     answer = browser.post(act_url(preset, "names"), form)
     page = answer.content.decode()
     assert answer.status_code == 422
-    assert "Someone else renamed it to “Sea”. Save again to use your name." in page
+    assert "It was renamed to “Sea” in another window or by somebody else. Save again" in page
     assert 'value="Glaciers"' in " ".join(page.split())
     preset.refresh_from_db()
     assert preset.name == "Sea"
@@ -125,7 +125,7 @@ def test_a_change_of_someone_else_is_not_overwritten(
     client_of(luca).post(url, {**values, "genre_id": "noir"})
     answer = client_of(priya).post(url, {**values, "font": ""})
     page = answer.content.decode()
-    assert "Someone else changed this preset." in page
+    assert "This preset was changed in another window or by somebody else." in page
     assert '<option value="noir" selected>' in page
     preset.refresh_from_db()
     assert preset.options["genre_id"]["slug"] == "noir"
