@@ -92,13 +92,13 @@ class ScriptField(MultilineTextField):
 class OptionCard:
     """A value as a radio button with text: a format with its drawing, a genre with a still.
 
-    `film_url`: a frame of the team's newest film with this value; `drawing`: the name of a drawing
-    in `static/stills` or of a symbol.
+    `still_url`: a frame of the team's newest film with this value, or the picture of a character;
+    `drawing`: the name of a drawing in `static/stills` or of a symbol.
     """
 
     choice: OptionChoice
     chosen: bool
-    film_url: str = ""
+    still_url: str = ""
     drawing: str = ""
 
     @property

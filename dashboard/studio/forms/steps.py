@@ -64,8 +64,8 @@ class FormSection:
 class StepForm(PortalForm):
     """The settings of a step of a draft; a subclass declares other fields of the step.
 
-    `is_partial`: a single field is saved, so others may still be missing. `stills`: a frame of a
-    film for each value of a field.
+    `is_partial`: a single field is saved, so others may still be missing. `stills`: the URL
+    of a picture for each field and value.
     """
 
     edited_at = forms.CharField(required=False, widget=forms.HiddenInput, label=VERSION_LABEL)

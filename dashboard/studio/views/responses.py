@@ -81,7 +81,7 @@ def render_step_page(
             request.membership.team.tenant, job.chosen_settings, TYPE_COST_LENGTH_S
         )
     if slug == StepSlug.VISUALS:
-        context["form"].stills = load_option_stills(job)
+        context["form"].stills = load_option_stills(job, page.options)
     if slug == StepSlug.VOICE:
         chosen = request.GET.get("voice_id") or context["form"]["voice_id"].value()
         context["voices"] = load_voice_list(

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.shared.videos.cards import film_still_url
 from dashboard.studio.forms.stills import SHIPPED_STILLS
-from proxyapi.models import Draft, Job, JobState
+from proxyapi.models import Draft, Job, JobKind, JobPart, JobState
+from proxyapi.models.job_part import PREVIEWS
 from tests.dashboard.studio.conftest import OPTIONS, Browser, get_page, step_url
-from tests.factories import JobFactory
+from tests.factories import JobFactory, TokenFactory
 
 PEOPLE = [
     {"id": 1, "uuid": "u-1", "name": "Henrik", "gender": "male", "status": "ready"},
@@ -80,6 +82,57 @@ def test_only_a_ready_character_can_be_chosen_and_is_sent_by_its_uuid(
     browser.post(url, {**kept, "character_id": "u-1"})
     ready.refresh_from_db()
     assert ready.draft.settings["character_id"] == "u-1"
+
+
+def add_pictures(job: Job, remote_id: str, *numbers: int, **fields: Any) -> list[JobPart]:
+    """Pictures of a trained character of the team, the first one chosen."""
+    person = JobFactory.create(
+        account=job.account,
+        token=job.token,
+        kind=JobKind.CHARACTER,
+        state=JobState.COMPLETED,
+        remote_id=remote_id,
+        draft__settings={"preview_id": numbers[0]},
+        **fields,
+    )
+    return [
+        JobPart.objects.create(
+            job=person,
+            list_name=PREVIEWS,
+            position=position,
+            remote_id=str(number),
+            media_url=f"https://media.example/{number}.jpg",
+            read_at=timezone.now(),
+        )
+        for position, number in enumerate(numbers)
+    ]
+
+
+def faces(html: str) -> list[str]:
+    """What each face of the list shows: an address, or the letter."""
+    spans = re.findall(r'<span class="person__face" aria-hidden="true">(.*?)</span>', html, re.S)
+    return [(re.findall(r'src="([^"]+)"', span) or [span.strip()])[0] for span in spans]
+
+
+@pytest.mark.parametrize("remote_id", ["1", "u-1"])
+def test_a_character_shows_the_chosen_picture_that_the_team_has_of_it(
+    remote_id: str, priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    offer(ready, characters=[*PEOPLE, {"id": 3, "uuid": "u-3", "name": "Ada"}])
+    chosen, _ = add_pictures(ready, remote_id, 31, 32)
+    html = get_page(client_of(priya), step_url(ready, "visuals"))
+    picture = reverse("part-media", args=[chosen.job_id, chosen.pk])
+    assert faces(html) == [picture, "A", "T"]
+
+
+def test_a_hidden_character_and_one_of_another_account_show_the_letter(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    offer(ready, characters=PEOPLE)
+    add_pictures(ready, "1", 31, hidden_at=timezone.now())
+    other = TokenFactory.create(account__tenant=ready.tenant, owner=priya.user)
+    add_pictures(JobFactory.create(account=other.account, token=other), "u-1", 32)
+    assert faces(get_page(client_of(priya), step_url(ready, "visuals"))) == ["H", "T"]
 
 
 @pytest.mark.parametrize(
