@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
+from zlib import crc32
 
 from django import template
 from django.http import HttpRequest
@@ -32,6 +33,7 @@ register = template.Library()
 for formatter in (clock, credit_rate, credits, day, duration, percent, seconds, share_of):
     register.filter(formatter)
 
+TINT_COUNT = 6
 CREDITS_UNIT_HTML = mark_safe('<abbr title="credits">cr</abbr>')
 STYLE_SHEET = '<link rel="stylesheet" href="{}">'
 SELECTED_ATTR = mark_safe(" selected")
@@ -148,6 +150,14 @@ def render_options(rows: Iterable[tuple[object, bool, object]]) -> SafeString:
         '<option value="{}"{}>{}</option>',
         ((value, SELECTED_ATTR if chosen else "", label) for value, chosen, label in rows),
     )
+
+
+@register.simple_tag
+def tint(url: str) -> SafeString:
+    """Render which tint the ground of a picture has while it loads: the same for the same picture.
+    Nothing without a picture."""
+    number = crc32(url.partition("?")[0].encode()) % TINT_COUNT
+    return format_html(' data-tint="{}"', number) if url else mark_safe("")
 
 
 # People and places -------------------------------------------------------------------------------

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 import time_machine
+from django.conf import settings
 from django.forms import CharField, ChoiceField, Form, Textarea
 from django.template import Context, Template, TemplateSyntaxError
 from django.template.loader import render_to_string
@@ -21,7 +23,14 @@ from dashboard.shared.formatting import (
     seconds,
     share_of,
 )
-from dashboard.templatetags.reelroom import GLYPH_STATES, amount, glyph, toast_state
+from dashboard.templatetags.reelroom import (
+    GLYPH_STATES,
+    TINT_COUNT,
+    amount,
+    glyph,
+    tint,
+    toast_state,
+)
 
 NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 
@@ -122,6 +131,16 @@ def test_every_state_has_its_own_shape(state: str) -> None:
 def test_a_state_without_a_shape_is_a_mistake() -> None:
     with pytest.raises(TemplateSyntaxError):
         glyph("syncing")
+
+
+def test_the_ground_of_a_picture_has_a_tint_that_stays_with_it() -> None:
+    urls = [f"/videos/{number}/media/" for number in range(60)]
+    tints = {tint(url) for url in urls}
+    assert tints == {f' data-tint="{number}"' for number in range(TINT_COUNT)}
+    assert tint(f"{urls[7]}?still&v=2#t=0.5") == tint(urls[7])
+    assert tint("") == ""
+    tokens = Path(settings.BASE_DIR, "static/css/tokens.css").read_text()
+    assert all(f"--tint-{number}:" in tokens for number in range(TINT_COUNT))
 
 
 def test_lengths_stay_on_the_drawing() -> None:
