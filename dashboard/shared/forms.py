@@ -60,10 +60,13 @@ class UploadField(forms.FileField):
     """An uploaded file; an empty one is refused by its name."""
 
     def to_python(self, data: Any) -> Any:
-        if data not in self.empty_values and not data.size:
+        try:
+            return super().to_python(data)
+        except forms.ValidationError as error:
+            if error.code != "empty":
+                raise
             name = "".join(sign for sign in str(data.name) if sign.isprintable())
-            raise forms.ValidationError(EMPTY_FILE.format(name=name), code="empty")
-        return super().to_python(data)
+            raise forms.ValidationError(EMPTY_FILE.format(name=name), code="empty") from None
 
 
 class ReasonField(forms.CharField):

@@ -164,10 +164,8 @@ def test_the_storyboard_of_another_team_does_not_exist(clip, otto, priya, client
     assert client_of(priya).post(address(clip), answer(theirs)).status_code == 404
 
 
-@pytest.mark.parametrize("place", ["menu/", "actions/?at=head"])
-def test_the_menu_and_the_page_of_a_clip_offer_it(place, clip, priya, client_of):
-    page = client_of(priya).get(f"/videos/{clip.pk}/{place}").content.decode()
-    assert address(clip) in page
+def test_the_menu_of_a_clip_offers_it(clip, priya, client_of):
+    assert address(clip) in client_of(priya).get(f"/videos/{clip.pk}/menu/").content.decode()
 
 
 def test_a_clip_whose_prompt_is_not_known_does_not(clip, priya, client_of):
