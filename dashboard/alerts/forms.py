@@ -10,25 +10,13 @@ from django import forms
 from django.forms import BoundField
 
 from dashboard.alerts.actions import AlertRuleChange, alert_rule_version
-from dashboard.alerts.declaration import ThresholdRange
 from dashboard.alerts.kinds import ALERT_KINDS
 from dashboard.models import AlertRule
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
+from dashboard.shared.typed_numbers import TypedNumberField
 
 THRESHOLD_OUT_OF_RANGE = "Enter a whole number from {least:,} to {most:,}."
 RULE_CHECKBOXES = ("active", "by_email", "by_webhook")
-
-
-class ThresholdField(forms.DecimalField):
-    def __init__(self, limits: ThresholdRange, **kwargs: Any) -> None:
-        least, most, _unit = limits
-        sentence = THRESHOLD_OUT_OF_RANGE.format(least=least, most=most)
-        names = ("invalid", "required", "min_value", "max_value", "max_decimal_places")
-        super().__init__(
-            **{"min_value": least, "max_value": most, "decimal_places": 0, **kwargs},
-            error_messages=dict.fromkeys(names, sentence),
-            widget=forms.NumberInput(attrs={"step": "1", "inputmode": "numeric"}),
-        )
 
 
 class AlertRuleRow(NamedTuple):
@@ -63,7 +51,11 @@ class AlertRulesForm(PortalForm):
             for checkbox in RULE_CHECKBOXES:
                 self.fields[f"{checkbox}-{rule.pk}"] = forms.BooleanField(required=False)
             if limits := ALERT_KINDS[rule.kind].threshold:
-                self.fields[f"threshold-{rule.pk}"] = ThresholdField(limits)
+                least, most, _unit = limits
+                error = THRESHOLD_OUT_OF_RANGE.format(least=least, most=most)
+                self.fields[f"threshold-{rule.pk}"] = TypedNumberField(
+                    error, min_value=least, max_value=most
+                )
 
     def with_current_version(self, rules: list[AlertRule]) -> Self:
         """The changed values on top of the current rules, so that saving again applies them. Needs
@@ -118,12 +110,10 @@ class NewAlertRuleForm(PortalForm):
             (kind, spec.rule_form_label) for kind, spec in ALERT_KINDS.items() if spec.threshold
         ],
     )
-    threshold = forms.DecimalField(
+    threshold = TypedNumberField(
+        "Enter a whole number, such as 1,000.",
         label="How many",
         help_text="Credits, days, failures or minutes, depending on the rule above.",
-        decimal_places=0,
-        error_messages={"invalid": "Enter a whole number.", "required": "Enter a whole number."},
-        widget=forms.NumberInput(attrs={"step": "1", "min": "1", "inputmode": "numeric"}),
     )
 
     def __init__(self, data: Any = None) -> None:

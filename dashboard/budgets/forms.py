@@ -12,11 +12,12 @@ from dashboard.budgets.queries import ApprovalConfirmation
 from dashboard.models import MAX_APPROVAL_COMMENT_CHARS, Budget, BudgetPeriod, Team, User
 from dashboard.shared.forms import VERSION_LABEL, PortalForm, ReasonField
 from dashboard.shared.text_validation import reject_invisible
+from dashboard.shared.typed_numbers import TypedNumberField
 from proxyapi.models.account import amount_text
 
 MAX_LIMIT_CREDITS = 9_999_999
 WHOLE_TEAM = "team"
-LIMIT_NOT_A_NUMBER = "Enter a whole number of credits from 1 to 9,999,999."
+LIMIT_NOT_A_NUMBER = "Enter a whole number of credits from 1 to 9,999,999, such as 2,500."
 REFUSAL_BELOW_ALERT = "It must not be below the alert: {soft:,.0f}."
 LIMIT_MISSING = "Set at least one of the two."
 PERIOD_CHOICES = [
@@ -26,26 +27,15 @@ PERIOD_CHOICES = [
 ]
 
 
-class CreditLimitField(forms.DecimalField):
+class CreditLimitField(TypedNumberField):
     """A limit in whole credits. `limit` is the text at the end of the label."""
 
-    def __init__(self, limit: str = "cr", **kwargs: Any) -> None:
-        errors = dict.fromkeys(
-            ("invalid", "min_value", "max_value", "max_decimal_places"), LIMIT_NOT_A_NUMBER
-        )
-        attrs = {"step": "1", "inputmode": "numeric"}
+    limit = "cr"
+
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(
-            **{
-                "required": False,
-                "min_value": 1,
-                "max_value": MAX_LIMIT_CREDITS,
-                "decimal_places": 0,
-                **kwargs,
-            },
-            error_messages={**errors, "required": LIMIT_NOT_A_NUMBER},
-            widget=forms.NumberInput(attrs=attrs),
+            LIMIT_NOT_A_NUMBER, required=False, min_value=1, max_value=MAX_LIMIT_CREDITS, **kwargs
         )
-        self.limit = limit
 
 
 class BudgetLimitsForm(PortalForm):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +13,7 @@ from django import forms
 
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.text_validation import reject_invisible
+from dashboard.shared.typed_numbers import TypedNumberField, parse_typed_number
 from proxyapi.models import CreditPack, TopUpType
 from proxyapi.top_up import (
     CREDITS_PER_UNIT,
@@ -32,6 +33,9 @@ PACK_REQUIRED = "Choose a pack. If none is listed, add one below."
 TYPE_REQUIRED = "Choose what a top-up buys."
 CREDITS_NOT_TYPED = "Type the credits that each top-up buys, as they are shown above."
 FORM_OUTDATED = "This form has expired. Open the page again."
+MAX_PACK_CREDITS, MAX_PACK_PRICE = 100_000_000, Decimal("99_999_999.99")
+PACK_CREDITS_ERROR = f"Enter a whole number of credits from 1 to {MAX_PACK_CREDITS:,}."
+PACK_PRICE_ERROR = f"Enter a price from 0 to {MAX_PACK_PRICE:,}, such as 1,250.00."
 CURRENCY_CHOICES = [(code, code) for code in ("USD", "EUR", "GBP", "CHF")]
 
 
@@ -101,10 +105,9 @@ class TopUpForm(PortalForm):
 
     def clean_count(self, values: dict[str, Any]) -> None:
         """A typed number takes precedence over a chosen one."""
-        typed = str(values.get("more", "")).replace(",", "").replace(" ", "")
-        text = typed or str(values.get("units", ""))
-        is_number = text.isascii() and text.isdecimal() and len(text) <= 6
-        count = int(text) if is_number else 0
+        typed = str(values.get("more", ""))
+        number = parse_typed_number(typed or str(values.get("units", ""))) or 0
+        count = int(number) if number == int(number) else 0
         if typed and not (is_legal_unit_count(count) and count >= MIN_TYPED_UNITS):
             self.add_error("more", TYPED_UNITS_ERROR)
         elif not is_legal_unit_count(count):
@@ -163,7 +166,7 @@ class TopUpChangeForm(PortalForm):
 
     def clean_credits(self) -> str:
         typed = str(self.cleaned_data["credits"])
-        if re.sub(r"[\s,.]", "", typed) != str(self.credits_to_type):
+        if parse_typed_number(typed) != self.credits_to_type:
             raise forms.ValidationError(CREDITS_NOT_TYPED)
         return typed
 
@@ -191,16 +194,20 @@ class CreditPackForm(PortalForm):
         error_messages={"required": "Enter the pack's plan ID."},
     )
     name = forms.CharField(max_length=60, error_messages={"required": "Enter a name."})
-    credits = forms.IntegerField(
-        min_value=1,
-        max_value=100_000_000,
-        error_messages={"required": "Enter the number of credits."},
-    )
-    price = forms.DecimalField(
-        label="Price, if known", required=False, min_value=0, max_digits=10, decimal_places=2
+    credits = TypedNumberField(PACK_CREDITS_ERROR, min_value=1, max_value=MAX_PACK_CREDITS)
+    price = TypedNumberField(
+        PACK_PRICE_ERROR,
+        label="Price, if known",
+        required=False,
+        min_value=0,
+        max_value=MAX_PACK_PRICE,
+        decimal_places=2,
     )
     currency = forms.ChoiceField(choices=CURRENCY_CHOICES, required=False)
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, use_required_attribute=False, auto_id="pack_%s")
         reject_invisible(self.fields["name"])
+
+    def clean_credits(self) -> int:
+        return int(self.cleaned_data["credits"])

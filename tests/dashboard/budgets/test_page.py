@@ -117,7 +117,8 @@ def test_a_treasurer_adds_one_for_a_member(thea, priya, client_of):
         ({"hard": "0"}, "Enter a whole number of credits"),
         ({"hard": "-5"}, "Enter a whole number of credits"),
         ({"hard": "2.5"}, "Enter a whole number of credits"),
-        ({"hard": "1e9"}, "Enter a whole number of credits"),
+        ({"hard": "1e3"}, "Enter a whole number of credits"),
+        ({"hard": "1,5"}, "Enter a whole number of credits"),
         ({"hard": "NaN"}, "Enter a whole number of credits"),
         ({"hard": "many"}, "Enter a whole number of credits"),
         ({"hard": "10", "soft": "11"}, "It must not be below the alert: 11."),
@@ -148,7 +149,7 @@ def test_an_existing_budget_is_not_added_again_but_an_ended_one_is_reactivated(
 
 def test_a_change_says_what_it_was_before(thea, priya, budget, client_of):
     row, browser = budget(priya, 2500), client_of(thea)
-    limits = {"hard": "3000", "soft": "2000", "drawn": "/2500"}
+    limits = {"hard": "3,000", "soft": "2 000", "drawn": "/2500"}
     assert browser.post(f"/budgets/{row.pk}/limits/", limits).url == "/budgets/"
     assert (
         "changed Priya Raman’s monthly budget: 3,000 cr at most and an alert at 2,000 (before: "

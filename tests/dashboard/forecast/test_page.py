@@ -194,7 +194,7 @@ def test_an_unpaid_plan_is_said(browser: Client, four_weeks: None) -> None:
     [
         ({"n": "10", "each": "96"}, False, "Yes, all now."),
         ({"n": "10", "each": "431.9"}, False, "No, only 9 of 10. 10 × 431.9 = 4,319 cr; 4,318"),
-        ({"n": "1", "each": "5000"}, False, "No, not even one."),
+        ({"n": "1", "each": "5,000"}, False, "No, not even one."),
         ({"n": "50", "each": "96"}, True, "Only with top-up: now."),
         (
             {"n": "200", "each": "96"},
@@ -217,7 +217,14 @@ def test_the_batch_is_answered(
 
 
 @pytest.mark.parametrize(
-    "asked", [{"n": "0", "each": "9"}, {"n": "x", "each": "9"}, {"n": "5", "each": "0"}, {"n": "5"}]
+    "asked",
+    [
+        {"n": "0", "each": "9"},
+        {"n": "x", "each": "9"},
+        {"n": "5", "each": "0"},
+        {"n": "5", "each": "1e3"},
+        {"n": "5"},
+    ],
 )
 def test_a_batch_that_is_none_is_said_beside_its_field(
     asked: dict[str, Any], browser: Client

@@ -279,7 +279,7 @@ def test_packs_are_kept_and_let_go_and_both_are_written_down(
     browser: Client, account: Account
 ) -> None:
     """pitfall_74: no endpoint lists packs, so a person enters the plan ids."""
-    new = {"plan_id": "302", "name": "Medium", "credits": "1000", "price": "", "currency": "USD"}
+    new = {"plan_id": "302", "name": "Medium", "credits": "1,000", "price": "", "currency": "USD"}
     added = browser.post(reverse("credit-packs"), {**new, "account": account.pk})
     assert added.status_code == 302
     again = browser.post(reverse("credit-packs"), {**new, "account": account.pk})
