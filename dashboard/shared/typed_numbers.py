@@ -32,7 +32,7 @@ class TypedNumberField(forms.DecimalField):
         widget = forms.TextInput(attrs={"inputmode": inputmode, "autocomplete": "off"})
         super().__init__(**kwargs, error_messages=dict.fromkeys(codes, error), widget=widget)
 
-    def to_python(self, value: Any) -> Decimal | None:
+    def to_python(self, value: Any) -> Decimal | None:  # type: ignore[override]
         if value in self.empty_values:
             return None
         number = parse_typed_number(str(value))

@@ -1,4 +1,4 @@
-"""What needs a person, counted; each line leads to the page that shows it."""
+"""What needs attention, counted; each line leads to the page that shows it."""
 
 from __future__ import annotations
 

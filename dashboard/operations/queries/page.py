@@ -87,6 +87,6 @@ def page_note(processes: tuple[ProcessState, ...], open_items: int) -> str:
     broken = [process.name for process in processes if process.state != "completed"]
     runs = f"Not everything runs: {', '.join(broken)}." if broken else "Everything runs."
     if not open_items:
-        return f"{runs} Nothing needs a person."
+        return f"{runs} Nothing needs attention."
     things = "One thing needs" if open_items == 1 else f"{open_items} things need"
-    return f"{runs} {things} a person."
+    return f"{runs} {things} attention."

@@ -46,9 +46,9 @@ def render_plot(results: Sequence[RunResult]) -> Iterator[str]:
     }
     lags["bound"] = [(jobs, round_robin_bound(jobs)) for jobs in JOBS]
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">'
-    yield "<title>Seconds from finished to known, by the number of jobs on one token</title>"
+    yield "<title>Seconds until a finished job is known, by the number of jobs on one token</title>"
     yield f"<style>{STYLE}</style>"
-    yield f'<text class="title" x="{LEFT}" y="22">Mean seconds from finished to known</text>'
+    yield f'<text class="title" x="{LEFT}" y="22">Mean seconds until a finished job is known</text>'
     yield from render_axes()
     places = place_labels({name: y_of_seconds(points[-1][1]) for name, points in lags.items()})
     for name, points in lags.items():

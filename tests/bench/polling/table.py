@@ -14,7 +14,7 @@ HEADS = (
 LEARNED_AT = {10: 0.55, 25: 0.55}
 NEW, PATIENCE, LIMIT = 1.0, 1.0, 30
 LEGEND = """
-Mean seconds from finished to known, and in brackets their ratio to the bound of a round robin with
+Mean seconds until a finished job is known, and in brackets their ratio to the bound of a round robin with
 22 looks a minute, max(5, 60 n / 22) / 2. `ours learned` knows 64 durations of each sort of render,
 `ours new` none and learns none, `four processes` tick at once and know as much. `naive` asks for
 every job every 5 s, `serial` for one after the other, 2 s apart, and waits as a 429 tells.

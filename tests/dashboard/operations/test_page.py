@@ -77,6 +77,7 @@ def test_an_unknown_charge_is_credits_with_unknown_outcome(
     assert (page.money.unknown_count, page.money.unknown) == (1, Decimal(42))
     assert page.money.figure.kind == "unknown"
     assert page.items[0].title == "One charge is unknown"
+    assert page.note.endswith("One thing needs attention.")
     assert "1 h 02 min" in page.items[0].text
     text = client_of(mira).get("/operations/").content.decode()
     assert '<h2 class="soft">Credits with unknown outcome</h2>' in text
@@ -87,7 +88,7 @@ def test_nothing_at_risk_is_a_plain_nought(mira: Membership, client_of: Browser)
     assert (page.money.figure.value, page.money.figure.kind) == (0, "exact")
     assert page.items == ()
     text = client_of(mira).get("/operations/").content.decode()
-    assert "Nothing needs a person." in text and "No token yet" in text
+    assert "Nothing needs attention." in text and "No token yet" in text
 
 
 def test_old_holds_refunds_and_unexplained_debits_are_summed(job: Job, mira: Membership) -> None:
@@ -196,6 +197,23 @@ def test_the_delay_is_the_span_between_two_polls(token: Token, mira: Membership)
         )
     delay = page_of(mira).delay
     assert (delay.finished, delay.median_s, delay.p95_s) == (20, 10.0, 19.0)
+
+
+def test_a_render_whose_last_poll_failed_is_counted(
+    token: Token, mira: Membership, client_of: Browser
+) -> None:
+    for failing_since in (None, timezone.now()):
+        JobFactory.create(
+            account=token.account,
+            token=token,
+            state=JobState.RUNNING,
+            remote_id=str(failing_since),
+            poll_failing_since=failing_since,
+            next_poll_at=timezone.now(),
+        )
+    text = client_of(mira).get("/operations/").content.decode()
+    assert re.search(r"Renders in progress</dt>\s*<dd[^>]*>2<", text)
+    assert re.search(r"Last check failed</dt>\s*<dd[^>]*>1<", text)
 
 
 def test_no_finished_render_gives_no_figure(mira: Membership, client_of: Browser) -> None:

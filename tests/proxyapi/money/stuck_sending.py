@@ -1,6 +1,6 @@
 """A charge whose worker died while it was `sending`, in every weather, for a quarter of an hour.
 
-Within it the charge is settled, or it stands on the overview among what needs a person; it never
+Within it the charge is settled, or it stands on the overview among what needs attention; it never
 just grows old. A weather that passes does so five minutes later, and then it is settled, too. Under
 a simulated clock: the beat comes every five seconds of it.
 """
@@ -170,7 +170,7 @@ def judge_charge(
 
 
 def is_shown(stage: SandboxAccount, sandbox: InProcessSandbox, charge: Charge) -> bool:
-    """Whether the overview lists it among what needs a person."""
+    """Whether the overview lists it among what needs attention."""
     team, now = TeamFactory(tenant=stage.token.tenant), sandbox.now()
     month = now - timedelta(days=30)
     found = load_attention_rows(team, [charge.account_id], month, now)
