@@ -1,4 +1,4 @@
-"""URLs of alert rules and of the alert history."""
+"""URLs of the alert history, the alert rules and the delivery of alerts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dashboard.alerts import views
 
 urlpatterns = [
     path("alerts/", views.alerts, name="alerts"),
-    path("alerts/rules/", views.update_rules, name="alert-rules"),
+    path("alerts/rules/", views.rules, name="alert-rules"),
     path("alerts/rules/new/", views.AddRule.as_view(), name="alert-rule-new"),
+    path("alerts/deliveries/", views.deliveries, name="alert-deliveries"),
     path("alerts/webhook/", views.set_webhook, name="alert-webhook"),
     path("alerts/webhook/removals/", views.remove_webhook, name="alert-webhook-removals"),
     path("alerts/tests/", views.send_test_alerts, name="alert-tests"),

@@ -1,4 +1,4 @@
-"""The alerts page: alert history, rules and channels."""
+"""The alerts page in three tabs: alert history, alert rules, delivery."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from dashboard.alerts import actions
+from dashboard.alerts import actions, pages
 from dashboard.alerts.forms import AlertRulesForm, NewAlertRuleForm, WebhookForm
-from dashboard.alerts.queries import build_alerts_page, load_alert_rules
-from dashboard.models import AlertKind, Membership
+from dashboard.models import AlertKind
 from dashboard.shared.access import check_permission
 from dashboard.shared.dialogs import DialogView
 from dashboard.shared.forms import PortalForm
@@ -24,18 +23,15 @@ from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal, StaleData
 
-PAGE_TEMPLATE, HISTORY_TEMPLATE = "alerts/page.html", "alerts/_history.html"
-LOG_TEMPLATE = "alerts/_deliveries.html"
+RULES_TEMPLATE, DELIVERY_TEMPLATE = "alerts/rules.html", "alerts/delivery.html"
 
 
 @require_safe
 @vary_on_headers("HX-Request")
 def alerts(request: TeamRequest) -> HttpResponse:
-    """The page; for htmx one part of it, the history or the delivery log."""
-    if not request.htmx:
-        return render_alerts_page(request)
-    part = LOG_TEMPLATE if request.GET.get("part") == "log" else HISTORY_TEMPLATE
-    return render(request, part, {"page": build_alerts_page(request.membership)})
+    """The history; for htmx the list alone."""
+    template = "alerts/_history.html" if request.htmx else "alerts/page.html"
+    return render(request, template, pages.load_history(request.membership))
 
 
 @require_safe
@@ -50,31 +46,33 @@ def mark_alerts_read(request: TeamRequest) -> HttpResponse:
     return redirect("alerts")
 
 
-@require_POST
-def update_rules(request: TeamRequest) -> HttpResponse:
-    """Save the form with all rules."""
+@require_http_methods(["GET", "HEAD", "POST"])
+def rules(request: TeamRequest) -> HttpResponse:
+    """The form with all rules, and what saves it."""
     check_permission(request.membership, Permission.MANAGE_MONEY)
-    form = AlertRulesForm(load_alert_rules(request.membership), request.POST)
+    if request.method != "POST":
+        return render(request, RULES_TEMPLATE, pages.load_rules(request.membership))
+    form = AlertRulesForm(pages.load_alert_rules(request.membership), request.POST)
     if form.is_valid():
         try:
             changed = actions.update_alert_rules(
                 by=request.membership, requested=form.requested_changes()
             )
         except StaleData as stale:
-            form = form.with_current_version(load_alert_rules(request.membership))
+            form = form.with_current_version(pages.load_alert_rules(request.membership))
             form.add_error(None, stale.sentence)
         except Refusal as refusal:
             form.add_error(refusal.field or None, refusal.sentence)
         else:
             if changed:
                 messages.success(request, "Alert rules saved.")
-            return redirect("alerts")
-    return render_alerts_page(request, rules=form)
+            return redirect("alert-rules")
+    return render(request, RULES_TEMPLATE, {"rules": form}, status=422)
 
 
 class AddRule(DialogView):
-    template_name, page_template, back = "alerts/_new_rule.html", PAGE_TEMPLATE, "alerts"
-    form_class, refused_field = NewAlertRuleForm, "threshold"
+    template_name, page_template = "alerts/_new_rule.html", RULES_TEMPLATE
+    back, form_class, refused_field = "alert-rules", NewAlertRuleForm, "threshold"
 
     def fetch(self) -> None:
         check_permission(self.by, Permission.MANAGE_MONEY)
@@ -85,7 +83,18 @@ class AddRule(DialogView):
         return ""
 
     def load_page(self) -> Mapping[str, Any]:
-        return load_alerts_page(self.by)
+        return pages.load_rules(self.by)
+
+
+@require_safe
+@vary_on_headers("HX-Request")
+def deliveries(request: TeamRequest) -> HttpResponse:
+    """The webhook, the recipients and the delivery log; for htmx the log alone."""
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    if request.htmx:
+        log = pages.load_delivery_log(request.membership)
+        return render(request, "alerts/_deliveries.html", log)
+    return render(request, DELIVERY_TEMPLATE, pages.load_delivery(request.membership))
 
 
 @never_cache
@@ -100,14 +109,16 @@ def set_webhook(request: TeamRequest) -> HttpResponse:
             secret = actions.set_webhook(by=request.membership, url=form.cleaned_data["url"])
         except Refusal as refusal:
             form.add_error("url", refusal.sentence)
-    return render_alerts_page(request, webhook=WebhookForm() if secret else form, secret=secret)
+    context = pages.load_delivery(request.membership)
+    context |= {"secret": secret} if secret else {"webhook": form}
+    return render(request, DELIVERY_TEMPLATE, context, status=422 if form.errors else 200)
 
 
 @require_POST
 def remove_webhook(request: TeamRequest) -> HttpResponse:
     actions.remove_webhook(by=request.membership)
     messages.success(request, "Webhook removed.")
-    return redirect("alerts")
+    return redirect("alert-deliveries")
 
 
 @require_POST
@@ -117,21 +128,9 @@ def send_test_alerts(request: TeamRequest) -> HttpResponse:
         rows = actions.send_test_alert(by=request.membership)
     except Refusal as refusal:
         messages.error(request, refusal.sentence)
-        return redirect("alerts")
+        return redirect("alert-deliveries")
     channels = {row.get_channel_display().lower() for row in rows}
     messages.info(
         request, f"Test alert sent by {' and '.join(sorted(channels))}. See the delivery log."
     )
-    return redirect("alerts")
-
-
-def render_alerts_page(request: TeamRequest, **changed: Any) -> HttpResponse:
-    """`changed`: forms with what was entered, and a secret that is shown once."""
-    context = {**load_alerts_page(request.membership), **changed}
-    is_invalid = any(context[name].errors for name in ("rules", "webhook"))
-    return render(request, PAGE_TEMPLATE, context, status=422 if is_invalid else 200)
-
-
-def load_alerts_page(reader: Membership) -> dict[str, Any]:
-    page = build_alerts_page(reader)
-    return {"page": page, "rules": AlertRulesForm(list(page.rules)), "webhook": WebhookForm()}
+    return redirect("alert-deliveries")

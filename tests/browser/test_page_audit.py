@@ -47,7 +47,7 @@ PAGES = {
     "Thea": (
         *("/", "/ledger/", "/ledger/charts/", "/ledger/{account}/0/", "/costs/", "/forecast/"),
         *("/reconciliation/", "/budgets/", "/budgets/new/", "/budgets/second-person/"),
-        *("/alerts/", "/alerts/rules/new/", "/top-up/"),
+        *("/alerts/", "/alerts/rules/", "/alerts/rules/new/", "/alerts/deliveries/", "/top-up/"),
     ),
     "Mira": (
         *("/audit/", "/operations/", "/operations/charge-stops/", "/operations/key-rotations/"),

@@ -15,10 +15,12 @@ from dashboard.models import (
     Delivery,
     DeliveryChannel,
     DeliveryState,
-    Team,
+    Membership,
 )
 from dashboard.operations.queries.money_at_risk import MoneyAtRisk
+from dashboard.shared.access import has_permission
 from dashboard.shared.formatting import clock, credits, duration
+from dashboard.shared.roles import Permission
 from proxyapi.models import LedgerConflict, Token, TokenState
 
 FAILED_DELIVERIES_AGE = timedelta(days=1)
@@ -36,16 +38,16 @@ class OpenItem:
 
 
 def load_open_items(
-    team: Team, money: MoneyAtRisk, tokens: Sequence[Token], now: datetime
+    reader: Membership, money: MoneyAtRisk, tokens: Sequence[Token], now: datetime
 ) -> tuple[OpenItem, ...]:
     """Four queries."""
-    return tuple(iter_open_items(team, money, tokens, now))
+    return tuple(iter_open_items(reader, money, tokens, now))
 
 
 def iter_open_items(
-    team: Team, money: MoneyAtRisk, tokens: Sequence[Token], now: datetime
+    reader: Membership, money: MoneyAtRisk, tokens: Sequence[Token], now: datetime
 ) -> Iterator[OpenItem]:
-    reconciliation = reverse("reconciliation")
+    team, reconciliation = reader.team, reverse("reconciliation")
     conflicts = LedgerConflict.objects.filter(
         account__tenant=team.tenant_id, accepted_at__isnull=True
     ).count()
@@ -62,7 +64,7 @@ def iter_open_items(
     for token in tokens:
         if token.state == TokenState.REVOKED:
             yield stopped_token_item(token)
-    yield from iter_team_items(team, now)
+    yield from iter_team_items(reader, now)
 
 
 def unknown_charges_item(money: MoneyAtRisk, url: str) -> OpenItem:
@@ -79,7 +81,8 @@ def stopped_token_item(token: Token) -> OpenItem:
     return OpenItem("paused", title, text, "View tokens", reverse("tokens"))
 
 
-def iter_team_items(team: Team, now: datetime) -> Iterator[OpenItem]:
+def iter_team_items(reader: Membership, now: datetime) -> Iterator[OpenItem]:
+    team = reader.team
     pending = ApprovalRequest.objects.filter(team=team, decision="").count()
     if pending:
         title = f"{number_text(pending, 'approval request')} {'waits' if pending == 1 else 'wait'}"
@@ -93,9 +96,9 @@ def iter_team_items(team: Team, now: datetime) -> Iterator[OpenItem]:
     )
     for host, count in failed.order_by().values_list("address").annotate(count=Count("pk")):
         text = f"{number_text(count, 'delivery', 'deliveries')} failed in the last 24 hours."
-        yield OpenItem(
-            "late", f"The webhook of {host} fails", text, "See deliveries", reverse("alerts")
-        )
+        may_see = has_permission(reader, Permission.MANAGE_MONEY)
+        link = ("View deliveries", "alert-deliveries") if may_see else ("View alerts", "alerts")
+        yield OpenItem("late", f"The webhook of {host} fails", text, link[0], reverse(link[1]))
     check = AuditChainCheck.objects.filter(pk=team.pk, broken_position__isnull=False).first()
     if check is not None:
         yield OpenItem(

@@ -62,7 +62,7 @@ def build_operations_page(reader: Membership) -> OperationsPage:
     """Seventeen queries, however many tokens and charges there are."""
     team, now = reader.team, timezone.now()
     money, tokens = load_money_at_risk(team, now), load_tokens(team.tenant)
-    items, processes = load_open_items(team, money, tokens, now), load_processes()
+    items, processes = load_open_items(reader, money, tokens, now), load_processes()
     return OperationsPage(
         note=page_note(processes, len(items)),
         url=f"{reverse('operations')}?part=body",

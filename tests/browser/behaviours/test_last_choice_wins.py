@@ -125,7 +125,7 @@ def test_changed_thresholds_are_fetched_after_another_page_was_opened(
     thea: Membership, open_page: OpenPage
 ) -> None:
     create_default_rules(thea.team)
-    page = open_page(thea, "/alerts/")
+    page = open_page(thea, "/alerts/rules/")
     asked: list[str] = []
 
     def stay(dialog: Dialog) -> None:

@@ -17,6 +17,7 @@ from tests.dashboard.alerts.conftest import NOON
 from tests.factories import MembershipFactory
 
 HTMX = {"HX-Request": "true"}
+DELIVERIES = "/alerts/deliveries/"
 
 
 def page(browser, url="/alerts/", **headers):
@@ -103,20 +104,40 @@ def test_titles_are_escaped(event, priya, client_of):
 
 def test_only_who_decides_sees_rules_and_log(event, rules, thea, priya, client_of):
     Delivery.objects.create(event=event(rule=None), channel="email", address="thea@x.example")
-    seen = page(client_of(thea))
-    assert "thea@x.example" in seen
-    assert "Alert rules" in seen
-    assert "Send test" in seen
+    log = page(client_of(thea), DELIVERIES)
+    assert "thea@x.example" in log and "Send test" in log
+    tabs = page(client_of(thea))
+    assert 'href="/alerts/rules/"' in tabs and f'href="{DELIVERIES}"' in tabs
+    assert "thea@x.example" not in tabs
     seen = page(client_of(priya))
-    assert "thea@x.example" not in seen
-    assert "Alert rules" not in seen
-    assert "Send test" not in seen
+    assert "/alerts/rules/" not in seen and DELIVERIES not in seen
+
+
+@pytest.mark.parametrize("url", ["/alerts/", "/alerts/rules/", DELIVERIES])
+def test_the_current_tab_is_marked(url, rules, thea, client_of):
+    tabs = page(client_of(thea), url).split('aria-label="Alerts">')[1].split("</nav>")[0]
+    assert re.findall(r'<a href="([^"]+)" aria-current="page">', tabs) == [url]
+
+
+def test_an_alert_is_one_line_and_its_details_open_below(event, priya, client_of):
+    made = event(title="900 cr are free", text="1,006 cr as of 14:21.", rule=None)
+    row = page(client_of(priya)).split(f'<details class="alert-row" id="alert-{made.pk}">')[1]
+    line, details = row.split("</summary>")[0], row.split("</summary>")[1].split("</details>")[0]
+    assert "900 cr are free" in line and "1,006 cr as of 14:21." in line and "12:01" in line
+    assert "20 Nov 2026, 12:01" in details and 'href="/budgets/"' in details
+
+
+def test_the_history_fetches_itself_alone(event, priya, client_of):
+    event(rule=None)
+    part = page(client_of(priya), **HTMX)
+    assert part.lstrip().startswith('<section class="card card--flush" id="alert-history"')
+    assert "<html" not in part
 
 
 def test_rules_are_saved_together_with_what_they_were(rules, thea, client_of):
     balance, books = rules[AlertKind.BALANCE, 1000], rules[AlertKind.RECONCILIATION, 0]
     changed = {f"threshold-{balance.pk}": "1,200", f"by_email-{books.pk}": None}
-    assert client_of(thea).post("/alerts/rules/", form(rules, **changed)).url == "/alerts/"
+    assert client_of(thea).post("/alerts/rules/", form(rules, **changed)).url == "/alerts/rules/"
     assert AlertRule.objects.get(pk=balance.pk).threshold == 1200
     books.refresh_from_db()
     assert (books.by_email, books.by_webhook, books.active) == (False, True, True)
@@ -155,7 +176,7 @@ def test_thresholds_move_on_together_though_one_takes_anothers_place(
 ):
     balances = [rules[AlertKind.BALANCE, 1000], rules[AlertKind.BALANCE, 200]]
     moved = dict(zip((f"threshold-{rule.pk}" for rule in balances), (first, second), strict=True))
-    assert client_of(thea).post("/alerts/rules/", form(rules, **moved)).url == "/alerts/"
+    assert client_of(thea).post("/alerts/rules/", form(rules, **moved)).url == "/alerts/rules/"
     for rule in balances:
         rule.refresh_from_db()
     assert [rule.threshold for rule in balances] == [int(first), int(second)]
@@ -167,7 +188,7 @@ def test_an_older_page_changes_only_what_was_changed_in_it(rules, thea, client_o
     drawn = form(rules, **{f"by_email-{books.pk}": None})
     AlertRule.objects.filter(pk=balance.pk).update(threshold=2000)
     AlertRule.objects.create(team=thea.team, kind=AlertKind.BALANCE, threshold=300)
-    assert client_of(thea).post("/alerts/rules/", drawn).url == "/alerts/"
+    assert client_of(thea).post("/alerts/rules/", drawn).url == "/alerts/rules/"
     balance.refresh_from_db()
     books.refresh_from_db()
     assert (balance.threshold, books.by_email) == (2000, False)
@@ -188,7 +209,7 @@ def test_what_two_changed_at_once_is_shown_and_saved_when_it_is_meant(rules, the
     assert balance.threshold == 2000
     again = drawn | {f"drawn-{balance.pk}": alert_rule_version(balance)}
     assert f'value="{again[f"drawn-{balance.pk}"]}"' in html
-    assert browser.post("/alerts/rules/", again).url == "/alerts/"
+    assert browser.post("/alerts/rules/", again).url == "/alerts/rules/"
     balance.refresh_from_db()
     assert balance.threshold == 1500
 
@@ -219,7 +240,7 @@ def test_the_webhooks_secret_is_shown_once(thea, webhook_posts, client_of):
     found = re.search(r"whsec_[\w+/=]+", answer.content.decode())
     assert found
     assert "no-store" in answer.headers["Cache-Control"]
-    seen = page(browser)
+    seen = page(browser, DELIVERIES)
     assert "whsec_" not in seen
     assert "key=of-the-receiver" not in seen  # the address may hold a secret of the receiver's
     assert "Sends to <b>127.0.0.1</b>" in seen
@@ -257,7 +278,7 @@ def test_a_name_is_looked_up_while_others_may_write(thea, client_of, monkeypatch
 
 
 def test_posting_stops(thea, team_webhook, client_of):
-    assert client_of(thea).post("/alerts/webhook/removals/").url == "/alerts/"
+    assert client_of(thea).post("/alerts/webhook/removals/").url == DELIVERIES
     assert not AlertWebhook.objects.exists()
 
 
@@ -283,23 +304,24 @@ def test_a_test_goes_every_way_and_to_its_sender_alone(mira, thea, team_webhook,
 )
 def test_the_log_says_how_each_went(event, thea, client_of, fields, expected):
     Delivery.objects.create(event=event(), channel="webhook", address="x.example", **fields)
-    log = page(client_of(thea), "/alerts/?part=log", **HTMX)
+    log = page(client_of(thea), DELIVERIES, **HTMX)
     assert "<html" not in log
     assert all(words in log for words in expected)
 
 
-def test_the_page_takes_few_queries(event, rules, thea, client_of, django_assert_max_num_queries):
+@pytest.mark.parametrize("url", ["/alerts/", "/alerts/rules/", DELIVERIES])
+def test_a_tab_takes_few_queries(url, event, rules, thea, client_of, django_assert_max_num_queries):
     for number in range(20):
         made = event(rule=None, subject=str(number))
         Delivery.objects.create(event=made, channel="email", address="x@x.example")
     browser = client_of(thea)
-    page(browser)
-    with django_assert_max_num_queries(12):
-        page(browser)
+    page(browser, url)
+    with django_assert_max_num_queries(11):
+        page(browser, url)
 
 
 def test_without_a_rule_it_offers_one_and_no_empty_table(thea, client_of):
-    html = page(client_of(thea))
+    html = page(client_of(thea), "/alerts/rules/")
     assert "No alert rules yet. Add a threshold" in html
     assert "<th scope" not in html[html.index("rules-title") : html.index("No alert rules yet")]
 
@@ -309,11 +331,10 @@ def test_a_test_is_sent_three_times_a_minute_by_a_member_and_six_by_a_team(
 ):
     browser, deliveries = client_of(thea), Delivery.objects.filter(channel="email")
     for _ in range(8):
-        assert browser.post("/alerts/tests/").url == "/alerts/"
+        assert browser.post("/alerts/tests/").url == DELIVERIES
     assert deliveries.count() == 3
-    assert "Too many tests were sent within a minute. Nothing was sent. Try again in" in page(
-        browser
-    )
+    sentence = "Too many tests were sent within a minute. Nothing was sent. Try again in"
+    assert sentence in page(browser, DELIVERIES)
     third = MembershipFactory(team=northlight, role=Role.TREASURER)
     for member in (mira, mira, third, third):
         client_of(member).post("/alerts/tests/")

@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard import __version__
-from dashboard.models import AuditChainCheck, Membership
+from dashboard.models import AlertEvent, AuditChainCheck, Delivery, Membership
 from dashboard.operations.queries.page import OperationsPage, build_operations_page
 from proxyapi import calls, rate_limiter
 from proxyapi.clock_offset import ClockSource, store_clock_offset
@@ -89,6 +89,17 @@ def test_nothing_at_risk_is_a_plain_nought(mira: Membership, client_of: Browser)
     assert page.items == ()
     text = client_of(mira).get("/operations/").content.decode()
     assert "Nothing needs attention." in text and "No token yet" in text
+
+
+@pytest.mark.parametrize(("role", "url"), [("owner", "/alerts/deliveries/"), ("admin", "/alerts/")])
+def test_a_failing_webhook_leads_to_what_its_reader_may_open(
+    role: str, url: str, mira: Membership
+) -> None:
+    event = AlertEvent.objects.create(team=mira.team, subject="x", state="late", title="Low")
+    Delivery.objects.create(event=event, channel="webhook", address="x.example", state="failed")
+    mira.role = role
+    (item,) = page_of(mira).items
+    assert (item.title, item.url) == ("The webhook of x.example fails", url)
 
 
 def test_old_holds_refunds_and_unexplained_debits_are_summed(job: Job, mira: Membership) -> None:

@@ -1,0 +1,105 @@
+"""What the tabs of the alerts page read: the reader's alert history, the rules, the delivery."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.urls import reverse
+
+from dashboard.alerts.forms import AlertRulesForm, WebhookForm
+from dashboard.models import (
+    AlertEvent,
+    AlertKind,
+    AlertRule,
+    AlertWebhook,
+    Delivery,
+    DeliveryState,
+    Membership,
+)
+from dashboard.shared.access import has_permission
+from dashboard.shared.budget_usage import load_money_managers
+from dashboard.shared.formatting import clock
+from dashboard.shared.roles import Permission
+
+MAX_ALERTS_SHOWN, MAX_DELIVERIES_SHOWN = 20, 15
+RULE_ORDER = {kind.value: place for place, kind in enumerate(AlertKind)}
+DELIVERY_STATE_LABELS = {
+    DeliveryState.DUE: ("waiting", "Waiting"),
+    DeliveryState.DELIVERED: ("completed", "Delivered"),
+    DeliveryState.FAILED: ("failed", "Failed"),
+}
+
+
+def load_history(reader: Membership) -> dict[str, Any]:
+    """One query."""
+    manages_money = has_permission(reader, Permission.MANAGE_MONEY)
+    events = AlertEvent.objects.visible_to(reader, money=manages_money)
+    read_at = reader.alerts_read_at or reader.joined_at
+    alerts: list[dict[str, Any]] = [
+        {
+            "event": event,
+            "url": accessible_alert_url(event.url, reader),
+            "is_unread": event.happened_at > read_at,
+        }
+        for event in events.order_by("-happened_at", "-pk")[:MAX_ALERTS_SHOWN]
+    ]
+    unread = sum(alert["is_unread"] for alert in alerts)
+    return {"alerts": alerts, "unread": unread, "may_edit": manages_money}
+
+
+def accessible_alert_url(url: str, reader: Membership) -> str:
+    """The alert's URL; the forecast instead of the top-up page for readers who may not open
+    that."""
+    page, has_no_top_up = urlsplit(url), not has_permission(reader, Permission.MANAGE_MONEY)
+    if has_no_top_up and page.path == reverse("top-up"):
+        page = page._replace(path=reverse("forecast"))
+    return page.geturl()
+
+
+def load_rules(reader: Membership) -> dict[str, Any]:
+    return {"rules": AlertRulesForm(load_alert_rules(reader))}
+
+
+def load_alert_rules(reader: Membership) -> list[AlertRule]:
+    """In the order of `AlertKind`, high thresholds first."""
+    rules = AlertRule.objects.filter(team=reader.team_id)
+    return sorted(rules, key=lambda rule: (RULE_ORDER[rule.kind], -rule.threshold))
+
+
+def load_delivery(reader: Membership) -> dict[str, Any]:
+    """Three queries."""
+    hook = AlertWebhook.objects.filter(team=reader.team_id).first()
+    return {
+        **load_delivery_log(reader),
+        "webhook": WebhookForm(),
+        "host": hook.host if hook else "",
+        "recipients": [member.user.first_name for member in load_money_managers(reader.team)],
+    }
+
+
+def load_delivery_log(reader: Membership) -> dict[str, Any]:
+    rows = Delivery.objects.filter(event__team=reader.team_id).select_related("event")
+    return {
+        "deliveries": [
+            build_delivery_row(row)
+            for row in rows.order_by("-created_at", "-pk")[:MAX_DELIVERIES_SHOWN]
+        ]
+    }
+
+
+def build_delivery_row(row: Delivery) -> dict[str, Any]:
+    """`detail` is the attempt that succeeded, or the error."""
+    state, label = DELIVERY_STATE_LABELS[DeliveryState(row.state)]
+    if row.state == DeliveryState.DUE and row.error:
+        state, label = "late", "Retrying"
+    return {"delivery": row, "state": state, "label": label, "detail": delivery_detail(row)}
+
+
+def delivery_detail(row: Delivery) -> str:
+    if row.state == DeliveryState.DELIVERED:
+        return "" if row.attempts == 1 else f"{clock(row.delivered_at)}, attempt {row.attempts}"
+    if row.state == DeliveryState.DUE:
+        return f"{row.error} Next attempt {clock(row.due_at)}." if row.error else ""
+    times = "once" if row.attempts == 1 else f"{row.attempts} times"
+    return f"{row.error} Tried {times}."
