@@ -19,6 +19,8 @@ from dashboard.models import (
     AlertWebhook,
     AuditAction,
     Delivery,
+    DeliveryChannel,
+    DeliveryState,
     Membership,
 )
 from dashboard.shared import enqueue
@@ -38,6 +40,15 @@ TESTS_PER_MINUTE_MEMBER, TESTS_PER_MINUTE_TEAM = 3, 6  # a minute
 TOO_MANY_TESTS = (
     "Too many tests were sent within a minute. Nothing was sent. Try again in {wait} s."
 )
+RESENDS_PER_MINUTE = 30
+TOO_MANY = (
+    "Too many alerts were sent again within a minute. Nothing was sent. Try again in {wait} s."
+)
+NO_WEBHOOK = "Nothing was sent: the webhook was removed. Add one first."
+SENT_TO_NEW_HOST = (
+    "Nothing was sent: the webhook is {host} now, which has its own line in this log."
+)
+ALREADY_QUEUED = "Nothing was sent twice: this delivery is already being sent."
 RULE_FIELDS = ("threshold", "active", "by_email", "by_webhook")
 
 
@@ -196,6 +207,47 @@ def send_test_alert(*, by: Membership) -> list[Delivery]:
     for row in rows:
         enqueue.enqueue_after_commit(enqueue.DELIVER_ALERT_TASK, row.pk)
     return rows
+
+
+@transaction.atomic
+def resend_delivery(*, by: Membership, delivery: Delivery) -> None:
+    """Queue a delivery again that has ended; a webhook is sent to the address that is set now.
+
+    Raises `Refusal` if it is queued already, `TooManyAttempts`.
+    """
+    check_permission(by, Permission.MANAGE_MONEY)
+    address = delivery.address
+    if delivery.channel == DeliveryChannel.WEBHOOK:
+        hook = AlertWebhook.objects.filter(team=by.team).first()
+        if hook is None:
+            raise Refusal(NO_WEBHOOK)
+        address = hook.host[:254]
+        same_event = Delivery.objects.filter(event=delivery.event, channel=delivery.channel)
+        if same_event.filter(address=address).exclude(pk=delivery.pk).exists():
+            raise Refusal(SENT_TO_NEW_HOST.format(host=address))
+    throttle.count_attempt({f"alert-resends-of-team:{by.team_id}": RESENDS_PER_MINUTE}, TOO_MANY)
+    # The condition lets one of two concurrent presses through.
+    ended = Delivery.objects.filter(pk=delivery.pk).exclude(state=DeliveryState.DUE)
+    if not ended.update(
+        state=DeliveryState.DUE,
+        address=address,
+        attempts=0,
+        due_at=timezone.now(),
+        status=None,
+        error="",
+        delivered_at=None,
+    ):
+        raise Refusal(ALREADY_QUEUED)
+    record_audit_event(
+        by,
+        AuditAction.ALERT_RESEND,
+        delivery.pk,
+        before={"state": delivery.state},
+        title=delivery.event.title,
+        way=delivery.channel,
+    )
+    publish_event(by.team.tenant_id, EventType.ALERT, delivery.event_id)
+    enqueue.enqueue_after_commit(enqueue.DELIVER_ALERT_TASK, delivery.pk)
 
 
 def mark_alerts_read(*, by: Membership) -> None:

@@ -11,6 +11,11 @@ urlpatterns = [
     path("alerts/rules/", views.rules, name="alert-rules"),
     path("alerts/rules/new/", views.AddRule.as_view(), name="alert-rule-new"),
     path("alerts/deliveries/", views.deliveries, name="alert-deliveries"),
+    path(
+        "alerts/deliveries/<uuid:delivery_id>/resends/",
+        views.resend_delivery,
+        name="alert-delivery-resends",
+    ),
     path("alerts/webhook/", views.set_webhook, name="alert-webhook"),
     path("alerts/webhook/removals/", views.remove_webhook, name="alert-webhook-removals"),
     path("alerts/tests/", views.send_test_alerts, name="alert-tests"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -16,7 +17,7 @@ from django.views.decorators.vary import vary_on_headers
 from dashboard.alerts import actions, pages
 from dashboard.alerts.forms import AlertRulesForm, NewAlertRuleForm, WebhookForm
 from dashboard.models import AlertKind
-from dashboard.shared.access import check_permission
+from dashboard.shared.access import check_permission, fetch_delivery
 from dashboard.shared.dialogs import DialogView
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
@@ -95,6 +96,18 @@ def deliveries(request: TeamRequest) -> HttpResponse:
         log = pages.load_delivery_log(request.membership)
         return render(request, "alerts/_deliveries.html", log)
     return render(request, DELIVERY_TEMPLATE, pages.load_delivery(request.membership))
+
+
+@require_POST
+def resend_delivery(request: TeamRequest, delivery_id: UUID) -> HttpResponse:
+    delivery = fetch_delivery(request, delivery_id)
+    try:
+        actions.resend_delivery(by=request.membership, delivery=delivery)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        messages.info(request, "The alert is sent again. The delivery log shows the result.")
+    return redirect("alert-deliveries")
 
 
 @never_cache

@@ -40,6 +40,7 @@ class AuditAction(models.TextChoices):
     ACCESS_REFUSE = "access.refuse"
     ACCOUNT_ARCHIVE = "account.archive"
     ACCOUNT_RESTORE = "account.restore"
+    ALERT_RESEND = "alert.resend"
     ALERT_RULE_ADD = "alert_rule.add"
     ALERT_RULE_CHANGE = "alert_rule.change"
     ALERT_TEST = "alert.test"

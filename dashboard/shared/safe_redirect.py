@@ -15,6 +15,7 @@ FORM_PAGES = {
     "account-archives": "tokens",
     "account-profile": "account",
     "account-restorations": "tokens",
+    "alert-delivery-resends": "alert-deliveries",
     "alert-tests": "alert-deliveries",
     "alert-webhook": "alert-deliveries",
     "alert-webhook-removals": "alert-deliveries",

@@ -7,6 +7,7 @@ from dashboard.shared.audit_log import MONEY_AUDIT_ACTIONS
 
 ACTION_TITLES: dict[str, str] = {
     A.ACCESS_REFUSE: "Attempt refused",
+    A.ALERT_RESEND: "Sent an alert again",
     A.ALERT_RULE_ADD: "Added an alert rule",
     A.ALERT_RULE_CHANGE: "Changed an alert rule",
     A.ALERT_TEST: "Sent a test alert",
@@ -177,6 +178,7 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
             A.TEAM_SUSPEND,
             A.TEAM_TIME_ZONE,
             A.BRAND_KIT_CHANGE,
+            A.ALERT_RESEND,
             A.ALERT_TEST,
         }
     ),

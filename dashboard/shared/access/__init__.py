@@ -17,6 +17,7 @@ from dashboard.shared.access.money import (
     fetch_budget,
     fetch_charge_to_decide,
     fetch_credit_pack,
+    fetch_delivery,
     fetch_ledger_conflict,
     fetch_ledger_entry,
     fetch_own_approval_request,

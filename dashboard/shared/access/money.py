@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef
 from django.http import Http404
 
-from dashboard.models import ApprovalRequest, Budget
+from dashboard.models import ApprovalRequest, Budget, Delivery
 from dashboard.shared.access.permissions import check_permission
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
@@ -100,6 +100,16 @@ def fetch_account_to_archive(request: TeamRequest, account_id: UUID) -> Account:
         raise Http404("This account does not exist in this team.")
     check_permission(request.membership, Permission.MANAGE_MONEY)
     return account
+
+
+def fetch_delivery(request: TeamRequest, delivery_id: UUID) -> Delivery:
+    """Return the delivery of an alert, to send it again."""
+    deliveries = Delivery.objects.filter(event__team=request.team).select_related("event")
+    delivery = deliveries.filter(pk=delivery_id).first()
+    if delivery is None:
+        raise Http404("This delivery does not exist in this team.")
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return delivery
 
 
 def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:

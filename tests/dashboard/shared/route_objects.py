@@ -21,10 +21,12 @@ from django.utils import timezone
 from template_partials.templatetags.partials import TemplateProxy
 
 from dashboard.models import (
+    AlertEvent,
     ApprovalRequest,
     AuditAction,
     AuditEvent,
     Budget,
+    Delivery,
     Label,
     Membership,
     OwnershipTransfer,
@@ -72,6 +74,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "account": lambda job: job.account_id,
     "budget": lambda job: job.tenant.team.budgets.get().pk,
     "approval": lambda job: job.charges.get().approval_request.pk,
+    "delivery": lambda job: Delivery.objects.get(event__team__tenant=job.tenant).pk,
     "pack": lambda job: job.tenant.credit_packs.get().pk,
     "charge": lambda job: job.account.charges.get(state=ChargeState.UNKNOWN).pk,
     "label": lambda job: job.labels.get().pk,
@@ -143,6 +146,10 @@ def job(priya: Membership) -> Job:
     label = Label.objects.create(team=priya.team, name="Whales", created_by=priya.user)
     label.jobs.add(job)
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
+    alert = AlertEvent.objects.create(
+        team=priya.team, subject="x", state="late", title="Whales are low"
+    )
+    Delivery.objects.create(event=alert, channel="email", address="x@x.example", state="failed")
     PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
     InvitationFactory.create(team=priya.team, address="whales@northlight.example")
     giver = MembershipFactory.create(team=priya.team, role=Role.OWNER)

@@ -199,6 +199,7 @@ ROUTES = {
     "alert-rules": Route(TREASURERS, TREASURERS),
     "alert-rule-new": Route(TREASURERS, TREASURERS),
     "alert-deliveries": Route(TREASURERS),
+    "alert-delivery-resends": Route(None, TREASURERS, of="delivery"),
     "alert-webhook": Route(None, TREASURERS),
     "alert-webhook-removals": Route(None, TREASURERS),
     "alert-tests": Route(None, TREASURERS),
