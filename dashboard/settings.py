@@ -229,7 +229,7 @@ if BEHIND_TLS and not env.text_or_default("PORTAL_URL", "").startswith("https://
         "BEHIND_TLS needs PORTAL_URL for links in e-mails, such as https://reelroom.example.com."
     )
 PORTAL_URL = env.text_or_default(
-    "PORTAL_URL", f"http://127.0.0.1:{env.text_or_default('PORT', '8000')}"
+    "PORTAL_URL", f"http://localhost:{env.text_or_default('PORT', '8000')}"
 ).rstrip("/")
 if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("http", "https"):
     raise ImproperlyConfigured(

@@ -46,7 +46,9 @@ class Installation:
 
     @property
     def portal_url(self) -> str:
-        return f"http://{LOOPBACK}:{self.port}"
+        """The address for people. The portal listens on `LOOPBACK`, but browsers make no passkey
+        for an IP address."""
+        return f"http://localhost:{self.port}"
 
     @property
     def sandbox_url(self) -> str:

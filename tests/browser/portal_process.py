@@ -102,9 +102,8 @@ def read_demo_file(var: Path, port: str, sandbox_port: str) -> dict[str, Any]:
     file = var / "demo.json"
     if file.is_file():
         return dict(json.loads(file.read_text()))
-    addresses = {"portal": port, "sandbox": sandbox_port}
-    found = {name: f"http://127.0.0.1:{number}" for name, number in addresses.items()}
-    return {**found, "people": [], "accounts": []}
+    portal, sandbox = f"http://localhost:{port}", f"http://127.0.0.1:{sandbox_port}"
+    return {"portal": portal, "sandbox": sandbox, "people": [], "accounts": []}
 
 
 def collect_output(output: IO[str], lines: deque[str]) -> Future[bool]:

@@ -25,9 +25,7 @@ AUTHENTICATOR = {
 
 @pytest.fixture
 def page(chromium: Browser, live_portal: LivePortal) -> Iterator[Page]:
-    """At the host name of this machine: an IP address has no passkeys."""
-    address = live_portal.portal.replace("127.0.0.1", "localhost")
-    with chromium.new_context(base_url=address, reduced_motion="reduce") as context:
+    with chromium.new_context(base_url=live_portal.portal, reduced_motion="reduce") as context:
         yield context.new_page()
 
 

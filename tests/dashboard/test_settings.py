@@ -160,7 +160,7 @@ def test_what_is_set_to_nothing_is_as_not_set() -> None:
     )
     values, error = load_settings(**dict.fromkeys(names, ""), LOG_FORMAT="JSON")
     assert error == ""
-    assert values["PORTAL_URL"] == "http://127.0.0.1:8000"
+    assert values["PORTAL_URL"] == "http://localhost:8000"
     assert values["ALLOWED_HOSTS"] == ["localhost", "127.0.0.1", "[::1]"]
 
 

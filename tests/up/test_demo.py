@@ -37,6 +37,14 @@ def test_the_portal_is_alive_and_ready(live_portal):
     assert httpx.get(f"{live_portal.portal}/readyz").json() == {"ready": True, "missing": {}}
 
 
+def test_it_is_opened_by_a_host_name_and_answers_at_its_ip_address_too(live_portal):
+    """Browsers make no passkey for an IP address."""
+    assert live_portal.portal.startswith("http://localhost:")
+    by_address = live_portal.portal.replace("localhost", "127.0.0.1")
+    assert httpx.get(f"{by_address}/accounts/login/").status_code == httpx.codes.OK
+    assert any(live_portal.portal in line for line in live_portal.lines)
+
+
 def test_everybody_can_sign_in(live_portal):
     statuses = {person.name: sign_in(live_portal, person) for person in live_portal.people}
     assert statuses == dict.fromkeys(statuses, httpx.codes.FOUND)

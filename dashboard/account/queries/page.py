@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.conf import settings
+from django.http.request import validate_host
+from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.account.notifications import NotificationRow, load_notification_rows
@@ -67,7 +69,8 @@ class OwnToken:
 @dataclass(frozen=True, slots=True)
 class AccountPage:
     """`obstacle`: why this session changes nothing of the person; `passkey_obstacle`: why this
-    browser makes no passkey."""
+    browser makes no passkey; `localhost_url`: of this page at an address where it makes some, if
+    the reader is at an IP address of this machine."""
 
     note: str
     obstacle: str
@@ -76,6 +79,7 @@ class AccountPage:
     codes: RecoveryCodesState | None
     passkeys: tuple[PasskeyRow, ...]
     passkey_obstacle: str
+    localhost_url: str
     sessions: tuple[SessionRow, ...]
     has_password: bool
     password_changed_at: datetime | None
@@ -107,6 +111,7 @@ def build_account_page(request: TeamRequest) -> AccountPage:
         codes=build_codes_state(rows),
         passkeys=passkeys,
         passkey_obstacle=find_passkey_obstacle(request),
+        localhost_url=find_localhost_url(request),
         sessions=load_session_rows(user, key, {row.id: row.name for row in passkeys}),
         has_password=user.has_usable_password(),
         password_changed_at=changes.values_list("happened_at", flat=True).first(),
@@ -164,3 +169,15 @@ def find_passkey_obstacle(request: TeamRequest) -> str:
         is_local = host == "localhost"
         return "" if request.is_secure() or is_local else "Passkeys need https."
     return "Passkeys need a host name, and you opened this portal by an IP address."
+
+
+def find_localhost_url(request: TeamRequest) -> str:
+    address = urlsplit(f"//{request.get_host()}")
+    try:
+        is_loopback = ip_address(address.hostname or "").is_loopback
+    except ValueError:
+        return ""
+    if not is_loopback or not validate_host("localhost", settings.ALLOWED_HOSTS):
+        return ""
+    port = f":{address.port}" if address.port else ""
+    return f"{request.scheme}://localhost{port}{reverse('account')}#passkeys"

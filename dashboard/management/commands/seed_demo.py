@@ -58,4 +58,4 @@ def make_parts() -> DemoParts:
 
 
 def portal_address() -> str:
-    return f"http://127.0.0.1:{os.environ.get('PORT') or 8000}"
+    return f"http://localhost:{os.environ.get('PORT') or 8000}"

@@ -14,15 +14,16 @@ HEADS = (
 LEARNED_AT = {10: 0.55, 25: 0.55}
 NEW, PATIENCE, LIMIT = 1.0, 1.0, 30
 LEGEND = """
-Mean seconds until a finished job is known, and in brackets their ratio to the bound of a round robin with
-22 looks a minute, max(5, 60 n / 22) / 2. `ours learned` knows 64 durations of each sort of render,
-`ours new` none and learns none, `four processes` tick at once and know as much. `naive` asks for
-every job every 5 s, `serial` for one after the other, 2 s apart, and waits as a 429 tells.
-n jobs at most at a time, each followed by another after 30 s on average (Poisson); four sorts of
-render with medians of 80, 150, 270 and 500 s, log-normal with σ = 0.25, every 33rd takes twice as
-long. Three people do something every 90 s on average, of one to three requests. Answers take 0.04
-to 0.24 s, which the bound leaves out. Half of each row is before a limiter of fixed minutes, half
-before a sliding one. `by chance` is the standard error of the ratio of `ours learned`.
+Mean seconds until a finished job is known, and in brackets their ratio to the bound of a round
+robin with 22 looks a minute, max(5, 60 n / 22) / 2. `ours learned` knows 64 durations of each sort
+of render, `ours new` none and learns none, `four processes` tick at once and know as much. `naive`
+asks for every job every 5 s, `serial` for one after the other, 2 s apart, and waits as a 429
+tells. n jobs at most at a time, each followed by another after 30 s on average (Poisson); four
+sorts of render with medians of 80, 150, 270 and 500 s, log-normal with σ = 0.25, every 33rd takes
+twice as long. Three people do something every 90 s on average, of one to three requests. Answers
+take 0.04 to 0.24 s, which the bound leaves out. Half of each row is before a limiter of fixed
+minutes, half before a sliding one. `by chance` is the standard error of the ratio of `ours
+learned`.
 
 Known is what an answer has told: the time runs from the end of a render to the arrival of the
 answer. The floor is what looks exactly 5 s apart, sending to sending, come to: 2.50 s until the

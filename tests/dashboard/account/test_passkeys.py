@@ -202,4 +202,21 @@ def test_a_portal_opened_by_an_ip_address_says_that_passkeys_need_a_name(mira) -
     browser.force_login(mira.user)
     page = browser.get(reverse("account")).content.decode()
     assert "you opened this portal by an IP address" in page
+    assert 'href="http://localhost:8000/account/#passkeys"' in page
     assert "Add a passkey" not in page
+
+
+def test_no_link_leads_to_localhost_from_another_machine(mira, settings) -> None:
+    settings.ALLOWED_HOSTS = ["192.0.2.7", "localhost"]
+    browser = Client(HTTP_HOST="192.0.2.7:8000")
+    browser.force_login(mira.user)
+    page = browser.get(reverse("account")).content.decode()
+    assert "you opened this portal by an IP address" in page
+    assert "//localhost" not in page
+
+
+def test_no_link_leads_to_a_host_that_is_not_served(mira, settings) -> None:
+    settings.ALLOWED_HOSTS = ["127.0.0.1"]
+    browser = Client(HTTP_HOST="127.0.0.1:8000")
+    browser.force_login(mira.user)
+    assert "//localhost" not in browser.get(reverse("account")).content.decode()
