@@ -17,7 +17,7 @@ from proxyapi.models.account import amount_text
 
 MAX_LIMIT_CREDITS = 9_999_999
 WHOLE_TEAM = "team"
-LIMIT_NOT_A_NUMBER = "Enter a whole number of credits from 1 to 9,999,999, such as 2,500."
+LIMIT_NOT_A_NUMBER = "Enter a whole number of credits from {least} to 9,999,999, such as 2,500."
 REFUSAL_BELOW_ALERT = "It must not be below the alert: {soft:,.0f}."
 LIMIT_MISSING = "Set at least one of the two."
 PERIOD_CHOICES = [
@@ -32,9 +32,10 @@ class CreditLimitField(TypedNumberField):
 
     limit = "cr"
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, least: int = 1, **kwargs: Any) -> None:
+        error = LIMIT_NOT_A_NUMBER.format(least=least)
         super().__init__(
-            LIMIT_NOT_A_NUMBER, required=False, min_value=1, max_value=MAX_LIMIT_CREDITS, **kwargs
+            error, required=False, min_value=least, max_value=MAX_LIMIT_CREDITS, **kwargs
         )
 
 
@@ -42,7 +43,11 @@ class BudgetLimitsForm(PortalForm):
     """The two limits of a budget; `drawn` is the version of the limits that the form was built
     from."""
 
-    hard = CreditLimitField(label="Limit", help_text="Requests that would exceed it are refused.")
+    hard = CreditLimitField(
+        least=0,
+        label="Limit",
+        help_text="Requests that would exceed it are refused. With 0 no charges are allowed.",
+    )
     soft = CreditLimitField(
         label="Alert at", help_text="One alert per period. Leave empty for no alert."
     )
@@ -118,7 +123,7 @@ class SecondPersonForm(PortalForm):
         if self.is_removal:
             self.errors.pop("above", None)
         elif not self.errors and self.cleaned_data.get("above") is None:
-            self.add_error("above", LIMIT_NOT_A_NUMBER)
+            self.add_error("above", self.fields["above"].error_messages["required"])
         return self.cleaned_data
 
     def rule(self) -> dict[str, Any]:
@@ -183,7 +188,7 @@ class ApprovalForm(PortalForm):
     def clean(self) -> dict[str, Any]:
         is_raise = self.cleaned_data.get("how") == "raise"
         if is_raise and self.cleaned_data.get("hard") is None and "hard" not in self.errors:
-            self.add_error("hard", LIMIT_NOT_A_NUMBER)
+            self.add_error("hard", self.fields["hard"].error_messages["required"])
         if not is_raise:
             self.errors.pop("hard", None)
             self.cleaned_data["hard"] = None

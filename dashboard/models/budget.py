@@ -1,7 +1,7 @@
 """A budget: the credits that a member, or the whole team, may spend in a day, a week or a month.
 
-Credits count as soon as they are held. `soft` warns, `hard` refuses; at least one is set. The days
-are those of the team's time zone (`Tenant.zone`).
+Credits count as soon as they are held. `soft` warns, `hard` refuses; at least one is set. A `hard`
+limit of 0 refuses every charge. The days are those of the team's time zone (`Tenant.zone`).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Budget(models.Model):
                 condition=Q(soft__isnull=True) | Q(soft__gt=0), name="budget_soft_positive"
             ),
             models.CheckConstraint(
-                condition=Q(hard__isnull=True) | Q(hard__gt=0), name="budget_hard_positive"
+                condition=Q(hard__isnull=True) | Q(hard__gte=0), name="budget_hard_not_negative"
             ),
             models.CheckConstraint(
                 condition=Q(soft__isnull=True) | Q(hard__isnull=True) | Q(hard__gte=F("soft")),
@@ -94,6 +94,11 @@ class Budget(models.Model):
 
     def __str__(self) -> str:
         return f"{self.period} budget of {self.member or self.team}"
+
+    @property
+    def allows_no_charges(self) -> bool:
+        """True for a limit of 0, with which a member is blocked on purpose."""
+        return self.hard == 0
 
     @property
     def limits_version(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.utils import timezone
+from django.utils.text import capfirst
 
 from dashboard.models import Budget, BudgetPeriod, Membership
 from dashboard.shared.budget_usage import (
@@ -65,7 +66,7 @@ def build_budget_impact(
         refusal = f"{refusal} Besides, {rule_sentence(above)}"
     return BudgetImpact(
         label=budget_label(usage),
-        note=budget_left_text(usage),
+        note=capfirst(budget_left_text(usage)),
         left=left,
         after=left - hold,
         refusal=refusal,
@@ -96,8 +97,11 @@ def budget_label(usage: BudgetUsage) -> str:
 
 
 def budget_left_text(usage: BudgetUsage) -> str:
-    """Return a note such as "61 of your 2,500 left until 1 Dec"."""
+    """Return a note such as "61 of your 2,500 left until 1 Dec", or "your budget allows no
+    charges"."""
     whose = "your" if usage.budget.member_id else "the team’s"
+    if usage.budget.allows_no_charges:
+        return f"{whose} budget allows no charges"
     left, hard = (
         credits(usage.remaining or ZERO_CREDITS),
         credits(usage.budget.hard or ZERO_CREDITS),

@@ -70,7 +70,9 @@ class BudgetUsage:
     @property
     def state(self) -> str:
         """Return the `data-state` value: "failed" at the hard limit, "late" at the alert limit,
-        else ""."""
+        else "". A limit of 0 is meant, so that it is reached is no problem."""
+        if self.budget.allows_no_charges:
+            return ""
         if self.budget.hard is not None and self.used >= self.budget.hard:
             return "failed"
         return "late" if self.budget.soft is not None and self.used >= self.budget.soft else ""
@@ -112,6 +114,12 @@ class BudgetExceeded(ApprovalRequired):
             format_credits(usage.remaining or ZERO),
         )
         self.needed, self.standing, self.approvers = needed, usage, tuple(approvers)
+        if usage.budget.allows_no_charges:
+            super().__init__(
+                f"It needs {format_credits(needed)} cr, and {whose} budget allows no charges. "
+                f"Request approval. {approver_hint(approvers)}"
+            )
+            return
         super().__init__(
             f"It needs {format_credits(needed)} cr, and {left} of {whose} {hard} are left until "
             f"{usage.resets_at_label}. Request approval, or make it shorter. "

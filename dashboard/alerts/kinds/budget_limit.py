@@ -43,9 +43,10 @@ def find_budgets_past_limit(
 
 
 def highest_reached_limit(usage: BudgetUsage) -> Decimal | None:
-    """The hard limit if it is reached, else the alert threshold if that is."""
+    """The hard limit if it is reached, else the alert threshold if that is. None for a limit of 0,
+    with which a member is blocked on purpose."""
     limits = (usage.budget.hard, usage.budget.soft)
-    return next((limit for limit in limits if limit is not None and usage.used >= limit), None)
+    return next((limit for limit in limits if limit and usage.used >= limit), None)
 
 
 def budget_finding(rule: AlertRule, usage: BudgetUsage, limit: Decimal) -> AlertFinding:

@@ -133,7 +133,7 @@ def exceeded_audit_details(exceeded: Sequence[BudgetUsage], hold: Decimal) -> li
     return [
         {
             "budget": str(usage.budget.pk),
-            "hard": amount_text(usage.budget.hard or hold),
+            "hard": amount_text(hold if usage.budget.hard is None else usage.budget.hard),
             "used_before": amount_text(usage.used),
             "used_after": amount_text(usage.used + hold),
         }

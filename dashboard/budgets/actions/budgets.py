@@ -29,7 +29,7 @@ from proxyapi.refusals import ELSEWHERE, Refusal, StaleData, format_credits
 BUDGET_EXISTS = "This budget already exists. Change it instead of adding another one."
 LIMIT_REQUIRED = "Set at least one of the two limits."
 LIMITS_REVERSED = "The limit must not be below the alert."
-LIMIT_NOT_POSITIVE = "A limit must be above 0."
+LIMIT_NEGATIVE = "The limit must not be below 0, and the alert must be above 0."
 BUDGET_CHANGED_MEANWHILE = (
     f"This budget was changed {ELSEWHERE}. It is now: {{now}}. Save again to apply the values "
     "below."
@@ -110,8 +110,8 @@ def end_budget(*, by: Membership, budget: Budget) -> None:
 def check_limits(soft: Decimal | None, hard: Decimal | None) -> None:
     if soft is None and hard is None:
         raise Refusal(LIMIT_REQUIRED, field="hard")
-    if any(limit is not None and limit <= 0 for limit in (soft, hard)):
-        raise Refusal(LIMIT_NOT_POSITIVE, field="hard")
+    if (soft is not None and soft <= 0) or (hard is not None and hard < 0):
+        raise Refusal(LIMIT_NEGATIVE, field="hard")
     if soft is not None and hard is not None and hard < soft:
         raise Refusal(LIMITS_REVERSED, field="hard")
 
@@ -149,6 +149,8 @@ def limits_by_name(limits: Limits) -> dict[str, str]:
 
 def describe_budget_limits(budget: Budget) -> str:
     """ "2,500 cr at most and an alert at 2,000"."""
+    if budget.allows_no_charges:
+        return "no charges allowed"
     hard, soft = budget.hard, budget.soft
     limit_text = "" if hard is None else f"{format_credits(hard)} cr at most"
     alert_text = "" if soft is None else f"an alert at {format_credits(soft)}"

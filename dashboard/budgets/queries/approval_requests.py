@@ -178,8 +178,10 @@ def requested_action_text(charge: Charge) -> str:
 
 def budget_left_sentence(usage: BudgetUsage, *, mine: bool) -> str:
     """ "61 of 2,500 are left until 1 Dec"; the reader of a colleague’s request is not "you"."""
-    text = budget_left_text(usage) if mine else budget_left_text(usage).replace("of your", "of the")
-    return f"{text.replace(' left ', ' are left ')}."
+    text = budget_left_text(usage)
+    if not mine:
+        text = text.replace("of your", "of the").replace("your budget", "their budget")
+    return f"{upper_first(text.replace(' left ', ' are left '))}."
 
 
 def build_approval_confirmation(
@@ -231,6 +233,9 @@ def amount_rows(
     for usage in shown:
         whose = f"{approval.member.first_name}’s" if usage.budget.member_id else "the team’s"
         hard, remaining = credits(usage.budget.hard), usage.remaining or ZERO_CREDITS
-        yield AmountRow(f"Left of {whose} {hard} until {usage.resets_at_label}", remaining)
+        label = f"Left of {whose} {hard} until {usage.resets_at_label}"
+        if usage.budget.allows_no_charges:
+            label = f"Left: {whose} budget allows no charges"
+        yield AmountRow(label, remaining)
         exceeded = max(approval.charge.hold - remaining, ZERO_CREDITS)
         yield AmountRow("Above the budget", exceeded, is_total=True)

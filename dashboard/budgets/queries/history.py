@@ -72,6 +72,8 @@ def build_budget_change_row(change: BudgetChange) -> BudgetHistoryRow:
 
 
 def limits_text(soft: Decimal | None, hard: Decimal | None) -> str:
+    if hard == 0:
+        return "no charges allowed"
     templates_and_limits = (("{} cr at most", hard), ("an alert at {}", soft))
     parts = [
         template.format(credits(limit))

@@ -187,6 +187,8 @@ class BudgetMeter:
 def build_budget_meter(usage: BudgetUsage) -> BudgetMeter:
     budget = usage.budget
     scale = budget.hard or (budget.soft or ZERO_CREDITS) * ALERT_ONLY_SCALE_FACTOR
+    if budget.allows_no_charges:  # any credit used before the block fills the meter
+        scale = max(usage.used, Decimal(1))
     spent = min(usage.spent, scale)
     held = min(usage.held, scale - spent)
     has_alert_mark = budget.soft is not None and budget.soft < scale
@@ -203,6 +205,8 @@ def build_budget_meter(usage: BudgetUsage) -> BudgetMeter:
 def budget_limits_text(usage: BudgetUsage) -> str:
     """ "of 2,500, alert at 2,000"."""
     budget, parts = usage.budget, []
+    if budget.allows_no_charges:
+        return "no charges allowed"
     if budget.hard is not None:
         parts.append(f"of {credits(budget.hard)}")
     if budget.soft is not None:
@@ -212,6 +216,8 @@ def budget_limits_text(usage: BudgetUsage) -> str:
 
 def budget_share_text(usage: BudgetUsage) -> str:
     """The used part of the limit, such as "71 %", rounded down: a limit not reached is never shown
-    as 100 %."""
+    as 100 %. Empty for a limit of 0."""
+    if usage.budget.allows_no_charges:
+        return ""
     limit = usage.budget.hard or usage.budget.soft or Decimal(1)
     return f"{int(100 * usage.used / limit)} %"

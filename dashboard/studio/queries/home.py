@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.utils import timezone
+from django.utils.text import capfirst
 
 from dashboard.models import Budget, Membership
 from dashboard.shared.access import has_permission
@@ -224,9 +225,9 @@ def load_budget_notice(reader: Membership, typical_cost: Decimal | None) -> Draf
     if usage is None or usage.has_room_for(typical_cost or MIN_COST_WITHOUT_HISTORY):
         return None
     left = format_credits(usage.remaining or Decimal(0))
+    needs = "A render" if usage.budget.allows_no_charges else f"A render above {left} cr"
     return DraftNotice(
         "late",
-        f"{budget_left_text(usage)}.",
-        f"Drafts stay free. A render above {left} cr needs more budget: you can ask for it when "
-        "you render.",
+        f"{capfirst(budget_left_text(usage))}.",
+        f"Drafts stay free. {needs} needs more budget: you can ask for it when you render.",
     )

@@ -149,7 +149,7 @@ def test_budgets_take_one_query_for_each_kind_of_period(
     ("name", "fields"),
     [
         ("budget_has_a_limit", {"hard": None}),
-        ("budget_hard_positive", {"hard": 0}),
+        ("budget_hard_not_negative", {"hard": -1}),
         ("budget_soft_positive", {"hard": 10, "soft": 0}),
         ("budget_hard_not_below_soft", {"hard": 10, "soft": 11}),
         ("budget_period_known", {"hard": 10, "period": "year"}),

@@ -114,8 +114,9 @@ def test_a_treasurer_adds_one_for_a_member(thea, priya, client_of):
     ("fields", "sentence"),
     [
         ({}, "Set at least one of the two."),
-        ({"hard": "0"}, "Enter a whole number of credits"),
-        ({"hard": "-5"}, "Enter a whole number of credits"),
+        ({"hard": "10", "soft": "0"}, "Enter a whole number of credits from 1 to"),
+        ({"hard": "0", "soft": "5"}, "It must not be below the alert: 5."),
+        ({"hard": "-5"}, "Enter a whole number of credits from 0 to"),
         ({"hard": "2.5"}, "Enter a whole number of credits"),
         ({"hard": "1e3"}, "Enter a whole number of credits"),
         ({"hard": "1,5"}, "Enter a whole number of credits"),
