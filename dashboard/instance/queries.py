@@ -1,4 +1,5 @@
-"""All teams of the installation: members, what they use, when they last did something."""
+"""All teams of the installation: members, what they use, when they last did something; and whether
+the installation works."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -16,13 +18,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard import __version__
-from dashboard.models import AuditEvent, BudgetPeriod, Invitation, Membership, Team
+from dashboard.models import AuditEvent, BudgetPeriod, Invitation, Membership, SignInEvent, Team
+from dashboard.operations.queries.processes import load_processes
+from dashboard.security.queries.sign_ins import load_recent_sign_ins
 from dashboard.shared.budget_usage import period_bounds
 from dashboard.shared.formatting import clock, day
 from proxyapi.models import Charge, Job, JobState
 from proxyapi.models.charge import CHARGED_STATES
 
 NO_CREDITS = Decimal(0)
+MIN_TEAMS_FOR_SEARCH = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +72,57 @@ class TeamRow:
         count = len(self.members)
         return "1 member" if count == 1 else f"{count} members"
 
+    def matches(self, search: str) -> bool:
+        """True if each word of the search is in a name or an e-mail address of the team."""
+        names = " ".join(f"{member.name} {member.email}" for member in self.members)
+        text = f"{self.name} {self.invited} {names}".casefold()
+        return all(word in text for word in search.casefold().split())
+
 
 @dataclass(frozen=True, slots=True)
 class InstancePage:
+    """`teams` are those that the search finds; `total` and `people` count all."""
+
     teams: tuple[TeamRow, ...]
+    search: str
+    total: int
     people: int
     version: str
     service_address: str
-    sends_mail: bool
+
+    @property
+    def has_search(self) -> bool:
+        return bool(self.search) or self.total >= MIN_TEAMS_FOR_SEARCH
 
     @property
     def note(self) -> str:
-        teams = "One team" if len(self.teams) == 1 else f"{len(self.teams)} teams"
+        teams = "One team" if self.total == 1 else f"{self.total} teams"
         people = "one person" if self.people == 1 else f"{self.people} people"
         return f"{teams}, {people}."
 
 
-def build_instance_page() -> InstancePage:
+def load_instance(search: str = "") -> dict[str, Any]:
+    """What the page shows, whatever dialog is open on it."""
+    operators = SignInEvent.objects.filter(user__is_superuser=True)
+    return {
+        "page": build_instance_page(search),
+        "processes": load_processes(),
+        "sign_ins": load_recent_sign_ins(operators),
+        "mail": load_mail_setting(),
+    }
+
+
+def load_mail_setting() -> dict[str, str]:
+    """`server` is empty if e-mails are written to the log. Without user and password."""
+    is_sent = settings.EMAIL_BACKEND.endswith("smtp.EmailBackend")
+    return {
+        "server": f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}" if is_sent else "",
+        "sender": settings.DEFAULT_FROM_EMAIL,
+        "portal": settings.PORTAL_URL,
+    }
+
+
+def build_instance_page(search: str = "") -> InstancePage:
     """Six queries, however many teams there are."""
     members = load_members_by_team()
     invited = load_invited_owners()
@@ -103,11 +142,12 @@ def build_instance_page() -> InstancePage:
         for team in teams
     )
     return InstancePage(
-        teams=rows,
+        teams=tuple(row for row in rows if row.matches(search)),
+        search=search,
+        total=len(rows),
         people=len({member.email for row in rows for member in row.members}),
         version=__version__,
         service_address=settings.VIDEO_API_BASE_URL.partition("://")[2],
-        sends_mail=settings.PASSWORD_RESET_BY_EMAIL,
     )
 
 

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.instance.actions import (
@@ -19,12 +20,14 @@ from dashboard.instance.actions import (
     suspend_team,
 )
 from dashboard.instance.forms import NewTeamForm, SuspensionForm
-from dashboard.instance.queries import build_instance_page
+from dashboard.instance.queries import load_instance
+from dashboard.operations.queries.processes import load_processes
 from dashboard.shared.access import fetch_any_team, require_operator
 from dashboard.shared.dialogs import ConfirmedDialog
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.mails import PORTAL_SENDS_NO_MAIL
+from dashboard.shared.query_params import parse_search_text
 from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "instance/page.html", "instance/_body.html"
@@ -32,17 +35,21 @@ PAGE_TEMPLATE, BODY_TEMPLATE = "instance/page.html", "instance/_body.html"
 
 @require_safe
 def instance(request: TeamRequest) -> HttpResponse:
-    """The page; `?part=body` returns what refreshes itself."""
+    """The page; `?part=body` and `?part=processes` return what refreshes itself."""
     require_operator(request.user)
-    template = BODY_TEMPLATE if request.GET.get("part") == "body" else PAGE_TEMPLATE
-    return render(request, template, {"page": build_instance_page()})
+    part = request.GET.get("part")
+    if part == "processes":
+        context = {"processes": load_processes(), "url": reverse("instance")}
+        return render(request, "operations/_processes.html", context)
+    template = BODY_TEMPLATE if part == "body" else PAGE_TEMPLATE
+    return render(request, template, load_instance(parse_search_text(request.GET)))
 
 
 class InstanceDialog(ConfirmedDialog):
     page_template, back = PAGE_TEMPLATE, "instance"
 
     def load_page(self) -> Mapping[str, Any]:
-        return {"page": build_instance_page()}
+        return load_instance()
 
 
 class CreateTeam(InstanceDialog):

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from dashboard.operations.actions import resume_charges, stop_charges
@@ -29,7 +30,8 @@ def operations(request: TeamRequest) -> HttpResponse:
     require_visible(request.membership, Permission.OPERATE)
     part = request.GET.get("part")
     if part == "processes":
-        return render(request, "operations/_processes.html", {"processes": load_processes()})
+        context = {"processes": load_processes(), "url": reverse("operations")}
+        return render(request, "operations/_processes.html", context)
     page = build_operations_page(request.membership)
     template = "operations/_body.html" if part == "body" else "operations/page.html"
     return render(request, template, {"page": page})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dashboard.models import Membership
+from dashboard.models import Membership, SignInEvent
 from dashboard.security.queries.joining import JoiningCard, load_joining_card
 from dashboard.security.queries.sign_ins import RecentSignIn, load_recent_sign_ins
 from dashboard.security.queries.single_sign_on import SingleSignOnCard, load_single_sign_on_card
@@ -49,7 +49,10 @@ def build_security_page(reader: Membership) -> SecurityPage:
         joining=load_joining_card(reader),
         single_sign_on=load_single_sign_on_card(reader),
         open_sessions=load_open_sessions(reader),
-        sign_ins=load_recent_sign_ins(reader),
+        # An address of nobody concerns no team.
+        sign_ins=load_recent_sign_ins(
+            SignInEvent.objects.filter(user__memberships__team=reader.team)
+        ),
     )
 
 

@@ -1,11 +1,13 @@
-"""The last sign-ins of the team's members, and refused ones."""
+"""The last sign-ins of some people, and refused ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
 
-from dashboard.models import Membership, SignInEvent, SignInOutcome
+from django.db.models import QuerySet
+
+from dashboard.models import SignInEvent, SignInOutcome
 from dashboard.shared.formatting import clock
 
 MAX_SIGN_INS_SHOWN = 5
@@ -29,9 +31,8 @@ class RecentSignIn:
     note: str
 
 
-def load_recent_sign_ins(reader: Membership) -> tuple[RecentSignIn, ...]:
-    """Return the newest first; one query. An address of nobody concerns no team."""
-    events = SignInEvent.objects.filter(user__memberships__team=reader.team)
+def load_recent_sign_ins(events: QuerySet[SignInEvent]) -> tuple[RecentSignIn, ...]:
+    """Return the newest of these events first; one query."""
     newest = list(events.select_related("user").order_by("-happened_at", "-pk")[:MAX_EVENTS_READ])
     groups = groupby(newest, key=lambda event: (event.user_id, event.outcome, event.client_ip))
     rows = [build_recent_sign_in(list(same)) for _, same in groups]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -11,16 +12,17 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.instance.queries import build_instance_page
+from dashboard.instance.queries import build_instance_page, load_instance
 from dashboard.members.actions.invitation_mail import mail_invitation
 from dashboard.members.actions.joining import accept_invitation
-from dashboard.models import AuditEvent, Invitation, Role, Team
+from dashboard.models import AuditEvent, Invitation, Role, SignInEvent, Team
 from proxyapi.models import Charge, ChargeState, Tenant
 from tests.factories import (
     AccountFactory,
     ChargeFactory,
     InvitationFactory,
     JobFactory,
+    TeamFactory,
     TokenFactory,
     UserFactory,
 )
@@ -82,8 +84,92 @@ def test_a_refunded_charge_is_not_counted(operator):
 def test_the_page_takes_the_same_queries_for_one_team_and_for_many(
     operator, django_assert_num_queries
 ):
-    with django_assert_num_queries(6):
-        build_instance_page()
+    load_instance()
+    with django_assert_num_queries(9):
+        load_instance()
+
+
+@pytest.fixture
+def five_teams(operator):
+    for name in ("Daybreak", "Harbour", "Lantern", "Quarry"):
+        TeamFactory.create(name=name)
+
+
+def names_of(page):
+    """The listed teams; the name of the reader's own team is in the menus as well."""
+    table = page.split('id="instance-teams"')[1].split("</table>")[0]
+    return re.findall(r'<span class="table__main"><bdi>([^<]*)</bdi>', table)
+
+
+@pytest.mark.parametrize(
+    ("search", "names"),
+    [
+        ("harb", ["Harbour"]),
+        ("mira@northlight", ["Northlight"]),
+        ("SANDVIK north", ["Northlight"]),
+        ("ana@quarry", ["Quarry"]),
+        ("nothing", []),
+    ],
+)
+def test_teams_are_found_by_their_names_and_those_of_their_people(
+    search, names, five_teams, operator, client_of
+):
+    quarry = Team.objects.get(name="Quarry")
+    address = {"address": "ana@quarry.example", "role": Role.OWNER, "founds_team": True}
+    InvitationFactory.create(team=quarry, **address)
+    page = client_of(operator).get(reverse("instance"), {"q": search}).content.decode()
+    assert names_of(page) == names
+    assert ("No team matches this search." in page) == (not names)
+    assert "5 teams, one person." in page
+    assert f'value="{search}"' in page
+
+
+def test_the_part_that_refreshes_keeps_the_search(five_teams, operator, client_of):
+    part = client_of(operator).get(reverse("instance"), {"part": "body", "q": "harb"})
+    assert names_of(part.content.decode()) == ["Harbour"]
+    assert 'hx-include="#team-search"' in part.content.decode()
+
+
+def test_few_teams_need_no_search(operator, client_of):
+    page = client_of(operator).get(reverse("instance")).content.decode()
+    assert "team-search" not in page
+
+
+def test_the_processes_refresh_alone(operator, priya, client_of):
+    address = {"path": reverse("instance"), "data": {"part": "processes"}}
+    part = client_of(operator).get(**address).content.decode()
+    assert part.lstrip().startswith('<section class="card" id="ops-processes"')
+    assert 'hx-get="/instance/?part=processes"' in part
+    assert "Database" in part and "Disk" in part
+    assert client_of(priya).get(**address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("backend", "words"),
+    [
+        ("smtp", "mail.example:587"),
+        ("console", "No e-mail is sent: each is written to the log."),
+    ],
+)
+def test_the_mail_server_is_shown_without_its_password(
+    backend, words, operator, client_of, settings
+):
+    settings.EMAIL_BACKEND = f"django.core.mail.backends.{backend}.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "mail.example", 587
+    settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = "postmaster", "hunter2"
+    page = client_of(operator).get(reverse("instance")).content.decode()
+    assert words in page
+    assert "postmaster" not in page and "hunter2" not in page
+
+
+def test_the_sign_ins_of_operators_are_shown_and_nobody_elses(operator, priya, client_of):
+    for member, client_ip in ((operator, "203.0.113.7"), (priya, "203.0.113.8")):
+        SignInEvent.objects.create(
+            user=member.user, address=member.user.email, outcome="signed_in", client_ip=client_ip
+        )
+    page = client_of(operator).get(reverse("instance")).content.decode()
+    assert "signed in, from 203.0.113.7" in page
+    assert "203.0.113.8" not in page
 
 
 def test_a_team_is_created_and_its_first_owner_invited(browser, operator):
