@@ -4,8 +4,9 @@
   function say(input) {
     const output = document.getElementById(input.dataset.units);
     if (!output) return;
-    const text = input.value.replace(/[,\s]/g, "");
-    const credits = /^\d{1,6}$/.test(text) ? Number(text) * Number(input.dataset.per) : 0;
+    const text = input.value.trim();
+    const isNumber = /^(\d{1,6}|\d{1,3}[,\s]\d{3})$/.test(text);
+    const credits = isNumber ? Number(text.replace(/[,\s]/, "")) * Number(input.dataset.per) : 0;
     output.textContent = credits ? `units, that is ${credits.toLocaleString("en")} credits` : `units of ${input.dataset.per} credits`;
   }
 

@@ -149,6 +149,8 @@ def test_pitfall_69_switching_off_keeps_the_rest_and_says_so(
         ({"more": "100"}, "Enter a whole number of units from 101 to 199,999."),
         ({"more": "200000"}, "Enter a whole number of units from 101 to 199,999."),
         ({"more": "1.5"}, "Enter a whole number of units from 101 to 199,999."),
+        ({"more": "1e3"}, "Enter a whole number of units from 101 to 199,999."),
+        ({"more": "15,0"}, "Enter a whole number of units from 101 to 199,999."),
         ({"more": "\u0661\u0665\u0660"}, "Enter a whole number of units from 101 to 199,999."),
         ({"type": "extra-credits"}, "Choose a pack."),
         ({"type": "extra-credits", "plan_id": "999"}, "Choose a pack."),
