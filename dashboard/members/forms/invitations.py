@@ -94,7 +94,9 @@ class InvitePeopleForm(PortalForm):
     def keep_rest(self) -> None:
         """Leave in the field what was not invited, and say why. To be shown after the others
         were."""
-        self.data = {**self.data, "addresses": "\n".join(self.rest)}
+        # Value by value: a QueryDict that is unpacked gives lists.
+        typed = {name: self.data[name] for name in self.data}
+        self.data = {**typed, "addresses": "\n".join(self.rest)}
         self.add_error("addresses", self.problems)
 
     def address_problems(self, addresses: list[str]) -> dict[str, str]:

@@ -137,7 +137,8 @@ def test_the_good_addresses_are_invited_and_the_others_stay_with_the_reason(
     assert "vera@northlight.example is already a member." in page
     assert "sam@ is not an e-mail address." in page
     assert "2 more addresses stay in the list, because 20 are invited at once." in page
-    assert "Kept as typed" in page
+    assert "\nKept as typed</textarea>" in page
+    assert re.search(r'value="viewer"[^>]* checked', page)
 
 
 def test_of_a_long_list_of_words_some_are_named_and_the_others_counted(
