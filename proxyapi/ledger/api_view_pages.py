@@ -45,12 +45,14 @@ def fetch_older_view_page(
     return fetch_instead(source, page, wider if is_cut else None, API_SOURCE)
 
 
-def fetch_last_second(source: LedgerReader, page: UpstreamLedgerPage) -> UpstreamLedgerPage:
+def fetch_last_second(
+    source: LedgerReader, ledger: LedgerMirror, page: UpstreamLedgerPage
+) -> UpstreamLedgerPage:
     """The view's last page, or one that shows more of its last second, if that is all it shows."""
-    wider = page_until(page.total)
-    is_one = page.rows and count_leading(page.rows, page.second_at(page.start)) == len(page.rows)
-    is_cut = is_one and page.end == page.total and wider.start < page.start
-    return fetch_instead(source, page, wider if is_cut else None, API_SOURCE)
+    is_last = page.start < page.end == page.total
+    shows_none_whole = is_last and start_of_whole_seconds(ledger, page, page.end) == page.end
+    wider = page_until(page.total) if shows_none_whole else None
+    return fetch_instead(source, page, wider, API_SOURCE)
 
 
 def next_newer_page(ledger: LedgerMirror, page: UpstreamLedgerPage) -> PageAddress:

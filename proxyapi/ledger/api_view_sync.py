@@ -208,7 +208,7 @@ def fetch_newest_api_page(
             break
         remember_api_view_end(source.account, page)
         page = source.fetch_page_at(page.total - 1, API_SOURCE)
-    return fetch_last_second(source, page)
+    return fetch_last_second(source, ledger, page)
 
 
 def try_start_alignment(source: LedgerReader, page: UpstreamLedgerPage) -> bool:

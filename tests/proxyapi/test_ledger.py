@@ -166,9 +166,9 @@ def paged(rows: list[dict[str, str]]) -> Any:
     """These rows, newest first, as pages in either order."""
 
     def handle(request: httpx.Request) -> httpx.Response:
-        page, ascending = int(request.url.params["page"]), request.url.params["order"] == "ASC"
-        ordered = rows[::-1] if ascending else rows
-        return make_response(ordered[50 * (page - 1) : 50 * page], total=len(rows))
+        page, size = (int(request.url.params[name]) for name in ("page", "per_page"))
+        ordered = rows[::-1] if request.url.params["order"] == "ASC" else rows
+        return make_response(ordered[size * (page - 1) : size * page], total=len(rows))
 
     return handle
 

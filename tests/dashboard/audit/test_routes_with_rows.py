@@ -33,6 +33,7 @@ WITHOUT_ROW = {
     "storyboard-scene": "content while it is edited",
     "studio-price": "asks for a price",
     "studio-reading": "reads a web page again",
+    "token-names": "a name for people; the token stays as it is",
     "team": "which team the session shows",
     "theme": "how pages look to their reader",
     "two-factor-reminders": "the notice itself is kept",

@@ -96,7 +96,7 @@ def test_an_owner_sets_it_up(owner, provider, mira):
     assert CLIENT_SECRET.encode() not in bytes(secret.ciphertext)
     page = owner.get(reverse("security")).content.decode()
     assert "Set today by Mira Sandvik" in page
-    assert "http://127.0.0.1:8000/accounts/oidc/callback/" in page
+    assert "http://localhost:8000/accounts/oidc/callback/" in page
     assert reverse("team-single-sign-on", args=[row.pk]) in page
     assert "Not tested yet." in page
 
@@ -161,7 +161,7 @@ def test_a_test_shows_who_it_would_be_and_changes_nothing(owner, single_sign_on,
 
 
 def test_a_test_that_fails_is_told_in_the_providers_words(owner, single_sign_on, provider):
-    client_id, _ = provider.register_client("http://127.0.0.1:8000/accounts/oidc/callback/")
+    client_id, _ = provider.register_client("http://localhost:8000/accounts/oidc/callback/")
     SingleSignOn.objects.update(client_id=client_id)
     page = run_test(owner, provider, "sam@northlight.example")
     assert "“invalid_client”" in page.content.decode()
