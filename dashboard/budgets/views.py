@@ -40,6 +40,8 @@ from dashboard.shared.http import TeamRequest
 from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.roles import Permission
 from dashboard.shared.second_person import current_rule
+from dashboard.shared.shell import build_app_shell
+from dashboard.shared.team_balance import all_team_accounts
 from proxyapi.refusals import Refusal, format_credits
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "budgets/page.html", "budgets/_body.html"
@@ -53,8 +55,16 @@ REQUEST_TEMPLATE, REQUEST_BODY_TEMPLATE = (
 @vary_on_headers("HX-Request")
 def budgets(request: TeamRequest) -> HttpResponse:
     """The page; for htmx the part of it that changes."""
-    template = BODY_TEMPLATE if request.htmx else PAGE_TEMPLATE
-    return render(request, template, {"page": build_budgets_page(request.membership)})
+    if not request.htmx:
+        return render(request, PAGE_TEMPLATE, load_page_context(request))
+    page = build_budgets_page(request.membership, all_team_accounts(request.team.tenant))
+    return render(request, BODY_TEMPLATE, {"page": page})
+
+
+def load_page_context(request: TeamRequest) -> dict[str, Any]:
+    """The page and its shell use the same accounts."""
+    shell = build_app_shell(request.membership)
+    return {"page": build_budgets_page(request.membership, shell.accounts), "shell": shell}
 
 
 class BudgetDialog(DialogView):
@@ -64,7 +74,7 @@ class BudgetDialog(DialogView):
         check_permission(self.by, Permission.MANAGE_MONEY)
 
     def load_page(self) -> Mapping[str, Any]:
-        return {"page": build_budgets_page(self.by)}
+        return load_page_context(self.request)
 
 
 class AddBudget(BudgetDialog):

@@ -15,8 +15,11 @@ from django.conf import settings
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
+from dashboard.models import Membership
+from dashboard.shared.access import has_permission
 from dashboard.shared.account_tabs import AccountTab, build_account_tabs
 from dashboard.shared.feature_labels import feature_label
+from dashboard.shared.roles import Permission
 from dashboard.shared.team_balance import all_team_accounts
 from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS
 from proxyapi.models import Account, MonthlyPriceCount, Tenant
@@ -40,6 +43,8 @@ class EstimateAccuracy:
 class CostsPage:
     """`prices` belong to one account, `paid` to the team."""
 
+    account: Account
+    may_set_credit_price: bool
     tabs: tuple[AccountTab, ...]
     prices: tuple[ListPrice, ...]
     read_at: datetime | None
@@ -60,7 +65,9 @@ def accounts_with_cost_maps(tenant: Tenant) -> QuerySet[Account]:
     return all_team_accounts(tenant).defer(None).defer("options")
 
 
-def build_costs_page(accounts: Sequence[Account], account_id: str) -> CostsPage | None:
+def build_costs_page(
+    reader: Membership, accounts: Sequence[Account], account_id: str
+) -> CostsPage | None:
     """One query. `account_id` is the UUID, as text, of the account whose price list is shown."""
     if not accounts:
         return None
@@ -70,6 +77,8 @@ def build_costs_page(accounts: Sequence[Account], account_id: str) -> CostsPage 
     since = costs_period_start()
     rows = load_cost_counts([team_account.pk for team_account in accounts], since)
     return CostsPage(
+        account=account,
+        may_set_credit_price=has_permission(reader, Permission.MANAGE_MONEY),
         tabs=build_account_tabs("costs", accounts, account),
         prices=tuple(build_list_prices(account.costs)),
         read_at=account.refreshed_at,

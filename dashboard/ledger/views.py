@@ -106,7 +106,7 @@ async def export_ledger(request: TeamRequest) -> HttpResponseBase:
 async def stream_csv(team: Team, filters: LedgerFilters) -> AsyncIterator[str]:
     release_request_thread()
     source = await run_in_thread(build_export_source, team, filters)
-    yield export_csv_header()
+    yield export_csv_header(source)
     cursor: LedgerCursor | None = None
     while True:
         text, cursor = await run_in_thread(export_csv_chunk, source, cursor)

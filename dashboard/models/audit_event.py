@@ -39,6 +39,7 @@ HASHED_FIELDS = (
 class AuditAction(models.TextChoices):
     ACCESS_REFUSE = "access.refuse"
     ACCOUNT_ARCHIVE = "account.archive"
+    ACCOUNT_PRICE = "account.price"
     ACCOUNT_RESTORE = "account.restore"
     ALERT_RESEND = "alert.resend"
     ALERT_RULE_ADD = "alert_rule.add"

@@ -22,6 +22,7 @@ EMPTY: Mapping[str, object] = {}
 COMMAND_PREFIX = "manage.py "
 MONEY_AUDIT_ACTIONS = frozenset(
     {
+        AuditAction.ACCOUNT_PRICE,
         AuditAction.ALERT_RULE_ADD,
         AuditAction.ALERT_RULE_CHANGE,
         AuditAction.APPROVAL_REQUEST_APPROVE,

@@ -1,17 +1,22 @@
 """Amounts, durations and times as text, for templates and for sentences built in Python.
 
-Credits are Decimal, durations are seconds, times are aware datetimes. No amount is rounded.
+Credits are Decimal, durations are seconds, times are aware datetimes. No credits are rounded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 from django.utils import timezone
 
+from proxyapi.models.credit_price import CreditPrice
+
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+# The currencies that can be chosen; each has two decimal places.
+CURRENCIES = ("USD", "EUR", "GBP", "CHF")
+CURRENCY_SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
 
 def credits(value: Decimal | float | str | None) -> str:
@@ -28,6 +33,25 @@ def credit_rate(value: Decimal) -> str:
     text = credits(value)
     decimals = len(text.partition(".")[2])
     return text if decimals >= 2 else f"{value:,.2f}"
+
+
+def currency_sign(code: str) -> str:
+    """Return what stands before an amount of money: "€", or the code itself."""
+    return CURRENCY_SIGNS.get(code, f"{code}\N{NO-BREAK SPACE}")
+
+
+def unit_price(price: CreditPrice) -> str:
+    """Return the price of one credit, such as "€0.0125", with at least two decimal places."""
+    return f"{currency_sign(price.currency)}{credit_rate(price.amount)}"
+
+
+def money(value: Decimal | None, price: CreditPrice | None) -> str:
+    """Return credits in money, rounded half-up, such as "≈ €12.40"; "" without a price."""
+    if value is None or price is None:
+        return ""
+    amount = (value * price.amount).quantize(Decimal("0.01"), ROUND_HALF_UP)
+    minus = "\N{MINUS SIGN}" if amount < 0 else ""
+    return f"≈ {minus}{currency_sign(price.currency)}{abs(amount):,.2f}"
 
 
 def seconds(value: timedelta | float | None) -> int:

@@ -23,14 +23,17 @@ from dashboard.shared.formatting import (
     credits,
     day,
     duration,
+    money,
     percent,
     seconds,
     share_of,
+    unit_price,
 )
 from dashboard.static_files.bundles import files_to_link
 
 register = template.Library()
-for formatter in (clock, credit_rate, credits, day, duration, percent, seconds, share_of):
+FORMATTERS = (clock, credit_rate, credits, day, duration, money, percent, seconds, share_of)
+for formatter in (*FORMATTERS, unit_price):
     register.filter(formatter)
 
 TINT_COUNT = 6

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from django import forms
 
+from dashboard.shared.formatting import CURRENCIES
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.text_validation import reject_invisible
 from dashboard.shared.typed_numbers import TypedNumberField, parse_typed_number
@@ -36,7 +37,6 @@ FORM_OUTDATED = "This form has expired. Open the page again."
 MAX_PACK_CREDITS, MAX_PACK_PRICE = 100_000_000, Decimal("99_999_999.99")
 PACK_CREDITS_ERROR = f"Enter a whole number of credits from 1 to {MAX_PACK_CREDITS:,}."
 PACK_PRICE_ERROR = f"Enter a price from 0 to {MAX_PACK_PRICE:,}, such as 1,250.00."
-CURRENCY_CHOICES = [(code, code) for code in ("USD", "EUR", "GBP", "CHF")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class CreditPackForm(PortalForm):
         max_value=MAX_PACK_PRICE,
         decimal_places=2,
     )
-    currency = forms.ChoiceField(choices=CURRENCY_CHOICES, required=False)
+    currency = forms.ChoiceField(choices=[(code, code) for code in CURRENCIES], required=False)
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, use_required_attribute=False, auto_id="pack_%s")

@@ -18,6 +18,7 @@ from django.db import models, transaction
 from django.db.models import Exists, F, OuterRef, Q, Subquery, Sum
 
 from proxyapi import upstream_address
+from proxyapi.models.credit_price import CreditPrice
 from proxyapi.models.tenant import Tenant
 from proxyapi.refusals import CreditCheck
 from proxyapi.upstream import response_parsing
@@ -181,6 +182,8 @@ class Account(models.Model):
         help_text="Cloned voices whose consent was withdrawn, as text; they are not offered.",
     )
     refreshed_at = models.DateTimeField(null=True, blank=True)
+    price_per_credit = models.DecimalField(max_digits=10, decimal_places=6, null=True, blank=True)
+    price_currency = models.CharField(max_length=3, blank=True, default="", db_default="")
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text="Since when lists leave it out; it has no token."
     )
@@ -195,6 +198,12 @@ class Account(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(plan__in=AccountPlan.values), name="account_plan_known"
+            ),
+            models.CheckConstraint(
+                # Without `isnull`, "null > 0" is null, which a constraint lets pass.
+                condition=Q(price_per_credit=None, price_currency="")
+                | Q(price_per_credit__isnull=False, price_per_credit__gt=0) & ~Q(price_currency=""),
+                name="account_price_with_currency",
             ),
         ]
         indexes = [models.Index(fields=["environment", "upstream_id"], name="account_upstream")]
@@ -221,11 +230,13 @@ class Account(models.Model):
     @property
     def pause_reason(self) -> str:
         """Why the account is paused, for people; empty if it is not."""
-        return (
-            ""
-            if self.is_of_current_upstream
-            else PAUSED_ACCOUNT_TEXT.format(address=self.environment)
-        )
+        text = PAUSED_ACCOUNT_TEXT.format(address=self.environment)
+        return "" if self.is_of_current_upstream else text
+
+    @property
+    def credit_price(self) -> CreditPrice | None:
+        amount = self.price_per_credit
+        return None if amount is None else CreditPrice(amount, self.price_currency)
 
     @property
     def had_plan(self) -> bool:

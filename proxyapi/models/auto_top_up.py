@@ -3,10 +3,13 @@ preference)."""
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Decimal
+
 from django.db import models
 from django.utils import timezone
 
 from proxyapi.models.account import Account
+from proxyapi.models.credit_price import CreditPrice
 from proxyapi.models.tenant import Tenant
 
 
@@ -74,6 +77,14 @@ class CreditPack(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def credit_price(self) -> CreditPrice | None:
+        """The price of one credit, rounded to six decimal places; None if it is not known."""
+        if not self.price or not self.currency:
+            return None
+        amount = (self.price / self.credits).quantize(Decimal("0.000001"), ROUND_HALF_UP)
+        return CreditPrice(amount, self.currency) if amount else None
 
     @property
     def price_text(self) -> str:

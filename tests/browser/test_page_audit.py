@@ -48,6 +48,7 @@ PAGES = {
         *("/", "/ledger/", "/ledger/charts/", "/ledger/{account}/0/", "/costs/", "/forecast/"),
         *("/reconciliation/", "/budgets/", "/budgets/new/", "/budgets/second-person/"),
         *("/alerts/", "/alerts/rules/", "/alerts/rules/new/", "/alerts/deliveries/", "/top-up/"),
+        "/costs/{account}/credit-price/",
     ),
     "Mira": (
         *("/audit/", "/operations/", "/operations/charge-stops/", "/operations/key-rotations/"),

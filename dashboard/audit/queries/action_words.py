@@ -103,6 +103,7 @@ ACTION_TITLES: dict[str, str] = {
     A.TEAM_TIME_ZONE: "Changed the time zone",
     A.TEAM_TWO_FACTOR: "Changed whether two-factor is required",
     A.ACCOUNT_ARCHIVE: "Archived an account",
+    A.ACCOUNT_PRICE: "Changed the price per credit",
     A.ACCOUNT_RESTORE: "Restored an account",
     A.TOKEN_ADD: "Added a token",
     A.TOKEN_REMOVE: "Removed a token",

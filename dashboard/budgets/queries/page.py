@@ -19,8 +19,10 @@ from dashboard.budgets.queries.second_person import SecondPersonCard, build_seco
 from dashboard.models import Budget, BudgetPeriod, Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.budget_usage import PERIOD_NAMES, BudgetUsage, load_budget_usages
-from dashboard.shared.formatting import credits, percent
+from dashboard.shared.formatting import credits, money, percent
 from dashboard.shared.roles import Permission
+from proxyapi.models import Account
+from proxyapi.models.credit_price import CreditPrice, common_credit_price
 
 PERIOD_ORDER = {period.value: number for number, period in enumerate(BudgetPeriod)}
 MEMBER_COLOUR_COUNT = 6  # members with a colour, in order of joining; the others share one
@@ -41,6 +43,7 @@ class BudgetRow:
     period: str
     until: str
     limits: str
+    money: str
     meter: BudgetMeter
     spent: Decimal
     held: Decimal
@@ -68,8 +71,8 @@ class BudgetsPage:
     rule: SecondPersonCard
 
 
-def build_budgets_page(reader: Membership) -> BudgetsPage:
-    """At most thirteen queries, however many members there are."""
+def build_budgets_page(reader: Membership, accounts: Iterable[Account]) -> BudgetsPage:
+    """At most thirteen queries, however many members there are. `accounts` are the team's."""
     may_edit = has_permission(reader, Permission.MANAGE_MONEY)
     budgets = Budget.objects.filter(team=reader.team, active=True)
     if not may_edit:
@@ -77,7 +80,11 @@ def build_budgets_page(reader: Membership) -> BudgetsPage:
     members = list(reader.team.memberships.select_related("user"))
     usages = load_budget_usages(reader.team, budgets, timezone.now())
     return BudgetsPage(
-        groups=tuple(build_budget_groups(usages, members, reader, may_edit=may_edit)),
+        groups=tuple(
+            build_budget_groups(
+                usages, members, reader, common_credit_price(accounts), may_edit=may_edit
+            )
+        ),
         approval_requests=build_approval_request_rows(reader),
         changes=build_budget_history(reader),
         members_without_budget=find_members_without_budget(usages, members) if may_edit else (),
@@ -91,6 +98,7 @@ def build_budget_groups(
     usages: Sequence[BudgetUsage],
     members: Sequence[Membership],
     reader: Membership,
+    price: CreditPrice | None,
     *,
     may_edit: bool,
 ) -> Iterable[BudgetGroup]:
@@ -103,7 +111,7 @@ def build_budget_groups(
     own.sort(key=lambda usage: index_by_member[usage.budget.member_id or 0])
     if team:
         rows = (
-            build_budget_row(usage, "The whole team", "", reader, may_edit=may_edit)
+            build_budget_row(usage, "The whole team", "", reader, price, may_edit=may_edit)
             for usage in team
         )
         yield BudgetGroup("Team", tuple(rows))
@@ -115,6 +123,7 @@ def build_budget_groups(
                 names[member_id],
                 member_mark(index_by_member[member_id]),
                 reader,
+                price,
                 may_edit=may_edit,
             )
             for usage, member_id in own_with_member
@@ -127,7 +136,13 @@ def member_mark(index: int) -> str:
 
 
 def build_budget_row(
-    usage: BudgetUsage, who: str, mark: str, reader: Membership, *, may_edit: bool
+    usage: BudgetUsage,
+    who: str,
+    mark: str,
+    reader: Membership,
+    price: CreditPrice | None,
+    *,
+    may_edit: bool,
 ) -> BudgetRow:
     return BudgetRow(
         id=usage.budget.pk,
@@ -137,6 +152,7 @@ def build_budget_row(
         period=PERIOD_NAMES[BudgetPeriod(usage.budget.period)].capitalize(),
         until=usage.resets_at_label,
         limits=budget_limits_text(usage),
+        money=budget_money_text(usage, price) if price else "",
         meter=build_budget_meter(usage),
         spent=usage.spent,
         held=usage.held,
@@ -212,6 +228,14 @@ def budget_limits_text(usage: BudgetUsage) -> str:
     if budget.soft is not None:
         parts.append(f"alert at {credits(budget.soft)}")
     return ", ".join(parts)
+
+
+def budget_money_text(usage: BudgetUsage, price: CreditPrice) -> str:
+    """ "≈ €7.50 of ≈ €25.00, alert at ≈ €20.00"."""
+    budget, text = usage.budget, money(usage.used, price)
+    if budget.hard:
+        text += f" of {money(budget.hard, price)}"
+    return f"{text}, alert at {money(budget.soft, price)}" if budget.soft else text
 
 
 def budget_share_text(usage: BudgetUsage) -> str:

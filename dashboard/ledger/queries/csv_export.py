@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -25,6 +26,8 @@ from dashboard.shared.account_tabs import account_labels
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.file_export import UTF8_BOM, PlainNumber, render_csv
 from dashboard.shared.people import load_team_people
+from proxyapi.models.account import amount_text
+from proxyapi.models.credit_price import CreditPrice
 
 EXPORT_CHUNK_ROWS = 4_000  # rows per query
 CSV_HEADER = (
@@ -32,10 +35,11 @@ CSV_HEADER = (
     *("credit_spend", "through_api", "feature", "member", "member_email", "video", "video_id"),
     *("charge_id", "confidence", "reason"),
 )
+MONEY_HEADER = ("price_per_credit", "estimated_amount", "currency")  # if an account has a price
 EXPORT_FIELDS = (
     *("account_id", "position", "booked_at", "happened_at", "label", "content_type"),
     *("transaction_type", "credit_spend", "via_api", "operation", "member__name"),
-    *("member__email", "job__title", "job_id", "charge_id", "confidence", "reason"),
+    *("member__email", "job__title", "job_id", "charge_id", "confidence", "reason", "amount"),
 )
 VIA_API_CELLS = {True: "yes", False: "no", None: ""}
 SIGNED_NUMBER_RE = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
@@ -48,17 +52,25 @@ class ExportSource:
     scope: LedgerScope
     totals: LedgerTotals
     names: Mapping[UUID, str]
+    prices: Mapping[UUID, CreditPrice]
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        return CSV_HEADER + MONEY_HEADER if self.prices else CSV_HEADER
 
 
 def build_export_source(team: Team, filters: LedgerFilters) -> ExportSource:
     scope = load_ledger_scope(team, filters)
     if filters.search:
         scope = apply_ledger_search(scope, load_team_people(team))
-    return ExportSource(scope, load_ledger_totals(scope), account_labels(scope.accounts))
+    selected = (account for account in scope.accounts if account.pk in scope.ids)
+    prices = {account.pk: price for account in selected if (price := account.credit_price)}
+    names = account_labels(scope.accounts)
+    return ExportSource(scope, load_ledger_totals(scope), names, prices)
 
 
-def export_csv_header() -> str:
-    return UTF8_BOM + render_csv([CSV_HEADER])
+def export_csv_header(source: ExportSource) -> str:
+    return UTF8_BOM + render_csv([source.header])
 
 
 def export_csv_chunk(
@@ -70,19 +82,28 @@ def export_csv_chunk(
             *EXPORT_FIELDS
         )
     )
-    text = render_csv([build_csv_cells(row, source.names) for row in rows])
+    text = render_csv([build_csv_cells(row, source) for row in rows])
     return text, cursor_from_values(rows[-1]) if len(rows) == EXPORT_CHUNK_ROWS else None
 
 
-def build_csv_cells(row: tuple[Any, ...], names: Mapping[UUID, str]) -> tuple[Any, ...]:
+def build_csv_cells(row: tuple[Any, ...], source: ExportSource) -> tuple[Any, ...]:
     (account, position, booked, at, label, kind, transaction, spend, via_api, operation) = row[:10]
-    (name, email, title, job, charge, confidence, reason) = row[10:]
+    (name, email, title, job, charge, confidence, reason, amount) = row[10:]
+    money = build_money_cells(amount, source.prices.get(account)) if source.prices else ()
     return (
-        names[account], position, booked, format_utc(at), label, kind,
+        source.names[account], position, booked, format_utc(at), label, kind,
         transaction, PlainNumber(spend) if SIGNED_NUMBER_RE.fullmatch(spend) else spend,
         VIA_API_CELLS[via_api], operation_cell(operation), name, email, title,
-        job, charge, confidence, reason,
+        job, charge, confidence, reason, *money,
     )  # fmt: skip
+
+
+def build_money_cells(amount: Decimal, price: CreditPrice | None) -> tuple[str, ...]:
+    """The amount is not rounded: a row may cost less than a cent, and readers add rows up."""
+    if price is None:
+        return "", "", ""
+    estimate = amount_text(amount * price.amount)
+    return PlainNumber(amount_text(price.amount)), PlainNumber(estimate), price.currency
 
 
 @cache

@@ -36,6 +36,7 @@ from dashboard.shared.filter_chips import (
 )
 from dashboard.shared.people import TeamPerson, load_team_people
 from proxyapi.models import Account, LedgerMirror
+from proxyapi.models.credit_price import CreditPrice
 
 MAX_CONTENT_TYPE_OPTIONS = 200  # options of a select
 RECOUNTING_TEXT = (
@@ -61,6 +62,7 @@ class LedgerTotalsSection:
     """The totals of the filtered rows. `chart` is None for the rows of one job or of a search."""
 
     figures: CreditTotals
+    credit_price: CreditPrice | None
     chart: BarChart | None
     banners: tuple[LedgerNotice, ...]
     stacks: tuple[StackOption, ...]
@@ -158,6 +160,7 @@ def build_totals_section(
     filters = scope.filters
     return LedgerTotalsSection(
         figures=totals.total,
+        credit_price=scope.credit_price,
         chart=None if filters.job or filters.search else build_spend_chart(scope, totals, people),
         banners=build_ledger_notices(scope),
         stacks=build_stack_options(filters),

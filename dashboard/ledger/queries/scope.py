@@ -27,6 +27,7 @@ from dashboard.shared.ledger_agreement import annotate_newer_entries
 from dashboard.shared.team_balance import all_team_accounts
 from proxyapi.models import Account, DailyTotal, LedgerEntry, Tenant
 from proxyapi.models.account import is_shared_with_another_team
+from proxyapi.models.credit_price import CreditPrice, common_credit_price
 from proxyapi.rollups.daily_totals import narrowest_table
 from proxyapi.rollups.ledger_names import LedgerNames
 
@@ -101,6 +102,11 @@ class LedgerScope:
             last = max(first, min(last, self.today))
             first = min(last, max(first, self.first_day or last))
         return first, last
+
+    @property
+    def credit_price(self) -> CreditPrice | None:
+        """The price of the sums; None if the selected accounts have different prices."""
+        return common_credit_price(account for account in self.accounts if account.pk in self.ids)
 
     @property
     def step(self) -> Granularity:

@@ -35,6 +35,7 @@ from dashboard.shared.ledger_agreement import (
 )
 from dashboard.shared.team_balance import ActivityCounts, TeamBalance
 from proxyapi.models import Account, SpendingObstacle
+from proxyapi.models.credit_price import CreditPrice, common_credit_price
 
 MIN_LABEL_GAP_PERCENT = 8.0  # percent of the width between two amounts that are written out
 MIN_LABELLED_FRACTION = Decimal("0.01")  # of the highest balance
@@ -56,6 +57,10 @@ class CreditsOverview:
     @property
     def has_several_accounts(self) -> bool:
         return len(self.accounts) > 1
+
+    @property
+    def credit_price(self) -> CreditPrice | None:
+        return common_credit_price(self.accounts)
 
     @property
     def days_newest_first(self) -> tuple[BalanceDay, ...]:

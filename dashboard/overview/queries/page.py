@@ -38,6 +38,7 @@ from dashboard.shared.videos.cards import (
 )
 from dashboard.shared.videos.labels import job_type_label
 from proxyapi.models import Account, Job, JobState
+from proxyapi.models.credit_price import common_credit_price
 from proxyapi.polling.duration_history import DurationHistory
 
 MAX_RUNNING_CARDS = 6
@@ -68,7 +69,7 @@ def build_overview(reader: Membership, shell: AppShell, span: str) -> Overview:
         window=window,
         credits=build_credits_overview(accounts, shell.team_balance, shell.counts, balance_sums),
         attention=load_attention_list(reader, accounts),
-        spend=build_spend_overview(sums),
+        spend=build_spend_overview(sums, common_credit_price(accounts)),
         running=load_running_renders(reader.team.tenant_id, shell.counts.running),
         getting_started=load_getting_started(reader, accounts),
     )
@@ -92,7 +93,8 @@ def build_attention_part(reader: Membership, span: str) -> Overview:
 
 def build_spend_part(reader: Membership, span: str) -> Overview:
     window, accounts = reader_window(reader, span), tuple(accounts_with_ledger(reader.team.tenant))
-    return Overview(window, spend=build_spend_overview(load_reader_sums(reader, accounts, window)))
+    sums = load_reader_sums(reader, accounts, window)
+    return Overview(window, spend=build_spend_overview(sums, common_credit_price(accounts)))
 
 
 def build_running_part(reader: Membership, span: str) -> Overview:

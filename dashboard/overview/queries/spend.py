@@ -31,7 +31,8 @@ from dashboard.shared.charts import (
 )
 from dashboard.shared.feature_labels import OUTSIDE_LABEL as ELSEWHERE_NAME
 from dashboard.shared.feature_labels import feature_label
-from dashboard.shared.formatting import credits
+from dashboard.shared.formatting import credits, money
+from proxyapi.models.credit_price import CreditPrice
 
 OTHERS_KEY, OUTSIDE_KEY = "others", "outside"
 MAX_LISTED_MEMBERS = 8
@@ -39,11 +40,13 @@ MAX_LISTED_MEMBERS = 8
 
 @dataclass(frozen=True, slots=True)
 class SpendComparison:
-    """Credits spent in the current period, with the text about the previous one."""
+    """Credits spent in the current period, with the text about the previous one. `money`: the
+    credits in money, empty where it is not shown."""
 
     label: str
     spent: Decimal
     previous: str
+    money: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,11 @@ class SpendOverview:
         return not self.total
 
 
-def build_spend_overview(sums: OverviewSums) -> SpendOverview:
+def build_spend_overview(sums: OverviewSums, price: CreditPrice | None = None) -> SpendOverview:
     window = sums.window
     total = sums.spent_between(window.first, window.today)
     return SpendOverview(
-        facts=tuple(build_spend_comparisons(sums)),
+        facts=tuple(build_spend_comparisons(sums, price)),
         bars=build_spend_bars(sums, total),
         summary=f"{credits(total)} cr {window.period_text}.",
         members=tuple(member_spend_shares(sums, total)),
@@ -93,7 +96,9 @@ def build_spend_overview(sums: OverviewSums) -> SpendOverview:
     )
 
 
-def build_spend_comparisons(sums: OverviewSums) -> Iterator[SpendComparison]:
+def build_spend_comparisons(
+    sums: OverviewSums, price: CreditPrice | None = None
+) -> Iterator[SpendComparison]:
     """The previous period is given up to the same day and in total."""
     today = sums.window.today
     monday, first = week_start(today), today.replace(day=1)
@@ -115,11 +120,13 @@ def build_spend_comparisons(sums: OverviewSums) -> Iterator[SpendComparison]:
         sums.spent_between(previous_month, same_day),
         sums.spent_between(previous_month, first - ONE_DAY),
     )
+    spent = sums.spent_between(first, today)
     yield SpendComparison(
         "This month",
-        sums.spent_between(first, today),
+        spent,
         f"{previous_month:%B} {credits(previous_to_date)} by the {ordinal(same_day.day)}, "
         f"{credits(previous_total)} in total",
+        money(spent, price),
     )
 
 

@@ -9,8 +9,10 @@ import pytest
 
 from dashboard.budgets.actions import change_budget
 from dashboard.models import AuditEvent, Budget, BudgetPeriod
+from proxyapi.models import Account
 from proxyapi.refusals import StaleData
 from tests.dashboard.budgets.conftest import NOON, drawn_form_fields
+from tests.factories import AccountFactory
 
 HTMX = {"HX-Request": "true"}
 
@@ -218,3 +220,19 @@ def test_the_number_of_queries_does_not_grow(
     page(browser)
     with django_assert_max_num_queries(13):
         page(browser, **HTMX)
+
+
+def test_limits_and_use_are_shown_in_money_if_all_accounts_have_one_price(
+    priya, budget, account, add_spending, client_of
+):
+    budget(priya, 1000, soft=800)
+    budget(None, 0)
+    add_spending(priya, 600)
+    assert "≈" not in page(client_of(priya))
+    Account.objects.update(price_per_credit=Decimal("0.0125"), price_currency="EUR")
+    for headers in ({}, HTMX):
+        seen = page(client_of(priya), **headers)
+        assert "≈ €7.50 of ≈ €12.50, alert at ≈ €10.00" in seen
+        assert "no charges allowed" in seen.lower()
+    AccountFactory.create(tenant=account.tenant)
+    assert "≈" not in page(client_of(priya))

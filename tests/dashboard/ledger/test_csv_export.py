@@ -18,13 +18,14 @@ from dashboard.ledger.queries.csv_export import (
     CSV_HEADER,
     build_export_source,
     export_csv_chunk,
+    export_csv_header,
 )
 from dashboard.ledger.queries.filters import parse_ledger_filters
 from dashboard.ledger.views import export_filename
 from dashboard.shared.file_export import csv_cell, render_csv
-from proxyapi.models import LedgerEntry
-from tests.dashboard.ledger.conftest import days_ago
-from tests.factories import EntryFactory
+from proxyapi.models import Account, LedgerEntry
+from tests.dashboard.ledger.conftest import days_ago, mark_fully_read, sum_up
+from tests.factories import AccountFactory, EntryFactory
 
 pytestmark = pytest.mark.postgresql
 
@@ -205,3 +206,22 @@ def test_no_line_is_lost_while_the_days_of_another_zone_are_recounted(mira, monk
         text, place = csv_export.export_csv_chunk(source, place)
         count += text.count("\r\n")
     assert count == LedgerEntry.objects.count()
+
+
+def test_a_price_per_credit_adds_columns_at_the_end(add_entry, account, thea):
+    add_entry("-0.68")
+    other = mark_fully_read(AccountFactory.create(tenant=thea.team.tenant))
+    EntryFactory.create(account=other, happened_at=days_ago(hours=2))
+    sum_up(other)
+    source = build_export_source(thea.team, parse_ledger_filters({}))
+    assert export_csv_header(source).strip("\ufeff\r\n") == ",".join(CSV_HEADER)
+    Account.objects.filter(pk=account.pk).update(price_per_credit="0.0125", price_currency="EUR")
+    source = build_export_source(thea.team, parse_ledger_filters({}))
+    columns = ",".join((*CSV_HEADER, "price_per_credit", "estimated_amount", "currency"))
+    assert export_csv_header(source).strip("\ufeff\r\n") == columns
+    text, _ = export_csv_chunk(source, None)
+    priced, unpriced = csv.reader(io.StringIO(text))
+    assert priced[len(CSV_HEADER) :] == ["0.0125", "-0.0085", "EUR"]
+    assert unpriced[len(CSV_HEADER) :] == ["", "", ""]
+    filters = parse_ledger_filters({"account": str(other.pk)})
+    assert build_export_source(thea.team, filters).header == CSV_HEADER

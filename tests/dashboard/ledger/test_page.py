@@ -339,3 +339,18 @@ def test_accounts_of_the_same_name_are_told_apart(account, thea, client_of):
     shown = client_of(thea).get("/ledger/").content.decode()
     assert all(label in shown for label in labels.values())
     assert account_labels([account]) == {account.pk: account.name}
+
+
+def test_totals_are_shown_in_money_if_the_selected_accounts_have_one_price(
+    add_entry, account, thea, client_of
+):
+    add_entry("-96")
+    add_entry("2000", by="")
+    totals = "/ledger/?part=totals"
+    assert "≈" not in client_of(thea).get(totals).content.decode()
+    Account.objects.update(price_per_credit="0.0125", price_currency="EUR")
+    shown = client_of(thea).get(totals).content.decode()
+    assert (shown.count("<small>≈ €1.20</small>"), shown.count("<small>≈ €25.00</small>")) == (1, 1)
+    AccountFactory.create(tenant=thea.team.tenant, price_per_credit="0.0125", price_currency="USD")
+    assert "≈" not in client_of(thea).get(totals).content.decode()
+    assert "≈ €1.20" in client_of(thea).get(f"{totals}&account={account.pk}").content.decode()

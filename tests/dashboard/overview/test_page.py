@@ -242,3 +242,26 @@ def test_a_failed_render_that_was_refunded_needs_nobody(client_of, vera, token, 
 def test_a_title_is_never_markup(client_of, vera, token, make_charge):
     make_charge(42, state="unknown", job=video(token, title="<script>alert(1)</script>"))
     assert "<script>alert" not in page(client_of, vera)
+
+
+def test_free_credits_and_those_spent_this_month_are_shown_in_money(
+    client_of, vera, account, token, add_entry
+):
+    add_entry(-96)
+    assert "≈" not in page(client_of, vera, "?part=credits")
+    Account.objects.update(price_per_credit=Decimal("0.0125"), price_currency="EUR")
+    whole = page(client_of, vera)
+    for shown, amount in (("credits", "≈ €53.98"), ("spend", "≈ €1.20")):
+        assert page(client_of, vera, f"?part={shown}").count("≈") == 1
+        assert amount in page(client_of, vera, f"?part={shown}")
+        assert amount in whole
+
+
+def test_a_sum_of_accounts_with_different_prices_is_not_shown_in_money(
+    client_of, vera, northlight, account, token, add_entry
+):
+    add_entry(-96)
+    Account.objects.update(price_per_credit=Decimal("0.0125"), price_currency="EUR")
+    AccountFactory.create(tenant=northlight.tenant)  # no token: it is in the spend alone
+    assert "≈ €53.98" in page(client_of, vera, "?part=credits")
+    assert "≈" not in page(client_of, vera, "?part=spend")

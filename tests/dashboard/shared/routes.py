@@ -178,6 +178,7 @@ ROUTES = {
     "ledger-export": Route(None),  # a stream: tests/dashboard/ledger/test_csv_export.py
     "ledger-entry": Route(EVERYBODY, of="account"),
     "costs": Route(EVERYBODY),
+    "credit-price": Route(TREASURERS, TREASURERS, of="account"),
     "estimate-accuracy": Route(EVERYBODY),
     "reconciliation": Route(EVERYBODY),
     "charge-checks": Route(None, KEEPERS, of="charge"),

@@ -19,9 +19,11 @@ from dashboard.shared.formatting import (
     credits,
     day,
     duration,
+    money,
     percent,
     seconds,
     share_of,
+    unit_price,
 )
 from dashboard.templatetags.reelroom import (
     GLYPH_STATES,
@@ -31,6 +33,7 @@ from dashboard.templatetags.reelroom import (
     tint,
     toast_state,
 )
+from proxyapi.models.credit_price import CreditPrice
 
 NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 
@@ -52,6 +55,33 @@ NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 )
 def test_credits_are_never_rounded(value: Decimal | int | str | None, text: str) -> None:
     assert credits(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "price", "text"),
+    [
+        ("992", ("0.0125", "EUR"), "≈ €12.40"),
+        ("1", ("0.005", "USD"), "≈ $0.01"),  # half-up, not to the even cent
+        ("1", ("0.004999", "USD"), "≈ $0.00"),
+        ("-1", ("0.005", "GBP"), "≈ \N{MINUS SIGN}£0.01"),
+        ("120000.5", ("0.01", "CHF"), "≈ CHF\N{NO-BREAK SPACE}1,200.01"),
+        ("3", ("1", "SEK"), "≈ SEK\N{NO-BREAK SPACE}3.00"),
+        (None, ("1", "EUR"), ""),
+        ("3", None, ""),
+    ],
+)
+def test_credits_in_money_have_two_decimal_places(
+    value: str | None, price: tuple[str, str] | None, text: str
+) -> None:
+    amount = None if value is None else Decimal(value)
+    of_credit = CreditPrice(Decimal(price[0]), price[1]) if price else None
+    assert money(amount, of_credit) == text
+
+
+def test_the_price_of_a_credit_is_not_rounded() -> None:
+    assert unit_price(CreditPrice(Decimal("0.012500"), "EUR")) == "€0.0125"
+    assert unit_price(CreditPrice(Decimal("0.000001"), "CHF")) == "CHF\N{NO-BREAK SPACE}0.000001"
+    assert unit_price(CreditPrice(Decimal(2), "USD")) == "$2.00"
 
 
 @pytest.mark.parametrize(
