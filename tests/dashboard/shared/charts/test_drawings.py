@@ -100,11 +100,14 @@ def test_a_line_shows_its_days_and_takes_no_focus_without_any() -> None:
     told = build_line_chart(
         points, "", stops=[HoverTarget(0, 100, "Fri 20 Nov: <2> cr")], says="4 cr, then 2."
     )
-    drawn = render_to_string("components/chart_line.html", {"chart": told, "id": "line"})
+    drawn = render_to_string(
+        "components/chart_line.html", {"chart": told, "id": "line", "title": "Balance"}
+    )
     assert 'data-chart="line"' in drawn
     assert 'data-says="Fri 20 Nov: &lt;2&gt; cr"' in drawn
     assert '<p class="chart__says" id="line" aria-live="polite">4 cr, then 2.</p>' in drawn
-    plain = render_to_string("components/chart_line.html", {"chart": build_line_chart(points, "")})
+    context = {"chart": build_line_chart(points, ""), "id": "plain", "title": "Balance"}
+    plain = render_to_string("components/chart_line.html", context)
     assert "tabindex" not in plain
     assert "chart__says" not in plain
 
@@ -122,7 +125,7 @@ def bars() -> BarChart:
 
 
 def test_bars_are_a_picture_with_a_sentence_and_a_table(bars: BarChart) -> None:
-    context = {"chart": bars, "id": "spend", "says": "13 cr", "head": "Day"}
+    context = {"chart": bars, "id": "spend", "says": "13 cr", "head": "Day", "title": "Spend"}
     drawn = render_to_string("components/chart_bars.html", context)
     assert 'role="img"' in drawn
     assert 'aria-label="Spend"' in drawn
@@ -134,5 +137,6 @@ def test_bars_are_a_picture_with_a_sentence_and_a_table(bars: BarChart) -> None:
 def test_a_name_is_escaped_in_a_drawing() -> None:
     mean = BarSeries("1", "<script>", "m1")
     chart = build_bar_chart([mean], [day("20", _1=1)], "")
-    drawn = render_to_string("components/chart_bars.html", {"chart": chart, "id": "x", "says": ""})
+    context = {"chart": chart, "id": "x", "says": "", "title": mean.label}
+    drawn = render_to_string("components/chart_bars.html", context)
     assert "<script>" not in drawn
