@@ -40,7 +40,7 @@ def test_b_roll_from_a_topic_over_a_written_script_to_the_film(
     page.locator("input[name=voice_id]").nth(1).check(force=True)
     continue_to(page, "Visuals")
     expect(page.locator("#step")).not_to_contain_text("Genre")
-    page.get_by_label("Overlay").select_option(index=1)
+    page.locator("input[name=overlay]").nth(1).check(force=True)
     continue_to(page, "Captions")
     continue_to(page, "Review")
     assert render(luca, "B-roll, 16:9") == sandbox_control.spent_credits(guest)

@@ -30,6 +30,7 @@ class SettingControl(StrEnum):
     CARDS = "cards"  # radio buttons as cards, here and below
     STILLS = "stills"  # with a picture
     SWATCHES = "swatches"  # small, with a drawing
+    SAMPLES = "samples"  # with a picture that the style sheet draws
     PEOPLE = "people"
     CORNERS = "corners"  # placed in the corners of a picture
     ENGINES = "engines"  # with the prices of the clip engines

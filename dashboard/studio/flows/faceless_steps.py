@@ -51,7 +51,7 @@ GENRE = OptionSetting(
 )
 CHARACTER = OptionSetting("character_id", "Character", control=SettingControl.PEOPLE)
 BACKGROUND = OptionSetting("background_id", "Background", control=SettingControl.SWATCHES)
-OVERLAY = OptionSetting("overlay", "Overlay")
+OVERLAY = OptionSetting("overlay", "Overlay", control=SettingControl.SAMPLES)
 MOTION = OptionSetting("animation", "Motion")
 WATERMARK = OptionSetting("watermark_position", "Watermark", control=SettingControl.CORNERS)
 
@@ -75,10 +75,10 @@ CAPTIONS_STEP = FlowStep(
     "Captions and sound",
     heading="Captions and sound",
     settings=(
-        OptionSetting("font", "Font"),
-        OptionSetting("caption_effect", "Caption effect"),
-        OptionSetting("caption_position", "Caption position"),
-        OptionSetting("transition", "Transition"),
+        OptionSetting("font", "Font", control=SettingControl.SAMPLES),
+        OptionSetting("caption_effect", "Caption effect", control=SettingControl.SAMPLES),
+        OptionSetting("caption_position", "Caption position", control=SettingControl.SAMPLES),
+        OptionSetting("transition", "Transition", control=SettingControl.SAMPLES),
         OptionSetting("volume", "Music"),
         OptionSetting("sfx", "Sound effects"),
     ),

@@ -108,10 +108,16 @@ class OptionCard:
         return (FORMAT_ICON_PX - wide) / 2, (FORMAT_ICON_PX - high) / 2
 
     @property
+    def words(self) -> str:
+        """Return the words of slug and name, such as `bold sans`, by which it can be drawn."""
+        text = f"{self.choice.slug} {self.choice.name}".lower()
+        return " ".join(sorted(set(re.findall("[a-z]+", text))))
+
+    @property
     def corner(self) -> str:
         """Return the corner of a watermark position such as `bottom-right`; empty if the value
         names none."""
-        words = set(re.findall("[a-z]+", f"{self.choice.slug} {self.choice.name}".lower()))
+        words = set(self.words.split())
         corners = (f"{high}-{side}" for high in ("top", "bottom") for side in ("left", "right"))
         return next((corner for corner in corners if words.issuperset(corner.split("-"))), "")
 

@@ -174,3 +174,22 @@ def test_a_missing_group_hides_its_field_and_an_unknown_one_changes_nothing(
     ready.refresh_from_db()
     assert (ready.draft.settings["genre_id"], ready.draft.settings["image_engine_id"]) == (942, 71)
     assert get_page(browser, step_url(ready, "captions")).count("<select") == 0
+
+
+def test_captions_have_pictures_by_the_words_of_slug_and_name_and_a_search_if_there_are_many(
+    priya: Membership, ready: Job, client_of: Browser
+) -> None:
+    faces = [{"slug": f"f-{number}", "name": "Aileron"} for number in range(24)]
+    fonts = [{"slug": "serif-italic", "name": "Serif Italic"}, *faces]
+    effects = [{"slug": "e-9", "name": "Karaoke"}]
+    transitions = [{"slug": "wipe", "name": "Wischen"}]
+    optional = {"fonts": fonts, "caption_effects": effects, "transitions": transitions}
+    ready.account.options = {"optional": optional}
+    ready.account.save()
+    html = get_page(client_of(priya), step_url(ready, "captions"))
+    assert 'data-sample="font" data-look="italic serif"' in html
+    assert html.count('data-sample="font" data-look="aileron f"') == 24
+    assert 'data-sample="caption_effect" data-look="e karaoke"' in html
+    assert 'data-sample="transition" data-look="wipe wischen"' in html
+    assert html.count("data-card-search") == 1
+    assert "js/card_search.js" in html
