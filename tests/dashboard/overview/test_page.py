@@ -151,6 +151,13 @@ def test_what_renders_is_shown_with_its_bar(client_of, vera, token, running):
     assert 'class="timebar"' in shown
 
 
+def test_what_renders_comes_before_the_reports_and_stands_beside_them(client_of, vera, token):
+    html = page(client_of, vera)
+    assert 'cols__second" id="overview-running"' in html
+    parts = re.findall(r'id="overview-(running|spenders|estimates)"', html)
+    assert parts == ["running", "spenders", "estimates"]
+
+
 def test_while_nothing_renders_the_newest_videos_are_shown(client_of, vera, token, running):
     for number in range(6):
         film = {"media_url": "https://media.example/1.mp4", "finished_at": ago(hours=number)}
