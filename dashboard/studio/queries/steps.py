@@ -15,6 +15,9 @@ MAX_NAMES_IN_NOTE = 2
 
 @dataclass(frozen=True, slots=True)
 class StudioStep:
+    """`missing`: incomplete, and before the current step. `has_problem`: also, something that was
+    chosen there cannot be used."""
+
     slug: StepSlug
     number: int
     name: str
@@ -22,6 +25,7 @@ class StudioStep:
     done: bool
     current: bool
     missing: bool
+    has_problem: bool
 
     @property
     def short_name(self) -> str:
@@ -76,7 +80,16 @@ def build_step_progress(job: Job, options: FacelessOptions, current: StepSlug) -
         if not done and not missing and not has_images:
             note = ""
         steps.append(
-            StudioStep(step.slug, index + 1, step.name, note, done, step.slug == current, missing)
+            StudioStep(
+                step.slug,
+                index + 1,
+                step.name,
+                note,
+                done,
+                step.slug == current,
+                missing,
+                missing and has_problem(step, job.draft.settings, options),
+            )
         )
     return StepProgress(tuple(steps))
 
@@ -105,6 +118,16 @@ def step_state(
     if problem := find_step_problem(step, chosen, options):
         return False, problem
     return True, ", ".join(list(filter(None, notes))[:MAX_NAMES_IN_NOTE]) or "Standard set"
+
+
+def has_problem(step: FlowStep, chosen: dict[str, Any], options: FacelessOptions) -> bool:
+    """Return whether a chosen value of a step cannot be used; nothing chosen is no problem."""
+    are_complete = (
+        setting_state(setting, chosen, options)[0]
+        for setting in step.settings
+        if chosen.get(setting.name)
+    )
+    return not all(are_complete) or bool(find_step_problem(step, chosen, options))
 
 
 def find_step_problem(step: FlowStep, chosen: dict[str, Any], options: FacelessOptions) -> str:

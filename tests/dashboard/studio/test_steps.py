@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.urls import reverse
 
 from dashboard.models import Membership
 from dashboard.shared.video_options import parse_faceless_options
@@ -285,5 +286,7 @@ def test_steps_show_what_is_done_and_what_was_skipped(
     Draft.objects.update(settings={**draft.draft.settings, "script": SCRIPT})
     html = get_page(client_of(priya), step_url(draft, "visuals"))
     assert "60 s, 151 words" in html
-    assert html.count("data-missing") == 2  # format and voice
+    assert "data-missing" not in html
     assert "No voice yet" in html
+    html = get_page(client_of(priya), reverse("studio-renders", args=[draft.pk]))
+    assert html.count("data-missing") == 3  # format, voice and visuals: a render needs them
