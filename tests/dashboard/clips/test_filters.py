@@ -133,6 +133,7 @@ def test_without_scripts_the_page_shows_the_clips_and_a_button(
 ) -> None:
     html = text_of(client_of(priya).get(PAGE))
     assert f'<noscript><a class="link" href="{PAGE}?part=recent#recent-title">' in html
+    assert '<span class="frame" data-tint="' in html, "a dark ground is a black tile"
     html = text_of(client_of(priya).get(f"{PAGE}?part=recent&state=&model=kestrel-voice&member="))
     assert "<html" in html
     assert "Other model" in html
