@@ -1,4 +1,4 @@
-"""Actions of the alerts page: change rules, set the webhook, send a test, mark alerts as read."""
+"""Actions of the alerts page: change rules, add webhooks, send a test, mark alerts as read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from dashboard.alerts.delivery import webhook
+from dashboard.alerts.delivery.chat_messages import guess_webhook_format
 from dashboard.alerts.delivery.errors import DeliveryFailed
 from dashboard.models import (
     AlertEvent,
@@ -22,6 +23,8 @@ from dashboard.models import (
     DeliveryChannel,
     DeliveryState,
     Membership,
+    Team,
+    WebhookFormat,
 )
 from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission
@@ -44,10 +47,9 @@ RESENDS_PER_MINUTE = 30
 TOO_MANY = (
     "Too many alerts were sent again within a minute. Nothing was sent. Try again in {wait} s."
 )
-NO_WEBHOOK = "Nothing was sent: the webhook was removed. Add one first."
-SENT_TO_NEW_HOST = (
-    "Nothing was sent: the webhook is {host} now, which has its own line in this log."
-)
+WEBHOOK_WAS_REMOVED = "Nothing was sent: the webhook of this delivery was removed."
+MAX_WEBHOOKS = 5
+TOO_MANY_WEBHOOKS = f"A team has at most {MAX_WEBHOOKS} webhooks. Remove one first."
 ALREADY_QUEUED = "Nothing was sent twice: this delivery is already being sent."
 RULE_FIELDS = ("threshold", "active", "by_email", "by_webhook")
 
@@ -148,38 +150,46 @@ def add_alert_rule(*, by: Membership, kind: AlertKind, threshold: Decimal) -> Al
     return rule
 
 
-def set_webhook(*, by: Membership, url: str) -> str:
-    """Send alerts to `url` from now on; return the signing secret, which is shown only once.
+def add_webhook(*, by: Membership, url: str, message_format: str = "") -> str:
+    """Send alerts to `url`, too; return the signing secret, which is shown only once, or "" for the
+    format of a chat. Without a format the host decides. An address that was added before gets
+    the format and a new secret.
 
     Raises `Refusal` if the host is not allowed. The name is resolved before the transaction,
     because a transaction on SQLite blocks all other writers.
     """
     try:
-        webhook.resolve_webhook_address(webhook.parse_webhook_url(url))
+        parsed = webhook.parse_webhook_url(url)
+        webhook.resolve_webhook_address(parsed)
     except DeliveryFailed as error:
         raise Refusal(error.sentence, field="url") from None
-    return replace_webhook(by, url)
+    message_format = message_format or guess_webhook_format(parsed.host)
+    return save_webhook(by, url, WebhookFormat(message_format))
 
 
 @transaction.atomic
-def replace_webhook(by: Membership, url: str) -> str:
+def save_webhook(by: Membership, url: str, message_format: WebhookFormat) -> str:
     check_permission(by, Permission.MANAGE_MONEY)
-    # A new row for each secret: the ciphertext is bound to the row's key.
-    AlertWebhook.objects.filter(team=by.team).delete()
-    hook, secret = AlertWebhook(team=by.team, url=url), webhook.generate_webhook_secret()
+    # Two concurrent presses must not exceed the limit or add an address twice.
+    Team.objects.select_for_update(no_key=True).get(pk=by.team_id)
+    hooks = AlertWebhook.objects.filter(team=by.team)
+    hook = hooks.filter(url=url).first()
+    if hook is None and hooks.count() >= MAX_WEBHOOKS:
+        raise Refusal(TOO_MANY_WEBHOOKS, field="url")
+    hook = hook or AlertWebhook(team=by.team, url=url)
+    hook.message_format, secret = message_format, webhook.generate_webhook_secret()
     webhook.encrypt_webhook_secret(hook, secret)
-    hook.save(force_insert=True)
-    record_audit_event(by, AuditAction.WEBHOOK_SET, hook.pk, after={"host": hook.host})
-    return secret
+    hook.save()
+    after = {"host": hook.host, "format": message_format}
+    record_audit_event(by, AuditAction.WEBHOOK_SET, hook.pk, after=after)
+    return secret if message_format == WebhookFormat.JSON else ""
 
 
 @transaction.atomic
-@append_audit_rows_last()
-def remove_webhook(*, by: Membership) -> None:
+def remove_webhook(*, by: Membership, hook: AlertWebhook) -> None:
     check_permission(by, Permission.MANAGE_MONEY)
-    for hook in AlertWebhook.objects.filter(team=by.team):
-        record_audit_event(by, AuditAction.WEBHOOK_REMOVE, hook.pk, before={"host": hook.host})
-        hook.delete()
+    record_audit_event(by, AuditAction.WEBHOOK_REMOVE, hook.pk, before={"host": hook.host})
+    hook.delete()
 
 
 @transaction.atomic
@@ -211,26 +221,19 @@ def send_test_alert(*, by: Membership) -> list[Delivery]:
 
 @transaction.atomic
 def resend_delivery(*, by: Membership, delivery: Delivery) -> None:
-    """Queue a delivery again that has ended; a webhook is sent to the address that is set now.
+    """Queue a delivery again that has ended.
 
-    Raises `Refusal` if it is queued already, `TooManyAttempts`.
+    Raises `Refusal` if it is queued already or its webhook was removed, `TooManyAttempts`.
     """
     check_permission(by, Permission.MANAGE_MONEY)
-    address = delivery.address
-    if delivery.channel == DeliveryChannel.WEBHOOK:
-        hook = AlertWebhook.objects.filter(team=by.team).first()
-        if hook is None:
-            raise Refusal(NO_WEBHOOK)
-        address = hook.host[:254]
-        same_event = Delivery.objects.filter(event=delivery.event, channel=delivery.channel)
-        if same_event.filter(address=address).exclude(pk=delivery.pk).exists():
-            raise Refusal(SENT_TO_NEW_HOST.format(host=address))
+    is_post = delivery.channel == DeliveryChannel.WEBHOOK
+    if is_post and webhook.find_delivery_webhook(delivery) is None:
+        raise Refusal(WEBHOOK_WAS_REMOVED)
     throttle.count_attempt({f"alert-resends-of-team:{by.team_id}": RESENDS_PER_MINUTE}, TOO_MANY)
     # The condition lets one of two concurrent presses through.
     ended = Delivery.objects.filter(pk=delivery.pk).exclude(state=DeliveryState.DUE)
     if not ended.update(
         state=DeliveryState.DUE,
-        address=address,
         attempts=0,
         due_at=timezone.now(),
         status=None,

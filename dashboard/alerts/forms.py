@@ -1,4 +1,4 @@
-"""Forms of the alerts page: all rules, a new rule, the webhook."""
+"""Forms of the alerts page: all rules, a new rule, a new webhook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.forms import BoundField
 
 from dashboard.alerts.actions import AlertRuleChange, alert_rule_version
 from dashboard.alerts.kinds import ALERT_KINDS
-from dashboard.models import AlertRule
+from dashboard.models import AlertRule, WebhookFormat
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
 from dashboard.shared.typed_numbers import TypedNumberField
 
@@ -135,12 +135,18 @@ class WebhookForm(PortalForm):
         label="Address",
         max_length=500,
         assume_scheme="https",
-        help_text="A public https address. Requests are signed.",
+        help_text="A public https address.",
         error_messages={
             "required": "Enter the address that alerts are sent to.",
             "invalid": "This is not an address. It must start with https://.",
         },
         widget=forms.URLInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    message_format = forms.ChoiceField(
+        label="Format",
+        required=False,
+        choices=[("", "Detect from the address"), *WebhookFormat.choices],
+        help_text="Slack, Discord and Microsoft Teams get a message with a link.",
     )
 
     def __init__(self, data: Any = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
 from dashboard.alerts.forms import AlertRulesForm, WebhookForm
@@ -68,12 +69,10 @@ def load_alert_rules(reader: Membership) -> list[AlertRule]:
 
 
 def load_delivery(reader: Membership) -> dict[str, Any]:
-    """Three queries."""
-    hook = AlertWebhook.objects.filter(team=reader.team_id).first()
+    """Four queries."""
     return {
         **load_delivery_log(reader),
-        "webhook": WebhookForm(),
-        "host": hook.host if hook else "",
+        "form": WebhookForm(),
         "recipients": [member.user.first_name for member in load_money_managers(reader.team)],
     }
 
@@ -84,8 +83,27 @@ def load_delivery_log(reader: Membership) -> dict[str, Any]:
         "deliveries": [
             build_delivery_row(row)
             for row in rows.order_by("-created_at", "-pk")[:MAX_DELIVERIES_SHOWN]
-        ]
+        ],
+        "webhooks": load_webhooks(reader),
     }
+
+
+def load_webhooks(reader: Membership) -> list[dict[str, Any]]:
+    """Each with its newest delivery, None before the first. Two queries."""
+    newest = Delivery.objects.filter(webhook=OuterRef("pk")).order_by("-created_at", "-pk")
+    hooks = list(
+        AlertWebhook.objects.filter(team=reader.team_id)
+        .annotate(newest_id=Subquery(newest.values("pk")[:1]))
+        .order_by("created_at", "pk")
+    )
+    deliveries = Delivery.objects.in_bulk([hook.newest_id for hook in hooks if hook.newest_id])
+    return [
+        {
+            "hook": hook,
+            "newest": build_delivery_row(deliveries[hook.newest_id]) if hook.newest_id else None,
+        }
+        for hook in hooks
+    ]
 
 
 def build_delivery_row(row: Delivery) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from django.views.decorators.vary import vary_on_headers
 from dashboard.alerts import actions, pages
 from dashboard.alerts.forms import AlertRulesForm, NewAlertRuleForm, WebhookForm
 from dashboard.models import AlertKind
-from dashboard.shared.access import check_permission, fetch_delivery
+from dashboard.shared.access import check_permission, fetch_delivery, fetch_webhook
 from dashboard.shared.dialogs import DialogView
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
@@ -90,11 +90,12 @@ class AddRule(DialogView):
 @require_safe
 @vary_on_headers("HX-Request")
 def deliveries(request: TeamRequest) -> HttpResponse:
-    """The webhook, the recipients and the delivery log; for htmx the log alone."""
+    """The webhooks, the recipients and the delivery log; for htmx the log and the state of each
+    webhook."""
     check_permission(request.membership, Permission.MANAGE_MONEY)
     if request.htmx:
-        log = pages.load_delivery_log(request.membership)
-        return render(request, "alerts/_deliveries.html", log)
+        context = pages.load_delivery_log(request.membership)
+        return render(request, "alerts/updated_deliveries.html", context)
     return render(request, DELIVERY_TEMPLATE, pages.load_delivery(request.membership))
 
 
@@ -113,23 +114,28 @@ def resend_delivery(request: TeamRequest, delivery_id: UUID) -> HttpResponse:
 @never_cache
 @sensitive_variables("secret")
 @require_POST
-def set_webhook(request: TeamRequest) -> HttpResponse:
-    """Save the webhook. Only this response contains the secret."""
+def add_webhook(request: TeamRequest) -> HttpResponse:
+    """Save a webhook. Only this response contains the secret of one that is signed."""
     check_permission(request.membership, Permission.MANAGE_MONEY)
     form, secret = WebhookForm(request.POST), ""
     if form.is_valid():
         try:
-            secret = actions.set_webhook(by=request.membership, url=form.cleaned_data["url"])
+            secret = actions.add_webhook(by=request.membership, **form.cleaned_data)
         except Refusal as refusal:
             form.add_error("url", refusal.sentence)
+        else:
+            if not secret:
+                messages.success(request, "Webhook saved.")
+                return redirect("alert-deliveries")
     context = pages.load_delivery(request.membership)
-    context |= {"secret": secret} if secret else {"webhook": form}
+    context |= {"secret": secret} if secret else {"form": form}
     return render(request, DELIVERY_TEMPLATE, context, status=422 if form.errors else 200)
 
 
 @require_POST
-def remove_webhook(request: TeamRequest) -> HttpResponse:
-    actions.remove_webhook(by=request.membership)
+def remove_webhook(request: TeamRequest, webhook_id: UUID) -> HttpResponse:
+    hook = fetch_webhook(request, webhook_id)
+    actions.remove_webhook(by=request.membership, hook=hook)
     messages.success(request, "Webhook removed.")
     return redirect("alert-deliveries")
 

@@ -10,6 +10,7 @@ from dashboard.models.alert import (
     Delivery,
     DeliveryChannel,
     DeliveryState,
+    WebhookFormat,
 )
 from dashboard.models.approval_request import (
     MAX_APPROVAL_COMMENT_CHARS,

@@ -118,6 +118,11 @@ class AlertEvent(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def link(self) -> str:
+        """The page of the portal to open, as a whole URL."""
+        return f"{settings.PORTAL_URL}{self.url or '/'}"
+
 
 class DeliveryChannel(models.TextChoices):
     EMAIL = "email", "e-mail"
@@ -140,6 +145,17 @@ class Delivery(models.Model):
     event = models.ForeignKey(AlertEvent, models.CASCADE, related_name="deliveries")
     channel = models.CharField(max_length=7, choices=DeliveryChannel)
     address = models.CharField(max_length=254, help_text="E-mail address, or the webhook's host.")
+    # Kept when the webhook is removed, so that none of the same host gets what was meant for it.
+    webhook = models.ForeignKey(
+        "AlertWebhook",
+        models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="deliveries",
+        db_constraint=False,
+        db_index=False,
+        help_text="None: an e-mail, or a release in which a team had one webhook.",
+    )
     state = models.CharField(max_length=9, choices=DeliveryState, default=DeliveryState.DUE)
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(default=timezone.now)
@@ -155,7 +171,14 @@ class Delivery(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["event", "channel", "address"], name="delivery_once_per_address"
+                fields=["event", "channel", "address"],
+                condition=Q(webhook__isnull=True),
+                name="delivery_once_per_address",
+            ),
+            models.UniqueConstraint(
+                fields=["webhook", "event"],
+                condition=Q(webhook__isnull=False),
+                name="delivery_once_per_webhook",
             ),
             models.CheckConstraint(
                 condition=Q(channel__in=DeliveryChannel.values), name="delivery_channel_known"
@@ -177,14 +200,35 @@ class Delivery(models.Model):
         return f"{self.channel} to {self.address}, {self.state}"
 
 
+class WebhookFormat(models.TextChoices):
+    JSON = "json", "Signed JSON"
+    SLACK = "slack"
+    DISCORD = "discord"
+    TEAMS = "teams", "Microsoft Teams"
+
+
 class AlertWebhook(models.Model):
-    """The URL that a team's alerts are posted to, and the encrypted secret that signs them."""
+    """A URL that a team's alerts are posted to, and the encrypted secret that signs them; the
+    formats of chats have no signature."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    team = models.OneToOneField(Team, models.CASCADE, related_name="webhook")
+    team = models.ForeignKey(Team, models.CASCADE, related_name="webhooks")
     url = models.URLField(max_length=500)
+    message_format = models.CharField(
+        max_length=7,
+        choices=WebhookFormat,
+        default=WebhookFormat.JSON,
+        db_default=WebhookFormat.JSON,
+    )
     ciphertext = models.BinaryField()
     created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(message_format__in=WebhookFormat.values), name="webhook_format_known"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"webhook {self.pk}"

@@ -1,6 +1,6 @@
 """Notices: an action of one member that concerns another, sent to the portal and by e-mail.
 
-No alert rule creates them, so none can turn them off; the team's webhook does not get them.
+No alert rule creates them, so none can turn them off; the team's webhooks do not get them.
 """
 
 from __future__ import annotations
@@ -52,14 +52,18 @@ def schedule_deliveries(event: AlertEvent, to: Sequence[User] = ()) -> list[Deli
     if rule is None or rule.by_email:
         people = to or alert_recipients(event)
         rows = [build_delivery(event, DeliveryChannel.EMAIL, person.email) for person in people]
-    hook = AlertWebhook.objects.filter(team=event.team_id).first()
-    if hook and not is_personal_alert(event) and (rule is None or rule.by_webhook):
-        rows.append(build_delivery(event, DeliveryChannel.WEBHOOK, hook.host))
+    if not is_personal_alert(event) and (rule is None or rule.by_webhook):
+        rows += [
+            build_delivery(event, DeliveryChannel.WEBHOOK, hook.host, hook)
+            for hook in AlertWebhook.objects.filter(team=event.team_id).order_by("created_at")
+        ]
     return Delivery.objects.bulk_create(rows)
 
 
-def build_delivery(event: AlertEvent, channel: DeliveryChannel, address: str) -> Delivery:
-    return Delivery(event=event, channel=channel, address=address[:254])
+def build_delivery(
+    event: AlertEvent, channel: DeliveryChannel, address: str, webhook: AlertWebhook | None = None
+) -> Delivery:
+    return Delivery(event=event, channel=channel, address=address[:254], webhook=webhook)
 
 
 def alert_recipients(event: AlertEvent) -> list[User]:

@@ -17,7 +17,7 @@ FORM_PAGES = {
     "account-restorations": "tokens",
     "alert-delivery-resends": "alert-deliveries",
     "alert-tests": "alert-deliveries",
-    "alert-webhook": "alert-deliveries",
+    "alert-webhooks": "alert-deliveries",
     "alert-webhook-removals": "alert-deliveries",
     "allowed-domain-removals": "security",
     "allowed-domains": "security",

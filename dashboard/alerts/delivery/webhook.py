@@ -1,4 +1,4 @@
-"""Delivery of an alert by webhook: JSON, signed as in Standard Webhooks.
+"""Delivery of an alert by webhook: a message of a chat, or JSON signed as in Standard Webhooks.
 
     webhook-id: the event's id, the same for each attempt
     webhook-timestamp: Unix time of this attempt in seconds
@@ -17,13 +17,14 @@ import json
 import secrets
 import time
 from ipaddress import IPv4Address, IPv6Address
+from typing import Any
 
 import httpx
-from django.conf import settings
 
+from dashboard.alerts.delivery.chat_messages import CHAT_MESSAGES
 from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
 from dashboard.alerts.kinds import ALERT_KINDS
-from dashboard.models import AlertEvent, AlertWebhook, Delivery
+from dashboard.models import AlertEvent, AlertWebhook, Delivery, WebhookFormat
 from dashboard.shared import outgoing_requests
 from dashboard.shared.outgoing_requests import AddressNotAllowed, OutgoingRequestFailed
 from proxyapi.credentials import encryption
@@ -47,12 +48,15 @@ def encrypt_webhook_secret(hook: AlertWebhook, secret: str) -> None:
 
 def post_webhook(delivery: Delivery) -> int:
     """Post the alert and return the response status. Raises `DeliveryFailed`."""
-    hook = AlertWebhook.objects.filter(team=delivery.event.team_id).first()
+    hook = find_delivery_webhook(delivery)
     if hook is None:
         raise Undeliverable(WEBHOOK_REMOVED)
-    url, body = parse_webhook_url(hook.url), webhook_payload(delivery.event)
-    headers = webhook_headers(hook, str(delivery.event_id), int(time.time()), body)
-    headers |= {"content-type": "application/json"}
+    url, headers = parse_webhook_url(hook.url), {"content-type": "application/json"}
+    if hook.message_format == WebhookFormat.JSON:
+        body = webhook_payload(delivery.event)
+        headers |= webhook_headers(hook, str(delivery.event_id), int(time.time()), body)
+    else:
+        body = encode_json(CHAT_MESSAGES[WebhookFormat(hook.message_format)](delivery.event))
     try:
         response = outgoing_requests.send_outgoing_request(
             "POST", url, headers=headers, content=body
@@ -66,6 +70,15 @@ def post_webhook(delivery: Delivery) -> int:
     if not httpx.codes.is_success(response.status):
         raise DeliveryFailed(f"The host responded with {response.status}.", response.status)
     return response.status
+
+
+def find_delivery_webhook(delivery: Delivery) -> AlertWebhook | None:
+    """Return the webhook of the delivery, None if it was removed."""
+    hooks = AlertWebhook.objects.filter(team=delivery.event.team_id).order_by("created_at", "pk")
+    if delivery.webhook_id:
+        return hooks.filter(pk=delivery.webhook_id).first()
+    # A release in which a team had one webhook did not store which it was.
+    return next((hook for hook in hooks if hook.host == delivery.address), None)
 
 
 def delivery_error(error: OutgoingRequestFailed) -> DeliveryFailed:
@@ -82,8 +95,12 @@ def webhook_payload(event: AlertEvent) -> bytes:
         "title": event.title,
         "text": event.text,
         "threshold": f"{event.threshold.normalize():f}",
-        "url": f"{settings.PORTAL_URL}{event.url or '/'}",
+        "url": event.link,
     }
+    return encode_json(payload)
+
+
+def encode_json(payload: dict[str, Any]) -> bytes:
     return json.dumps(payload, ensure_ascii=False).encode()
 
 

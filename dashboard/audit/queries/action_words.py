@@ -117,8 +117,8 @@ ACTION_TITLES: dict[str, str] = {
     A.VIDEO_UNHIDE: "Restored a video",
     A.VOICE_CONSENT: "Recorded a consent",
     A.VOICE_CONSENT_WITHDRAW: "Withdrew a consent",
-    A.WEBHOOK_REMOVE: "Removed the webhook",
-    A.WEBHOOK_SET: "Set the webhook",
+    A.WEBHOOK_REMOVE: "Removed a webhook",
+    A.WEBHOOK_SET: "Set a webhook",
 }
 REFUSED_ACTIONS = frozenset({A.ACCESS_REFUSE, A.CONFIRMATION_REFUSE, A.SIGN_IN_REFUSE})
 GROUP_LABELS = {

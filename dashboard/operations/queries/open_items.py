@@ -94,7 +94,8 @@ def iter_team_items(reader: Membership, now: datetime) -> Iterator[OpenItem]:
         state=DeliveryState.FAILED,
         created_at__gt=now - FAILED_DELIVERIES_AGE,
     )
-    for host, count in failed.order_by().values_list("address").annotate(count=Count("pk")):
+    by_webhook = failed.order_by("address", "webhook").values_list("address", "webhook")
+    for host, _webhook, count in by_webhook.annotate(count=Count("pk")):
         text = f"{number_text(count, 'delivery', 'deliveries')} failed in the last 24 hours."
         may_see = has_permission(reader, Permission.MANAGE_MONEY)
         link = ("View deliveries", "alert-deliveries") if may_see else ("View alerts", "alerts")

@@ -23,6 +23,7 @@ from dashboard.shared.access.money import (
     fetch_own_approval_request,
     fetch_readable_approval_request,
     fetch_unknown_charge,
+    fetch_webhook,
     find_approval_request,
 )
 from dashboard.shared.access.people import (

@@ -1,4 +1,4 @@
-"""Fetch budgets, approval requests, accounts, ledger entries and charges."""
+"""Fetch budgets, approval requests, accounts, ledger entries, charges and webhooks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef
 from django.http import Http404
 
-from dashboard.models import ApprovalRequest, Budget, Delivery
+from dashboard.models import AlertWebhook, ApprovalRequest, Budget, Delivery
 from dashboard.shared.access.permissions import check_permission
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
@@ -110,6 +110,15 @@ def fetch_delivery(request: TeamRequest, delivery_id: UUID) -> Delivery:
         raise Http404("This delivery does not exist in this team.")
     check_permission(request.membership, Permission.MANAGE_MONEY)
     return delivery
+
+
+def fetch_webhook(request: TeamRequest, webhook_id: UUID) -> AlertWebhook:
+    """Return a webhook of the team, to remove it."""
+    hook = AlertWebhook.objects.filter(team=request.team, pk=webhook_id).first()
+    if hook is None:
+        raise Http404("This webhook does not exist in this team.")
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return hook
 
 
 def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:

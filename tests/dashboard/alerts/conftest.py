@@ -1,4 +1,4 @@
-"""Rules of Northlight, an account of theirs, and a webhook that somebody listens on."""
+"""Rules of Northlight, an account of theirs, and webhooks that somebody listens on."""
 
 from __future__ import annotations
 
@@ -68,10 +68,15 @@ def event(northlight: Team, rule: Callable[..., AlertRule]) -> Callable[..., Ale
 
 
 class WebhookPosts(list[tuple[dict[str, str], bytes]]):
-    """What came to the webhook: headers in small letters, and the body. `status` is answered."""
+    """What came to the webhook: headers in small letters, and the body. `status` is answered, or
+    that of the path."""
 
     status = 204
     url = ""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.path_status: dict[str, int] = {}
 
 
 @pytest.fixture
@@ -82,7 +87,9 @@ def webhook_posts() -> Iterator[WebhookPosts]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
             got.append(({name.lower(): value for name, value in self.headers.items()}, body))
-            self.send_response(got.status)
+            path = self.path.partition("?")[0]
+            got.paths.append(path)
+            self.send_response(got.path_status.get(path, got.status))
             self.send_header("location", "http://127.0.0.1:1/elsewhere")
             self.send_header("content-length", "0")
             self.end_headers()
@@ -105,11 +112,24 @@ def secret() -> str:
 
 
 @pytest.fixture
-def team_webhook(northlight: Team, webhook_posts: WebhookPosts, secret: str) -> AlertWebhook:
-    made = AlertWebhook(team=northlight, url=webhook_posts.url)
-    webhook.encrypt_webhook_secret(made, secret)
-    made.save()
-    return made
+def add_webhook(
+    northlight: Team, webhook_posts: WebhookPosts, secret: str
+) -> Callable[..., AlertWebhook]:
+    """Another address of the same host, named by its path."""
+
+    def make(path: str, **fields: Any) -> AlertWebhook:
+        url = webhook_posts.url.replace("/alerts?", f"/{path}?")
+        made = AlertWebhook(team=northlight, url=url, **fields)
+        webhook.encrypt_webhook_secret(made, secret)
+        made.save()
+        return made
+
+    return make
+
+
+@pytest.fixture
+def team_webhook(add_webhook: Callable[..., AlertWebhook]) -> AlertWebhook:
+    return add_webhook("alerts")
 
 
 @pytest.fixture

@@ -34,7 +34,8 @@ pytestmark = pytest.mark.postgresql
 @pytest.fixture
 def webhook_delivery(event, team_webhook):
     """A delivery to the webhook."""
-    return Delivery.objects.create(event=event(), channel="webhook", address=team_webhook.host)
+    fields = {"channel": "webhook", "address": team_webhook.host, "webhook": team_webhook}
+    return Delivery.objects.create(event=event(), **fields)
 
 
 @contextmanager

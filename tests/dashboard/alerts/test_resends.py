@@ -8,7 +8,7 @@ from django.core import mail
 
 from dashboard.alerts.actions import RESENDS_PER_MINUTE
 from dashboard.alerts.delivery.queue import attempt_delivery
-from dashboard.models import AlertWebhook, AuditEvent, Delivery
+from dashboard.models import AuditEvent, Delivery
 from tests.dashboard.alerts.conftest import NOON
 
 LOG = "/alerts/deliveries/"
@@ -28,8 +28,8 @@ def failed_email(event, thea):
 
 @pytest.fixture
 def failed_post(event, team_webhook):
-    fields = {"channel": "webhook", "address": "old.example", "state": "failed"}
-    return Delivery.objects.create(event=event(), attempts=6, error="No.", **fields)
+    fields = {"channel": "webhook", "address": team_webhook.host, "webhook": team_webhook}
+    return Delivery.objects.create(event=event(), state="failed", attempts=6, error="No.", **fields)
 
 
 def resend(browser, delivery):
@@ -66,25 +66,27 @@ def test_one_that_waits_for_its_next_attempt_is_not_sent_twice(failed_email, the
     assert AuditEvent.objects.count() == 1
 
 
-def test_a_webhook_is_sent_to_the_address_that_is_set_now(
-    failed_post, webhook_posts, thea, client_of
+def test_a_webhook_is_sent_to_the_one_of_the_delivery(
+    failed_post, team_webhook, add_webhook, webhook_posts, thea, client_of
 ):
+    other = add_webhook("other")
+    Delivery.objects.create(
+        event=failed_post.event, channel="webhook", address=other.host, webhook=other
+    )
     resend(client_of(thea), failed_post)
     attempt_delivery(failed_post.pk)
     failed_post.refresh_from_db()
-    assert (failed_post.state, failed_post.address) == ("delivered", "127.0.0.1")
+    assert (failed_post.state, failed_post.webhook) == ("delivered", team_webhook)
+    assert webhook_posts.paths == ["/alerts"]
     assert webhook_posts[0][0]["webhook-id"] == str(failed_post.event_id)
 
 
-def test_the_new_address_keeps_one_line_for_each_alert(failed_post, thea, client_of):
-    Delivery.objects.create(event=failed_post.event, channel="webhook", address="127.0.0.1")
-    assert "the webhook is 127.0.0.1 now" in resend(client_of(thea), failed_post)
-    assert failed_post.state == "failed"
-
-
-def test_without_a_webhook_nothing_is_sent(failed_post, thea, client_of):
-    AlertWebhook.objects.all().delete()
-    assert "the webhook was removed" in resend(client_of(thea), failed_post)
+def test_when_its_webhook_was_removed_nothing_is_sent(
+    failed_post, team_webhook, add_webhook, thea, client_of
+):
+    add_webhook("other")
+    team_webhook.delete()
+    assert "the webhook of this delivery was removed" in resend(client_of(thea), failed_post)
     assert failed_post.state == "failed"
 
 

@@ -101,12 +101,12 @@ def test_a_refused_press_is_an_entry_once_in_five_minutes(
     cache.clear()
     browser = client_of(vera)
     for _ in range(2):
-        assert browser.post("/alerts/webhook/", REMOTE_ADDR=IP).status_code == 403
+        assert browser.post("/alerts/webhooks/", REMOTE_ADDR=IP).status_code == 403
     (entry,) = entries()
     assert (entry.action, entry.actor_name, entry.target) == (
         "access.refuse",
         "Vera Costa",
-        "/alerts/webhook/",
+        "/alerts/webhooks/",
     )
     assert entry.client_ip == IP
 

@@ -23,6 +23,9 @@ pytestmark = [
 FIRST_RELEASE = {"dashboard": "0002_initial", "proxyapi": "0002_title_statistics"}
 # They drop what the release before its own does not use any more; that is for a reader to see.
 CONTRACTS: frozenset[tuple[str, str]] = frozenset()
+# Unique indexes that the release before cannot break: of rows that it does not write, or that were
+# unique before.
+UNIQUE_ALREADY = {("dashboard", "0005_several_webhooks")}
 
 
 @pytest.fixture
@@ -41,6 +44,9 @@ def test_later_migrations_take_nothing_away(
 ) -> None:
     for (app, name), migration in ours.items():
         if name > FIRST_RELEASE[app] and (app, name) not in CONTRACTS:
+            linter.exclude_migration_tests = (
+                {"ADD_UNIQUE"} if (app, name) in UNIQUE_ALREADY else set()
+            )
             linter.lint_migration(migration)
             assert not linter.has_errors, f"{app} {name}; ask: manage.py sqlmigrate {app} {name}"
 

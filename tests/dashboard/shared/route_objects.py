@@ -22,6 +22,7 @@ from template_partials.templatetags.partials import TemplateProxy
 
 from dashboard.models import (
     AlertEvent,
+    AlertWebhook,
     ApprovalRequest,
     AuditAction,
     AuditEvent,
@@ -75,6 +76,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "budget": lambda job: job.tenant.team.budgets.get().pk,
     "approval": lambda job: job.charges.get().approval_request.pk,
     "delivery": lambda job: Delivery.objects.get(event__team__tenant=job.tenant).pk,
+    "webhook": lambda job: job.tenant.team.webhooks.get().pk,
     "pack": lambda job: job.tenant.credit_packs.get().pk,
     "charge": lambda job: job.account.charges.get(state=ChargeState.UNKNOWN).pk,
     "label": lambda job: job.labels.get().pk,
@@ -146,10 +148,9 @@ def job(priya: Membership) -> Job:
     label = Label.objects.create(team=priya.team, name="Whales", created_by=priya.user)
     label.jobs.add(job)
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
-    alert = AlertEvent.objects.create(
-        team=priya.team, subject="x", state="late", title="Whales are low"
-    )
+    alert = AlertEvent.objects.create(team=priya.team, subject="x", state="late", title="Whales")
     Delivery.objects.create(event=alert, channel="email", address="x@x.example", state="failed")
+    AlertWebhook.objects.create(team=priya.team, url="https://x.example/x", ciphertext=b"x")
     PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
     InvitationFactory.create(team=priya.team, address="whales@northlight.example")
     giver = MembershipFactory.create(team=priya.team, role=Role.OWNER)
