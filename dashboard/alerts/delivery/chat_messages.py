@@ -1,7 +1,7 @@
 """An alert as the JSON that incoming webhooks of Slack, Discord and Microsoft Teams accept.
 
-Titles and texts contain names that members typed: whatever a chat would read as markup, a mention
-or a link is escaped.
+Titles and texts contain names that members typed: what a chat would read as a mention or as the
+markup of a link is escaped.
 """
 
 from __future__ import annotations
