@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dashboard', '0004_delivery_resends_and_zero_limits'),
+        ('dashboard', '0005_audit_credit_price'),
     ]
 
     operations = [
