@@ -50,7 +50,7 @@ def add_token(page: Page, token: str) -> None:
     """Without a token the studio says where to get one; the token is shown never again."""
     page.get_by_role("link", name="Studio").first.click()
     page.get_by_role("link", name="Add a token").first.click()
-    page.get_by_label("Token").fill(token)
+    page.get_by_label("API token").fill(token)
     page.get_by_role("button", name="Add").click()
     expect(page.get_by_text(f"…{token[-4:]}").first).to_be_visible()
     assert token not in page.content()
