@@ -45,6 +45,7 @@ class QuickStartForm(PortalForm):
                 "class": "input--lead",
                 "placeholder": "Why lakes freeze from the top",
                 "aria-describedby": "id_start_help",
+                "autofocus": True,
             }
         ),
     )

@@ -50,6 +50,12 @@ class WriteScriptForm(ConfirmForm):
             choices = [*automatic, *((word, word) for word in offered)]
             self.fields[name] = forms.ChoiceField(required=requires_words, choices=choices)
 
+    def focus_topic(self) -> None:
+        """Start on the topic: of a whole page, because a part that is swapped must not take the
+        focus from where somebody types."""
+        if "topic" in self.fields:
+            self.fields["topic"].widget.attrs["autofocus"] = True
+
     def script_request(self) -> dict[str, Any]:
         """Return the settings as fields of the service."""
         names = ("topic", "duration", "style", "tone", "language")

@@ -74,6 +74,8 @@ def render_step_page(
         context["form"] = build_step_form(job, slug, page.options).with_service_errors()
     if page.flow_step.has_script:
         context.setdefault("write", build_write_form(page, job))
+        if not page.script:
+            context["write"].focus_topic()
     if slug == StepSlug.SOURCE:
         context.setdefault("read", PageReadForm(url=page.source.url))
     if slug == StepSlug.TYPE:

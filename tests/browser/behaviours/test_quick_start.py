@@ -46,3 +46,15 @@ def test_the_reading_keeps_typed_words_guarded(page: Page) -> None:
     page.locator("a[href='/library/']:visible").first.click()
     expect(field).to_have_value("Glaciers")
     assert questions == ["beforeunload"]
+
+
+def test_the_focus_is_where_the_next_step_is(page: Page) -> None:
+    """From the topic to the button that writes the script: five presses of Tab."""
+    expect(page.locator("#id_start")).to_be_focused()
+    page.keyboard.type("Why glaciers are blue")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/studio/*-*/script/")
+    expect(page.get_by_label("Topic")).to_be_focused()
+    for _ in range(5):
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Write the script")).to_be_focused()
