@@ -57,7 +57,7 @@ FORM_PAGES = {
     "preset-replacements": "presets",
     "export-repeats": "library",
     "new-images": "library",
-    "alerts-read": "alerts-unread",
+    "alerts-read": "alerts",
     "idea-drafts": "ideas",
     "idea-refreshes": "ideas",
     "voice-deletions": "voices",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from proxyapi.ledger.api_attribution import api_entries
 from proxyapi.ledger.page_reader import (
     API_SOURCE,
+    LEDGER_PAGE_SIZE,
     LedgerReader,
     PageAddress,
     UpstreamLedgerPage,
@@ -125,7 +126,8 @@ def is_cut(ledger: LedgerMirror, rows: tuple[UpstreamLedgerRow, ...]) -> bool:
     if moment is None:
         return False
     mirrored = LedgerEntry.objects.filter(account_id=ledger.pk, happened_at=moment)
-    values = [entry_raw_values(entry) for entry in mirrored]
+    few = mirrored.order_by("position")[: LEDGER_PAGE_SIZE + 1]  # no page shows more
+    values = [entry_raw_values(entry) for entry in few]
     return len(values) > shown and len(set(values)) > 1
 
 
