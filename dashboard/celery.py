@@ -117,6 +117,7 @@ app.conf.update(
         "presets": beat_entry(900.0, "dashboard.tasks.compare_all_presets"),
         "audit-chains": beat_entry(1800.0, "dashboard.tasks.verify_all_audit_chains"),
         "key-rotations": beat_entry(30.0, "dashboard.tasks.sweep_key_rotations"),
+        "planned-renders": beat_entry(10.0, "dashboard.tasks.sweep_planned_renders"),
         "audited-sign-ins": beat_entry(15.0, "dashboard.tasks.audit_sign_ins"),
         "deliveries": beat_entry(10.0, "dashboard.tasks.deliver_due_alerts"),
         "invitations": beat_entry(30.0, "dashboard.tasks.send_due_invitations"),

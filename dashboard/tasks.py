@@ -19,11 +19,12 @@ from dashboard.alerts.member_notifications import notify_members
 from dashboard.alerts.pruning import prune_alert_events
 from dashboard.audit.actions import run_chain_check
 from dashboard.members.actions.invitation_mail import mail_invitation
-from dashboard.models import Delivery, Invitation, KeyRotation, Team
+from dashboard.models import Delivery, Invitation, KeyRotation, PlannedRender, Team
 from dashboard.operations.key_rotation import expired_lease, rotate_next_batch
+from dashboard.studio import planned_renders
 from dashboard.studio.presets.actions.comparison import compare_due_presets
 from dashboard.tokens.actions import record_undecryptable_tokens
-from proxyapi.tasks import dispatch_charge_task, reconcile_charge_task
+from proxyapi.tasks import dispatch_charge_task, quote_draft_task, reconcile_charge_task
 
 
 @shared_task(expires=30)
@@ -173,3 +174,24 @@ def evaluate_alerts_after_charge(*, args: tuple[str, ...], **_: Any) -> None:
     """Evaluate the alerts of the charge's team after it was sent or settled."""
     for team_id in Team.objects.filter(tenant__charges=UUID(args[0])).values_list("pk", flat=True):
         evaluate_alerts.delay(str(team_id))
+
+
+@shared_task(expires=60)
+def continue_planned_render(job_id: str) -> None:
+    planned_renders.continue_planned_render(UUID(job_id))
+
+
+@shared_task
+def sweep_planned_renders() -> None:
+    """Runs every 10 seconds: plans whose task was lost, whose script failed, or that expired."""
+    for job_id in PlannedRender.objects.active().values_list("pk", flat=True):
+        continue_planned_render.delay(str(job_id))
+
+
+@task_postrun.connect(sender=quote_draft_task)
+def continue_planned_render_after_price(*, args: tuple[str, ...], **_: Any) -> None:
+    """Send a planned render as soon as its price may have arrived."""
+    for job_id in (
+        PlannedRender.objects.active().filter(pk=UUID(args[0])).values_list("pk", flat=True)
+    ):
+        continue_planned_render.delay(str(job_id))

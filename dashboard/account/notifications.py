@@ -13,6 +13,7 @@ from dashboard.shared.notifications import NotificationChannels, channels_of
 KIND_NOTES = {
     NotificationKind.VIDEO_DONE: "in any of your teams",
     NotificationKind.VIDEO_FAILED: "with the service’s reason",
+    NotificationKind.RENDER_NOT_SENT: "it was to start after the script",
     NotificationKind.REQUEST_ANSWERED: "approved, declined, outdated or commented on",
     NotificationKind.TOKEN_STOPPED: "the service refuses it",
 }

@@ -14,7 +14,14 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.models import ApprovalDecision, ApprovalRequest, NotificationKind, Team, User
+from dashboard.models import (
+    ApprovalDecision,
+    ApprovalRequest,
+    NotificationKind,
+    PlannedRender,
+    Team,
+    User,
+)
 from dashboard.shared.approvals import approval_page_url, request_title
 from dashboard.shared.formatting import credits
 from dashboard.shared.job_pages import job_page_url
@@ -42,6 +49,7 @@ def notify_members(team_id: UUID) -> None:
         *find_ended_videos(team, now),
         *find_answered_requests(team, now),
         *find_stopped_tokens(team, now),
+        *find_ended_plans(team, now),
     ]
     new = drop_known(team, found) if found else []
     people = User.objects.in_bulk({user_id for user_id, _ in new})
@@ -119,5 +127,24 @@ def find_stopped_tokens(team: Team, now: datetime) -> Iterator[PersonalNotificat
                 title=STOPPED_TITLE.format(last_four=token.last_four),
                 text=REFUSED_BY_SERVICE,
                 url=reverse("tokens"),
+            ),
+        )
+
+
+def find_ended_plans(team: Team, now: datetime) -> Iterator[PersonalNotification]:
+    """Renders that were to start after the script and did not."""
+    plans = PlannedRender.objects.filter(ended_at__gt=now - ANSWER_MAX_AGE)
+    plans = plans.filter(job__tenant=team.tenant_id, job__state=JobState.DRAFT, job__hidden_at=None)
+    for plan in plans.select_related("job"):
+        yield (
+            plan.member_id,
+            Notification(
+                kind=NotificationKind.RENDER_NOT_SENT,
+                subject=str(plan.job_id),
+                period=plan.ended_at.isoformat() if plan.ended_at else "",
+                state="late",
+                title=f"“{plan.job.title}” was not rendered",
+                text=plan.reason,
+                url=reverse("studio-draft", args=[plan.job_id]),
             ),
         )

@@ -111,6 +111,8 @@ class AuditAction(models.TextChoices):
     PRESET_ADD = "preset.add"
     PRESET_CHANGE = "preset.change"
     PRESET_REMOVE = "preset.remove"
+    RENDER_PLAN_CREATE = "render_plan.create"
+    RENDER_PLAN_END = "render_plan.end"
     RECOVERY_CODES_RENEW = "recovery_codes.renew"
     SECOND_FACTOR_ADD = "second_factor.add"
     SECOND_FACTOR_REMOVE = "second_factor.remove"

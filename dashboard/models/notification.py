@@ -10,6 +10,7 @@ from django.db.models import Q
 class NotificationKind(models.TextChoices):
     VIDEO_DONE = "video_done", "My video is done"
     VIDEO_FAILED = "video_failed", "My video failed"
+    RENDER_NOT_SENT = "render_not_sent", "A planned render of mine was not sent"
     REQUEST_ANSWERED = "request_answered", "My request was answered"
     TOKEN_STOPPED = "token_stopped", "A token of mine stopped working"
 

@@ -47,6 +47,8 @@ MONEY_AUDIT_ACTIONS = frozenset(
         AuditAction.LEDGER_ACCEPT_ALL,
         AuditAction.LEDGER_EXPORT,
         AuditAction.LEDGER_REBASE,
+        AuditAction.RENDER_PLAN_CREATE,
+        AuditAction.RENDER_PLAN_END,
         AuditAction.SECOND_PERSON_CHANGE,
         AuditAction.TOP_UP_CHANGE,
     }

@@ -36,9 +36,16 @@ class NotificationChannels(NamedTuple):
 DEFAULT_CHANNELS = {
     NotificationKind.VIDEO_DONE: NotificationChannels(in_portal=True, by_email=False),
     NotificationKind.VIDEO_FAILED: NotificationChannels(in_portal=True, by_email=False),
+    NotificationKind.RENDER_NOT_SENT: NotificationChannels(in_portal=True, by_email=False),
     NotificationKind.REQUEST_ANSWERED: NotificationChannels(in_portal=True, by_email=True),
     NotificationKind.TOKEN_STOPPED: NotificationChannels(in_portal=True, by_email=True),
 }
+# Their subject is the id of a video or draft.
+VIDEO_NOTIFICATIONS = (
+    NotificationKind.VIDEO_DONE,
+    NotificationKind.VIDEO_FAILED,
+    NotificationKind.RENDER_NOT_SENT,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,7 @@ def undeliverable_reason(event: AlertEvent) -> str:
         return ""
     if not can_be_notified(event.team, event.member):
         return "The person is no longer a member of the team."
-    is_video = event.notification in (NotificationKind.VIDEO_DONE, NotificationKind.VIDEO_FAILED)
+    is_video = event.notification in VIDEO_NOTIFICATIONS
     if is_video and not Job.objects.visible().filter(pk=event.subject).exists():
         return "The video was hidden meanwhile."
     return ""

@@ -53,6 +53,7 @@ class PriceQuestion:
     price_note: str = ""
     parts: tuple[AmountRow, ...] = ()  # what the price is the sum of
     credit_check: CreditCheck = NOTHING_TO_PAY
+    hold_label: str = ""  # where not all of it is held now
     available_note: str = ""
     budget: BudgetImpact | None = None
     price_range: PriceRange | None = None
@@ -108,7 +109,8 @@ class PriceQuestion:
             total = "Total estimate" if self.parts else "Estimate"
             yield AmountRow(total, self.price, "about", self.price_note, is_total=bool(self.parts))
         is_certain = self.is_exact and not self.free_uses
-        yield AmountRow(EXACT_HOLD_LABEL if is_certain else HOLD_LABEL, self.hold, "held")
+        hold_label = self.hold_label or (EXACT_HOLD_LABEL if is_certain else HOLD_LABEL)
+        yield AmountRow(hold_label, self.hold, "held")
         available = self.credit_check.available
         yield AmountRow("Free to spend", available, note=self.available_note)
         if (remaining := available - self.hold) >= 0:

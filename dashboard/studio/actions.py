@@ -12,9 +12,9 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.models import AuditAction, BrandKit, Membership, Preset
+from dashboard.models import AuditAction, BrandKit, Membership, PlannedRender, Preset
 from dashboard.shared.access import check_permission
-from dashboard.shared.audit_log import record_audit_event
+from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
 from dashboard.shared.charging import (
     CONFIRMED,
     NOTHING_BESIDE,
@@ -63,6 +63,7 @@ OPEN_CHARGE = (
     "Not deleted. A request of this draft waits for an approval or for the service. Withdraw it or "
     "wait until it has ended."
 )
+PLAN_ENDED_BY_CHANGE = "The draft was changed since it was confirmed."
 RENDER_ALREADY_SENT = "This video was already sent to render. Nothing was sent twice."
 
 
@@ -149,6 +150,7 @@ def delete_draft(*, by: Membership, job: Job) -> None:
     require_job_state(job, JobState.DRAFT, "This video was already sent. It is in the library.")
     if job.charges.open().exists():
         raise NotReady(OPEN_CHARGE)
+    PlannedRender.objects.filter(job=job).delete()
     Job.objects.filter(pk=job.pk).update(hidden_at=timezone.now())
     record_audit_event(by, AuditAction.DRAFT_DELETE, job.pk)
     publish_event(job.tenant_id, EventType.DRAFT, job.pk)
@@ -199,6 +201,9 @@ def save_draft_step(
     draft.settings = {**remaining, **changes}
     draft.estimate, draft.quote_error, draft.edited_at = None, "", timezone.now()
     draft.save()
+    plan = PlannedRender.objects.filter(job=job)
+    if not plan.end(PLAN_ENDED_BY_CHANGE):
+        plan.exclude(reason=PLAN_ENDED_BY_CHANGE).delete()  # its reason may not hold any more
     job.title = str(draft.settings.get("title") or job.title)[:200]
     job.save(update_fields=["title"])
     record_audit_event(by, AuditAction.DRAFT_SAVE, job.pk, fields=sorted({*changes, *removals}))
@@ -286,6 +291,8 @@ def request_draft_price(*, by: Membership, job: Job) -> None:
         tasks.enqueue_task_after_commit(tasks.quote_draft_task, job.pk)
 
 
+@transaction.atomic
+@append_audit_rows_last()
 def write_script(
     *,
     by: Membership,
@@ -308,7 +315,9 @@ def write_script(
     if flow_of(job).reads_page and not body.get("url"):
         raise NotReady(PAGE_NOT_READ)
     operation, quote = flow_of(job).script_operation, partial(quote_script, job, seen)
-    return submit_charge(by, job, operation, nonce, quote, body=body, answer=answer)
+    charge = submit_charge(by, job, operation, nonce, quote, body=body, answer=answer)
+    PlannedRender.objects.filter(job=job).exclude(script_charge=charge).delete()
+    return charge
 
 
 def quote_script(job: Job, seen: Decimal) -> Decimal:
@@ -323,6 +332,8 @@ def quote_script(job: Job, seen: Decimal) -> Decimal:
     return price
 
 
+@transaction.atomic
+@append_audit_rows_last()
 def render_video(
     *,
     by: Membership,
@@ -336,7 +347,9 @@ def render_video(
     `request_approval`."""
     check_permission(by, Permission.RENDER)
     operation, quote = flow_of(job).render_operation, partial(quote_render, job, seen)
-    return submit_charge(by, job, operation, nonce, quote, answer=answer, beside=beside)
+    charge = submit_charge(by, job, operation, nonce, quote, answer=answer, beside=beside)
+    PlannedRender.objects.filter(job=job).delete()
+    return charge
 
 
 def quote_render(job: Job, seen: Decimal) -> Decimal:

@@ -32,6 +32,7 @@ urlpatterns = [
     path("studio/<uuid:job_id>/images/", views.arrange_page_images, name="studio-images"),
     path("studio/<uuid:job_id>/price/", views.draft_price, name="studio-price"),
     path("studio/<uuid:job_id>/renders/", views.render_draft, name="studio-renders"),
+    path("studio/<uuid:job_id>/planned-renders/", views.plan_render, name="studio-planned-renders"),
     path("studio/<uuid:job_id>/type/undo/", views.undo_type_change, name="studio-type-undo"),
     path("studio/<uuid:job_id>/<slug:step>/", views.draft_step, name="studio-step"),
 ]

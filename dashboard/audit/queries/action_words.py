@@ -77,6 +77,8 @@ ACTION_TITLES: dict[str, str] = {
     A.PRESET_ADD: "Added a preset",
     A.PRESET_CHANGE: "Changed a preset",
     A.PRESET_REMOVE: "Deleted a preset",
+    A.RENDER_PLAN_CREATE: "Confirmed a render after the script",
+    A.RENDER_PLAN_END: "Ended a render after the script",
     A.RECOVERY_CODES_RENEW: "Made new recovery codes",
     A.SECOND_FACTOR_ADD: "Added a second factor",
     A.SECOND_FACTOR_REMOVE: "Removed a second factor",

@@ -16,7 +16,7 @@ from proxyapi.models import Job, JobKind, JobPart, JobState
 
 def fetch_job(request: TeamRequest, job_id: UUID, permission: Permission = Permission.VIEW) -> Job:
     jobs = Job.objects.visible().filter(tenant=request.team.tenant)
-    related = ("member", "account", "token", "draft", "draft_origin", "version")
+    related = ("member", "account", "token", "draft", "draft_origin", "version", "planned_render")
     job = jobs.select_related(*related, "storyboard_copy__storyboard").filter(pk=job_id).first()
     if job is None:
         raise Http404("This video does not exist in this team.")

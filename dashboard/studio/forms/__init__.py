@@ -6,4 +6,8 @@ from dashboard.studio.forms.new_draft import QuickStartForm
 from dashboard.studio.forms.page_address import PageReadForm
 from dashboard.studio.forms.step_forms import build_step_form
 from dashboard.studio.forms.steps import StepForm
-from dashboard.studio.forms.write_script import WritePageScriptForm, WriteScriptForm
+from dashboard.studio.forms.write_script import (
+    PlannedRenderForm,
+    WritePageScriptForm,
+    WriteScriptForm,
+)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from dashboard.shared.forms import VERSION_LABEL, PortalForm
 from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.video_options import FacelessOptions
 from dashboard.studio.forms.fields import TopicField
@@ -60,6 +61,19 @@ class WriteScriptForm(ConfirmForm):
         """Return the settings as fields of the service."""
         names = ("topic", "duration", "style", "tone", "language")
         return {name: self.cleaned_data[name] for name in names if name in self.cleaned_data}
+
+
+class PlannedRenderForm(PortalForm):
+    """What was shown of the render that starts after the script, and is confirmed with it."""
+
+    hidden_field_names = {
+        "script_price": "the price of the script",
+        "limit": "the limit of the render",
+        "settings": VERSION_LABEL,
+    }
+    script_price = forms.DecimalField(max_digits=14)
+    limit = forms.DecimalField(max_digits=14, min_value=0)
+    settings = forms.CharField(max_length=64)
 
 
 class WritePageScriptForm(WriteScriptForm):

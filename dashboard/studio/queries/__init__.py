@@ -22,6 +22,7 @@ from dashboard.studio.queries.home import StudioHome, build_quick_start, load_st
 from dashboard.studio.queries.page import StudioPage, load_studio_page
 from dashboard.studio.queries.page_source import load_page_source
 from dashboard.studio.queries.past_costs import median_costs_by_type
+from dashboard.studio.queries.planned_render import build_planned_render_question, render_obstacles
 from dashboard.studio.queries.price import (
     DraftPrice,
     RenderButton,

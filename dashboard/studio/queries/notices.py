@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 from django.utils.dateformat import format as formatted
 
-from dashboard.models import Membership, User
+from dashboard.models import Membership, PlannedRender, User
 from dashboard.shared.formatting import clock
 from dashboard.studio.flows import flow_of
 from dashboard.studio.kept_settings.capture import draft_origin
@@ -26,9 +26,16 @@ class DraftNotice:
     add_token: bool = False
 
 
-def draft_notices(job: Job, reader: Membership) -> tuple[DraftNotice, ...]:
+def draft_notices(
+    job: Job, reader: Membership, plan: PlannedRender | None = None
+) -> tuple[DraftNotice, ...]:
     """No query, unless the token belongs to another member and does not work."""
-    notices = (token_notice(job, reader), account_notice(job.account), left_out_notice(job))
+    notices = (
+        token_notice(job, reader),
+        account_notice(job.account),
+        left_out_notice(job),
+        plan_notice(plan) if plan else None,
+    )
     return tuple(notice for notice in notices if notice)
 
 
@@ -98,6 +105,16 @@ def account_notice(account: Account) -> DraftNotice | None:
             "are kept.",
         )
     return None
+
+
+def plan_notice(plan: PlannedRender) -> DraftNotice:
+    if plan.is_active:
+        return DraftNotice(
+            "info",
+            "The render starts by itself when the script is written.",
+            "If you change the draft, it does not, and you press Render when you are ready.",
+        )
+    return DraftNotice("late", "The render did not start by itself.", plan.reason)
 
 
 def left_out_notice(job: Job) -> DraftNotice | None:

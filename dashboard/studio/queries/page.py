@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from dashboard.models import Membership
+from dashboard.models import Membership, PlannedRender
 from dashboard.shared.access import has_permission
 from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
@@ -15,6 +15,7 @@ from dashboard.shared.video_options import FacelessOptions, account_options
 from dashboard.studio.flows import FlowStep, StepSlug, flow_of
 from dashboard.studio.queries.notices import DraftNotice, draft_notices
 from dashboard.studio.queries.page_source import PageSource, load_page_source
+from dashboard.studio.queries.planned_render import render_obstacles
 from dashboard.studio.queries.price import (
     DraftPrice,
     RenderButton,
@@ -62,6 +63,14 @@ class StudioPage:
     script_question: PriceQuestion
     script_versions: tuple[EarlierScript, ...]
     source: PageSource
+    plan: PlannedRender | None
+    render_obstacles: tuple[str, ...]  # to "Write and render"
+
+    @property
+    def is_script_locked(self) -> bool:
+        """True while the script is written, or is about to be rendered: it cannot be edited, and
+        the part of the page refetches itself."""
+        return self.writing.blocks_new_script or (self.plan is not None and self.plan.is_active)
 
     @property
     def step(self) -> str:
@@ -76,7 +85,7 @@ class StudioPage:
     def has_form(self) -> bool:
         """True if the step has a form, so that "next" saves it."""
         if self.flow_step.has_script:
-            return self.may_edit and not self.writing.blocks_new_script
+            return self.may_edit and not self.is_script_locked
         return not self.is_read_only and bool(self.options)
 
 
@@ -95,6 +104,8 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
     options = account_options(job.account)
     draft, price = job.draft, build_draft_price(job)
     may_edit, need = has_permission(reader, Permission.RENDER), token_requirement(job)
+    plan: PlannedRender | None = getattr(job, "planned_render", None)
+    shows_plan = may_edit and flow_step.has_script  # beside the script, with its button
     return StudioPage(
         job_id=job.pk,
         title=job.title,
@@ -106,7 +117,7 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
         step_progress=build_step_progress(job, options, step),
         price=price,
         render_button=build_render_button(price, reader),
-        notices=draft_notices(job, reader),
+        notices=draft_notices(job, reader, None if shows_plan else plan),
         facts=build_review_facts(job, options, step),
         script=str(draft.settings.get("script") or ""),
         length=script_length(draft.settings.get("script")),
@@ -115,4 +126,6 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
         script_question=build_script_question(job, source.read_url, need.label if need else ""),
         script_versions=load_earlier_scripts(job) if flow_step.has_script else (),
         source=source,
+        plan=plan,
+        render_obstacles=tuple(render_obstacles(job, options)) if flow_step.has_script else (),
     )

@@ -279,10 +279,11 @@ def credits_requirement(job: Job) -> RenderRequirement:
     return RenderRequirement(shortfall or available_credits_text(check), state)
 
 
-def load_past_prices(job: Job) -> PastPrices:
-    """Return what the team's last renders of the same type and engine and a similar length cost."""
+def load_past_prices(job: Job, words: int | None = None) -> PastPrices:
+    """Return what the team's last renders of the same type and engine and a similar length cost.
+    `words` is the length of a script that is not written yet."""
     chosen = job.draft.settings
-    words = script_length(chosen.get("script")).words
+    words = script_length(chosen.get("script")).words if words is None else words
     charges = (
         Charge.objects.filter(
             tenant=job.tenant_id, operation__in=FACELESS_RENDER_OPERATIONS, state__in=CHARGED_STATES

@@ -7,7 +7,7 @@ from typing import Any
 
 from dashboard.shared.video_options import FacelessOptions
 from dashboard.studio.flows import FLOWS, FlowStep, OptionSetting, SettingControl, StepSlug, flow_of
-from dashboard.studio.queries.script import script_length
+from dashboard.studio.queries.script import script_length, spoken_duration_text
 from proxyapi.models import Job
 
 MAX_NAMES_IN_NOTE = 2
@@ -177,14 +177,17 @@ def script_length_note(chosen: dict[str, Any]) -> str:
     return f"{length.duration_text}, {words}"
 
 
-def draft_summary(job: Job, options: FacelessOptions) -> str:
-    """Return a text such as `AI visuals, 16:9, 60 s, read by Maren.`"""
+def draft_summary(job: Job, options: FacelessOptions, seconds: int | None = None) -> str:
+    """Return a text such as `AI visuals, 16:9, 60 s, read by Maren.` `seconds`: of a script that is
+    not written yet."""
     chosen = job.draft.settings
     voice = options.selected_choice("voice_id", chosen)
     parts = (
         flow_of(job).label,
         str(chosen.get("aspect_ratio") or ""),
-        script_length(chosen.get("script")).duration_text,
+        script_length(chosen.get("script")).duration_text
+        if seconds is None
+        else spoken_duration_text(seconds),
         f"read by {voice.name}" if voice else "",
     )
     return f"{', '.join(filter(None, parts))}."

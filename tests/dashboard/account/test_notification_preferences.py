@@ -22,6 +22,7 @@ def test_by_default_all_is_told_in_the_portal_and_two_kinds_by_email(priya, clie
     assert ticked(html) == {
         "video_done-portal",
         "video_failed-portal",
+        "render_not_sent-portal",
         "request_answered-portal",
         "request_answered-email",
         "token_stopped-portal",
@@ -38,7 +39,7 @@ def test_a_box_is_saved_for_that_person_alone(priya, luca, client_of):
     assert ticked(html) == {"video_done-email", "token_stopped-portal"}
     assert channels_of(priya.user)[NotificationKind.VIDEO_DONE] == (False, True)
     assert channels_of(luca.user)[NotificationKind.VIDEO_DONE] == (True, False)
-    assert NotificationPreference.objects.filter(user=priya.user).count() == 4
+    assert NotificationPreference.objects.filter(user=priya.user).count() == 5
 
 
 def test_what_is_always_told_is_shown_and_cannot_be_changed(vera, client_of):

@@ -137,6 +137,7 @@ ROUTES = {
     "studio-page-read": Route(None),
     "studio-images": Route(None),
     "studio-price": Route(EVERYBODY, MAKERS, of="job"),
+    "studio-planned-renders": Route(None, MAKERS, of="job"),
     "studio-renders": Route(MAKERS, MAKERS, of="job"),
     "draft-brand-kit": Route(None, MAKERS, of="job"),
     "brand-kit": Route(MANAGERS, MANAGERS),
