@@ -24,6 +24,7 @@ NARROWING_FIELDS = (
     "search",
     "member",
     "job",
+    "video_label",
     "feature",
     "content_type",
     "direction",
@@ -54,6 +55,7 @@ class LedgerFilters(query_params.PageFilters):
     account: UUID | None = None
     member: int | None = None
     job: UUID | None = None
+    video_label: UUID | None = None
     feature: str = ""
     content_type: str = ""
     direction: str = ""
@@ -73,6 +75,11 @@ class LedgerFilters(query_params.PageFilters):
     def excludes_rows(self) -> bool:
         """True if a filter removes rows within an account."""
         return any(getattr(self, name) for name in NARROWING_FIELDS)
+
+    @property
+    def selects_videos(self) -> bool:
+        """True if the rows are those of one video or one label: sums of days lack these."""
+        return bool(self.job or self.video_label)
 
     @property
     def oldest_first(self) -> bool:
@@ -99,6 +106,7 @@ def parse_ledger_filters(query: Mapping[str, str]) -> LedgerFilters:
         account=query_params.parse_uuid(query.get("account", "")),
         member=query_params.parse_small_int(query.get("member", "")),
         job=query_params.parse_uuid(query.get("job", "")),
+        video_label=query_params.parse_uuid(query.get("video_label", "")),
         feature=query_params.clean_text_param(query, "feature")[:60],
         content_type=query_params.clean_text_param(query, "content_type")[:100],
         direction=query_params.allowed_or_empty(query.get("direction", ""), DIRECTION_OPTIONS),

@@ -34,7 +34,7 @@ from dashboard.shared.filter_chips import (
     build_filter_sheet,
     build_hidden_params,
 )
-from dashboard.shared.people import TeamPerson, load_team_people
+from dashboard.shared.people import TeamPerson, load_people_and_labels, load_team_people
 from proxyapi.models import Account, LedgerMirror
 from proxyapi.models.credit_price import CreditPrice
 
@@ -59,7 +59,8 @@ class StackOption:
 
 @dataclass(frozen=True, slots=True)
 class LedgerTotalsSection:
-    """The totals of the filtered rows. `chart` is None for the rows of one job or of a search."""
+    """The totals of the filtered rows. `chart` is None for the rows of one job, of a
+    label or of a search."""
 
     figures: CreditTotals
     credit_price: CreditPrice | None
@@ -114,10 +115,11 @@ def build_ledger_page(
         if accounts is None
         else build_ledger_scope(team, filters, accounts)
     )
-    people = load_team_people(reader.team)
+    people, labels = load_people_and_labels(reader)
     scope = apply_ledger_search(scope, people)
     totals = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
-    entries, chips = build_entries_section(scope, totals), tuple(build_ledger_chips(scope, people))
+    entries = build_entries_section(scope, totals)
+    chips = tuple(build_ledger_chips(scope, people, labels))
     return LedgerPage(
         filters=filters,
         chips=chips,
@@ -161,7 +163,9 @@ def build_totals_section(
     return LedgerTotalsSection(
         figures=totals.total,
         credit_price=scope.credit_price,
-        chart=None if filters.job or filters.search else build_spend_chart(scope, totals, people),
+        chart=None
+        if filters.selects_videos or filters.search
+        else build_spend_chart(scope, totals, people),
         banners=build_ledger_notices(scope),
         stacks=build_stack_options(filters),
         url=filters.fragment_url("totals"),
@@ -204,12 +208,16 @@ def iter_period_chips(scope: LedgerScope) -> Iterator[FilterChip]:
         yield build_filter_chip("account", "Account", {"": "all", **accounts}, filters)
 
 
-def build_ledger_chips(scope: LedgerScope, people: Sequence[TeamPerson]) -> Iterator[FilterChip]:
+def build_ledger_chips(
+    scope: LedgerScope, people: Sequence[TeamPerson], labels: dict[str, str]
+) -> Iterator[FilterChip]:
     """One query: the features and content types of these days, whatever the other filters are."""
     filters = scope.filters
     yield from iter_period_chips(scope)
     members = {str(person.id): person.name for person in people}
     yield build_filter_chip("member", "Member", {"": "everyone", **members}, filters)
+    if labels:
+        yield build_filter_chip("video_label", "Label", {"": "any", **labels}, filters)
     names = scope.found.names if scope.found else load_period_names(scope)
     features = {operation: feature_label(operation) for operation in names.operations}
     yield build_filter_chip(

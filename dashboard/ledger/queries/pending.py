@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from dashboard.ledger.queries.filters import LedgerFilters
-from dashboard.ledger.queries.scope import LedgerScope
+from dashboard.ledger.queries.scope import LedgerScope, jobs_with_label
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.videos.charge_status import charge_label
@@ -93,7 +93,10 @@ def pending_charges_query(scope: LedgerScope) -> QuerySet[Charge]:
 def charge_filters_q(scope: LedgerScope) -> Q:
     filters = scope.filters
     values = {"member": filters.member, "job": filters.job, "operation": filters.feature}
-    return Q(**{name: value for name, value in values.items() if value})
+    is_included = Q(**{name: value for name, value in values.items() if value})
+    if filters.video_label:
+        is_included &= Q(job__in=jobs_with_label(filters.video_label))
+    return is_included
 
 
 def build_pending_charge_row(charge: Charge, scope: LedgerScope, now: datetime) -> PendingChargeRow:

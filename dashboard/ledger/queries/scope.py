@@ -22,7 +22,7 @@ from dashboard.ledger.queries.period import (
     choose_granularity,
     parse_ledger_period,
 )
-from dashboard.models import Team
+from dashboard.models import Team, VideoLabel
 from dashboard.shared.ledger_agreement import annotate_newer_entries
 from dashboard.shared.team_balance import all_team_accounts
 from proxyapi.models import Account, DailyTotal, LedgerEntry, Tenant
@@ -124,11 +124,14 @@ class LedgerScope:
     def entries(self, span: tuple[datetime, datetime] | None = None) -> QuerySet[LedgerEntry]:
         """The filtered rows, unordered. A shorter `span` replaces the period: with two lower
         bounds, SQLite searches the index from the first one."""
-        return LedgerEntry.objects.filter(self.rows_q(span), **self.accounts_filter())
+        entries = LedgerEntry.objects.filter(self.rows_q(span), **self.accounts_filter())
+        if self.filters.video_label:
+            return entries.filter(job__in=jobs_with_label(self.filters.video_label))
+        return entries
 
     def rows_q(self, span: tuple[datetime, datetime] | None = None, prefix: str = "") -> Q:
-        """The filters as a condition on rows, without the account. `prefix` is the relation to the
-        rows."""
+        """The filters as a condition on rows, without the account and the label of the video.
+        `prefix` is the relation to the rows."""
         filters, (start, end) = self.filters, span or self.period.time_bounds(self.zone)
         conditions = build_column_filters(filters) | {
             "happened_at__gte": start,
@@ -172,6 +175,10 @@ def build_column_filters(filters: LedgerFilters) -> dict[str, Any]:
         "via_api": {"api": True, "web": False}.get(filters.source),
     }
     return {name: value for name, value in columns.items() if value not in (None, "")}
+
+
+def jobs_with_label(label: UUID) -> QuerySet[Any]:
+    return VideoLabel.objects.filter(label=label).values("job")
 
 
 def load_ledger_scope(team: Team, filters: LedgerFilters) -> LedgerScope:

@@ -23,7 +23,13 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, DenseRank
 
-from dashboard.ledger.queries.scope import FoundRow, LedgerScope, LedgerSearchResult, SearchGap
+from dashboard.ledger.queries.scope import (
+    FoundRow,
+    LedgerScope,
+    LedgerSearchResult,
+    SearchGap,
+    jobs_with_label,
+)
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.people import TeamPerson
 from proxyapi.models import Job
@@ -104,6 +110,8 @@ def find_rows_by_title(
     matching_videos = searchable_videos(scope).filter(title__icontains=scope.filters.search)
     if scope.filters.account:
         matching_videos = matching_videos.filter(account__in=scope.ids)
+    if label := scope.filters.video_label:
+        matching_videos = matching_videos.filter(pk__in=jobs_with_label(label))
     # No condition on the rows' accounts, which are the videos' own: with it, SQLite would search
     # the rows by account and day.
     filtered_entries = FilteredRelation("entries", condition=scope.rows_q(prefix="entries__"))

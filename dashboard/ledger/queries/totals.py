@@ -115,7 +115,7 @@ SplitQueries: TypeAlias = tuple[QuerySet[Any], ...]
 def load_ledger_totals(scope: LedgerScope, split: SplitQueries = ()) -> LedgerTotals:
     """One query, including the parts of a `split` by its `start` and `key`.
 
-    For one job the rows themselves are added up, because they are few and indexed.
+    For one job or label the rows themselves are added up, because they are few and indexed.
     """
     total: CreditTotals = CreditTotals()
     days: dict[date, CreditTotals] = {}
@@ -132,7 +132,7 @@ def load_ledger_totals(scope: LedgerScope, split: SplitQueries = ()) -> LedgerTo
 def load_total_rows(scope: LedgerScope, split: SplitQueries) -> Iterable[tuple[Any, ...]]:
     if scope.found:
         return iter_search_total_rows(scope, scope.found)
-    if scope.filters.job:
+    if scope.filters.selects_videos:
         return iter_entry_total_rows(scope, scope.entries())
     if not split:
         return sum_by_day(scope.sums())
@@ -166,7 +166,7 @@ def iter_search_total_rows(
     """Rows of totals for a search result; one query if it matched a name."""
     for row in result.rows:
         yield build_total_row(scope, row.at, row.amount, row.is_matched)
-    if scope.filters.job:
+    if scope.filters.selects_videos:
         yield from iter_entry_total_rows(scope, scope.entries().filter(result.any_name_q))
         return
     sums = [sum_by_day(part) for part in iter_search_sums(scope, result)]
