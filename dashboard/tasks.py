@@ -18,8 +18,16 @@ from dashboard.alerts.evaluate import evaluate_team
 from dashboard.alerts.member_notifications import notify_members
 from dashboard.alerts.pruning import prune_alert_events
 from dashboard.audit.actions import run_chain_check
+from dashboard.ledger.report_actions import send_due_reports
 from dashboard.members.actions.invitation_mail import mail_invitation
-from dashboard.models import Delivery, Invitation, KeyRotation, PlannedRender, Team
+from dashboard.models import (
+    Delivery,
+    Invitation,
+    KeyRotation,
+    Membership,
+    PlannedRender,
+    Team,
+)
 from dashboard.operations.key_rotation import expired_lease, rotate_next_batch
 from dashboard.studio import planned_renders
 from dashboard.studio.presets.actions.comparison import compare_due_presets
@@ -66,6 +74,20 @@ def deliver_due_alerts() -> None:
     repair_due_times()
     for delivery_id in Delivery.objects.due(timezone.now()).values_list("pk", flat=True)[:200]:
         deliver_alert.delay(str(delivery_id))
+
+
+@shared_task
+def send_all_monthly_reports() -> None:
+    """Runs every 15 minutes; a team's report is sent once its month has ended and its ledger was
+    read."""
+    recipients = Membership.objects.exclude(monthly_report_since=None)
+    for team_id in recipients.order_by("team").values_list("team", flat=True).distinct():
+        send_monthly_reports_of_team.delay(str(team_id))
+
+
+@shared_task(expires=900)
+def send_monthly_reports_of_team(team_id: str) -> None:
+    send_due_reports(UUID(team_id))
 
 
 @shared_task

@@ -16,6 +16,7 @@ KIND_NOTES = {
     NotificationKind.RENDER_NOT_SENT: "it was to start after the script",
     NotificationKind.REQUEST_ANSWERED: "approved, declined, outdated or commented on",
     NotificationKind.TOKEN_STOPPED: "the service refuses it",
+    NotificationKind.MONTHLY_REPORT: "if a treasurer or owner made me a recipient",
 }
 
 

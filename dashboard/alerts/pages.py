@@ -79,6 +79,7 @@ def load_delivery(reader: Membership) -> dict[str, Any]:
 
 def load_delivery_log(reader: Membership) -> dict[str, Any]:
     rows = Delivery.objects.filter(event__team=reader.team_id).select_related("event")
+    rows = rows.defer("attachment")
     return {
         "deliveries": [
             build_delivery_row(row)

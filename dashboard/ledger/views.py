@@ -1,17 +1,23 @@
-"""The ledger page and its self-refreshing parts, the charts, one entry, the CSV export."""
+"""The ledger page and its self-refreshing parts, the charts, one entry, the CSV export, and the
+monthly report with its recipients."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
+from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import push_url
 
+from dashboard.ledger import report_actions
+from dashboard.ledger.forms import ReportRecipientsForm
 from dashboard.ledger.queries.chart_page import build_ledger_charts_page
 from dashboard.ledger.queries.csv_export import (
     build_export_source,
@@ -20,24 +26,33 @@ from dashboard.ledger.queries.csv_export import (
 )
 from dashboard.ledger.queries.entry import build_entry_page
 from dashboard.ledger.queries.filters import LedgerCursor, LedgerFilters, parse_ledger_filters
+from dashboard.ledger.queries.monthly_report import MonthlyReport
 from dashboard.ledger.queries.page import (
     build_ledger_page,
     load_entries_section,
     load_totals_section,
+)
+from dashboard.ledger.queries.report_csv import render_report_csv, report_filename
+from dashboard.ledger.queries.report_page import (
+    load_report_members,
+    load_report_of_month,
+    load_report_page,
 )
 from dashboard.ledger.queries.scope import load_ledger_accounts
 from dashboard.models import AuditAction, Team
 from dashboard.shared.access import check_permission, fetch_ledger_entry
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.connections import release_connections, release_request_thread
+from dashboard.shared.dialogs import DialogView
 from dashboard.shared.file_export import empty_stream, refuse_file, stream_file
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.live.event_stream import run_in_thread
 from dashboard.shared.query_params import unread_param_text
 from dashboard.shared.roles import Permission
 from dashboard.shared.shell import build_app_shell
+from proxyapi.refusals import Refusal
 
-LIST_TEMPLATE = "ledger/list.html"
+LIST_TEMPLATE, REPORT_TEMPLATE = "ledger/list.html", "ledger/report.html"
 FILTER_FORM_ID = "ledger-filters"
 
 
@@ -124,3 +139,73 @@ def export_filename(filters: LedgerFilters) -> str:
     )
     period = days if separator else first or "30-days"
     return f"ledger-{period}{'-filtered' if filters.is_narrowed else ''}.csv"
+
+
+@require_safe
+def report(request: TeamRequest) -> HttpResponse:
+    """The monthly report; `?month=2026-11` selects the month, else the last one that ended."""
+    check_permission(request.membership, Permission.VIEW)
+    return render(request, REPORT_TEMPLATE, load_report_context(request))
+
+
+def load_report_context(request: TeamRequest) -> dict[str, Any]:
+    """The page and its shell use the same accounts."""
+    shell = build_app_shell(request.membership, load_ledger_accounts(request.team.tenant))
+    month = request.GET.get("month", "")
+    return {**load_report_page(request.membership, shell.accounts, month), "shell": shell}
+
+
+@require_safe
+def export_report(request: TeamRequest) -> HttpResponse:
+    check_permission(request.membership, Permission.VIEW)
+    file = load_chosen_report(request)
+    filename = report_filename(file)
+    if request.method != "HEAD":
+        record_audit_event(request.membership, AuditAction.LEDGER_EXPORT, filename)
+    response = HttpResponse(render_report_csv(file), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{filename}"'
+    return response
+
+
+def load_chosen_report(request: TeamRequest) -> MonthlyReport:
+    accounts = tuple(load_ledger_accounts(request.team.tenant))
+    return load_report_of_month(request.membership, accounts, request.GET.get("month", ""))
+
+
+@require_POST
+def send_report(request: TeamRequest) -> HttpResponse:
+    """Send the report of `?month=` to the reader."""
+    check_permission(request.membership, Permission.VIEW)
+    monthly_report = load_chosen_report(request)
+    try:
+        report_actions.send_report_to_reader(by=request.membership, report=monthly_report)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        messages.info(request, "The report is sent to you, as you chose under Notifications.")
+    return redirect(f"{reverse('ledger-report')}?month={monthly_report.slug}")
+
+
+class ReportRecipients(DialogView):
+    """Choose who gets the monthly report."""
+
+    template_name, page_template = "ledger/_report_recipients.html", REPORT_TEMPLATE
+    back, refused_field = "ledger-report", None
+
+    def fetch(self) -> None:
+        check_permission(self.by, Permission.MANAGE_MONEY)
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> ReportRecipientsForm:
+        return ReportRecipientsForm(load_report_members(self.by), data)
+
+    def rebuild_form(self, form: ReportRecipientsForm) -> ReportRecipientsForm:
+        return form.with_current_version(load_report_members(self.by))
+
+    def save(self, form: ReportRecipientsForm) -> str:
+        report_actions.set_report_recipients(
+            by=self.by, chosen=form.cleaned_data["members"], drawn=form.cleaned_data["drawn"]
+        )
+        return "Recipients saved."
+
+    def load_page(self) -> Mapping[str, Any]:
+        return load_report_context(self.request)

@@ -163,6 +163,9 @@ class Delivery(models.Model):
         null=True, blank=True, help_text="HTTP status of the last response."
     )
     error = models.CharField(max_length=200, blank=True, help_text="Why the last attempt failed.")
+    attachment = models.TextField(
+        blank=True, default="", db_default="", help_text="CSV that is sent with an e-mail."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     delivered_at = models.DateTimeField(null=True, blank=True)
 

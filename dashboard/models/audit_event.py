@@ -114,6 +114,7 @@ class AuditAction(models.TextChoices):
     RENDER_PLAN_CREATE = "render_plan.create"
     RENDER_PLAN_END = "render_plan.end"
     RECOVERY_CODES_RENEW = "recovery_codes.renew"
+    REPORT_RECIPIENTS = "report.recipients"
     SECOND_FACTOR_ADD = "second_factor.add"
     SECOND_FACTOR_REMOVE = "second_factor.remove"
     SECOND_FACTOR_RESET = "second_factor.reset"

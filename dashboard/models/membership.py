@@ -66,6 +66,11 @@ class Membership(models.Model):
     getting_started_hidden_at = models.DateTimeField(
         null=True, blank=True, help_text="The card of the first steps is shown no more."
     )
+    monthly_report_since = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="The reports of months that end after this time are sent; null: none is.",
+    )
     default_preset = models.ForeignKey(
         "dashboard.Preset",
         models.SET_NULL,

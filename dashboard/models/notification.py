@@ -13,6 +13,7 @@ class NotificationKind(models.TextChoices):
     RENDER_NOT_SENT = "render_not_sent", "A planned render of mine was not sent"
     REQUEST_ANSWERED = "request_answered", "My request was answered"
     TOKEN_STOPPED = "token_stopped", "A token of mine stopped working"
+    MONTHLY_REPORT = "monthly_report", "The monthly report of a team"
 
 
 class NotificationPreference(models.Model):

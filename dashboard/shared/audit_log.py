@@ -49,6 +49,7 @@ MONEY_AUDIT_ACTIONS = frozenset(
         AuditAction.LEDGER_REBASE,
         AuditAction.RENDER_PLAN_CREATE,
         AuditAction.RENDER_PLAN_END,
+        AuditAction.REPORT_RECIPIENTS,
         AuditAction.SECOND_PERSON_CHANGE,
         AuditAction.TOP_UP_CHANGE,
     }

@@ -39,6 +39,7 @@ DEFAULT_CHANNELS = {
     NotificationKind.RENDER_NOT_SENT: NotificationChannels(in_portal=True, by_email=False),
     NotificationKind.REQUEST_ANSWERED: NotificationChannels(in_portal=True, by_email=True),
     NotificationKind.TOKEN_STOPPED: NotificationChannels(in_portal=True, by_email=True),
+    NotificationKind.MONTHLY_REPORT: NotificationChannels(in_portal=True, by_email=True),
 }
 # Their subject is the id of a video or draft.
 VIDEO_NOTIFICATIONS = (
@@ -51,7 +52,7 @@ VIDEO_NOTIFICATIONS = (
 @dataclass(frozen=True, slots=True)
 class Notification:
     """One event of a person; `subject` and `period` name it. `state` is a status name, for the
-    icon."""
+    icon. `attachment` is CSV that comes with the e-mail."""
 
     kind: NotificationKind
     subject: str
@@ -60,6 +61,7 @@ class Notification:
     title: str
     text: str
     url: str
+    attachment: str = ""
 
 
 def notify_person(team: Team, person: User, note: Notification) -> None:
@@ -87,6 +89,7 @@ def notify_person(team: Team, person: User, note: Notification) -> None:
     publish_event(team.tenant_id, EventType.ALERT, event.pk)
     if channels.by_email:
         delivery = build_delivery(event, DeliveryChannel.EMAIL, person.email)
+        delivery.attachment = note.attachment
         delivery.save(force_insert=True)
         enqueue.enqueue_after_commit(enqueue.DELIVER_ALERT_TASK, delivery.pk)
 

@@ -37,6 +37,9 @@ def send_alert_email(delivery: Delivery) -> None:
         to=[delivery.address],
         headers={"Auto-Submitted": "auto-generated", "X-Reelroom-Alert": str(event.pk)},
     )
+    if delivery.attachment:
+        name = f"{event.notification.replace('_', '-')}-{event.subject}.csv"
+        message.attach(name, delivery.attachment, "text/csv")
     try:
         message.send()
     except smtplib.SMTPRecipientsRefused as error:

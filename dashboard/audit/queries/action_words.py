@@ -80,6 +80,7 @@ ACTION_TITLES: dict[str, str] = {
     A.RENDER_PLAN_CREATE: "Confirmed a render after the script",
     A.RENDER_PLAN_END: "Ended a render after the script",
     A.RECOVERY_CODES_RENEW: "Made new recovery codes",
+    A.REPORT_RECIPIENTS: "Changed who gets the monthly report",
     A.SECOND_FACTOR_ADD: "Added a second factor",
     A.SECOND_FACTOR_REMOVE: "Removed a second factor",
     A.SECOND_FACTOR_RESET: "Reset the two-factor sign-in of a member",

@@ -17,7 +17,7 @@ def ticked(html):
     return {match[1] for match, is_checked in named.items() if match and is_checked}
 
 
-def test_by_default_all_is_told_in_the_portal_and_two_kinds_by_email(priya, client_of):
+def test_by_default_all_is_told_in_the_portal_and_three_kinds_by_email(priya, client_of):
     html = client_of(priya).get(URL).content.decode()
     assert ticked(html) == {
         "video_done-portal",
@@ -27,6 +27,8 @@ def test_by_default_all_is_told_in_the_portal_and_two_kinds_by_email(priya, clie
         "request_answered-email",
         "token_stopped-portal",
         "token_stopped-email",
+        "monthly_report-portal",
+        "monthly_report-email",
     }
 
 

@@ -177,6 +177,10 @@ ROUTES = {
     "ledger": Route(EVERYBODY),
     "ledger-charts": Route(EVERYBODY),
     "ledger-export": Route(None),  # a stream: tests/dashboard/ledger/test_csv_export.py
+    "ledger-report": Route(EVERYBODY),
+    "ledger-report-export": Route(EVERYBODY),
+    "ledger-report-recipients": Route(TREASURERS, TREASURERS),
+    "ledger-report-mails": Route(None, EVERYBODY),
     "ledger-entry": Route(EVERYBODY, of="account"),
     "costs": Route(EVERYBODY),
     "credit-price": Route(TREASURERS, TREASURERS, of="account"),
