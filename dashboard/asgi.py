@@ -15,10 +15,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 gc.disable()  # until all is loaded: there is nothing to collect before
 django_application = get_asgi_application()
 
-from dashboard.shared.live.stream_app import StreamApp  # noqa: E402 - models come after the set-up
+from dashboard.api_keys.asgi import GatewayFirst  # noqa: E402 - models come after the set-up
+from dashboard.shared.live.stream_app import StreamApp  # noqa: E402
 from dashboard.shared.request_size import RequestSizeLimit  # noqa: E402
+from proxyapi.gateway import app as gateway  # noqa: E402
 
-application = RequestSizeLimit(StreamApp(django_application))
+application = GatewayFirst(gateway.create_app(), RequestSizeLimit(StreamApp(django_application)))
 run_startup_checks_in_thread()
 redis_client.use_page_timeout()
 # What is loaded now stays in memory. Scanning it in every full collection made one request in ten

@@ -241,6 +241,10 @@ ALERT_RETENTION_DAYS = env.integer("ALERT_RETENTION_DAYS", 400, 35, 3650)
 # For calls that do not charge; those that charge are kept.
 API_CALL_RETENTION_DAYS = env.integer("API_CALL_RETENTION_DAYS", 30, 1, 3650)
 
+# The log of requests that scripts made.
+GATEWAY_LOG_DAYS = env.integer("GATEWAY_LOG_DAYS", 30, 2, 3650)
+GATEWAY_TEAM_RULES = "dashboard.api_keys.team_rules.PortalTeamRules"
+
 SIGN_IN_RETENTION_DAYS = env.integer("SIGN_IN_RETENTION_DAYS", 180, 7, 3650)
 
 # Browser -----------------------------------------------------------------------------------------

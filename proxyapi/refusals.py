@@ -72,7 +72,7 @@ class Refusal(Exception):
 
 class NotEnoughCredits(Refusal):
     def __init__(self, check: CreditCheck, held_by_others: Decimal) -> None:
-        self.is_beyond_balance = check.is_beyond_balance
+        self.check, self.is_beyond_balance = check, check.is_beyond_balance
         extra = f"{check.extra_text} until the ledger shows it, or EXTRA_CREDITS is set to beside. "
         super().__init__(
             f"Not sent. It needs {format_credits(check.hold)} cr; "

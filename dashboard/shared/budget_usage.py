@@ -97,6 +97,7 @@ class ApprovalRequired(Refusal):
     without "Not sent"."""
 
     needs_approval = True
+    is_for_scripts = False  # a script requests the approval by itself
 
     def __init__(self, why: str) -> None:
         self.why = why

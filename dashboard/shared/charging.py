@@ -26,6 +26,7 @@ from dashboard.shared.budget_usage import (
     load_budget_usages,
     other_approver_names,
 )
+from dashboard.shared.key_limits import KeyLimitExceeded, load_key_limits
 from dashboard.shared.second_person import (
     SECOND_PERSON_KEY,
     SecondPersonRequired,
@@ -36,7 +37,7 @@ from dashboard.shared.text_validation import clean_line
 from proxyapi import pricing, tasks
 from proxyapi.charges import ChargeIntent, admit, find_submitted_charge
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Charge, Job, JobState, Token, Upload
+from proxyapi.models import ApiKey, Charge, Job, JobState, Token, Upload
 from proxyapi.models.account import amount_text
 from proxyapi.refusals import (
     AlreadyInProgress,
@@ -114,7 +115,7 @@ def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
     what one person may charge, else what `admit` raises. A form that is submitted twice gets the
     charge it already created, even if nothing is left.
     """
-    rules = lock_spending_rules(by)
+    rules = lock_spending_rules(by, intent.api_key)
     try:
         charge, is_new = admit(intent, by.user_id, rules.limits)
     except LimitExceeded as error:
@@ -133,11 +134,12 @@ def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
 
 @dataclass(frozen=True, slots=True)
 class SpendingRules:
-    """What limits a member's charges: the usage of their budgets, and the amount in credits above
-    which a charge needs a second person."""
+    """What limits a member's charges: the usage of their budgets, the amount in credits above which
+    a charge needs a second person, and what the limits of their script's key leave."""
 
     usages: list[BudgetUsage]
     second_person_above: Decimal | None
+    key_limits: tuple[SpendingLimit, ...] = ()
 
     @property
     def limits(self) -> list[SpendingLimit]:
@@ -147,23 +149,30 @@ class SpendingRules:
             for usage in self.usages
             if usage.budget.hard is not None
         ]
-        return budgets + second_person_limits(self.second_person_above)
+        return [*budgets, *second_person_limits(self.second_person_above), *self.key_limits]
 
     def approval_required(self, by: Membership, hold: Decimal, key: str) -> ApprovalRequired:
         """Return the refusal for the limit with this key, which `hold` exceeds."""
         approvers = other_approver_names(by)
         if key == SECOND_PERSON_KEY and self.second_person_above is not None:
             return SecondPersonRequired(hold, self.second_person_above, approvers)
+        for limit in self.key_limits:
+            if limit.key == key:
+                return KeyLimitExceeded(hold, limit, approvers)
         exceeded = next(usage for usage in self.usages if str(usage.budget.pk) == key)
         return BudgetExceeded(hold, exceeded, approvers)
 
 
-def lock_spending_rules(by: Membership) -> SpendingRules:
-    """Return the rules that apply to this member, locked until the transaction ends."""
+def lock_spending_rules(by: Membership, key: ApiKey | None = None) -> SpendingRules:
+    """Return the rules that apply to this member, and to the key of their script, locked until the
+    transaction ends."""
     above = lock_second_person_rule(by.team_id)
     budgets = list(Budget.objects.select_for_update().applying_to(by.team_id, by.user_id))
+    locked = ApiKey.objects.select_for_update(no_key=True).get(pk=key.pk) if key else None
     # The clock is read after the lock: a wait over midnight counts in the new day.
-    return SpendingRules(load_budget_usages(by.team, budgets, timezone.now()), above)
+    now = timezone.now()
+    limits = load_key_limits(by.team, locked, now) if locked else ()
+    return SpendingRules(load_budget_usages(by.team, budgets, now), above, limits)
 
 
 @transaction.atomic
@@ -176,7 +185,7 @@ def request_approval(
     `beside` is what charges requested with it would hold, in credits: together they exceed a limit.
     Raises `StaleData` if the charge now fits all limits, else what `admit` raises.
     """
-    rules = lock_spending_rules(by)
+    rules = lock_spending_rules(by, intent.api_key)
     limits = [limit._replace(remaining=limit.remaining - beside) for limit in rules.limits]
     charge, is_new = admit(intent, by.user_id, limits, needs_approval=True)
     if not is_new:

@@ -22,6 +22,8 @@ WITHOUT_SECOND_PERSON = "One person may charge at once"
 class SecondPersonRequired(ApprovalRequired):
     """The hold is above what one person may charge, whatever the budgets leave."""
 
+    is_for_scripts = True
+
     def __init__(self, needed: Decimal, above: Decimal, approvers: Sequence[str]) -> None:
         super().__init__(
             f"It needs {format_credits(needed)} cr, and {rule_sentence(above)} Request approval. "

@@ -23,7 +23,7 @@ from proxyapi.models import (
     annotate_spending_obstacle,
 )
 from proxyapi.models.account import quantize_credits
-from proxyapi.models.charge import held_credits_annotation
+from proxyapi.models.held_credits import held_credits_annotation
 from proxyapi.operations import SIDE_OPERATIONS
 from proxyapi.refusals import CreditCheck
 

@@ -24,6 +24,7 @@ from proxyapi.charges.charge_stop import check_charges_allowed
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import (
     Account,
+    ApiKey,
     Charge,
     ChargeState,
     Draft,
@@ -85,6 +86,7 @@ class ChargeIntent:
     path: dict[str, str] = field(default_factory=dict)
     uploads: tuple[Upload, ...] = ()
     beyond_balance: bool = False  # extra credits may pay it: the service decides
+    api_key: ApiKey | None = None  # of the script that asks for it
 
     @property
     def tenant_id(self) -> UUID:
@@ -359,6 +361,7 @@ def insert_charge(intent: ChargeIntent, payer: int, job: Job | None, state: Char
         # The locked job's token: another one may have taken over since the page was rendered.
         token_id=job.token_id if job else intent.token.pk,  # type: ignore[union-attr]
         member_id=payer,
+        api_key=intent.api_key,
         job=job,
         operation=intent.operation,
         path=intent.path,

@@ -27,7 +27,7 @@ from proxyapi.credentials.encryption import EncryptionError
 from proxyapi.durability import durable_commits
 from proxyapi.kinds import KINDS
 from proxyapi.media_proxy import MEDIA_EXTENSIONS
-from proxyapi.models import Charge, ChargeState, JobState
+from proxyapi.models import Charge, ChargeState, JobState, StoredAnswer
 from proxyapi.operations import RatePool, get_operation
 from proxyapi.rate_limiter import (
     Permit,
@@ -39,6 +39,7 @@ from proxyapi.rate_limiter import (
 from proxyapi.stored_files import read_stored_file
 from proxyapi.upstream import errors
 from proxyapi.upstream.envelope import UploadFiles
+from proxyapi.upstream.reply import Answer
 
 PERMIT_TIMEOUT_S = 2.0  # seconds to wait for a permit; longer waits postpone the row
 RATE_LIMIT_USED_UP = "The rate limit of this minute is used up. It is sent next."
@@ -92,10 +93,10 @@ def dispatch_charge(charge_id: UUID) -> None:
         if charge.job:
             KINDS[charge.job.kind].check_before_send(charge, record)
         before = evidence.snapshot(charge, record)
-        permit = calls.acquire_permit(
-            charge.token, Priority.PERSON, PERMIT_TIMEOUT_S, charge.operation
-        )
+        lane = Priority.GATEWAY if charge.api_key_id else Priority.PERSON
+        permit = calls.acquire_permit(charge.token, lane, PERMIT_TIMEOUT_S, charge.operation)
     except (errors.Refused, errors.UnsendableRequest) as error:
+        keep_answer(charge, error.answer)
         transitions.mark_refused(charge, error)
     except (errors.UpstreamError, RateLimitExhausted) as error:
         postpone_charge(charge, error)
@@ -200,6 +201,7 @@ def send_charging_request(charge: Charge, grant: Permit) -> None:
     else:
         failpoints.hit_failpoint("answered")
         log_records.log_charge_reply(charge, reply)
+        keep_answer(charge, reply.answer)
         transitions.apply_reply(charge, reply)
 
 
@@ -224,6 +226,7 @@ def apply_error(charge: Charge, error: errors.UpstreamError) -> None:
     if error.outcome is errors.ErrorOutcome.NOT_SENT:
         requeue_unsent(charge, error)
     elif error.outcome is errors.ErrorOutcome.REFUSED:
+        keep_answer(charge, error.answer)
         transitions.mark_refused(charge, error)
     else:
         sentence = error.user_message
@@ -232,6 +235,14 @@ def apply_error(charge: Charge, error: errors.UpstreamError) -> None:
         if isinstance(error, errors.ResourceBusy):
             sentence += job_effects.adopt_busy_job(charge)
         transitions.mark_unknown(charge, error, sentence)
+
+
+def keep_answer(charge: Charge, answer: Answer | None) -> None:
+    """Keep the service's answer for the script whose charge it is."""
+    if charge.api_key_id and answer is not None:
+        StoredAnswer.objects.filter(charge=charge).update(
+            status=answer.status, headers=dict(answer.headers), body=answer.body
+        )
 
 
 def is_claim_current(charge: Charge) -> bool:

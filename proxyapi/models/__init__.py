@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proxyapi.models.account import Account, AccountPlan
 from proxyapi.models.api_call import ApiCall, CallOutcome
-from proxyapi.models.api_key import ApiKey
+from proxyapi.models.api_key import ApiKey, KeyScope
 from proxyapi.models.auto_top_up import AutoTopUp, CreditPack, TopUpType
 from proxyapi.models.balance_rebase import BalanceRebase
 from proxyapi.models.character_genres import CharacterGenres
@@ -12,6 +12,7 @@ from proxyapi.models.charge import Charge, ChargeState
 from proxyapi.models.cloned_voice import ClonedVoice
 from proxyapi.models.database_epoch import DatabaseEpoch
 from proxyapi.models.draft import Draft, lock_draft
+from proxyapi.models.gateway_request import GatewayRequest, StoredAnswer
 from proxyapi.models.idea import Idea, IdeaRefresh
 from proxyapi.models.job import VIDEO_KINDS, Job, JobOrigin, JobState
 from proxyapi.models.job_part import JobPart

@@ -25,12 +25,12 @@ from typing import Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import OuterRef, Q, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import Q
 from django.utils import timezone
 
 from proxyapi import upstream_address
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
+from proxyapi.models.api_key import ApiKey
 from proxyapi.models.job import Job
 from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token
@@ -81,18 +81,6 @@ EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_CHARGE_CRASHES = 5  # failures in a row
 MAX_CLOCK_SKEW = timedelta(seconds=6)  # five, plus one for the ledger's whole seconds
 MAX_BOOKING_DELAY = timedelta(hours=1)  # from the sending to the booking; generous
-
-
-def held_credits_annotation(*, by_others: bool = False) -> Coalesce:
-    """Annotates accounts with the credits that open charges of all teams on the upstream account
-    hold, or those of the other teams alone."""
-    charges = Charge.objects.holding().filter(
-        account__environment=OuterRef("environment"), account__upstream_id=OuterRef("upstream_id")
-    )
-    if by_others:
-        charges = charges.exclude(account=OuterRef("pk"))
-    sums = charges.order_by().values("account__upstream_id").annotate(sum=Sum("hold"))
-    return Coalesce(Subquery(sums.values("sum")), Decimal(0))
 
 
 class ChargeQuerySet(models.QuerySet["Charge"]):
@@ -190,6 +178,9 @@ class Charge(models.Model):
     token = models.ForeignKey(Token, models.PROTECT, related_name="charges")
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="charges")
     job = models.ForeignKey(Job, models.PROTECT, related_name="charges", null=True, blank=True)
+    api_key = models.ForeignKey(
+        ApiKey, models.PROTECT, related_name="charges", null=True, blank=True, db_index=False
+    )  # of the script that made it
     operation = models.CharField(max_length=60, help_text="Name in the operations table.")
     path = models.JSONField(
         default=dict, blank=True, help_text="Path parameters other than the job's id."
@@ -336,6 +327,11 @@ class Charge(models.Model):
                 fields=["tenant", "unidentified_at"],
                 condition=Q(unidentified_at__isnull=False),
                 name="charge_unidentified",
+            ),
+            models.Index(
+                fields=["api_key", "created_at"],
+                condition=Q(api_key__isnull=False),
+                name="charge_of_key",
             ),
             models.Index(
                 fields=["tenant", "created_at"],

@@ -2,9 +2,8 @@
 `OutcomeUnknown`, and what each covers.
 
 `outcome` states what is known about the work and the money, `retry_safe` whether a program may send
-the same call again, `user_message` the text for people. The text of an exception contains only our
-own words, the operation's name, the code and the status. It never quotes the upstream or the
-transport, whose text can contain the token.
+the same call again, `user_message` the text for people. The text of an exception has our own words,
+the operation's name, the code and the status, and nothing received, which can contain the token.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ from __future__ import annotations
 from enum import StrEnum
 
 from proxyapi.upstream.endpoint import Endpoint, RetryPolicy
+from proxyapi.upstream.reply import Answer
 from proxyapi.upstream.reply import ErrorDetails as ErrorDetails
 
-# What to try next where the spec shows no method, after the one that was refused.
-OTHER_METHODS = {"PUT": "POST", "POST": "PATCH", "PATCH": "PUT"}
+OTHER_METHODS = {"PUT": "POST", "POST": "PATCH", "PATCH": "PUT"}  # to try where none is shown
 MAX_FIELD_NAME_CHARS = 40  # characters of a field's name in a sentence
 NOTHING_CHARGED = "Nothing was charged."
 CHARGE_CHECKED = "Whether it was charged is being checked."
@@ -38,6 +37,7 @@ class UpstreamError(Exception):
     outcome: ErrorOutcome = ErrorOutcome.UNKNOWN
     sentence: str = "The service could not do this."
     is_free_to_repeat = False
+    answer: Answer | None = None  # as it was received; never a part of the text
 
     def __init__(
         self, operation: Endpoint | None = None, details: ErrorDetails = NO_DETAILS

@@ -30,6 +30,15 @@ class ReplyCredits:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What was received, with the token redacted; header names are lower-case."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """A 2xx answer. Numbers with a fraction in `data` and `meta` are Decimal, never float."""
 
@@ -39,6 +48,7 @@ class Reply:
     rate_limit: RateLimitStatus | None
     status: int
     served_at: datetime | None = None  # its Date header, by the service's clock
+    answer: Answer | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import httpx
 
@@ -18,7 +19,7 @@ from proxyapi.upstream import errors, response_parsing
 from proxyapi.upstream.endpoint import Endpoint
 from proxyapi.upstream.envelope import parse_response
 from proxyapi.upstream.errors import ErrorDetails, ResponseLost, UpstreamError
-from proxyapi.upstream.reply import Reply
+from proxyapi.upstream.reply import Answer, Reply
 from proxyapi.upstream.secret import Secret
 
 # Seconds in addition to the documented time, for the connection
@@ -66,9 +67,14 @@ class Exchange:
             self._body.clear()  # the status of a refusal is proof enough without the body
         if self._status is None:
             raise ResponseLost(self._operation)
-        return parse_response(
-            self._operation, self._status, self._headers, self._decode_and_scrub()
-        )
+        body = self._decode_and_scrub()
+        answer = Answer(self._status, dict(self._headers), body)
+        try:
+            reply = parse_response(self._operation, self._status, self._headers, body)
+        except UpstreamError as error:
+            error.answer = None if self._broken else answer
+            raise
+        return replace(reply, answer=answer)
 
     def _decode_and_scrub(self) -> bytes:
         try:

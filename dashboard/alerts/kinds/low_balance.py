@@ -24,7 +24,8 @@ from proxyapi.models import (
     LedgerEntry,
 )
 from proxyapi.models.account import quantize_credits
-from proxyapi.models.charge import MAX_CLOCK_SKEW, held_credits_annotation
+from proxyapi.models.charge import MAX_CLOCK_SKEW
+from proxyapi.models.held_credits import held_credits_annotation
 
 ZERO = Decimal(0)
 

@@ -1,0 +1,110 @@
+"""The team's rules for scripts, which the gateway asks for: rights, token, limits, approvals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest
+
+from dashboard.models import ApprovalDecision, ApprovalRequest, Membership
+from dashboard.shared.access import has_permission
+from dashboard.shared.approvals import approval_page_url, close_request, lock_pending_request
+from dashboard.shared.budget_usage import ApprovalRequired
+from dashboard.shared.charging import charge_within_budget, request_approval
+from dashboard.shared.member_token import require_member_token
+from dashboard.shared.roles import Permission
+from proxyapi.charges import ChargeIntent
+from proxyapi.gateway.access import scope_of
+from proxyapi.gateway.team_rules import AdmittedCharge
+from proxyapi.models import ApiKey, Charge, KeyScope, Token
+from proxyapi.operations import Operation
+from proxyapi.refusals import Refusal, TokenRefused
+
+NOTE = "By the API key “{name}”."
+WITHDRAWN = "Withdrawn by the script that asked for it. Nothing was sent."
+OWNER_GONE = "The owner of this API key is no longer in the team."
+RIGHT_MISSING = "The owner of this API key may not do this in the team."
+SUSPENDED = "This team is suspended."
+TOKEN_STOPPED = "The token that this API key runs on cannot be used."  # noqa: S105
+SCOPE_PERMISSIONS = {
+    KeyScope.READ: Permission.VIEW,
+    KeyScope.CREATE: Permission.RENDER,
+    KeyScope.RENDER: Permission.RENDER,
+    KeyScope.CREDITS: Permission.VIEW,
+}
+
+
+class PortalTeamRules:
+    """As `proxyapi.gateway.team_rules.TeamRules`."""
+
+    def check_access(self, key: ApiKey, operation: Operation) -> None:
+        if key.tenant.suspended_at is not None:
+            raise Refusal(SUSPENDED)
+        member = load_owner(key)
+        needed = SCOPE_PERMISSIONS[scope_of(operation)]
+        if operation.area == "top_up" and operation.method != "GET":
+            needed = Permission.MANAGE_MONEY
+        if not has_permission(member, needed):
+            raise Refusal(RIGHT_MISSING)
+
+    def find_token(self, key: ApiKey) -> Token:
+        if key.token_id is None:
+            return require_member_token(load_owner(key))
+        usable = Token.objects.usable().select_related("account")
+        token = usable.filter(pk=key.token_id).first()
+        if token is None:
+            raise TokenRefused(TOKEN_STOPPED)
+        return token
+
+    def charge(self, key: ApiKey, intent: ChargeIntent) -> AdmittedCharge:
+        by = load_owner(key)
+        try:
+            with transaction.atomic():
+                return AdmittedCharge(charge_within_budget(by, intent))
+        except ApprovalRequired as error:
+            if not error.is_for_scripts:
+                raise
+        request = request_approval(by, intent, NOTE.format(name=key.name))
+        return AdmittedCharge(request.charge, absolute_url(request))
+
+    def approval_url(self, charge: Charge) -> str:
+        request = ApprovalRequest.objects.filter(charge=charge, decided_at=None).first()
+        return "" if request is None else absolute_url(request)
+
+    def withdraw(self, key: ApiKey, charge: Charge) -> bool:
+        approval = ApprovalRequest.objects.filter(charge=charge, decided_at=None).first()
+        if approval is None:
+            return False
+        with transaction.atomic():
+            by, row = load_owner(key), lock_pending_request(approval)
+            close_request(by, row, ApprovalDecision.WITHDRAWN, WITHDRAWN)
+        return True
+
+    def client_ip(self, scope: Mapping[str, Any]) -> str:
+        request = HttpRequest()
+        request.META["REMOTE_ADDR"] = (scope.get("client") or ("",))[0]
+        for name, value in scope["headers"]:
+            if name == b"x-forwarded-for":
+                request.META["HTTP_X_FORWARDED_FOR"] = value.decode("latin-1")
+        try:
+            return str(get_adapter().get_client_ip(request))
+        except PermissionDenied:  # the proxy gave no address
+            return ""
+
+
+def load_owner(key: ApiKey) -> Membership:
+    """The active membership of the key's owner. Raises `Refusal` without one."""
+    members = Membership.objects.select_related("team__tenant", "user")
+    member = members.filter(team__tenant=key.tenant_id, user=key.owner_id).first()
+    if member is None or not member.user.is_active:
+        raise Refusal(OWNER_GONE)
+    return member
+
+
+def absolute_url(request: ApprovalRequest) -> str:
+    return f"{settings.PORTAL_URL}{approval_page_url(request)}"

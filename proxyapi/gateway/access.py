@@ -1,0 +1,68 @@
+"""Who calls: the API key of a request, and what it may do."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.utils import timezone
+from starlette.requests import Request
+
+from proxyapi.gateway import keys
+from proxyapi.gateway.answers import GatewayRefusal
+from proxyapi.gateway.call import Call, waiting_time
+from proxyapi.gateway.team_rules import team_rules
+from proxyapi.models import ApiKey, KeyScope
+from proxyapi.operations import Operation
+
+LAST_USE_PRECISION = timedelta(minutes=1)  # so that not every request writes the row
+CREDITS_AREAS = ("top_up",)
+CREDITS_OPERATIONS = ("credits.history",)
+MISSING_KEY = "Send an API key of Reelroom as Authorization: Bearer rr_live_…"
+UNKNOWN_KEY = "This API key does not exist, has expired, or was revoked."
+KEY_PAUSED = "This API key is paused. It can read, and changes or charges nothing."
+WRONG_ADDRESS = "This API key is not accepted from this IP address."
+SCOPE_MISSING = "This API key lacks the scope “{scope}”."
+
+
+def scope_of(operation: Operation) -> KeyScope:
+    if operation.area in CREDITS_AREAS or operation.name in CREDITS_OPERATIONS:
+        return KeyScope.CREDITS
+    if operation.charging:
+        return KeyScope.RENDER
+    return KeyScope.READ if operation.method == "GET" else KeyScope.CREATE
+
+
+def bearer_value(request: Request) -> str:
+    """The key of a request. Raises `GatewayRefusal` unless there is exactly one."""
+    values = request.headers.getlist("authorization")
+    scheme, _, value = values[0].partition(" ") if len(values) == 1 else ("", "", "")
+    if scheme.lower() != "bearer" or not value:
+        raise GatewayRefusal(401, "GEN-UNAUTHORIZED", MISSING_KEY)
+    return value
+
+
+def authenticate(value: str, client_ip: str) -> ApiKey:
+    """The key with this value, if it is accepted from this address. Raises `GatewayRefusal`."""
+    now = timezone.now()
+    key = keys.find_key(value, now)
+    if key is None:
+        raise GatewayRefusal(401, "GEN-UNAUTHORIZED", UNKNOWN_KEY)
+    if not key.accepts_address(client_ip):
+        raise GatewayRefusal(403, "IP-ADDRESS-REFUSED", WRONG_ADDRESS)
+    if key.last_used_at is None or key.last_used_at < now - LAST_USE_PRECISION:
+        ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+    return key
+
+
+def open_call(key: ApiKey, operation: Operation, client_ip: str, prefer: str) -> Call:
+    """A call that may do this. Raises `GatewayRefusal` or `Refusal`."""
+    scope = scope_of(operation)
+    if not key.has_scope(scope):
+        message = SCOPE_MISSING.format(scope=scope)
+        raise GatewayRefusal(403, "SCOPE-MISSING", message, details={"scope": scope})
+    if key.paused_at is not None and operation.method != "GET":
+        raise GatewayRefusal(403, "KEY-PAUSED", KEY_PAUSED)
+    team_rules().check_access(key, operation)
+    call = Call(key, team_rules().find_token(key), 0.0, client_ip)
+    call.until = call.started + waiting_time(prefer)
+    return call

@@ -1,0 +1,177 @@
+"""The ASGI application under `/api/v2`: one route for each operation of the table, and our own,
+whose names begin with an underscore.
+
+It stands before Django, so a request costs no session, no middleware and, while it waits, no
+thread.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from uuid import UUID
+
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from proxyapi.calls import upstream_client
+from proxyapi.charges import cancel_held_charge
+from proxyapi.gateway import access, idempotency
+from proxyapi.gateway.answers import (
+    API_PATH,
+    CHARGE_ID_HEADER,
+    REQUEST_ID_HEADER,
+    GatewayRefusal,
+    own_answer,
+)
+from proxyapi.gateway.call import Call
+from proxyapi.gateway.charging import charge, charge_answer
+from proxyapi.gateway.endings import ChargeEndings
+from proxyapi.gateway.forwarding import Service
+from proxyapi.gateway.refusals import answer_of_refusal
+from proxyapi.gateway.request_log import log_request
+from proxyapi.gateway.requests import ServiceRequest, read_request
+from proxyapi.gateway.team_rules import team_rules
+from proxyapi.gateway.threads import in_thread
+from proxyapi.gateway.turns import Turns
+from proxyapi.models import ApiKey, Charge
+from proxyapi.operations import OPERATIONS, Operation
+from proxyapi.refusals import Refusal
+from proxyapi.upstream.reply import Answer
+
+log = logging.getLogger(__name__)
+UNEXPECTED = "Reelroom failed to answer this request. It is logged under its request id."
+CANCELLED_BY_SCRIPT = "Cancelled by the script that made it. Nothing was charged."
+HTTP_ERRORS = {
+    400: ("GEN-WRONG-ARGS", "The request cannot be read."),
+    404: ("GEN-NOT-FOUND", "This path does not exist."),
+    405: ("METHOD-NOT-ALLOWED", "This path does not take this method."),
+}
+
+
+class Gateway:
+    """What all requests of a process share: turns, and the charges whose end is awaited."""
+
+    def __init__(self) -> None:
+        self.service = Service(Turns())
+        self.endings = ChargeEndings()
+
+    async def call_operation(self, request: Request, operation: Operation) -> Response:
+        """Answer one call of the service's API."""
+        client_ip = team_rules().client_ip(request.scope)
+        call: Call | None = None
+        try:
+            value = access.bearer_value(request)
+            key = await in_thread(access.authenticate, value, client_ip)
+            prefer = request.headers.get("prefer", "")
+            call = await in_thread(access.open_call, key, operation, client_ip, prefer)
+            answer = await self.carry_out(call, await read_request(request, operation), request)
+        except (GatewayRefusal, Refusal) as refusal:
+            answer = answer_of_refusal(refusal, call)
+        return respond(request, answer, call, operation.name)
+
+    async def carry_out(self, call: Call, asked: ServiceRequest, request: Request) -> Answer:
+        """Send the request, once for each idempotency key."""
+        idempotency_key = request.headers.get(idempotency.HEADER)
+        if idempotency_key is None or asked.operation.method == "GET":
+            return await self.send(call, asked, None)
+        idempotency.check_idempotency_key(idempotency_key)
+        claim = await in_thread(idempotency.claim, call.key, idempotency_key, asked.fingerprint)
+        if claim.answer is not None:
+            call.is_replayed = True
+            return claim.answer
+        try:
+            answer = await self.send(call, asked, claim.stored_id)
+        except (GatewayRefusal, Refusal):
+            await in_thread(idempotency.forget, claim.stored_id)
+            raise
+        await in_thread(idempotency.keep_answer, claim.stored_id, answer)
+        return answer
+
+    async def send(self, call: Call, asked: ServiceRequest, stored_id: int | None) -> Answer:
+        if asked.operation.charging:
+            return await charge(self.service, self.endings, call, asked, stored_id)
+        return await self.service.forward(call, asked)
+
+    async def show_charge(self, request: Request) -> Response:
+        """GET /_charges/{id}: what is known of a charge; DELETE cancels one that was not sent."""
+        try:
+            value = access.bearer_value(request)
+            client_ip = team_rules().client_ip(request.scope)
+            key = await in_thread(access.authenticate, value, client_ip)
+            is_cancelled = request.method == "DELETE"
+            answer = await in_thread(charge_of_key, key, request.path_params["id"], is_cancelled)
+        except (GatewayRefusal, Refusal) as refusal:
+            answer = answer_of_refusal(refusal, None)
+        return respond(request, answer, None, "_charges")
+
+
+def charge_of_key(key: ApiKey, charge_id: UUID, is_cancelled: bool) -> Answer:
+    rows = Charge.objects.select_related("job", "account", "token")
+    charge = rows.filter(pk=charge_id, tenant=key.tenant_id).first()
+    if charge is None or (charge.api_key_id != key.pk and charge.member_id != key.owner_id):
+        raise GatewayRefusal(404, "GEN-NOT-FOUND", "This charge does not exist.")
+    if is_cancelled and not cancel(key, charge):
+        message = "It was sent, or has ended. Nothing was cancelled."
+        raise GatewayRefusal(409, "NOT-CANCELLED", message)
+    charge.reload()
+    return charge_answer(charge, charge.reason, team_rules().approval_url(charge), status=200)
+
+
+def cancel(key: ApiKey, charge: Charge) -> bool:
+    return team_rules().withdraw(key, charge) or cancel_held_charge(charge, CANCELLED_BY_SCRIPT)
+
+
+def respond(request: Request, answer: Answer, call: Call | None, operation: str) -> Response:
+    """The response; its row in the log is written after it was sent."""
+    headers = {**answer.headers, "cache-control": "no-store"}
+    task = None
+    if call is not None:
+        headers[REQUEST_ID_HEADER] = str(call.id)
+        if call.charge is not None:
+            headers[CHARGE_ID_HEADER] = str(call.charge.pk)
+        agent = request.headers.get("user-agent", "")
+        path = request.url.path.removeprefix(API_PATH)
+        task = BackgroundTask(in_thread, log_request, call, operation, path, agent, answer)
+    return Response(answer.body, answer.status, headers, background=task)
+
+
+def create_app() -> Starlette:
+    """The gateway, with the operations of the table and nothing else."""
+    gateway = Gateway()
+    routes = [
+        Route(
+            f"{API_PATH}{row.path}",
+            partial(gateway.call_operation, operation=row),
+            methods=[upstream_client().get_endpoint(row.name).method],
+        )
+        for row in OPERATIONS.values()
+    ]
+    own = Route(f"{API_PATH}/_charges/{{id:uuid}}", gateway.show_charge, methods=["GET", "DELETE"])
+    app = Starlette(
+        routes=[*routes, own],
+        exception_handlers={HTTPException: answer_http_error, Exception: answer_crash},
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+async def answer_http_error(request: Request, error: Exception) -> Response:
+    """A path or method that no operation has, in the spec's shape."""
+    status, headers = 404, None
+    if isinstance(error, HTTPException):
+        status, headers = error.status_code, error.headers
+    code, message = HTTP_ERRORS.get(status, HTTP_ERRORS[404])
+    body = {"message": message, "status": status, "error": {"code": code}}
+    return respond(request, own_answer(status, body, headers), None, "")
+
+
+async def answer_crash(request: Request, error: Exception) -> Response:
+    """Never a traceback. A charge that was written goes on, and is found by its id."""
+    log.error("a request of the gateway failed", exc_info=error)
+    body = {"message": UNEXPECTED, "status": 500, "error": {"code": "GEN-API-ERROR"}}
+    return respond(request, own_answer(500, body), None, "")

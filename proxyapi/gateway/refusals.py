@@ -1,0 +1,44 @@
+"""The answers to what the portal refuses before anything is sent, in the spec's error shape."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from proxyapi.gateway.answers import GatewayRefusal
+from proxyapi.gateway.call import Call
+from proxyapi.refusals import (
+    AlreadyInProgress,
+    ChargesStopped,
+    LimitExceeded,
+    NotEnoughCredits,
+    Refusal,
+    TokenRefused,
+    TooManyAttempts,
+)
+from proxyapi.upstream.reply import Answer
+
+# The first class that fits gives status and code.
+STATUSES: tuple[tuple[type[Refusal], int, str], ...] = (
+    (NotEnoughCredits, 402, "INSUFFICIENT-CREDITS"),
+    (LimitExceeded, 402, "BUDGET-EXCEEDED"),
+    (ChargesStopped, 403, "CHARGES-STOPPED"),
+    (TokenRefused, 403, "TOKEN-REFUSED"),
+    (AlreadyInProgress, 409, "ALREADY-IN-PROGRESS"),
+    (TooManyAttempts, 429, "RATE-LIMITED"),
+    (Refusal, 409, "NOT-POSSIBLE"),
+)
+
+
+def answer_of_refusal(refusal: GatewayRefusal | Refusal, call: Call | None) -> Answer:
+    request_id = call.id if call else uuid4()
+    if isinstance(refusal, Refusal):
+        refusal = translate(refusal)
+    return refusal.answer(request_id)
+
+
+def translate(refusal: Refusal) -> GatewayRefusal:
+    status, code = next(row[1:] for row in STATUSES if isinstance(refusal, row[0]))
+    details = {}
+    if isinstance(refusal, NotEnoughCredits):
+        details = {"required": refusal.check.hold, "available": refusal.check.free}
+    return GatewayRefusal(status, code, refusal.sentence, details=details)

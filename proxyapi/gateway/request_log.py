@@ -1,0 +1,57 @@
+"""The log of requests: what was asked and how it ended, never a body, a query or a key."""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import Error as DatabaseTrouble
+from django.utils import timezone
+
+from proxyapi.gateway.answers import error_code
+from proxyapi.gateway.call import Call
+from proxyapi.models import GatewayRequest
+from proxyapi.upstream.reply import Answer
+
+log = logging.getLogger(__name__)
+MAX_PATH_CHARS, MAX_AGENT_CHARS = 300, 200
+PRUNED_AT_ONCE = 5000
+
+
+def log_request(call: Call, operation: str, path: str, agent: str, answer: Answer) -> None:
+    """Write the row of an answered request. A script gets its answer although the log fails."""
+    try:
+        GatewayRequest.objects.create(
+            id=call.id,
+            tenant_id=call.key.tenant_id,
+            key=call.key,
+            operation=operation,
+            path=path[:MAX_PATH_CHARS],
+            status=answer.status,
+            code=error_code(answer),
+            total_ms=milliseconds(time.monotonic() - call.started),
+            waited_ms=milliseconds(call.waited_s),
+            service_ms=milliseconds(call.service_s),
+            service_requests=call.service_requests,
+            is_replayed=call.is_replayed,
+            charge=call.charge,
+            job=call.job,
+            client_ip=call.client_ip or None,
+            user_agent="".join(char for char in agent if char.isprintable())[:MAX_AGENT_CHARS],
+        )
+    except DatabaseTrouble:
+        log.exception("a request of the gateway was not logged")
+
+
+def milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)
+
+
+def prune_request_log() -> None:
+    """Delete rows older than the setting `GATEWAY_LOG_DAYS`, some at a time."""
+    oldest = timezone.now() - timedelta(days=settings.GATEWAY_LOG_DAYS)
+    old = GatewayRequest.objects.filter(received_at__lt=oldest).order_by("received_at")
+    while ids := list(old.values_list("pk", flat=True)[:PRUNED_AT_ONCE]):
+        GatewayRequest.objects.filter(pk__in=ids).delete()

@@ -1,0 +1,54 @@
+"""What the gateway asks the site: who may do what with a key, and which limits hold.
+
+The proxy knows no team; the setting `GATEWAY_TEAM_RULES` names the class of the site that does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, cast
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from proxyapi.charges import ChargeIntent
+from proxyapi.models import ApiKey, Charge, Token
+from proxyapi.operations import Operation
+
+
+class AdmittedCharge(NamedTuple):
+    """A charge of a script; with `approval_url` it waits for a person there."""
+
+    charge: Charge
+    approval_url: str = ""
+
+
+class TeamRules(Protocol):
+    """Every method runs in a thread of its own and may query."""
+
+    def check_access(self, key: ApiKey, operation: Operation) -> None:
+        """Raise `Refusal` unless the key's owner may do this in the team now."""
+
+    def find_token(self, key: ApiKey) -> Token:
+        """The token that the key runs on, with its account. Raises `Refusal` without a usable
+        one."""
+
+    def charge(self, key: ApiKey, intent: ChargeIntent) -> AdmittedCharge:
+        """Write the charge within all limits in the caller's transaction and have it sent after
+        the commit, or write an approval request. Raises `Refusal`."""
+
+    def approval_url(self, charge: Charge) -> str:
+        """Where a person decides on the charge; empty if none is to."""
+
+    def withdraw(self, key: ApiKey, charge: Charge) -> bool:
+        """Withdraw the approval request of a charge; return whether there was one."""
+
+    def client_ip(self, scope: Mapping[str, Any]) -> str:
+        """The address of the client of an ASGI request, behind the proxies that are trusted; empty
+        if none is known. Without a query."""
+
+
+@lru_cache(maxsize=1)
+def team_rules() -> TeamRules:
+    return cast(TeamRules, import_string(settings.GATEWAY_TEAM_RULES)())

@@ -1,0 +1,81 @@
+"""What the gateway keeps of requests: a log without bodies, and answers that can be asked for
+again."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import models
+from django.utils import timezone
+
+from proxyapi.models.api_key import ApiKey
+from proxyapi.models.charge import Charge
+from proxyapi.models.job import Job
+from proxyapi.models.tenant import Tenant
+
+
+class GatewayRequest(models.Model):
+    """One request of a script, without its body and without its key."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    tenant = models.ForeignKey(Tenant, models.CASCADE, related_name="+")
+    key = models.ForeignKey(ApiKey, models.CASCADE, related_name="requests")
+    operation = models.CharField(max_length=60, help_text="Name in the operations table.")
+    path = models.CharField(max_length=300)
+    received_at = models.DateTimeField(default=timezone.now)
+    status = models.PositiveSmallIntegerField(help_text="Of the answer.")
+    code = models.CharField(max_length=60, blank=True, help_text="`error.code` of the answer.")
+    total_ms = models.PositiveIntegerField()
+    waited_ms = models.PositiveIntegerField(default=0, help_text="For the rate limit.")
+    service_ms = models.PositiveIntegerField(default=0, help_text="For the service's answer.")
+    service_requests = models.PositiveSmallIntegerField(default=0)
+    is_replayed = models.BooleanField(default=False)
+    charge = models.ForeignKey(
+        Charge, models.SET_NULL, related_name="+", null=True, blank=True, db_index=False
+    )
+    job = models.ForeignKey(
+        Job, models.SET_NULL, related_name="+", null=True, blank=True, db_index=False
+    )
+    client_ip = models.GenericIPAddressField(null=True, blank=True)
+    user_agent = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tenant", "-received_at"], name="gateway_request_of_tenant"),
+            models.Index(fields=["key", "-received_at"], name="gateway_request_of_key"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.status}"
+
+
+class StoredAnswer(models.Model):
+    """An answer of the service, byte for byte, so that it can be given again.
+
+    Of a charge it is the answer to its one request; with an `idempotency_key` it is that of the
+    first request with it. Until then `status` is null: the request is still running, or its charge
+    tells its outcome.
+    """
+
+    key = models.ForeignKey(ApiKey, models.CASCADE, related_name="+")
+    idempotency_key = models.CharField(max_length=255, null=True, blank=True)
+    fingerprint = models.CharField(max_length=64, blank=True, help_text="Of path and body.")
+    charge = models.OneToOneField(
+        Charge, models.CASCADE, related_name="answer", null=True, blank=True
+    )
+    status = models.PositiveSmallIntegerField(null=True, blank=True)
+    headers = models.JSONField(default=dict)
+    body = models.BinaryField(default=b"")
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["key", "idempotency_key"],
+                condition=models.Q(idempotency_key__isnull=False),
+                name="answer_once_per_idempotency_key",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"answer {self.status}"
