@@ -116,7 +116,11 @@ class TokenRefused(Refusal):
 
 
 class TooManyAttempts(Refusal):
-    pass
+    """`wait_s`: seconds until the next attempt is allowed, if that is known."""
+
+    def __init__(self, sentence: str, wait_s: int = 1) -> None:
+        super().__init__(sentence)
+        self.wait_s = wait_s
 
 
 class StaleData(Refusal):

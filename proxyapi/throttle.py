@@ -33,7 +33,7 @@ def count_attempt(limits: Mapping[str, int], sentence: str) -> str:
         waits = [count_under(name, limit, id) for name, limit in limits.items()]
         if wait := max(waits):
             forget_attempt(limits, id)
-            raise TooManyAttempts(sentence.format(wait=wait))
+            raise TooManyAttempts(sentence.format(wait=wait), wait)
     except redis.RedisError:
         raise TooManyAttempts(COUNTER_UNAVAILABLE) from None
     return id

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from datetime import timedelta
 
 from django.utils import timezone
 from starlette.requests import Request
 
+from proxyapi import throttle
 from proxyapi.gateway import keys
 from proxyapi.gateway.answers import GatewayRefusal
 from proxyapi.gateway.call import Call, waiting_time
 from proxyapi.gateway.team_rules import team_rules
+from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiKey, KeyScope
 from proxyapi.operations import Operation
+from proxyapi.refusals import TooManyAttempts
 
 LAST_USE_PRECISION = timedelta(minutes=1)  # so that not every request writes the row
 CREDITS_AREAS = ("top_up",)
@@ -21,6 +26,8 @@ MISSING_KEY = "Send an API key of Reelroom as Authorization: Bearer rr_live_…"
 UNKNOWN_KEY = "This API key does not exist, has expired, or was revoked."
 KEY_PAUSED = "This API key is paused. It can read, and changes or charges nothing."
 WRONG_ADDRESS = "This API key is not accepted from this IP address."
+TOO_MANY_REQUESTS = "This API key may send no more requests for {wait} s. Nothing was sent."
+MAX_SLEEP_S = 0.5
 SCOPE_MISSING = "This API key lacks the scope “{scope}”."
 
 
@@ -66,3 +73,19 @@ def open_call(key: ApiKey, operation: Operation, client_ip: str, prefer: str) ->
     call = Call(key, team_rules().find_token(key), 0.0, client_ip)
     call.until = call.started + waiting_time(prefer)
     return call
+
+
+async def wait_for_key_limit(call: Call) -> None:
+    """Count the request, and wait while the key has used up its requests of a minute. Raises
+    `TooManyAttempts` if the time is too short."""
+    limit = call.key.requests_per_minute
+    while limit is not None:
+        try:
+            await in_thread(
+                throttle.count_attempt, {f"api-key:{call.key.pk}": limit}, TOO_MANY_REQUESTS
+            )
+            return
+        except TooManyAttempts as error:
+            if time.monotonic() + error.wait_s > call.until:
+                raise
+            await asyncio.sleep(min(error.wait_s, MAX_SLEEP_S))

@@ -69,7 +69,9 @@ class Gateway:
             key = await in_thread(access.authenticate, value, client_ip)
             prefer = request.headers.get("prefer", "")
             call = await in_thread(access.open_call, key, operation, client_ip, prefer)
-            answer = await self.carry_out(call, await read_request(request, operation), request)
+            asked = await read_request(request, operation)
+            await access.wait_for_key_limit(call)
+            answer = await self.carry_out(call, asked, request)
         except (GatewayRefusal, Refusal) as refusal:
             answer = answer_of_refusal(refusal, call)
         return respond(request, answer, call, operation.name)

@@ -144,7 +144,7 @@ def answer_of_charge(charge: Charge) -> Answer:
         return charge_answer(charge, APPROVAL_REQUIRED, team_rules().approval_url(charge))
     if charge.state == ChargeState.REFUSED and charge.sent_at is None:
         headers = {CHARGE_ID_HEADER: str(charge.pk)}
-        raise GatewayRefusal(409, charge.code or "NOT-SENT", charge.reason, headers=headers)
+        raise GatewayRefusal(403, charge.code or "GEN-FORBIDDEN", charge.reason, headers=headers)
     is_open = charge.state in (ChargeState.HELD, ChargeState.SENDING)
     return charge_answer(charge, IN_PROGRESS if is_open else charge.reason or UNKNOWN)
 

@@ -38,7 +38,12 @@ def answer_of_refusal(refusal: GatewayRefusal | Refusal, call: Call | None) -> A
 
 def translate(refusal: Refusal) -> GatewayRefusal:
     status, code = next(row[1:] for row in STATUSES if isinstance(refusal, row[0]))
+    if refusal.needs_approval:  # a limit of the team
+        status, code = 402, "BUDGET-EXCEEDED"
     details = {}
     if isinstance(refusal, NotEnoughCredits):
         details = {"required": refusal.check.hold, "available": refusal.check.free}
-    return GatewayRefusal(status, code, refusal.sentence, details=details)
+    headers = {}
+    if isinstance(refusal, TooManyAttempts):
+        headers = {"retry-after": str(max(1, refusal.wait_s))}
+    return GatewayRefusal(status, code, refusal.sentence, headers=headers, details=details)

@@ -182,4 +182,6 @@ def current_request_price(charge: Charge) -> Decimal | None:
     if operation.price.rule is PriceRule.LAST_RENDER:
         return pricing.estimate_retry_price(charge.job)
     draft = charge.job.draft_or_none
+    if draft is None and charge.api_key_id:  # a script's: nothing here can change its price
+        return charge.price
     return draft.estimate if draft else None
