@@ -130,7 +130,7 @@ def cancel(key: ApiKey, charge: Charge) -> bool:
 
 def respond(request: Request, answer: Answer, call: Call | None, operation: str) -> Response:
     """The response; its row in the log is written after it was sent."""
-    headers = {**answer.headers, "cache-control": "no-store"}
+    headers = {**answer.headers, "cache-control": "no-store", "x-content-type-options": "nosniff"}
     task = None
     if call is not None:
         headers[REQUEST_ID_HEADER] = str(call.id)

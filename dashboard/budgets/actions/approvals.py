@@ -33,6 +33,7 @@ REQUEST_CHANGED = "The video or its price changed since the request. Nothing was
 PRICE_INCREASED = (
     "It was requested at {seen} cr and now costs {now} cr. Nothing was sent. Request it again."
 )
+KEY_REVOKED = "The API key that requested it was revoked. Nothing was sent."
 REQUESTER_CANNOT_RENDER = (
     "The member who requested it can no longer create videos in this team. Nothing was sent."
 )
@@ -79,6 +80,8 @@ def approve_request(
     approval = lock_pending_request(approval)
     if requester is None or not has_permission(requester, Permission.RENDER):
         return close_request(by, approval, ApprovalDecision.STALE, REQUESTER_CANNOT_RENDER)
+    if approval.charge.api_key and approval.charge.api_key.revoked_at:
+        return close_request(by, approval, ApprovalDecision.STALE, KEY_REVOKED)
     check_budgets_as_shown(exceeded, hard, drawn)
     try:
         price = check_current_price(approval.charge)

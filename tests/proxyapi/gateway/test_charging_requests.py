@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from dashboard.budgets.actions import approve_request
 from dashboard.models import ApprovalRequest, BudgetPeriod, Membership, Team
+from proxyapi.gateway import keys
 from proxyapi.models import (
     Account,
     Charge,
@@ -171,7 +172,7 @@ def test_an_idempotency_key_also_holds_for_what_is_free(
 def test_an_idempotency_key_that_cannot_be_one_is_refused(
     script: Script, upstream: ScriptedUpstream, value: str | bytes
 ) -> None:
-    answer = script.call(*RENDER, headers={"Idempotency-Key": value})  # type: ignore[dict-item]
+    answer = script.call(*RENDER, headers={"Idempotency-Key": value})
     assert answer.status_code == 400
     assert not Charge.objects.exists()
 
@@ -264,6 +265,17 @@ def test_above_a_limit_a_person_approves_and_then_it_is_sent(
     replayed = script.call(*RENDER, headers={"Idempotency-Key": "big"})
     assert replayed.json()["data"] == {"id": 7}
     assert sent(upstream, *RENDER) == 1
+
+
+def test_nothing_is_approved_for_a_key_that_was_revoked(
+    make_script: Callable[..., Script], upstream: ScriptedUpstream, thea: Membership
+) -> None:
+    script = make_script(daily_limit=5)
+    script.call(*RENDER)
+    keys.revoke_keys([script.key], timezone.now())
+    approve_request(by=thea, approval=ApprovalRequest.objects.get())
+    assert Charge.objects.get().state == ChargeState.REFUSED
+    assert sent(upstream, *RENDER) == 0
 
 
 def wait_until_sent(script: Script, charge_id: str) -> dict[str, object]:
