@@ -32,6 +32,7 @@ from proxyapi.gateway.call import Call
 from proxyapi.gateway.charging import charge, charge_answer
 from proxyapi.gateway.endings import ChargeEndings
 from proxyapi.gateway.forwarding import Service
+from proxyapi.gateway.polled_answers import find_polled_answer, forget_polled_answer
 from proxyapi.gateway.refusals import answer_of_refusal
 from proxyapi.gateway.request_log import log_request
 from proxyapi.gateway.requests import ServiceRequest, read_request
@@ -79,7 +80,9 @@ class Gateway:
     async def carry_out(self, call: Call, asked: ServiceRequest, request: Request) -> Answer:
         """Send the request, once for each idempotency key."""
         idempotency_key = request.headers.get(idempotency.HEADER)
-        if idempotency_key is None or asked.operation.method == "GET":
+        if asked.operation.method == "GET":
+            return await self.read(call, asked, request.headers.get("cache-control", ""))
+        if idempotency_key is None:
             return await self.send(call, asked, None)
         idempotency.check_idempotency_key(idempotency_key)
         claim = await in_thread(idempotency.claim, call.key, idempotency_key, asked.fingerprint)
@@ -94,7 +97,14 @@ class Gateway:
         await in_thread(idempotency.keep_answer, claim.stored_id, answer)
         return answer
 
+    async def read(self, call: Call, asked: ServiceRequest, cache_control: str) -> Answer:
+        """Answer from the portal's own polls, unless the script wants the service asked."""
+        is_fresh_wanted = "no-cache" in cache_control.lower()
+        known = None if is_fresh_wanted else await in_thread(find_polled_answer, call, asked)
+        return known or await self.service.forward(call, asked)
+
     async def send(self, call: Call, asked: ServiceRequest, stored_id: int | None) -> Answer:
+        await in_thread(forget_polled_answer, call, asked)
         if asked.operation.charging:
             return await charge(self.service, self.endings, call, asked, stored_id)
         return await self.service.forward(call, asked)

@@ -1,5 +1,4 @@
-"""What the gateway keeps of requests: a log without bodies, and answers that can be asked for
-again."""
+"""What the gateway keeps: a log of requests without bodies, and answers that are given again."""
 
 from __future__ import annotations
 
@@ -79,3 +78,17 @@ class StoredAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"answer {self.status}"
+
+
+class PolledAnswer(models.Model):
+    """What the last poll of a script's job was answered, so that the script need not ask the
+    service itself."""
+
+    job = models.OneToOneField(Job, models.CASCADE, related_name="polled_answer", primary_key=True)
+    status = models.PositiveSmallIntegerField()
+    headers = models.JSONField(default=dict)
+    body = models.BinaryField()
+    read_at = models.DateTimeField(help_text="When the service was asked.")
+
+    def __str__(self) -> str:
+        return f"answer {self.status} of {self.read_at:%H:%M:%S}"

@@ -16,7 +16,15 @@ from django.utils import timezone
 from proxyapi import calls
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS, StatusReading
-from proxyapi.models import Account, Charge, Job, JobState, RenderDurations
+from proxyapi.models import (
+    Account,
+    Charge,
+    Job,
+    JobOrigin,
+    JobState,
+    PolledAnswer,
+    RenderDurations,
+)
 from proxyapi.polling import circuit_breaker
 from proxyapi.polling.duration_history import DurationHistory, DurationKey
 from proxyapi.polling.duration_model import (
@@ -28,6 +36,7 @@ from proxyapi.polling.job_quarantine import quarantine_failing_job
 from proxyapi.polling.poll_failure import MAX_POLLING_AGE, STOPPED_POLL_DELAY, record_poll_failure
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
+from proxyapi.upstream.reply import Answer
 from proxyapi.upstream.status_words import says_in_progress
 
 # A poll takes at most this long; after that its worker counts as dead.
@@ -110,7 +119,17 @@ def fetch_and_apply(job: Job, lane: Priority) -> None:
         reading = kind.read_status(reply.data)
         if reading.state == JobState.COMPLETED:
             kind.store_completion(job, reply.data)
+        keep_polled_answer(job, reply.answer, requested_at)
         apply_reading(job, reading, requested_at)
+
+
+def keep_polled_answer(job: Job, answer: Answer | None, requested_at: datetime) -> None:
+    """Keep the answer for the script whose job it is: it is then answered from here."""
+    if job.origin == JobOrigin.GATEWAY and answer is not None:
+        told = {"status": answer.status, "headers": dict(answer.headers), "body": answer.body}
+        PolledAnswer.objects.update_or_create(
+            job_id=job.pk, defaults={**told, "read_at": requested_at}
+        )
 
 
 def current_run(job: Job) -> QuerySet[Job]:
