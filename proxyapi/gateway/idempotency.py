@@ -64,9 +64,9 @@ def claim_again(row: StoredAnswer, fingerprint: str) -> Claim:
     if row.fingerprint != fingerprint:
         raise GatewayRefusal(422, "IDEMPOTENCY-KEY-REUSED", OTHER_REQUEST)
     if row.charge is not None and row.charge.state not in IN_PROGRESS:
-        return Claim(row.pk, replayed(answer_of_charge(row.charge)))
+        return Claim(row.pk, mark_replayed(answer_of_charge(row.charge)))
     if row.status is not None:
-        return Claim(row.pk, replayed(Answer(row.status, row.headers, bytes(row.body))))
+        return Claim(row.pk, mark_replayed(Answer(row.status, row.headers, bytes(row.body))))
     if row.charge is None and take_over(row):
         return Claim(row.pk)
     headers = {"retry-after": RETRY_AFTER_S}
@@ -82,7 +82,7 @@ def take_over(row: StoredAnswer) -> bool:
     return bool(abandoned.update(created_at=now))
 
 
-def replayed(answer: Answer) -> Answer:
+def mark_replayed(answer: Answer) -> Answer:
     return Answer(answer.status, {**answer.headers, REPLAYED_HEADER: "true"}, answer.body)
 
 
