@@ -16,12 +16,12 @@ from proxyapi.gateway.call import Call, waiting_time
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiKey, KeyScope
-from proxyapi.operations import Operation
+from proxyapi.operations import EVIDENCE_READS, ExecutionEvidence, Operation
 from proxyapi.refusals import TooManyAttempts
 
 LAST_USE_PRECISION = timedelta(minutes=1)  # so that not every request writes the row
 CREDITS_AREAS = ("top_up",)
-CREDITS_OPERATIONS = ("credits.history",)
+CREDITS_OPERATIONS = (EVIDENCE_READS[ExecutionEvidence.LEDGER],)
 MISSING_KEY = "Send an API key of Reelroom as Authorization: Bearer rr_live_…"
 UNKNOWN_KEY = "This API key does not exist, has expired, or was revoked."
 KEY_PAUSED = "This API key is paused. It can read, and changes or charges nothing."

@@ -11,7 +11,13 @@ from proxyapi.gateway.requests import ServiceRequest
 from proxyapi.gateway.threads import in_thread
 from proxyapi.kinds.faceless_draft import parse_estimate_credits
 from proxyapi.models import Account, Job
-from proxyapi.operations import JobKind, Operation, PriceRule, get_operation
+from proxyapi.operations import (
+    FACELESS_RENDER_OPERATIONS,
+    JobKind,
+    Operation,
+    PriceRule,
+    get_operation,
+)
 from proxyapi.upstream import response_parsing
 
 Fetch = Callable[[ServiceRequest], Awaitable[Any]]  # returns `data` of the service's answer
@@ -30,10 +36,15 @@ async def find_price(
         if last is not None and last.cost is not None:
             return last.cost
     if price.rule is PriceRule.ESTIMATE or price.rule is PriceRule.LAST_RENDER:
-        name = price.estimate_operation or "faceless.estimate"
+        name = price.estimate_operation or estimate_of_last_render()
         data = await fetch(estimate_request(request, get_operation(name)))
         return read_estimate(request, data)
     return await in_thread(pricing.listed_price_or_free, account, request.operation.name)
+
+
+def estimate_of_last_render() -> str:
+    """The estimate of a render that is done again, but was not done here before."""
+    return get_operation(FACELESS_RENDER_OPERATIONS[0]).price.estimate_operation
 
 
 def estimate_request(request: ServiceRequest, operation: Operation) -> ServiceRequest:
