@@ -333,6 +333,15 @@ if not VIDEO_API_BASE_URL.endswith("/v2"):
 # What the first start with the sandbox creates: a team with sixty days behind it, a bare one, or
 # nothing: the first owner is then created at /setup/.
 DEMO = env.choice("DEMO", "full", "empty", "none")
+# Whether a page shows the mails. They have links that set passwords, so never outside a demo.
+DEMO_SHOWS_MAILS = (
+    VIDEO_API_IS_SANDBOX
+    and DEMO != "none"
+    and not BEHIND_TLS
+    and not env.text_or_default("EMAIL_URL", "")
+)
+if DEMO_SHOWS_MAILS:
+    EMAIL_BACKEND = "dashboard.demo_mails.kept_mails.KeepingMailBackend"
 # `name=METHOD`, separated by commas, for the three operations whose method the spec does not give.
 VIDEO_API_METHODS: dict[str, str] = env.dict("VIDEO_API_METHODS", default={})
 # `id:base64 of 32 bytes`, separated by commas; the first key encrypts

@@ -25,7 +25,7 @@ AREAS = (
         "top_up",
     ),
     *("costs", "reconciliation", "alerts", "members", "security", "tokens", "audit"),
-    *("operations", "single_sign_on", "instance", "setup"),
+    *("operations", "single_sign_on", "instance", "demo_mails", "setup"),
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [

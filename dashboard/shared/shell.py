@@ -170,12 +170,14 @@ def build_theme_choices(chosen: str) -> tuple[ThemeChoice, ...]:
 
 def shell_context(request: HttpRequest) -> dict[str, Any]:
     membership = getattr(request, "membership", None)
+    demo_mails = settings.DEMO_SHOWS_MAILS
     # Nothing of the team is shown to a member who lacks the second factor that it requires.
     if membership is None or getattr(request, "lacks_second_factor", False):
         sandbox = settings.VIDEO_API_IS_SANDBOX
         demo = sandbox and (settings.VAR / "demo.json").is_file()
-        return {"shell": None, "sandbox": sandbox, "demo": demo}
+        return {"shell": None, "sandbox": sandbox, "demo": demo, "demo_mails": demo_mails}
     return {
+        "demo_mails": demo_mails,
         "shell": SimpleLazyObject(lambda: build_app_shell(membership)),
         "stream": SimpleLazyObject(lambda: describe_event_stream(request, membership)),
     }

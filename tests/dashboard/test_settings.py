@@ -198,6 +198,26 @@ def test_behind_tls_no_link_for_a_password_is_written_to_the_log(
     assert values["PASSWORD_RESET_BY_EMAIL"] is resets
 
 
+@pytest.mark.parametrize(
+    ("environ", "shows"),
+    [
+        ({}, True),
+        ({"DEMO": "empty", "EMAIL_URL": " "}, True),
+        ({"DEMO": "none"}, False),
+        ({"EMAIL_URL": "consolemail://"}, False),
+        ({"EMAIL_URL": "smtp+tls://mail.example:587"}, False),
+        ({"BEHIND_TLS": "true"}, False),
+        ({"VIDEO_API_BASE_URL": "https://api.example/v2"}, False),
+    ],
+)
+def test_only_a_demo_without_a_mail_server_shows_its_mails(
+    environ: dict[str, str], shows: bool
+) -> None:
+    values = load_settings(PORTAL_URL="https://reelroom.example", **environ).values
+    assert values["DEMO_SHOWS_MAILS"] is shows
+    assert ("KeepingMailBackend" in values["EMAIL_BACKEND"]) is shows
+
+
 def test_behind_tls_cookies_and_pages_are_for_https_alone() -> None:
     values = load_settings(BEHIND_TLS="true", PORTAL_URL="https://reelroom.example").values
     assert values["SESSION_COOKIE_NAME"] == "__Host-session"

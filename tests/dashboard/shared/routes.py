@@ -49,6 +49,10 @@ ROUTES = {
     "session-ends": Route(None, PRODUCER, of="session", refused=404),
     "other-session-ends": Route(None, EVERYBODY),
     "account-notifications": Route(EVERYBODY, EVERYBODY),
+    "demo-mails": Route(EVERYBODY),
+    # A mail of the demo: tests/dashboard/demo_mails/.
+    "demo-mail": Route(None),
+    "demo-mail-html": Route(None),
     "service": Route(EVERYBODY),
     "labels": Route(EVERYBODY),
     "label-new": Route(MAKERS, MAKERS),
