@@ -46,7 +46,7 @@ def clip_card_buttons(job: Job, state: str, reader: Membership) -> tuple[ActionB
         buttons.append(again)
     if state == "completed" and job.media_url:
         url = f"{reverse('video-media', args=[job.pk])}?download=1"
-        buttons.append(ActionButton("Download", url, "arrow-down-tray", "square"))
+        buttons.append(ActionButton("Download", url, "arrow-down-tray"))
     return tuple(buttons)
 
 
