@@ -11,7 +11,10 @@ from django import forms
 from dashboard.models import MAX_PRESET_NAME_CHARS, BrandKit, Preset
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
 from dashboard.shared.text_validation import reject_invisible
-from dashboard.studio.flows import DEFAULT_FLOW, FLOWS
+from dashboard.shared.video_options import OptionChoice
+from dashboard.studio.flows import DEFAULT_FLOW, FLOWS, SettingControl
+from dashboard.studio.forms.fields import OptionCard
+from dashboard.studio.forms.steps import SettingField
 from dashboard.studio.kept_settings.groups import (
     BRAND_KIT_FIELDS,
     FORMAT_FIELD,
@@ -92,13 +95,15 @@ class KeptOptionField(forms.ChoiceField):
     ) -> None:
         self.kept = kept
         self.offered = {option.slug: option for option in options.offered_options(field)}
-        choices = [(slug, option.name) for slug, option in self.offered.items()]
-        if kept and kept.slug not in self.offered:
-            choices.insert(0, (kept.slug, kept.name + (GONE_SUFFIX if is_gone else "")))
         is_required = field == FORMAT_FIELD
+        self.choices_without_value = [] if is_required else [("", without)]
+        if kept and kept.slug not in self.offered:
+            gone = (kept.slug, kept.name + (GONE_SUFFIX if is_gone else ""))
+            self.choices_without_value.append(gone)
+        offered = [(slug, option.name) for slug, option in self.offered.items()]
         super().__init__(
             label=setting_label(field),
-            choices=choices if is_required else [("", without), *choices],
+            choices=[*self.choices_without_value, *offered],
             required=is_required,
             initial=kept.slug if kept else "",
             error_messages={"required": FORMAT_REQUIRED},
@@ -133,6 +138,22 @@ class KeptOptionsForm(PortalForm):
         return {
             name: field for name, field in self.fields.items() if isinstance(field, KeptOptionField)
         }
+
+    @property
+    def setting_fields(self) -> list[SettingField]:
+        """Return the option fields; those that the studio shows as samples have cards."""
+        return [self.setting_field(name, field) for name, field in self.option_fields().items()]
+
+    def setting_field(self, name: str, field: KeptOptionField) -> SettingField:
+        settings = (flow.settings[name] for flow in FLOWS.values() if name in flow.settings)
+        if all(setting.control != SettingControl.SAMPLES for setting in settings):
+            return SettingField(self[name], SettingControl.LIST, ())
+        chosen = str(self[name].value() or "")
+        choices = [
+            OptionChoice(slug, option.name, slug=slug) for slug, option in field.offered.items()
+        ]
+        cards = tuple(OptionCard(choice, choice.value == chosen) for choice in choices)
+        return SettingField(self[name], SettingControl.SAMPLES, cards)
 
     def changed_options(self) -> dict[str, KeptOption | None]:
         """Return the fields with another option than the kept one; None if nothing is kept. The

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -54,6 +55,19 @@ def test_an_admin_sets_the_kit(jonas: Membership, token: Token, client_of: Brows
     event = AuditEvent.objects.order_by("position").last()
     assert event is not None
     assert (event.before["font"], event.after["caption_effect"]) == ("f-1", "e-9")
+
+
+def test_the_dialog_shows_the_samples_of_the_studio(
+    jonas: Membership, token: Token, kit: BrandKit, client_of: Browser
+) -> None:
+    """What the kit leaves to each draft is one of them; the chosen one is checked."""
+    dialog = get_page(client_of(jonas), KIT).split('id="question"')[1]
+    fonts = dialog.split('id="kit_font"')[1].split("</fieldset>")[0]
+    assert 'data-sample="font"' in fonts and "data-face=" in fonts
+    checked = re.findall(r'name="font" value="([^"]*)" checked', fonts)
+    assert checked == ["f-1"]
+    assert 'name="font" value=""' in fonts and "Left to each draft" in fonts
+    assert '<select name="font"' not in dialog
 
 
 def test_an_unknown_option_is_a_sentence(
