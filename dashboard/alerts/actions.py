@@ -150,10 +150,10 @@ def add_alert_rule(*, by: Membership, kind: AlertKind, threshold: Decimal) -> Al
     return rule
 
 
-def add_webhook(*, by: Membership, url: str, message_format: str = "") -> str:
+def add_webhook(*, by: Membership, url: str, message_format: str = "", name: str = "") -> str:
     """Send alerts to `url`, too; return the signing secret, which is shown only once, or "" for the
     format of a chat. Without a format the host decides. An address that was added before gets
-    the format and a new secret.
+    the format, a new secret, and the name, if there is one.
 
     Raises `Refusal` if the host is not allowed. The name is resolved before the transaction,
     because a transaction on SQLite blocks all other writers.
@@ -164,11 +164,11 @@ def add_webhook(*, by: Membership, url: str, message_format: str = "") -> str:
     except DeliveryFailed as error:
         raise Refusal(error.sentence, field="url") from None
     message_format = message_format or guess_webhook_format(parsed.host)
-    return save_webhook(by, url, WebhookFormat(message_format))
+    return save_webhook(by, url, WebhookFormat(message_format), name)
 
 
 @transaction.atomic
-def save_webhook(by: Membership, url: str, message_format: WebhookFormat) -> str:
+def save_webhook(by: Membership, url: str, message_format: WebhookFormat, name: str) -> str:
     check_permission(by, Permission.MANAGE_MONEY)
     # Two concurrent presses must not exceed the limit or add an address twice.
     Team.objects.select_for_update(no_key=True).get(pk=by.team_id)
@@ -177,10 +177,11 @@ def save_webhook(by: Membership, url: str, message_format: WebhookFormat) -> str
     if hook is None and hooks.count() >= MAX_WEBHOOKS:
         raise Refusal(TOO_MANY_WEBHOOKS, field="url")
     hook = hook or AlertWebhook(team=by.team, url=url)
-    hook.message_format, secret = message_format, webhook.generate_webhook_secret()
+    hook.message_format, hook.name = message_format, name or hook.name
+    secret = webhook.generate_webhook_secret()
     webhook.encrypt_webhook_secret(hook, secret)
     hook.save()
-    after = {"host": hook.host, "format": message_format}
+    after = {**webhook_audit_details(hook), "format": message_format}
     record_audit_event(by, AuditAction.WEBHOOK_SET, hook.pk, after=after)
     return secret if message_format == WebhookFormat.JSON else ""
 
@@ -188,8 +189,13 @@ def save_webhook(by: Membership, url: str, message_format: WebhookFormat) -> str
 @transaction.atomic
 def remove_webhook(*, by: Membership, hook: AlertWebhook) -> None:
     check_permission(by, Permission.MANAGE_MONEY)
-    record_audit_event(by, AuditAction.WEBHOOK_REMOVE, hook.pk, before={"host": hook.host})
+    before = webhook_audit_details(hook)
+    record_audit_event(by, AuditAction.WEBHOOK_REMOVE, hook.pk, before=before)
     hook.delete()
+
+
+def webhook_audit_details(hook: AlertWebhook) -> dict[str, str]:
+    return {"name": hook.name, "host": hook.host} if hook.name else {"host": hook.host}
 
 
 @transaction.atomic

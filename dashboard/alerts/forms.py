@@ -11,8 +11,9 @@ from django.forms import BoundField
 
 from dashboard.alerts.actions import AlertRuleChange, alert_rule_version
 from dashboard.alerts.kinds import ALERT_KINDS
-from dashboard.models import AlertRule, WebhookFormat
+from dashboard.models import AlertRule, AlertWebhook, WebhookFormat
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
+from dashboard.shared.text_validation import reject_invisible
 from dashboard.shared.typed_numbers import TypedNumberField
 
 THRESHOLD_OUT_OF_RANGE = "Enter a whole number from {least:,} to {most:,}."
@@ -148,6 +149,14 @@ class WebhookForm(PortalForm):
         choices=[("", "Detect from the address"), *WebhookFormat.choices],
         help_text="Slack, Discord and Microsoft Teams get a message with a link.",
     )
+    name = forms.CharField(
+        label="Name",
+        required=False,
+        max_length=AlertWebhook._meta.get_field("name").max_length,
+        help_text="Optional, such as the channel. Tells webhooks of one host apart.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
 
     def __init__(self, data: Any = None) -> None:
         super().__init__(data, use_required_attribute=False)
+        reject_invisible(self.fields["name"])

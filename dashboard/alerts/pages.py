@@ -78,11 +78,11 @@ def load_delivery(reader: Membership) -> dict[str, Any]:
 
 
 def load_delivery_log(reader: Membership) -> dict[str, Any]:
-    rows = Delivery.objects.filter(event__team=reader.team_id).select_related("event")
+    rows = Delivery.objects.filter(event__team=reader.team_id).select_related("event", "webhook")
     rows = rows.defer("attachment")
     return {
         "deliveries": [
-            build_delivery_row(row)
+            {**build_delivery_row(row), "webhook_name": row.webhook.name if row.webhook else ""}
             for row in rows.order_by("-created_at", "-pk")[:MAX_DELIVERIES_SHOWN]
         ],
         "webhooks": load_webhooks(reader),

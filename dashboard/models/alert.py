@@ -223,6 +223,13 @@ class AlertWebhook(models.Model):
         default=WebhookFormat.JSON,
         db_default=WebhookFormat.JSON,
     )
+    name = models.CharField(
+        max_length=60,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="For people, if several have the same host.",
+    )
     ciphertext = models.BinaryField()
     created_at = models.DateTimeField(default=timezone.now)
 

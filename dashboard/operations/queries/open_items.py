@@ -94,12 +94,15 @@ def iter_team_items(reader: Membership, now: datetime) -> Iterator[OpenItem]:
         state=DeliveryState.FAILED,
         created_at__gt=now - FAILED_DELIVERIES_AGE,
     )
-    by_webhook = failed.order_by("address", "webhook").values_list("address", "webhook")
-    for host, _webhook, count in by_webhook.annotate(count=Count("pk")):
+    fields = ("address", "webhook", "webhook__name")
+    by_webhook = failed.order_by(*fields).values_list(*fields)
+    for host, _webhook, name, count in by_webhook.annotate(count=Count("pk")):
         text = f"{number_text(count, 'delivery', 'deliveries')} failed in the last 24 hours."
         may_see = has_permission(reader, Permission.MANAGE_MONEY)
         link = ("View deliveries", "alert-deliveries") if may_see else ("View alerts", "alerts")
-        yield OpenItem("late", f"The webhook of {host} fails", text, link[0], reverse(link[1]))
+        yield OpenItem(
+            "late", f"The webhook {name or f'of {host}'} fails", text, link[0], reverse(link[1])
+        )
     check = AuditChainCheck.objects.filter(pk=team.pk, broken_position__isnull=False).first()
     if check is not None:
         yield OpenItem(

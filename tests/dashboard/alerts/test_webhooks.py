@@ -222,3 +222,47 @@ def test_each_failing_webhook_has_its_line_on_the_operations_page(
     html = client_of(mira).get("/operations/").text
     assert html.count("<h3>The webhook of 127.0.0.1 fails</h3>") == 2
     assert html.count("One delivery failed in the last 24 hours.") == 2
+
+
+def test_a_name_tells_two_webhooks_of_one_host_apart(
+    event, mira, webhook_posts, add_webhook, client_of
+):
+    browser = client_of(mira)
+    browser.post("/alerts/webhooks/", {"url": webhook_posts.url, "name": " Night <desk> "})
+    hook = AlertWebhook.objects.get()
+    assert hook.name == "Night <desk>"
+    add_webhook("other", message_format="slack")
+    fields = {"channel": "webhook", "address": hook.host, "state": "failed"}
+    Delivery.objects.create(event=event(rule=None, subject="x"), webhook=hook, **fields)
+    seen = " ".join(page(browser).split())
+    assert "<bdi>Night &lt;desk&gt;</bdi>" in seen and "<bdi>127.0.0.1</bdi>" in seen
+    assert "127.0.0.1, Signed JSON, added" in seen
+    assert "Remove<span" in seen and ": Night &lt;desk&gt;, Signed JSON" in seen
+    log = seen.split('id="log"')[1].split("</table>")[0]
+    assert "Night &lt;desk&gt;" in log and "127.0.0.1" in log
+    assert "The webhook Night &lt;desk&gt; fails" in browser.get("/operations/").text
+    browser.post(f"/alerts/webhooks/{hook.pk}/removals/")
+    seen = page(browser)
+    assert "Night" not in seen and "127.0.0.1" in seen.split('id="log"')[1]
+    rows = AuditEvent.objects.filter(action__startswith="webhook.").order_by("happened_at", "pk")
+    assert [(row.before or row.after)["name"] for row in rows] == ["Night <desk>"] * 2
+    assert "Night &lt;desk&gt;" in browser.get("/audit/").text
+
+
+def test_an_address_that_is_added_again_keeps_its_name_unless_it_gets_another(
+    thea, webhook_posts, client_of
+):
+    browser = client_of(thea)
+    for sent, name in (("Desk", "Desk"), ("", "Desk"), ("Night", "Night")):
+        browser.post("/alerts/webhooks/", {"url": webhook_posts.url, "name": sent})
+        assert AlertWebhook.objects.get().name == name
+
+
+@pytest.mark.parametrize("name", ["x" * 61, "a\u202eb"])
+def test_a_name_that_cannot_be_is_refused_and_stays_in_its_field(
+    name, thea, webhook_posts, client_of
+):
+    answer = client_of(thea).post("/alerts/webhooks/", {"url": webhook_posts.url, "name": name})
+    assert answer.status_code == 422
+    assert f'value="{name}"' in answer.text and f'value="{webhook_posts.url}"' in answer.text
+    assert not AlertWebhook.objects.exists()
