@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
 from dashboard.shared.clip_models import ClipModel, FittedSettings, find_clip_model, fit_settings
 from dashboard.shared.filter_chips import ChipOption
@@ -22,6 +23,7 @@ from dashboard.storyboards.actions.storyboards import MAX_TITLE_CHARACTERS, Stor
 from proxyapi.models import StoryboardMode
 from proxyapi.models.duration_class import count_words
 
+USE_COUNT_BUTTON = "use_count"
 FORMAT_FIELDS = ("aspect_ratio", "resolution", "audio")
 NO_DESCRIPTION = "Describe the film, or start with empty scenes."
 NO_ENGINE = "Choose one of the engines."
@@ -47,6 +49,15 @@ def find_scene_count(description: str) -> int | None:
     }
     count = counts.pop() if len(counts) == 1 else 0
     return count if 1 <= count <= MAX_WRITTEN_SCENES else None
+
+
+def with_used_count(data: QueryDict) -> QueryDict:
+    """Return what was sent, with the number of scenes of the button that takes the described one:
+    a browser without scripts sends the form with it."""
+    used = data.copy()
+    if USE_COUNT_BUTTON in data:
+        used["scene_count"] = data[USE_COUNT_BUTTON]
+    return used
 
 
 class WritingForm(PortalForm):

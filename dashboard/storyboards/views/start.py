@@ -22,7 +22,12 @@ from dashboard.shared.storyboards.scene_writing import (
     storyboard_models,
 )
 from dashboard.storyboards.actions.storyboards import start_storyboard
-from dashboard.storyboards.forms.start import FORMAT_FIELDS, StoryboardForm
+from dashboard.storyboards.forms.start import (
+    FORMAT_FIELDS,
+    USE_COUNT_BUTTON,
+    StoryboardForm,
+    with_used_count,
+)
 from dashboard.storyboards.queries.start import build_start_page, default_engine
 from dashboard.storyboards.queries.writing import build_writing_question
 from dashboard.storyboards.readiness.writing import has_scenes_or_writing
@@ -45,7 +50,9 @@ def new_storyboard(request: TeamRequest) -> HttpResponse:
         return show_form(request)
     token = load_own_token(request.membership)
     models = storyboard_models(token.account) if token else ()
-    form = StoryboardForm(models, request.POST)
+    form = StoryboardForm(models, with_used_count(request.POST))
+    if USE_COUNT_BUTTON in request.POST:
+        return render(request, START_TEMPLATE, start_context(request, form))
     if "part" in request.POST:
         context = start_context(request, form)
         # None: no engine was known when the page was opened, so it has no place for menus.

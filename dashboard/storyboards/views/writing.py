@@ -14,7 +14,7 @@ from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.roles import Permission
 from dashboard.storyboards.actions.writing import WritingRequest, write_scenes
-from dashboard.storyboards.forms.start import WritingForm
+from dashboard.storyboards.forms.start import USE_COUNT_BUTTON, WritingForm, with_used_count
 from dashboard.storyboards.queries.writing import build_writing_question
 from dashboard.storyboards.readiness.writing import has_scenes_or_writing
 from proxyapi.models import Storyboard
@@ -28,11 +28,11 @@ REQUESTED_TEXT = "An approval of the scenes of “{title}” was requested. Noth
 @allow_get_or_post
 def write(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
     """Show the price question; POST holds the credits and has the scenes written, once per rendered
-    form."""
+    form. The button that takes the described number of scenes sends nothing."""
     storyboard = fetch_storyboard(request, storyboard_id, Permission.RENDER)
     form, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
     writing_form = build_writing_form(request, storyboard)
-    if request.method == "POST":
+    if request.method == "POST" and USE_COUNT_BUTTON not in request.POST:
         try:
             wanted = read_writing_request(writing_form)
             arguments = form.charge_arguments()
@@ -61,7 +61,8 @@ def build_writing_form(request: TeamRequest, storyboard: Storyboard) -> WritingF
     """Return the fields of the question; None right after the form of a new storyboard, which has
     them."""
     if request.method == "POST":
-        return WritingForm(request.POST) if "description" in request.POST else None
+        data = with_used_count(request.POST)
+        return WritingForm(data) if "description" in data else None
     if not has_scenes_or_writing(storyboard):
         return None
     fields = ("description", "style", "scene_count")

@@ -213,6 +213,29 @@ def test_a_number_of_scenes_in_the_description_is_offered_and_nothing_is_overwri
     assert "Write 8 scenes" in text.content.decode()
 
 
+def test_without_scripts_the_described_number_is_taken_and_nothing_is_started(
+    priya: Membership, token: Token, client_of: Browser
+) -> None:
+    browser, data = client_of(priya), form_data(description="A film in six scenes")
+    offered = post(browser, data | {"title": "x" * 201}).content.decode()
+    assert re.search(r'<noscript><button [^>]*name="use_count"\s+value="6"', offered)
+    page = post(browser, data | {"use_count": "6"}).content.decode()
+    assert re.search(r'name="scene_count"[^>]*\s+value="6"', page)
+    assert 'value="Night train north"' in page and "A film in six scenes" in page
+    assert "The description says" not in page
+    assert not Storyboard.objects.exists() and not Charge.objects.exists()
+
+
+@pytest.mark.parametrize("count", ["", "0", "99", "six"])
+def test_a_number_that_cannot_be_taken_is_named(
+    count: str, priya: Membership, token: Token, client_of: Browser
+) -> None:
+    answer = post(client_of(priya), form_data(use_count=count))
+    assert answer.status_code == 200
+    assert 'id="id_scene_count_error"' in answer.content.decode()
+    assert not Storyboard.objects.exists()
+
+
 def chosen(page: str, name: str) -> str:
     match = re.search(rf'name="{name}"\s+value="([^"]+)"[^>]*\bchecked', page)
     return match[1] if match else ""
@@ -251,7 +274,7 @@ def test_clips_that_cost_nothing_are_free_on_the_page_before(
     text = post(client_of(priya), form_data(part="1"), **HTMX).content.decode()
     later = text.partition('id="start-later"')[2].partition("</section>")[0]
     assert "8 clips of 1 to 15 s" in later and ">free</dd>" in later
-    assert "The last clips cost nothing: the render is what is charged" in later
+    assert "The last clips cost nothing: the render is what is charged." in later
     assert "≈" not in later
 
 

@@ -166,6 +166,19 @@ def test_a_refused_field_of_the_question_charges_nothing_and_is_kept(
     assert not Charge.objects.exists()
 
 
+def test_without_scripts_the_question_takes_the_described_number_and_charges_nothing(
+    priya: Membership, storyboard: Storyboard, client_of: Browser
+) -> None:
+    storyboard.scenes.create(prompt="Scene", position=1, duration=5)
+    browser = client_of(priya)
+    fields = {"description": "A film in six scenes", "style": "", "scene_count": "8"}
+    question = ask(browser, storyboard)
+    text = confirm(browser, storyboard, question, **fields, use_count="6").content.decode()
+    assert re.search(r'name="scene_count"[^>]*\s+value="6"', text)
+    assert "A film in six scenes" in text
+    assert not Charge.objects.exists()
+
+
 def test_a_description_that_the_service_refused_is_kept_and_can_be_changed(
     priya: Membership, storyboard: Storyboard, client_of: Browser
 ) -> None:
