@@ -47,7 +47,11 @@ def no_extra_step(_: Token) -> None:
 
 
 def store_token(
-    tenant: Tenant, owner_id: int, pasted: Secret, also: Callable[[Token], None] = no_extra_step
+    tenant: Tenant,
+    owner_id: int,
+    pasted: Secret,
+    also: Callable[[Token], None] = no_extra_step,
+    name: str = "",
 ) -> Token:
     """Check, encrypt and store a token; return its row. The value never appears in errors.
 
@@ -60,7 +64,10 @@ def store_token(
     except TokenMalformed as malformed:
         raise TokenRefused(str(malformed), field="token") from None
     token = Token(
-        tenant=tenant, owner_id=owner_id, fingerprint=token_vault.token_fingerprint(secret)
+        tenant=tenant,
+        owner_id=owner_id,
+        fingerprint=token_vault.token_fingerprint(secret),
+        name=name,
     )
     same = Token.objects.not_removed().filter(tenant=tenant, fingerprint=token.fingerprint)
     same = same.select_related("account")
@@ -79,7 +86,7 @@ def store_token(
             token.state = token_state_for(token.account)
             token_vault.encrypt_token_into(token, secret)
             if again is not None:
-                token.refused_at, token.name = again.refused_at, again.name
+                token.refused_at, token.name = again.refused_at, name or again.name
                 destroy_token(again)
             token.save()
             reassign_work(token)

@@ -29,13 +29,10 @@ def add_member_token(*, by: Membership, pasted: Secret, name: str = "") -> Token
     check_permission(by, Permission.KEEP_TOKEN)
 
     def record(token: Token) -> None:
-        if name:
-            token.name = name
-            token.save(update_fields=["name"])
         after = {"fingerprint": token.fingerprint, "account": token.account.upstream_id}
         record_audit_event(by, AuditAction.TOKEN_ADD, token.pk, after=after)
 
-    token = tokens.store_token(by.team.tenant, by.user_id, pasted, also=record)
+    token = tokens.store_token(by.team.tenant, by.user_id, pasted, also=record, name=name)
     tasks.enqueue_task_after_commit(tasks.refresh_account_task, token.account_id)
     return token
 

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from dashboard.models import Membership
@@ -39,6 +41,15 @@ def test_a_token_is_added_with_a_name(priya: Membership, client_of: ClientOf) ->
     page = client_of(priya).post(reverse("tokens"), form, follow=True).content.decode()
     assert Token.objects.get().name == "Night <renders>"
     assert "<bdi>Night &lt;renders&gt;</bdi>" in page
+
+
+def test_the_name_is_stored_with_the_token(priya: Membership, client_of: ClientOf) -> None:
+    """Not in an update of its own, after which the token could be left without."""
+    with CaptureQueriesContext(connection) as queries:
+        client_of(priya).post(reverse("tokens"), {"token": VALUE, "name": "Night renders"})
+    sent = [query["sql"] for query in queries if "proxyapi_token" in query["sql"]]
+    assert sum(sql.startswith("INSERT") for sql in sent) == 1
+    assert not [sql for sql in sent if sql.startswith("UPDATE") and '"name" =' in sql]
 
 
 def test_a_refused_token_leaves_the_name_in_its_field(
