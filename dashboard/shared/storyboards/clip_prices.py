@@ -16,7 +16,7 @@ from proxyapi.models import Account, Charge
 from proxyapi.models.charge import CHARGED_STATES
 
 ONE_CREDIT = Decimal(1)
-FREE_CLIPS_NOTE = "The last clips cost nothing: the render is what is charged"
+FREE_CLIPS_NOTE = "The last clips cost nothing: the render is what is charged."
 
 
 class ClipPriceForm(StrEnum):

@@ -27,8 +27,8 @@ from proxyapi.models import Storyboard
 from proxyapi.refusals import CreditCheck
 
 LISTED_CLIPS = 8  # lines of the calculation; more are one line
-BY_LIST_NOTE = "By the price list. The service names no price for scene clips"
-EXACT_NOTE = "The last clips cost what was shown"
+BY_LIST_NOTE = "By the price list. The service names no price for scene clips."
+EXACT_NOTE = "The last clips cost what was shown."
 NO_REFUND_NOTICE = "The service promises no refund for a scene clip that fails."
 LEFT_OUT_TEXT = "{scenes} {is_} not in this request and {need} a clip later."
 RENDER_NOTICE = "If the render fails, the service promises no refund."

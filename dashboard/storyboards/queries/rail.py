@@ -145,7 +145,7 @@ def build_clip_card(
     return ClipPickCard(
         picks=tuple(ClipPick(clip, clip.id in ids and not clip.blocked) for clip in plan.clips),
         rate=f"{credit_rate(rate)} cr per second" if rate is not None else "",
-        free_note=f"{FREE_CLIPS_NOTE}." if is_free else "",
+        free_note=FREE_CLIPS_NOTE if is_free else "",
         anew_text=FINISHED_TEXT if plan.is_rendered else "",
         notice=ready.orders.refused_text or partly_started_text(ready.orders, rows),
         total=build_clip_sum(reader, plan, plan.choose(ids)),
