@@ -41,9 +41,11 @@ FILM_UNAVAILABLE_TEXT = (
 @require_safe
 async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
     """Stream the file of a completed video. A still for a card never refreshes an expired URL, and
-    is 204 if the file cannot be shown now."""
+    is 204 if the file cannot be shown now, or is not there, as of a video that renders again."""
     job = await sync_to_async(fetch_job)(request, job_id)
     if job.state != JobState.COMPLETED or not job.media_url:
+        if "still" in request.GET:
+            return HttpResponse(status=204)
         raise Http404("There is no video file yet.")
     default_type, name = KINDS[job.kind].media_type, slugify(job.title)[:80]
     return await stream_media(request, job, job, default_type, name)

@@ -68,3 +68,11 @@ def test_what_another_team_made_does_not_exist(job, otto, client_of):
 )
 def test_the_poster_of_a_record_is_the_services_or_its_first_picture(record, poster):
     assert KINDS[JobKind.FACELESS].read_status(record).poster_url == poster
+
+
+def test_a_still_of_a_video_without_a_film_is_empty_and_the_film_not_found(
+    make_video_job, vera, client_of
+):
+    """A page that was just opened may ask for the still of a video that renders again."""
+    client, url = client_of(vera), f"/videos/{make_video_job('running').pk}/media/"
+    assert (client.get(f"{url}?still=1").status_code, client.get(url).status_code) == (204, 404)
