@@ -128,7 +128,7 @@ class StaleData(Refusal):
 
 
 # After "was changed": one person may have a page open in two windows.
-ELSEWHERE = "in another window or by somebody else"
+BY_OTHERS = "in another window or by somebody else"
 
 
 def other_team_hold_sentence(amount: Decimal) -> str:

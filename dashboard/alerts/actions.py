@@ -33,11 +33,11 @@ from dashboard.shared.notices import schedule_deliveries
 from dashboard.shared.roles import Permission
 from proxyapi import throttle
 from proxyapi.events import EventType, publish_event
-from proxyapi.refusals import ELSEWHERE, Refusal, StaleData, format_credits
+from proxyapi.refusals import BY_OTHERS, Refusal, StaleData, format_credits
 
 DUPLICATE_THRESHOLD = "This threshold already exists."
 RULE_CHANGED_MEANWHILE = (
-    f"This was changed {ELSEWHERE}. It is now: {{now}}. Save again to apply the values below."
+    f"This was changed {BY_OTHERS}. It is now: {{now}}. Save again to apply the values below."
 )
 TESTS_PER_MINUTE_MEMBER, TESTS_PER_MINUTE_TEAM = 3, 6  # a minute
 TOO_MANY_TESTS = (

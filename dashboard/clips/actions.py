@@ -32,7 +32,7 @@ from proxyapi.kinds import (
     clip_parameters,
 )
 from proxyapi.models import Charge, Draft, Job, JobKind, StoredFile, Upload, lock_draft
-from proxyapi.refusals import ELSEWHERE, NotReady, StaleData, format_credits
+from proxyapi.refusals import BY_OTHERS, NotReady, StaleData, format_credits
 
 UNTITLED = "Untitled clip"
 TITLE_CHARACTERS = 120
@@ -46,7 +46,7 @@ SENT_BEFORE = (
     "for another one."
 )
 CHANGED_ELSEWHERE = (
-    f"This draft was changed {ELSEWHERE}. Your text is still here and not saved. Reload to see the "
+    f"This draft was changed {BY_OTHERS}. Your text is still here and not saved. Reload to see the "
     "other one."
 )
 CHANGED_SINCE_SHOWN = (

@@ -107,7 +107,7 @@ class AuditAction(models.TextChoices):
     OWNERSHIP_ACCEPT = "ownership.accept"
     OWNERSHIP_DECLINE = "ownership.decline"
     OWNERSHIP_REQUEST = "ownership.request"
-    OWNERSHIP_TAKE_BACK = "ownership.take_back"
+    OWNERSHIP_WITHDRAW = "ownership.take_back", "Ownership Take Back"  # rows have the older word
     PRESET_ADD = "preset.add"
     PRESET_CHANGE = "preset.change"
     PRESET_REMOVE = "preset.remove"

@@ -72,12 +72,12 @@ def match_charge_to_entry(
 
 
 @transaction.atomic
-def take_match_back(*, by: Membership, charge: Charge) -> LedgerEntry:
+def remove_match(*, by: Membership, charge: Charge) -> LedgerEntry:
     """Undo the match of a charge with a debit, which is returned. Raises `StaleData` if it was not
     made by amount and time."""
     check_permission(by, Permission.MANAGE_MONEY)
     cost = charge.cost
-    entry = charges.take_match_back(charge, by.user_id)
+    entry = charges.remove_match(charge, by.user_id)
     record_audit_event(
         by,
         AuditAction.CHARGE_UNMATCH,

@@ -25,7 +25,7 @@ urlpatterns = [
     ),
     path(
         "reconciliation/charges/<uuid:charge_id>/match-removals/",
-        views.TakeMatchBack.as_view(),
+        views.RemoveMatch.as_view(),
         name="charge-match-removals",
     ),
     path(

@@ -124,7 +124,7 @@ class MatchCharge(UnknownChargeDialog):
         return f"Matched: it was charged {shown(done.cost)} cr."
 
 
-class TakeMatchBack(DecisionDialog):
+class RemoveMatch(DecisionDialog):
     label = "Remove match"
 
     def fetch(self, charge_id: UUID) -> None:
@@ -135,7 +135,7 @@ class TakeMatchBack(DecisionDialog):
         return {"question": queries.build_match_removal_question(self.charge)}
 
     def save(self, form: PortalForm) -> str:
-        debit = actions.take_match_back(by=self.by, charge=self.charge)
+        debit = actions.remove_match(by=self.by, charge=self.charge)
         return f"Match removed. The debit of {shown(-debit.amount)} cr is outside the portal."
 
 

@@ -51,7 +51,7 @@ def end_offers(member: Membership, actor: AuditActor, role: Role | None) -> None
         if from_member or (transfer.to_user_id == member.user_id and role is None):
             transfer.end(TransferState.LAPSED)
             before = {"to": str(transfer.to_user)}
-            record_audit_event(actor, AuditAction.OWNERSHIP_TAKE_BACK, transfer.pk, before=before)
+            record_audit_event(actor, AuditAction.OWNERSHIP_WITHDRAW, transfer.pk, before=before)
 
 
 def end_invitation(row: Invitation, by: Membership | AuditActor) -> None:

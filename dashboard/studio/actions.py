@@ -43,7 +43,7 @@ from proxyapi.models import (
     ScriptVersion,
     lock_draft,
 )
-from proxyapi.refusals import ELSEWHERE, NotReady, StaleData
+from proxyapi.refusals import BY_OTHERS, NotReady, StaleData
 
 DRAFT_CHANGED_REASON = ": the draft was changed or got a new price."
 TYPE_FIXED = (
@@ -190,7 +190,7 @@ def save_draft_step(
         return job
     if edited_at and edited_at != draft.edited_at.isoformat():
         raise StaleData(
-            f"This draft was changed {ELSEWHERE}. Your values are below. Review them and save "
+            f"This draft was changed {BY_OTHERS}. Your values are below. Review them and save "
             "again."
         )
     # A render in progress was priced with the present settings: a change would be charged too.

@@ -41,10 +41,10 @@ from proxyapi.models import (
     StoredFile,
     lock_draft,
 )
-from proxyapi.refusals import ELSEWHERE, NotReady, StaleData
+from proxyapi.refusals import BY_OTHERS, NotReady, StaleData
 
 ALREADY_SENT = "This voice was sent, or waits for an approval. Your change was not saved."
-CHANGED_MEANWHILE = f"This voice was changed {ELSEWHERE}. Reload the page to see it as it is now."
+CHANGED_MEANWHILE = f"This voice was changed {BY_OTHERS}. Reload the page to see it as it is now."
 CHANGED_SINCE_SHOWN = "This voice was changed meanwhile. Nothing was sent. Review it first."
 TOO_MANY_SAMPLES = "At most three samples are allowed. Remove one to add another."
 INCOMPLETE = "Something is still missing, or the slots are not known. Nothing was sent."

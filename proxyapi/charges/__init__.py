@@ -19,8 +19,8 @@ from proxyapi.charges.dispatch import dispatch_charge
 from proxyapi.charges.late_debits import charges_with_late_debit
 from proxyapi.charges.manual_settlement import (
     find_match_obstacle,
+    remove_match,
     settle_with_entry,
-    take_match_back,
     write_off_charge,
 )
 from proxyapi.charges.reconcile import reconcile_charge, reconcile_now

@@ -11,7 +11,7 @@ from proxyapi import ledger
 from proxyapi.charges import job_effects, transitions
 from proxyapi.ledger import entry_changes
 from proxyapi.models import Charge, ChargeState, LedgerEntry, MatchConfidence
-from proxyapi.models.charge import MATCH_TAKEN_BACK_CODE
+from proxyapi.models.charge import MATCH_REMOVED_CODE
 from proxyapi.refusals import StaleData
 from proxyapi.rollups import price_counts
 
@@ -100,7 +100,7 @@ def find_match_obstacle(charge: Charge) -> str:
 
 
 @transaction.atomic
-def take_match_back(charge: Charge, member_id: int) -> LedgerEntry:
+def remove_match(charge: Charge, member_id: int) -> LedgerEntry:
     """Undo a match by amount and time: the charge is unknown again and holds its credits until a
     person settles it, and its debit, which is returned, is outside the portal.
 
@@ -123,7 +123,7 @@ def take_match_back(charge: Charge, member_id: int) -> LedgerEntry:
         refund_owed_at=None,
         unidentified_at=None,
         decided_by_id=member_id,
-        code=MATCH_TAKEN_BACK_CODE,
+        code=MATCH_REMOVED_CODE,
         reason=TAKEN_BACK_REASON,
     )
     ledger.unlink_entry(debit)

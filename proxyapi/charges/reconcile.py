@@ -28,7 +28,7 @@ from proxyapi.charges.quarantine import QUARANTINED, quarantine_failing_charge
 from proxyapi.clock_offset import NO_OFFSET, clock_offset_at_sending, read_clock_offset
 from proxyapi.kinds import UpstreamRecord
 from proxyapi.models import Charge, ChargeState, LedgerEntry
-from proxyapi.models.charge import MATCH_TAKEN_BACK_CODE
+from proxyapi.models.charge import MATCH_REMOVED_CODE
 from proxyapi.polling import circuit_breaker, clock_rollback
 from proxyapi.rate_limiter import Priority, RateLimitExhausted
 from proxyapi.upstream import errors
@@ -95,7 +95,7 @@ def decide_charge(
     """
     transitions.lock_charge_account(charge)
     charge.reload()  # its sender may be alive, or may just have given up waiting for the answer
-    if charge.state != ChargeState.UNKNOWN or charge.code == MATCH_TAKEN_BACK_CODE:
+    if charge.state != ChargeState.UNKNOWN or charge.code == MATCH_REMOVED_CODE:
         return  # a person decides: by amount and time it would be matched with the same debit
     is_grace_over = coverage.read_at >= answer_lost_at(charge) + timeouts.booking_grace()
     is_ledger_complete = is_grace_over and coverage.is_complete and ledger.is_still_covered(charge)

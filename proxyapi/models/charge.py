@@ -75,7 +75,7 @@ UNDECIDED_STATES = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, outcome n
 CHARGED_STATES = (ChargeState.CONFIRMED, ChargeState.MATCHED)
 NEVER_CHARGED_CODE = "NEVER-CHARGED"  # `code` of a charge without evidence, assumed uncharged
 CHARGED_LATE_CODE = "CHARGED-LATE"  # `code` of one assumed uncharged that cost credits after all
-MATCH_TAKEN_BACK_CODE = "MATCH-TAKEN-BACK"  # `code` of an unknown one that only a person settles
+MATCH_REMOVED_CODE = "MATCH-TAKEN-BACK"  # `code` of an unknown one that only a person settles
 CHECKED_BEFORE_RETRY_CODE = "checked-before-retry"  # in lower case, as no code of an answer is
 EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_CHARGE_CRASHES = 5  # failures in a row

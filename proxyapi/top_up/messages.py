@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxyapi.models import TopUpType
-from proxyapi.refusals import ELSEWHERE
+from proxyapi.refusals import BY_OTHERS
 from proxyapi.top_up.setting import TopUpSetting
 from proxyapi.upstream import errors
 
@@ -37,7 +37,7 @@ def change_saved_message(saved: TopUpSetting) -> str:
 
 def changed_meanwhile_message(displayed: TopUpSetting, current: TopUpSetting) -> str:
     return (
-        f"Not saved. The setting was changed {ELSEWHERE}: it was {displayed.describe()} when "
+        f"Not saved. The setting was changed {BY_OTHERS}: it was {displayed.describe()} when "
         f"you opened the page, now it is {current.describe()}"
         f"{purchase_difference(displayed, current)}. Review it, then save again if needed."
     )

@@ -71,7 +71,7 @@ ACTION_TITLES: dict[str, str] = {
     A.OWNERSHIP_ACCEPT: "Became an owner",
     A.OWNERSHIP_DECLINE: "Declined the ownership",
     A.OWNERSHIP_REQUEST: "Asked a member to become an owner",
-    A.OWNERSHIP_TAKE_BACK: "Withdrew the transfer of the ownership",
+    A.OWNERSHIP_WITHDRAW: "Withdrew the transfer of the ownership",
     A.PASSWORD_CHANGE: "Changed the password",
     A.PASSWORD_RESET: "Reset the password",
     A.PRESET_ADD: "Added a preset",

@@ -24,17 +24,17 @@ from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.roles import Permission
 from proxyapi.events import EventType, publish_event
 from proxyapi.models.account import amount_text
-from proxyapi.refusals import ELSEWHERE, Refusal, StaleData, format_credits
+from proxyapi.refusals import BY_OTHERS, Refusal, StaleData, format_credits
 
 BUDGET_EXISTS = "This budget already exists. Change it instead of adding another one."
 LIMIT_REQUIRED = "Set at least one of the two limits."
 LIMITS_REVERSED = "The limit must not be below the alert."
 LIMIT_NEGATIVE = "The limit must not be below 0, and the alert must be above 0."
 BUDGET_CHANGED_MEANWHILE = (
-    f"This budget was changed {ELSEWHERE}. It is now: {{now}}. Save again to apply the values "
+    f"This budget was changed {BY_OTHERS}. It is now: {{now}}. Save again to apply the values "
     "below."
 )
-BUDGET_ENDED_MEANWHILE = f"This budget was removed {ELSEWHERE}. Add it again to set limits."
+BUDGET_ENDED_MEANWHILE = f"This budget was removed {BY_OTHERS}. Add it again to set limits."
 LIMIT_FIELDS = ("soft", "hard")
 Limits = tuple[Decimal | None, Decimal | None]  # in the order of LIMIT_FIELDS
 

@@ -14,7 +14,7 @@ from dashboard.shared.roles import Permission
 from dashboard.shared.second_person import MIN_APPROVERS, lock_second_person_rule
 from proxyapi.events import EventType, publish_event
 from proxyapi.models.account import amount_text
-from proxyapi.refusals import ELSEWHERE, Refusal, StaleData, format_credits
+from proxyapi.refusals import BY_OTHERS, Refusal, StaleData, format_credits
 
 NOT_ENOUGH_APPROVERS = (
     "Only one person can approve here. Make another member treasurer or owner first, because "
@@ -22,7 +22,7 @@ NOT_ENOUGH_APPROVERS = (
 )
 RULE_NOT_POSITIVE = "The amount must be above 0."
 RULE_CHANGED_MEANWHILE = (
-    f"This rule was changed {ELSEWHERE}. It is now: {{now}}. Save again to apply the value below."
+    f"This rule was changed {BY_OTHERS}. It is now: {{now}}. Save again to apply the value below."
 )
 
 

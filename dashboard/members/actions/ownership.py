@@ -113,7 +113,7 @@ def take_ownership_back(*, by: Membership, transfer: OwnershipTransfer) -> None:
     check_permission(by, Permission.MANAGE_TEAM)
     row = lock_transfer(transfer)
     row.end(TransferState.TAKEN_BACK)
-    record_audit_event(by, AuditAction.OWNERSHIP_TAKE_BACK, row.pk, before={"to": str(row.to_user)})
+    record_audit_event(by, AuditAction.OWNERSHIP_WITHDRAW, row.pk, before={"to": str(row.to_user)})
     notify_both(
         row,
         receiver_title=f"{by.user} withdrew the transfer of {by.team}",

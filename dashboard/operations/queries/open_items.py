@@ -17,7 +17,7 @@ from dashboard.models import (
     DeliveryState,
     Membership,
 )
-from dashboard.operations.queries.money_at_risk import MoneyAtRisk
+from dashboard.operations.queries.unsettled_credits import UnsettledCredits
 from dashboard.shared.access import has_permission
 from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.roles import Permission
@@ -38,14 +38,14 @@ class OpenItem:
 
 
 def load_open_items(
-    reader: Membership, money: MoneyAtRisk, tokens: Sequence[Token], now: datetime
+    reader: Membership, money: UnsettledCredits, tokens: Sequence[Token], now: datetime
 ) -> tuple[OpenItem, ...]:
     """Four queries."""
     return tuple(iter_open_items(reader, money, tokens, now))
 
 
 def iter_open_items(
-    reader: Membership, money: MoneyAtRisk, tokens: Sequence[Token], now: datetime
+    reader: Membership, money: UnsettledCredits, tokens: Sequence[Token], now: datetime
 ) -> Iterator[OpenItem]:
     team, reconciliation = reader.team, reverse("reconciliation")
     conflicts = LedgerConflict.objects.filter(
@@ -67,7 +67,7 @@ def iter_open_items(
     yield from iter_team_items(reader, now)
 
 
-def unknown_charges_item(money: MoneyAtRisk, url: str) -> OpenItem:
+def unknown_charges_item(money: UnsettledCredits, url: str) -> OpenItem:
     one = money.unknown_count == 1
     age = f" The oldest has waited for {duration(money.oldest)}." if money.oldest else ""
     text = f"{'It was' if one else 'They were'} sent and got no answer; not sent again.{age}"

@@ -13,7 +13,6 @@ from dashboard import __version__
 from dashboard.models import Membership
 from dashboard.operations.queries.encryption_keys import EncryptionKeys, load_encryption_keys
 from dashboard.operations.queries.known_delay import KnownDelay, load_known_delay
-from dashboard.operations.queries.money_at_risk import MoneyAtRisk, load_money_at_risk
 from dashboard.operations.queries.open_items import OpenItem, load_open_items
 from dashboard.operations.queries.processes import ProcessState, load_processes
 from dashboard.operations.queries.request_use import RequestUse, load_request_use
@@ -24,6 +23,7 @@ from dashboard.operations.queries.token_hygiene import (
     build_hygiene_rows,
     load_tokens,
 )
+from dashboard.operations.queries.unsettled_credits import UnsettledCredits, load_unsettled_credits
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class OperationsPage:
     note: str
     url: str
     read_at: datetime
-    money: MoneyAtRisk
+    money: UnsettledCredits
     items: tuple[OpenItem, ...]
     requests: RequestUse
     service: ServiceDay
@@ -61,7 +61,7 @@ class OperationsPage:
 def build_operations_page(reader: Membership) -> OperationsPage:
     """Seventeen queries, however many tokens and charges there are."""
     team, now = reader.team, timezone.now()
-    money, tokens = load_money_at_risk(team, now), load_tokens(team.tenant)
+    money, tokens = load_unsettled_credits(team, now), load_tokens(team.tenant)
     items, processes = load_open_items(reader, money, tokens, now), load_processes()
     return OperationsPage(
         note=page_note(processes, len(items)),

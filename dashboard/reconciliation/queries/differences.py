@@ -25,7 +25,7 @@ from proxyapi.ledger.reconciliation import (
     find_renewal_of_gap,
 )
 from proxyapi.models import Account, Charge, ChargeState, LedgerEntry, LedgerMirror, TokenState
-from proxyapi.models.charge import MATCH_TAKEN_BACK_CODE
+from proxyapi.models.charge import MATCH_REMOVED_CODE
 
 MAX_ODD_ENTRIES = 60  # more only if something is very wrong
 MAX_OPEN_CHARGES = 1000  # high, because a whole batch may fail and the refunds owed are summed
@@ -207,7 +207,7 @@ def build_unknown_charge_actions(
     has_working_token = (
         charge.token.state == TokenState.WORKING and charge.account.is_of_current_upstream
     )
-    is_readable = has_working_token and charge.code != MATCH_TAKEN_BACK_CODE
+    is_readable = has_working_token and charge.code != MATCH_REMOVED_CODE
     if has_permission(reader, Permission.RECHECK) and is_readable:
         actions.append(
             DifferenceAction("Check again", reverse("charge-checks", args=[charge.pk]), post=True)

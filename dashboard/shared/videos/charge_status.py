@@ -10,7 +10,7 @@ from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.videos.labels import operation_label
 from dashboard.shared.videos.refund_alerts import refund_alert_text
 from proxyapi.models import Charge, ChargeState
-from proxyapi.models.charge import MATCH_TAKEN_BACK_CODE, MAX_CHARGE_CRASHES
+from proxyapi.models.charge import MATCH_REMOVED_CODE, MAX_CHARGE_CRASHES
 from proxyapi.operations import SCRIPT_OPERATIONS, SIDE_OPERATIONS, get_operation
 from proxyapi.upstream.errors import CHARGE_CHECKED
 
@@ -124,7 +124,7 @@ def lost_answer_outcome(charge: Charge, now: datetime, pause_reason: str) -> str
     """Return who decides about a charge whose answer was lost, and when."""
     if pause_reason:
         return f"The outcome is checked later. {pause_reason}"
-    if charge.code == MATCH_TAKEN_BACK_CODE:
+    if charge.code == MATCH_REMOVED_CODE:
         return f"A member removed its match with a debit. {APPROVERS_DECIDE_TEXT}"
     if is_long_unknown(charge, now):
         return f"No ledger entry matches with certainty. {APPROVERS_DECIDE_TEXT}"
@@ -135,7 +135,7 @@ def lost_answer_outcome(charge: Charge, now: datetime, pause_reason: str) -> str
 def is_long_unknown(charge: Charge, now: datetime) -> bool:
     """True if the outcome is unknown past the deadline, or only a person decides."""
     since = charge.sent_at or charge.created_at
-    stopped = charge.failures >= MAX_CHARGE_CRASHES or charge.code == MATCH_TAKEN_BACK_CODE
+    stopped = charge.failures >= MAX_CHARGE_CRASHES or charge.code == MATCH_REMOVED_CODE
     return charge.state == ChargeState.UNKNOWN and (stopped or now >= since + SETTLEMENT_DEADLINE)
 
 

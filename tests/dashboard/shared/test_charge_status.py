@@ -13,7 +13,7 @@ from dashboard.shared.videos.charge_status import (
     select_open_charge,
 )
 from proxyapi.models import Charge, ChargeState
-from proxyapi.models.charge import MATCH_TAKEN_BACK_CODE
+from proxyapi.models.charge import MATCH_REMOVED_CODE
 from tests.factories import ChargeFactory
 
 
@@ -55,4 +55,4 @@ def test_the_charge_with_the_greatest_doubt_speaks_for_the_video() -> None:
 def test_a_match_that_was_taken_back_waits_for_no_deadline() -> None:
     now = timezone.now()
     assert not is_long_unknown(make_charge("unknown", sent_at=now), now)
-    assert is_long_unknown(make_charge("unknown", sent_at=now, code=MATCH_TAKEN_BACK_CODE), now)
+    assert is_long_unknown(make_charge("unknown", sent_at=now, code=MATCH_REMOVED_CODE), now)

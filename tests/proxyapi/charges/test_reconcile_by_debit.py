@@ -9,7 +9,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.charges import reconcile_charge, take_match_back
+from proxyapi.charges import reconcile_charge, remove_match
 from proxyapi.models import (
     Charge,
     ChargeState,
@@ -74,7 +74,7 @@ def test_a_match_that_a_person_took_back_is_not_made_again(
 ) -> None:
     charge = retried_charge(38)
     assert charge.state == ChargeState.MATCHED
-    debit = take_match_back(charge, charge.member_id)
+    debit = remove_match(charge, charge.member_id)
     for _ in range(2):
         reconcile_charge(charge.pk)
     charge.refresh_from_db()

@@ -30,7 +30,7 @@ from dashboard.studio.kept_settings.kept_option import KeptOption
 from dashboard.studio.queries.script import last_script_request
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Job
-from proxyapi.refusals import ELSEWHERE, NotReady, Refusal, StaleData
+from proxyapi.refusals import BY_OTHERS, NotReady, Refusal, StaleData
 
 MAX_PRESETS_PER_TEAM = 200
 TOO_MANY = f"A team can have {MAX_PRESETS_PER_TEAM} presets. Delete one first."
@@ -38,7 +38,7 @@ OPTIONS_NOT_LOADED = (
     "The service’s options are not loaded yet. They are refreshed every few minutes. Nothing was "
     "created."
 )
-CHANGED_MEANWHILE = f"This preset was changed {ELSEWHERE}. The current values are below."
+CHANGED_MEANWHILE = f"This preset was changed {BY_OTHERS}. The current values are below."
 
 
 class PresetNameTaken(Refusal):
@@ -159,7 +159,8 @@ def rename_preset(*, by: Membership, preset: Preset, name: str, seen: str) -> No
     row, taken = locked_preset(preset), preset_with_name(by.team, name)
     if row.name not in (seen, name):
         raise StaleData(
-            f"It was renamed to “{row.name}” {ELSEWHERE}. Save again to use your name.", "name"
+            f"It was renamed to “{row.name}” {BY_OTHERS}. Save again to use your name.",
+            "name",
         )
     if taken is not None and taken.pk != row.pk:
         raise Refusal(f"“{taken.name}” exists. Use another name.", "name")
@@ -175,7 +176,7 @@ def locked_preset(preset: Preset) -> Preset:
     """Return the row as it is now, locked; raises `Refusal` if it was deleted."""
     row = Preset.objects.select_for_update().filter(pk=preset.pk).first()
     if row is None:
-        raise Refusal(f"This preset was deleted {ELSEWHERE}.")
+        raise Refusal(f"This preset was deleted {BY_OTHERS}.")
     return row
 
 

@@ -21,7 +21,7 @@ ZERO_CREDITS = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
-class MoneyAtRisk:
+class UnsettledCredits:
     """`unknown` is what the unknown charges may have cost; `oldest` the age of the first one."""
 
     unknown_count: int
@@ -38,7 +38,7 @@ class MoneyAtRisk:
         return CreditAmount(self.unknown, "unknown" if self.unknown else "exact")
 
 
-def load_money_at_risk(team: Team, now: datetime) -> MoneyAtRisk:
+def load_unsettled_credits(team: Team, now: datetime) -> UnsettledCredits:
     """Three queries."""
     charges, unknown = Charge.objects.filter(tenant=team.tenant_id), Q(state=ChargeState.UNKNOWN)
     old = Q(held_at__lt=now - OLD_HOLD_AFTER) & ~unknown
@@ -50,7 +50,7 @@ def load_money_at_risk(team: Team, now: datetime) -> MoneyAtRisk:
     )
     owed = charges.filter(refund_owed_at__isnull=False, refunded_at__isnull=True)
     outside_count, outside = load_outside_spend(team.tenant_id, now)
-    return MoneyAtRisk(
+    return UnsettledCredits(
         unknown_count=held["count"],
         unknown=held["unknown"] or ZERO_CREDITS,
         oldest=now - held["oldest"] if held["oldest"] else None,
