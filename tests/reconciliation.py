@@ -34,6 +34,7 @@ class Reconciliation:
     difference: Decimal
     charged: Decimal
     matched: Decimal
+    imported: Decimal
     outside: Decimal
     refunded: Decimal
     credited: Decimal
@@ -48,6 +49,7 @@ def build_reconciliation(account: Account) -> Reconciliation:
     entries = LedgerEntry.objects.filter(account=account)
     debits, credits = entries.filter(amount__lt=0), entries.filter(amount__gt=0)
     matched = -total(debits.filter(charge__isnull=False))
+    imported = -total(debits.filter(charge__isnull=True, job__isnull=False))
     refunded = total(credits.filter(charge__isnull=False))
     charges = Charge.objects.filter(account=account)
     charged = total(charges.filter(state__in=CHARGED_STATES), "cost")
@@ -60,7 +62,8 @@ def build_reconciliation(account: Account) -> Reconciliation:
         difference=balance_difference(ledger),
         charged=charged,
         matched=matched,
-        outside=-total(debits) - matched,
+        imported=imported,
+        outside=-total(debits) - matched - imported,
         refunded=refunded,
         credited=total(credits) - refunded,
         unexplained=charged - matched,

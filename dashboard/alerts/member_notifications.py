@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -59,10 +60,13 @@ def notify_members(team_id: UUID) -> None:
 
 
 def find_ended_videos(team: Team, now: datetime) -> Iterator[PersonalNotification]:
-    """Videos that members made in the portal; those of a script are the script's to watch."""
+    """Videos that members made in the portal, or imported while they were rendered; those of a
+    script are the script's to watch."""
     states = (JobState.COMPLETED, JobState.FAILED)
     jobs = Job.objects.videos().visible().filter(tenant=team.tenant_id, state__in=states)
-    jobs = jobs.filter(finished_at__gt=now - VIDEO_MAX_AGE, origin=JobOrigin.PORTAL)
+    # An imported one that no poll has seen running was finished when it was imported.
+    followed = Q(origin=JobOrigin.PORTAL) | Q(origin=JobOrigin.IMPORT, polled_at__isnull=False)
+    jobs = jobs.filter(followed, finished_at__gt=now - VIDEO_MAX_AGE)
     for job in jobs.order_by("-finished_at")[:MAX_VIDEOS_PER_RUN]:
         is_done = job.state == JobState.COMPLETED
         ended_at = job.finished_at.isoformat() if job.finished_at else ""

@@ -1,8 +1,9 @@
-"""Actions on videos of the library: retry, hide, show again, and labels."""
+"""Actions on videos of the library: retry, import, hide, show again, and labels."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -29,11 +30,13 @@ from dashboard.shared.charging import (
     require_voice_consent,
     submit_charge,
 )
+from dashboard.shared.member_token import require_token_of_each_account
 from dashboard.shared.roles import Permission
 from dashboard.shared.text_validation import clean_line
 from proxyapi import pricing
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Charge, Job, JobState
+from proxyapi.job_import import ImportNotFound, import_job
+from proxyapi.models import Charge, Job, JobKind, JobState
 from proxyapi.operations import retry_operation_of
 from proxyapi.refusals import NotReady, Refusal, StaleData
 
@@ -92,6 +95,22 @@ def quote_retry(job: Job, seen: Decimal, failed_at: str) -> Decimal:
         raise NotReady(PRICE_MISSING)
     require_shown_price(seen, price)
     return price
+
+
+def import_video(*, by: Membership, kind: JobKind, upstream_id: str) -> tuple[Job, bool]:
+    """Add a video that exists at the service under a token of the member, and return it, and
+    whether it is new here. Free of charge. Raises `Refusal`."""
+    check_permission(by, Permission.RENDER)
+
+    def record_import(job: Job) -> None:
+        after = {"kind": job.kind, "upstream_id": job.remote_id}
+        record_audit_event(by, AuditAction.VIDEO_IMPORT, job.pk, after=after)
+
+    *others, last = require_token_of_each_account(by)
+    for token in others:
+        with suppress(ImportNotFound):
+            return import_job(token, kind, upstream_id, by.user_id, record_import)
+    return import_job(last, kind, upstream_id, by.user_id, record_import)
 
 
 def hide_video(*, by: Membership, job: Job) -> None:

@@ -1,4 +1,4 @@
-"""Forms of the library: which videos are selected, and what is done with them."""
+"""Forms of the library: which videos are selected, what is done with them, and what to import."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from django.http import Http404, QueryDict
 from dashboard.models.label import MAX_LABEL_NAME_CHARS
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.query_params import parse_uuid
+from dashboard.shared.videos.labels import JOB_KIND_LABELS
+from proxyapi.models import VIDEO_KINDS, Job
 
 MAX_SELECTED_VIDEOS = 100  # two pages of the library
+MAX_ID_CHARS = Job._meta.get_field("remote_id").max_length or 0
 CHOICE_PREFIX = "choice-"
 
 
@@ -24,6 +27,23 @@ class LabelNameForm(PortalForm):
         widget=forms.TextInput(
             attrs={"maxlength": MAX_LABEL_NAME_CHARS, "autocomplete": "off", "autofocus": True}
         )
+    )
+
+
+class ImportForm(PortalForm):
+    """What the ID may be is decided by `proxyapi.job_import`."""
+
+    kind = forms.ChoiceField(
+        label="Kind", choices=[(kind, JOB_KIND_LABELS[kind]) for kind in VIDEO_KINDS]
+    )
+    upstream_id = forms.CharField(
+        label="ID",
+        max_length=MAX_ID_CHARS,
+        help_text="The id in the service’s answer when it was created, such as 41234.",
+        error_messages={"required": "Enter the ID."},
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "spellcheck": "false", "autofocus": True}
+        ),
     )
 
 

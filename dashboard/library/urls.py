@@ -8,6 +8,7 @@ from dashboard.library.views import labels, media, selection, versions, videos
 
 urlpatterns = [
     path("library/", videos.library, name="library"),
+    path("library/imports/", videos.ImportVideo.as_view(), name="library-imports"),
     path("library/labels/", labels.labels, name="labels"),
     path("library/labels/new/", labels.AddLabel.as_view(), name="label-new"),
     path("library/labels/<uuid:label_id>/name/", labels.RenameLabel.as_view(), name="label-name"),

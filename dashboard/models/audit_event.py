@@ -146,6 +146,7 @@ class AuditAction(models.TextChoices):
     TOP_UP_CHANGE = "top_up.change"
     VERSIONS_CREATE = "versions.create"
     VIDEO_HIDE = "video.hide"
+    VIDEO_IMPORT = "video.import"
     VIDEO_LABEL = "video.label"
     VIDEO_RECHECK = "video.recheck"
     VIDEO_UNHIDE = "video.unhide"

@@ -6,6 +6,7 @@ from proxyapi.models import LedgerEntry, MatchConfidence
 from proxyapi.operations import OPERATIONS
 
 OUTSIDE_LABEL = "Outside the portal"
+IMPORTED_LABEL = "Imported videos"
 OTHER_TEAM_LABEL = "Another team of this portal"
 # Glyph and label.
 CONFIDENCE_LABELS: dict[str, tuple[str, str]] = {
@@ -16,7 +17,10 @@ CONFIDENCE_LABELS: dict[str, tuple[str, str]] = {
 
 
 def feature_label(operation: str) -> str:
-    """Return the operation's label, or its name if `OPERATIONS` does not list it."""
+    """Return the operation's label, or its name if `OPERATIONS` does not list it. Entries of
+    imported videos have none."""
+    if not operation:
+        return IMPORTED_LABEL
     row = OPERATIONS.get(operation)
     return row.label or operation if row else operation
 

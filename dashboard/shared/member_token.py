@@ -26,6 +26,18 @@ def require_member_token(by: Membership) -> Token:
     return token
 
 
+def require_token_of_each_account(by: Membership) -> list[Token]:
+    """Return the member's best usable token of each account, as `require_member_token` chooses
+    it, the best first. Raises `TokenRefused` without any."""
+    best = require_member_token(by)
+    own_tokens = Token.objects.usable().filter(tenant=by.team.tenant, owner=by.user)
+    by_account = {best.account_id: best}
+    for token in own_tokens.select_related("account").best_first():
+        if token_vault.can_decrypt(token):
+            by_account.setdefault(token.account_id, token)
+    return list(by_account.values())
+
+
 def default_token_ids(tokens: Iterable[Token]) -> frozenset[UUID]:
     """Return the ids of the tokens that their owners' new work uses, as `require_member_token`
     chooses them. `tokens` are all of a team, best first, with their accounts; no query."""

@@ -20,12 +20,13 @@ from proxyapi.models import (
 )
 from proxyapi.models.account import amount_text
 from proxyapi.models.charge import CHARGED_STATES
+from proxyapi.models.ledger_entry import IS_UNEXPLAINED
 from proxyapi.rollups.daily_totals import DAILY_TABLES, CreditSum
 
 ZERO_CREDITS = Decimal(0)
 SUM_TABLES: tuple[type[Model], ...] = (*DAILY_TABLES, MonthlyTotalByOperation)
 IS_DEBIT, IS_CREDIT = Q(amount__lt=0), Q(amount__gt=0)
-IS_MATCHED = Q(charge__isnull=False)
+IS_MATCHED, IS_OUTSIDE = Q(charge__isnull=False), IS_DEBIT & IS_UNEXPLAINED
 
 
 @dataclass(slots=True)
@@ -98,9 +99,10 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
     )
     parts = {
         "matched": IS_DEBIT & IS_MATCHED,
-        "api": IS_DEBIT & ~IS_MATCHED & Q(via_api=True),
-        "web": IS_DEBIT & ~IS_MATCHED & Q(via_api=False),
-        "unread": IS_DEBIT & ~IS_MATCHED & Q(via_api__isnull=True),
+        "imported": IS_DEBIT & ~IS_MATCHED & ~IS_UNEXPLAINED,
+        "api": IS_OUTSIDE & Q(via_api=True),
+        "web": IS_OUTSIDE & Q(via_api=False),
+        "unread": IS_OUTSIDE & Q(via_api__isnull=True),
         "refunded": IS_CREDIT & IS_MATCHED,
         "credited": IS_CREDIT & ~IS_MATCHED,
     }
@@ -114,6 +116,7 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
         ("Σ charges", charges_sum),
         ("recent charges whose debit is awaited", awaited_sum),
         ("debits matched to charges", sums["matched"]),
+        ("debits of imported videos", sums["imported"]),
         ("debits outside the portal, by the API", sums["api"]),
         ("debits outside the portal, elsewhere", sums["web"]),
         ("debits not yet attributed to API or web", sums["unread"]),
@@ -124,12 +127,9 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
     result.check(
         charges_sum - awaited_sum == -sums["matched"], "Charges and their debits do not add up."
     )
-    if (
-        different_count := rows.filter(IS_DEBIT, IS_MATCHED)
-        .exclude(amount=-F("charge__cost"))
-        .count()
-    ):
-        result.problems.append(f"{different_count} debits differ from the cost of their charge.")
+    matched = rows.filter(IS_DEBIT, IS_MATCHED)
+    if count := matched.exclude(amount=-F("charge__cost")).count():
+        result.problems.append(f"{count} debits differ from the cost of their charge.")
     for charge in reconciliation.charges_missing_debit(ledger).order_by("sent_at"):
         result.problems.append(
             f"{amount_text(charge.cost or ZERO_CREDITS)} cr were reported for {charge.operation}, "
@@ -142,7 +142,10 @@ def audit_charges(result: LedgerAudit, ledger: LedgerMirror) -> None:
 def audit_stored_sums(result: LedgerAudit, account: Account) -> None:
     """Check every table of stored sums against the rows."""
     rows = LedgerEntry.objects.filter(account=account)
-    total, matched = sum_credit_field(rows), sum_credit_field(rows.filter(IS_DEBIT, IS_MATCHED))
+    total, matched = (
+        sum_credit_field(rows),
+        sum_credit_field(rows.filter(IS_DEBIT, ~IS_UNEXPLAINED)),
+    )
     for table in SUM_TABLES:
         stored, name = table._default_manager.filter(account=account), table._meta.verbose_name
         result.check(

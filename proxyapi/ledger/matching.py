@@ -1,8 +1,9 @@
 """Match debits to the charges that made them, and refunds to the charges that they refund.
 
-Unmatched debits were made outside the portal; unmatched credits are top-ups and grants. Charges
-whose answer was lost are matched by `proxyapi.charges.reconcile`. A match is final, so it waits
-until every entry that could be the charge's debit is mirrored and attributed.
+Unmatched debits were made outside the portal (some name an imported job, see `imported_debits`);
+unmatched credits are top-ups and grants. Charges whose answer was lost are matched by
+`proxyapi.charges.reconcile`. A match is final, so it waits until every entry that could be the
+charge's debit is mirrored and attributed.
 
 Other teams may use the same upstream account, each with a mirror of its own; the debits of their
 charges are reserved for them.
@@ -19,6 +20,7 @@ from django.db.models import Q, QuerySet
 from proxyapi.clock_offset import clock_offset_range, learn_ledger_offset
 from proxyapi.ledger import coverage_gaps, entry_changes, matching_rules
 from proxyapi.ledger.api_view_alignment import unattributable_filter
+from proxyapi.ledger.imported_debits import link_imported_debits
 from proxyapi.ledger.matching_rules import (
     MATCH_BOOKING_DELAY,
     MATCH_WINDOWS,
@@ -60,9 +62,9 @@ def match_entries(account: Account) -> set[int]:
     for entry, charge, confidence, reason in refunds:
         link_entry_to_charge(entry, charge, confidence, reason)
     moments = [pair.entry.happened_at for pair in matches]
-    entry_changes.record_entry_changes(
-        account, moments + [entry.happened_at for entry, *_ in refunds]
-    )
+    moments += [entry.happened_at for entry, *_ in refunds]
+    moments += link_imported_debits(ledger)
+    entry_changes.record_entry_changes(account, moments)
     return {pair.entry.pk for pair in pending}
 
 

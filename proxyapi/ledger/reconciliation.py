@@ -1,7 +1,7 @@
 """One account's reconciliation: sums of its entries, its opening balance, and the difference.
 
 balance_exact = opening balance + entries + difference entries = refunds + other credits - debits
-matched to charges - debits outside the portal
+matched to charges - debits of imported jobs - debits outside the portal
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RENEWAL_WORDS = "renew|monthly|yearly|annual|subscription|prorat|plan|allowance|
 
 
 def sum_entries_by_kind(account: Account) -> tuple[Decimal, Decimal, Decimal, Decimal]:
-    """Signed sums of all debits, matched debits, all credits, and matched credits."""
+    """Signed sums of all debits, explained debits, all credits, and matched credits."""
     debit, credit = Q(is_credit=False), Q(is_credit=True)
     conditions = (debit, debit & Q(is_matched=True), credit, credit & Q(is_matched=True))
     rows = DailyTotal.objects.filter(account=account)

@@ -42,6 +42,7 @@ class JobState(models.TextChoices):
 class JobOrigin(models.TextChoices):
     PORTAL = "portal"
     GATEWAY = "gateway"
+    IMPORT = "import"  # made elsewhere, and added here by its upstream id
 
 
 class JobQuerySet(models.QuerySet["Job"]):
@@ -207,6 +208,10 @@ class Job(models.Model):
         and that of its charges, it looks like a draft for which nothing was sent.
         """
         return not Job.objects.filter(pk=self.pk, state=self.state).exists()
+
+    @property
+    def is_imported(self) -> bool:
+        return self.origin == JobOrigin.IMPORT
 
     @property
     def draft_or_none(self) -> Draft | None:

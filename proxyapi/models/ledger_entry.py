@@ -2,7 +2,8 @@
 
 The upstream's raw values are stored unchanged, beside the charge that the row is matched to, a
 confidence and a reason. The member, job and operation are copied from the charge, so that pages
-filter a million rows by them without a join.
+filter a million rows by them without a join. A debit without a charge that names an imported job
+has that job and its member (`ledger/imported_debits.py`).
 """
 
 from __future__ import annotations
@@ -27,14 +28,18 @@ class MatchConfidence(models.TextChoices):
     WEAK = "weak"  # similar amount
 
 
+# Neither a charge nor an imported job explains it; of debits: spent outside the portal.
+IS_UNEXPLAINED = Q(charge__isnull=True, job__isnull=True)
+
+
 class LedgerEntryQuerySet(models.QuerySet["LedgerEntry"]):
     def without_charge(self) -> Self:
         """Rows that are not matched to a charge of any team."""
         return self.filter(~is_charged_by_another_team(), charge__isnull=True)
 
     def outside_spend(self, accounts: models.QuerySet[Account], since: datetime) -> Self:
-        """Debits of the accounts from `since` on (UTC) that no charge of any team explains, since
-        the account was added.
+        """Debits of the accounts from `since` on (UTC) that neither a charge of any team nor an
+        imported job explains, since the account was added.
 
         Rows are compared with other teams' mirrors only for accounts that several teams use: such
         accounts are few, but the rows may be tens of thousands.
@@ -43,8 +48,8 @@ class LedgerEntryQuerySet(models.QuerySet["LedgerEntry"]):
         begin = Value(since, output_field=models.DateTimeField())
         return self.filter(
             ~(Q(account__in=shared.values("pk")) & Q(is_charged_by_another_team())),
+            IS_UNEXPLAINED,
             account__in=accounts.values("pk"),
-            charge__isnull=True,
             amount__lt=0,
             # Implied by the next condition; it lets the query use the index.
             happened_at__gt=since - timedelta(microseconds=1),
@@ -121,7 +126,7 @@ class LedgerEntry(models.Model):
         blank=True,
         help_text="Cost in the charge's answer minus the booked amount, if they differ.",
     )
-    # Copied from the charge, for filters and sums.
+    # Copied from the charge or the imported job, for filters and sums.
     member = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
     )
@@ -202,6 +207,11 @@ class LedgerEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.credit_spend} {self.label}"
+
+    @property
+    def is_explained(self) -> bool:
+        """As not `IS_UNEXPLAINED`."""
+        return self.charge_id is not None or self.job_id is not None
 
     @property
     def number(self) -> int:

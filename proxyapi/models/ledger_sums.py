@@ -16,6 +16,7 @@ from django.db import models
 
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
 
+# `is_matched`: a charge or an imported job explains the entries.
 COMMON_COLUMNS = ("account", "day", "is_credit", "is_matched", "via_api")
 SUMMED_COLUMNS = ("amount", "entries")
 MONTHLY_GROUP_COLUMNS = ("operation", "is_credit", "is_matched")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from random import SystemRandom
 from threading import Event as Alarm
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -114,13 +115,18 @@ def fetch_and_apply(job: Job, lane: Priority) -> None:
         record_poll_failure(job, error)
     else:
         circuit_breaker.close_circuit(job.account.environment)
-        kind = KINDS[job.kind]
-        kind.store_parts(job, reply.data, requested_at)
-        reading = kind.read_status(reply.data)
-        if reading.state == JobState.COMPLETED:
-            kind.store_completion(job, reply.data)
         keep_polled_answer(job, reply.answer, requested_at)
-        apply_reading(job, reading, requested_at)
+        apply_answer(job, reply.data, requested_at)
+
+
+def apply_answer(job: Job, data: Any, requested_at: datetime) -> None:
+    """Store what an answer to the read of a running job shows: its parts and its status."""
+    kind = KINDS[job.kind]
+    kind.store_parts(job, data, requested_at)
+    reading = kind.read_status(data)
+    if reading.state == JobState.COMPLETED:
+        kind.store_completion(job, data)
+    apply_reading(job, reading, requested_at)
 
 
 def keep_polled_answer(job: Job, answer: Answer | None, requested_at: datetime) -> None:

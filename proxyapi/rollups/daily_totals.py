@@ -38,6 +38,7 @@ from proxyapi.models import (
     MonthlyTotalByOperation,
     StaleLedgerDay,
 )
+from proxyapi.models.ledger_entry import IS_UNEXPLAINED
 from proxyapi.models.ledger_sums import COMMON_COLUMNS, MONTHLY_GROUP_COLUMNS
 from proxyapi.redis_client import connect_redis
 from proxyapi.rollups.price_counts import next_month
@@ -229,7 +230,7 @@ def aggregate_day(account: Account, day: date, zone: ZoneInfo) -> Iterator[Daily
         account=account, happened_at__gte=start, happened_at__lt=end
     )
     # Without constants: PostgreSQL cannot group by an expression with a parameter.
-    is_matched = ExpressionWrapper(Q(charge__isnull=False), BooleanField())
+    is_matched = ExpressionWrapper(~IS_UNEXPLAINED, BooleanField())
     split = entries.annotate(sign=Sign("amount"), is_matched=is_matched)
     names = ("member_id", "operation", "label", "content_type", "via_api", "is_matched")
     for group in (

@@ -115,6 +115,7 @@ ACTION_TITLES: dict[str, str] = {
     A.TOP_UP_CHANGE: "Changed auto top-up",
     A.VERSIONS_CREATE: "Created versions",
     A.VIDEO_HIDE: "Hid a video",
+    A.VIDEO_IMPORT: "Imported a video",
     A.VIDEO_LABEL: "Changed the labels of a video",
     A.VIDEO_RECHECK: "Checked a video again",
     A.VIDEO_UNHIDE: "Restored a video",

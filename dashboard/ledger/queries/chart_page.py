@@ -286,7 +286,7 @@ def load_feature_shares(scope: LedgerScope) -> tuple[FeatureShare, ...]:
     return tuple(
         FeatureShare(
             label=label,
-            url=feature_share_url(scope.filters, operation),
+            url=feature_share_url(scope.filters, operation, tone),
             amount=amount,
             rows=count,
             width=float(100 * amount / longest),
@@ -298,7 +298,7 @@ def load_feature_shares(scope: LedgerScope) -> tuple[FeatureShare, ...]:
 
 
 def load_feature_spend(scope: LedgerScope) -> tuple[dict[str, FeatureSpend], FeatureSpend]:
-    """The spend by feature, and the spend that no charge explains."""
+    """The spend by feature, "" for imported videos, and the spend that nothing explains."""
     by_feature: dict[str, FeatureSpend] = defaultdict(FeatureSpend)
     outside = FeatureSpend()
     first, *others = map(sum_debits_by_feature, iter_feature_sums(scope))
@@ -318,6 +318,9 @@ def sum_debits_by_feature(sums: QuerySet[Any]) -> QuerySet[Any]:
     return summed
 
 
-def feature_share_url(filters: LedgerFilters, operation: str) -> str:
+def feature_share_url(filters: LedgerFilters, operation: str, tone: str) -> str:
+    """Empty for imported videos: no filter lists their entries alone."""
+    if not (operation or tone):
+        return ""
     share_filters = {"feature": operation} if operation else {"match": "no", "direction": "out"}
     return filters.url("ledger", **share_filters)

@@ -72,6 +72,7 @@ class EntryPage:
     reason: str
     upstream_facts: tuple[EntryFact, ...]
     charge: tuple[EntryFact, ...]
+    imported_video: tuple[EntryFact, ...]
     call: tuple[EntryFact, ...]
     related_entries: tuple[EntryFact, ...]
     changes: tuple[EntryRevision, ...]
@@ -95,6 +96,7 @@ def build_entry_page(reader: Membership, entry: LedgerEntry) -> EntryPage:
         reason=attribution_reason(entry),
         upstream_facts=tuple(iter_upstream_facts(entry)),
         charge=tuple(iter_charge_facts(entry, charge, zone)) if charge else (),
+        imported_video=() if charge else tuple(iter_job_facts(entry)),
         call=tuple(iter_call_facts(charge, zone)) if charge else (),
         related_entries=tuple(iter_related_entry_facts(entry, charge)) if charge else (),
         changes=tuple(iter_entry_revisions(entry, zone)),
@@ -114,7 +116,7 @@ def match_removal_url(reader: Membership, entry: LedgerEntry) -> str:
 
 
 def attribution_reason(entry: LedgerEntry) -> str:
-    if entry.charge_id:
+    if entry.is_explained:
         return entry.reason or (REFUND_TEXT if entry.amount > 0 else "")
     if entry.amount > 0:
         return INCOMING_CREDITS_TEXT
@@ -133,15 +135,20 @@ def iter_upstream_facts(entry: LedgerEntry) -> Iterator[EntryFact]:
     yield EntryFact("Source", VIA_API_TEXTS[entry.via_api])
 
 
+def iter_job_facts(entry: LedgerEntry) -> Iterator[EntryFact]:
+    """The video of the charge, or the imported one that the entry names."""
+    if entry.job:
+        yield EntryFact("For", entry.job.title, job_page_url(entry.job))
+        entries_url = LedgerFilters(job=entry.job.pk, period="all").url()
+        yield EntryFact("All entries of this video", "Entries", entries_url)
+
+
 def iter_charge_facts(entry: LedgerEntry, charge: Charge, zone: ZoneInfo) -> Iterator[EntryFact]:
     yield EntryFact(
         "What", feature_label(charge.operation), LedgerFilters(feature=charge.operation).url()
     )
     yield EntryFact("Who", str(charge.member), LedgerFilters(member=charge.member_id).url())
-    if entry.job:
-        yield EntryFact("For", entry.job.title, job_page_url(entry.job))
-        entries_url = LedgerFilters(job=entry.job.pk, period="all").url()
-        yield EntryFact("All entries of this video", "Entries", entries_url)
+    yield from iter_job_facts(entry)
     yield EntryFact("State", charge.get_state_display())
     if charge.quote is not None:
         yield EntryFact("Quoted price", f"{credits(charge.quote)} cr")

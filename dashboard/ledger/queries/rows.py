@@ -229,7 +229,7 @@ def group_rows_by_day(
 def build_ledger_row(
     entry: LedgerEntry, at: datetime, balance: Decimal | None, known_key: int | None
 ) -> LedgerRow:
-    is_certain = entry.charge_id and entry.confidence == MatchConfidence.CERTAIN
+    is_certain = entry.is_explained and entry.confidence == MatchConfidence.CERTAIN
     state, glyph, word = ("", "", "") if is_certain else attribution_labels(entry)
     job = entry.job
     return LedgerRow(
@@ -256,7 +256,7 @@ def attribution_labels(entry: LedgerEntry) -> tuple[str, str, str]:
 
     For a debit of another team (annotated, see `belongs_to_other_team`) only that is shown.
     """
-    if entry.charge_id:
+    if entry.is_explained:
         return "", *CONFIDENCE_LABELS[entry.confidence]
     outside_label = OTHER_TEAM_LABEL if belongs_to_other_team(entry) else OUTSIDE_LABEL
     return ("", "", "") if entry.amount > 0 else ("outside", "outside", outside_label)

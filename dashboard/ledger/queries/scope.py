@@ -36,7 +36,6 @@ class FoundRow(NamedTuple):
     key: int
     at: datetime
     amount: Decimal
-    is_matched: bool
 
 
 class SearchGap(NamedTuple):
@@ -141,9 +140,10 @@ class LedgerScope:
             conditions["job"] = filters.job
         if filters.direction:
             conditions["amount__gt" if filters.direction == "in" else "amount__lte"] = 0
-        if filters.match:
-            conditions["charge__isnull"] = filters.match == "no"
-        return Q(**{f"{prefix}{name}": value for name, value in conditions.items()})
+        rows = Q(**{f"{prefix}{name}": value for name, value in conditions.items()})
+        # As `IS_UNEXPLAINED`.
+        unexplained = Q(**{f"{prefix}charge__isnull": True, f"{prefix}job__isnull": True})
+        return rows & {"": Q(), "no": unexplained, "yes": ~unexplained}[filters.match]
 
     def sums(self, *columns: str) -> QuerySet[Any]:
         """The sums of the filtered rows, from the smallest table that also has `columns`."""

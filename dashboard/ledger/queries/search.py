@@ -12,11 +12,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from django.db.models import (
-    BooleanField,
-    ExpressionWrapper,
     F,
     FilteredRelation,
-    Q,
     QuerySet,
     Subquery,
     Window,
@@ -42,7 +39,7 @@ LONG_LEDGER_ROWS = 100_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NEWEST_FIRST = [F("created_at").desc(), F("pk").desc()]
 FOUND_ROW_COLUMNS = (
-    *("nth", "row__pk", "row__happened_at", "row__amount", "matched", "row__label"),
+    *("nth", "row__pk", "row__happened_at", "row__amount", "row__label"),
     *("row__operation", "row__member"),
 )
 
@@ -119,11 +116,10 @@ def find_rows_by_title(
         pk__in=matching_videos.values("pk")[: MAX_FOUND_VIDEOS + 1]
     ).annotate(row=filtered_entries)
     video_rank = Window(DenseRank(), order_by=NEWEST_FIRST)
-    matched = ExpressionWrapper(Q(row__charge__isnull=False), BooleanField())
-    listed = list(videos.annotate(nth=video_rank, matched=matched).values_list(*FOUND_ROW_COLUMNS))
+    listed = list(videos.annotate(nth=video_rank).values_list(*FOUND_ROW_COLUMNS))
     rows = (
-        FoundRow(key, at, amount, matched)
-        for video_rank, key, at, amount, matched, *names in listed
+        FoundRow(key, at, amount)
+        for video_rank, key, at, amount, *names in listed
         if video_rank <= MAX_FOUND_VIDEOS and key is not None and not name_result.matches(*names)
     )
     return tuple(rows), any(video_rank > MAX_FOUND_VIDEOS for video_rank, *_ in listed)

@@ -165,7 +165,7 @@ def iter_search_total_rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Rows of totals for a search result; one query if it matched a name."""
     for row in result.rows:
-        yield build_total_row(scope, row.at, row.amount, row.is_matched)
+        yield build_total_row(scope, row.at, row.amount)
     if scope.filters.selects_videos:
         yield from iter_entry_total_rows(scope, scope.entries().filter(result.any_name_q))
         return
@@ -187,14 +187,13 @@ def iter_search_sums(scope: LedgerScope, result: LedgerSearchResult) -> Iterator
 
 
 def iter_entry_total_rows(scope: LedgerScope, rows: QuerySet[Any]) -> Iterator[tuple[Any, ...]]:
-    for at, amount, charge in rows.values_list("happened_at", "amount", "charge_id"):
-        yield build_total_row(scope, at, amount, charge is not None)
+    for at, amount in rows.values_list("happened_at", "amount"):
+        yield build_total_row(scope, at, amount)
 
 
-def build_total_row(
-    scope: LedgerScope, at: datetime, amount: Decimal, is_matched: bool
-) -> tuple[Any, ...]:
+def build_total_row(scope: LedgerScope, at: datetime, amount: Decimal) -> tuple[Any, ...]:
+    """Of a row of a job, which is never outside the portal."""
     day = at.astimezone(scope.zone).date()
     if amount > 0:
         return day, UNSPLIT_KEY, None, amount, None, 1
-    return day, UNSPLIT_KEY, amount, None, None if is_matched else amount, 1
+    return day, UNSPLIT_KEY, amount, None, None, 1

@@ -6,8 +6,9 @@ from dashboard.library.queries.history_step import HistoryStep
 from dashboard.library.queries.part_steps import PART_NAMES, build_part_steps
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import clock, credits, duration
+from dashboard.shared.videos.cards import spent_before_import
 from dashboard.shared.videos.charge_status import charge_label, refund_texts
-from dashboard.shared.videos.cost import FREE_AMOUNT, charge_amount
+from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount
 from dashboard.shared.videos.progress import render_elapsed_s
 from dashboard.shared.videos.status_text import VideoContext, failure_reason
 from proxyapi.kinds import SCENE_CLIPS_OPERATION
@@ -15,6 +16,11 @@ from proxyapi.models import Charge, JobState
 from proxyapi.models.charge import CHARGED_LATE_CODE
 from proxyapi.operations import JOB_STARTING_OPERATIONS, PART_OPERATIONS, SCRIPT_OPERATIONS
 
+DEBITS_BY_TITLE = "Importing is free. The credits are those of the debits that have its title."
+NO_DEBIT_BY_TITLE = (
+    "Importing is free. What the video cost before is not known: no debit in the ledger has its "
+    "title alone."
+)
 NOT_CHARGED_TEXT = "not done, nothing was charged"
 
 
@@ -43,8 +49,23 @@ def build_video_history(context: VideoContext) -> tuple[HistoryStep, ...]:
     return (*steps, *build_part_steps(context))
 
 
+def imported_history_step(context: VideoContext) -> HistoryStep:
+    """What the ledger shows of an imported video."""
+    job, spent = context.job, spent_before_import(context.job)
+    amount = CreditAmount(spent, "about") if spent else FREE_AMOUNT
+    return HistoryStep(
+        "completed",
+        f"Imported, ID {job.remote_id}",
+        amount,
+        f"{job.member.first_name}, {clock(job.created_at)}",
+        note=DEBITS_BY_TITLE if spent else NO_DEBIT_BY_TITLE,
+    )
+
+
 def draft_history_step(context: VideoContext) -> HistoryStep:
     job = context.job
+    if job.is_imported:
+        return imported_history_step(context)
     return HistoryStep(
         "completed",
         "Draft" if job.draft_or_none else "Created",

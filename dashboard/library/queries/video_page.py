@@ -25,9 +25,10 @@ from dashboard.shared.videos.cards import (
     VideoCard,
     build_video_card,
     build_video_context,
+    job_cost,
     with_card_relations,
 )
-from dashboard.shared.videos.cost import CreditAmount, video_cost
+from dashboard.shared.videos.cost import CreditAmount
 from dashboard.shared.videos.labels import job_type_label, operation_label
 from dashboard.shared.videos.parts import VideoTab, build_video_tabs
 from dashboard.shared.videos.status_text import VideoContext, video_status_texts
@@ -132,7 +133,7 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
         history_steps=build_film_history(context, record)
         if record
         else build_video_history(context),
-        spent=video_cost(record.charges if record else context.charges),
+        spent=job_cost(job, record.charges if record else context.charges),
         media_url=media_url,
         poster_url=picture_url(job),
         media_version=f"film {job.finished_at:%H%M%S%f}"
@@ -164,7 +165,8 @@ def video_subtitle(context: VideoContext, options: FacelessOptions) -> str:
     """Return a text such as `AI visuals, 16:9, read by Maren. Made by Priya today.`"""
     job = context.job
     when = day(job.created_at)
-    made = f"Made by {job.member.first_name} {when if when == 'today' else f'on {when}'}."
+    verb = "Imported" if job.is_imported else "Made"
+    made = f"{verb} by {job.member.first_name} {when if when == 'today' else f'on {when}'}."
     if job.kind == JobKind.CLIP and (clip := clip_parts(job)):
         return f"{', '.join(clip)}. {made}"
     voice = options.selected_choice("voice_id", job.chosen_settings)

@@ -15,13 +15,14 @@ from django.views.decorators.vary import vary_on_headers
 from django_htmx.http import push_url
 
 from dashboard.library import actions
+from dashboard.library.forms import ImportForm
 from dashboard.library.queries.buttons import video_menu_actions
 from dashboard.library.queries.films.buttons import film_buttons
-from dashboard.library.queries.filters import parse_library_filters
+from dashboard.library.queries.filters import LibraryFilters, parse_library_filters
 from dashboard.library.queries.retry_question import build_retry_question
 from dashboard.library.queries.video_list import load_library_page
 from dashboard.library.queries.video_page import load_video_page, load_video_page_with_actions
-from dashboard.shared.access import fetch_hidden_job, fetch_job
+from dashboard.shared.access import check_permission, fetch_hidden_job, fetch_job
 from dashboard.shared.dialogs import DialogView
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
@@ -31,9 +32,10 @@ from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
 from dashboard.shared.storyboards.copies import is_unrendered_copy, storyboard_url
-from proxyapi.models import Job, JobKind
+from dashboard.shared.videos.state_tabs import HIDDEN_TAB
+from proxyapi.models import Job, JobKind, JobState
 from proxyapi.operations import retry_operation_of
-from proxyapi.refusals import Refusal
+from proxyapi.refusals import NotReady, Refusal
 
 LIST_TEMPLATE, PAGE_TEMPLATE = "library/list.html", "library/video/page.html"
 QUESTION_TEMPLATE, MENU_TEMPLATE = "components/price_question.html", "library/video/_menu.html"
@@ -54,6 +56,38 @@ def library(request: TeamRequest) -> HttpResponse:
     )
     # Only a filter that a person chose changes the page's URL, not an automatic reload of the list.
     return push_url(response, filters.url()) if request.htmx.trigger == FILTER_FORM_ID else response
+
+
+class ImportVideo(DialogView):
+    """Add a video that was made elsewhere with a token of the member, by its id at the service."""
+
+    template_name, page_template, back = "library/_import.html", LIST_TEMPLATE, "library"
+    form_class = ImportForm
+    existing: Job | None = None  # that has the entered id
+
+    def fetch(self) -> None:
+        check_permission(self.by, Permission.RENDER)
+
+    def save(self, form: PortalForm) -> str:
+        kind, upstream_id = JobKind(form.cleaned_data["kind"]), form.cleaned_data["upstream_id"]
+        job, is_new = actions.import_video(by=self.by, kind=kind, upstream_id=upstream_id)
+        if not is_new:
+            self.existing = job
+            where = "hidden" if job.hidden_at else "already in the library"
+            raise NotReady(f"It is {where}: “{job.title}”.", field="upstream_id")
+        self.back = job_page_url(job)
+        follow = " Its status is checked until it is finished."
+        return f"“{job.title}” was imported.{follow if job.state == JobState.RUNNING else ''}"
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        existing = self.existing
+        if existing is None:
+            return {"existing_url": ""}
+        hidden_url = LibraryFilters(state=HIDDEN_TAB).url()
+        return {"existing_url": job_page_url(existing) or hidden_url}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"library": load_library_page(self.by, LibraryFilters())}
 
 
 @require_safe

@@ -39,6 +39,7 @@ from proxyapi.models import (
     Charge,
     ChargeState,
     Job,
+    JobOrigin,
     JobState,
     LedgerConflict,
     LedgerEntry,
@@ -206,11 +207,12 @@ def attention_unpolled_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
 
 def attention_failed_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
     """Failed renders whose credits are lost: not those that were refunded, nor clips, which only
-    wait for their refund."""
+    wait for their refund, nor runs from before an import, of which the cost is not known."""
     failed = (
         Job.objects.visible()
         .videos()
         .filter(tenant=tenant, state=JobState.FAILED, finished_at__gte=now - FAILED_JOBS_MAX_AGE)
+        .exclude(origin=JobOrigin.IMPORT, started_at__isnull=True)
     )
     charges = Charge.objects.filter(job=OuterRef("pk"))
     owed = charges.filter(refund_owed_at__isnull=False)

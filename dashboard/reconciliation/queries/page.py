@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from django.db.models import DecimalField, F, OuterRef, QuerySet, Subquery, Sum
@@ -47,12 +48,14 @@ from proxyapi.models import (
     Account,
     BalanceRebase,
     Charge,
+    DailyTotalByOperation,
     LedgerConflict,
     LedgerEntry,
     LedgerMirror,
 )
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS, parse_timestamp, quantize_credits
 from proxyapi.models.charge import UNDECIDED_STATES
+from proxyapi.models.ledger_entry import IS_UNEXPLAINED
 
 MAX_CONFLICTS_SHOWN = 60
 MIN_CONFLICTS_FOR_BULK = 2
@@ -152,8 +155,8 @@ def build_mirror_progress(ledger: LedgerMirror) -> MirrorProgress | None:
 
 
 def load_outside_debits(account: Account) -> tuple[LedgerEntry, ...]:
-    """The newest debits without a charge."""
-    debits = LedgerEntry.objects.filter(account=account, charge=None, amount__lt=0)
+    """The newest debits that nothing explains."""
+    debits = LedgerEntry.objects.filter(IS_UNEXPLAINED, account=account, amount__lt=0)
     return tuple(debits.order_by("-happened_at", "-position")[:MAX_OUTSIDE_DEBITS])
 
 
@@ -213,6 +216,7 @@ class BalanceStatement:
     as_of: datetime | None
     difference: Decimal
     matched: Decimal
+    imported: Decimal
     outside: Decimal
     charged: Decimal
     unexplained: Decimal
@@ -227,8 +231,9 @@ class BalanceStatement:
 
 
 def load_balance_statement(account: Account, ledger: LedgerMirror) -> BalanceStatement:
-    debits, matched, credits, refunded = sum_entries_by_kind(account)
-    charged, at_risk, newer = load_charge_sums(account, -matched)
+    debits, explained, credits, refunded = sum_entries_by_kind(account)
+    uncounted, at_risk, newer, imported = load_charge_sums(account)
+    matched = imported - explained
     return BalanceStatement(
         opening=compute_opening_balance(ledger, debits + credits - newer),
         received=credits - refunded,
@@ -238,37 +243,37 @@ def load_balance_statement(account: Account, ledger: LedgerMirror) -> BalanceSta
         reported_balance=ledger.balance_exact,
         as_of=ledger.checkpoint_at,
         difference=balance_difference(ledger),
-        matched=-matched,
-        outside=matched - debits,
-        charged=charged,
-        unexplained=charged + matched,
+        matched=matched,
+        imported=-imported,
+        outside=explained - debits,
+        # A charge cost what its debit says.
+        charged=matched + uncounted,
+        unexplained=uncounted,
         at_risk=at_risk,
     )
 
 
-def load_charge_sums(account: Account, matched: Decimal) -> tuple[Decimal, Decimal, Decimal]:
-    """The sums of what was charged, what undecided charges hold, and the entries after the last
-    balance checkpoint.
-
-    A charge cost what its debit says; to these, charges without a debit and differing costs are
-    added.
-    """
+def load_charge_sums(account: Account) -> tuple[Decimal, Decimal, Decimal, Decimal]:
+    """The sums of what charges cost beyond their debits, what undecided charges hold, the entries
+    after the last balance checkpoint, and the debits of imported jobs, which are negative."""
     charges = Charge.objects.filter(account=OuterRef("pk"))
     without_debit = Charge.objects.without_debit().filter(account=OuterRef("pk"))
     rows = LedgerEntry.objects.filter(account=OuterRef("pk"))
+    imported = DailyTotalByOperation.objects.filter(account=OuterRef("pk"))
     parts = (
         (without_debit, "cost"),
         (rows.filter(cost_difference__isnull=False), "cost_difference"),
         (charges.filter(state__in=UNDECIDED_STATES), "hold"),
         (rows.filter(position__gte=OuterRef("ledger__checkpoint_high")), "amount"),
+        (imported.filter(operation="", is_matched=True, is_credit=False), "amount"),
     )
     summed = [sum_by_account(*part) for part in parts]
     totals = Account.objects.filter(pk=account.pk).values_list(*summed).get()
-    unbooked, cost_differences, at_risk, newer = map(quantize_credits, totals)
-    return matched + unbooked + cost_differences, at_risk, newer
+    unbooked, cost_differences, at_risk, newer, of_imports = map(quantize_credits, totals)
+    return unbooked + cost_differences, at_risk, newer, of_imports
 
 
-def sum_by_account(rows: QuerySet[Charge] | QuerySet[LedgerEntry], field: str) -> Subquery:
+def sum_by_account(rows: QuerySet[Any], field: str) -> Subquery:
     summed = rows.order_by().values("account").annotate(sum=Sum(F(field))).values("sum")
     return Subquery(summed, output_field=DecimalField(**CREDIT_FIELD_OPTIONS))
 

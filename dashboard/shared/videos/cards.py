@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import TypeVar
 from uuid import UUID
 
@@ -13,6 +15,7 @@ from django.db.models import (
     Prefetch,
     QuerySet,
     Subquery,
+    Sum,
 )
 from django.db.models.functions import JSONObject
 from django.urls import reverse
@@ -23,7 +26,7 @@ from dashboard.shared.clip_models import clip_model_name
 from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.query_params import build_page_url
 from dashboard.shared.videos.charge_status import select_open_charge
-from dashboard.shared.videos.cost import CreditAmount, video_cost
+from dashboard.shared.videos.cost import CreditAmount, imported_video_cost, video_cost
 from dashboard.shared.videos.display_state import DisplayState, display_state_of_charges
 from dashboard.shared.videos.labels import (
     is_made_in_studio,
@@ -46,7 +49,8 @@ from dashboard.shared.videos.status_text import (
     video_status_texts,
 )
 from proxyapi import pricing
-from proxyapi.models import Charge, Job, JobKind, JobState
+from proxyapi.models import Charge, Job, JobKind, JobState, LedgerEntry
+from proxyapi.models.account import quantize_credits
 from proxyapi.operations import retry_operation_of
 from proxyapi.polling.duration_history import DurationHistory
 
@@ -58,6 +62,14 @@ LABELS_OF_JOB = Subquery(
     .values("names")
 )
 
+# Signed credits.
+DEBITS_OF_IMPORTED_JOB = Subquery(
+    LedgerEntry.objects.filter(job=OuterRef("pk"), charge__isnull=True)
+    .order_by()
+    .values("job")
+    .annotate(sum=Sum("amount"))
+    .values("sum")
+)
 SETTLED_CLIP_STATES = ("draft", "completed", "failed")
 JobT = TypeVar("JobT", bound=Job)
 
@@ -111,7 +123,11 @@ def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
     )
     return (
         jobs.select_related("member", "account", "token__owner", "draft", "version__group")  # type: ignore[return-value]
-        .annotate(token_owner_left=~Exists(owner), card_labels=LABELS_OF_JOB)
+        .annotate(
+            token_owner_left=~Exists(owner),
+            card_labels=LABELS_OF_JOB,
+            imported_debits=DEBITS_OF_IMPORTED_JOB,
+        )
         .defer("account__costs", "token__ciphertext")
         .prefetch_related(Prefetch("charges", queryset=charges))
     )
@@ -145,7 +161,7 @@ def build_video_card(context: VideoContext, durations: DurationHistory) -> Video
         title=job.title,
         state=context.state,
         subtitle=f"{card_type_label(job)}, {job.member.first_name}",
-        cost=video_cost(context.charges),
+        cost=job_cost(job, context.charges),
         status_text=video_status_texts(context).summary,
         bar=build_progress_bar(job, context.state, durations.usual_for(job), context.now),
         freshness=build_freshness(job, context.state, context.open_charge, context.now),
@@ -159,6 +175,18 @@ def build_video_card(context: VideoContext, durations: DurationHistory) -> Video
         labels=label_links(job),
         version=version_link(job),
     )
+
+
+def job_cost(job: Job, charges: Sequence[Charge]) -> CreditAmount:
+    """Return the total of a job of `with_card_relations`."""
+    if not job.is_imported:
+        return video_cost(charges)
+    return imported_video_cost(charges, spent_before_import(job))
+
+
+def spent_before_import(job: Job) -> Decimal:
+    """Return the credits that the ledger shows under the title of an imported job."""
+    return -quantize_credits(job.imported_debits)  # type: ignore[attr-defined]  # annotated
 
 
 def card_type_label(job: Job) -> str:

@@ -14,14 +14,20 @@ ZERO_CREDITS = Decimal(0)
 
 @dataclass(frozen=True, slots=True)
 class CreditAmount:
-    """Credits for `{% amount %}`. `kind`: exact, about, held, unknown ("low or value") or free."""
+    """Credits for `{% amount %}`. `kind`: exact, about, held, unknown ("low or value") or free;
+    empty if nothing is known, which is no amount."""
 
     value: Decimal
     kind: str = "exact"
     low: Decimal = ZERO_CREDITS
 
+    @property
+    def is_known(self) -> bool:
+        return self.kind != ""
+
 
 FREE_AMOUNT = CreditAmount(ZERO_CREDITS, "free")
+NOT_KNOWN_AMOUNT = CreditAmount(ZERO_CREDITS, "")
 
 
 def spent_credits(charges: Sequence[Charge]) -> Decimal:
@@ -42,6 +48,16 @@ def video_cost(charges: Sequence[Charge]) -> CreditAmount:
     if any(amount.kind == "unknown" for amount in amounts):
         return CreditAmount(total, "unknown", spent)
     return CreditAmount(total, "held")
+
+
+def imported_video_cost(charges: Sequence[Charge], debits: Decimal) -> CreditAmount:
+    """Return the total of an imported video: `debits`, which the ledger shows under its title, are
+    about what it cost."""
+    own = video_cost(charges)
+    if not debits:
+        return NOT_KNOWN_AMOUNT if own == FREE_AMOUNT else own
+    kind = "about" if own.kind in ("exact", "free") else own.kind
+    return CreditAmount(own.value + debits, kind, own.low + debits)
 
 
 def charge_amount(charge: Charge) -> CreditAmount:

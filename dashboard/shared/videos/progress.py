@@ -57,8 +57,11 @@ def render_elapsed_s(job: Job, now: datetime) -> float:
 def build_progress_bar(
     job: Job, state: DisplayState, usual: UsualDuration, now: datetime
 ) -> RenderProgressBar | None:
-    """Return the bar of a running render; None for other videos."""
+    """Return the bar of a running render; None for other videos, and for an imported one, of which
+    it is not known when it was started."""
     if job.state != JobState.RUNNING or state.name not in ("running", "late", "paused"):
+        return None
+    if job.is_imported and job.started_at is None:
         return None
     elapsed = render_elapsed_s(job, now)
     end = max(elapsed * ELAPSED_SCALE_FACTOR, (usual.high or DEFAULT_SCALE_S) * USUAL_SCALE_FACTOR)

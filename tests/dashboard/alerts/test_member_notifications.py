@@ -64,6 +64,18 @@ def test_a_finished_video_is_told_its_maker_in_the_portal_once(northlight, video
     assert not Delivery.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("polled_at", "titles"),
+    [(None, []), (NOON - timedelta(minutes=2), ["“Whales in fog” is done"])],
+)
+def test_an_imported_one_is_told_if_it_was_still_running(
+    polled_at, titles, northlight, video, priya
+):
+    video(origin="import", polled_at=polled_at)
+    notify_members(northlight.pk)
+    assert notified(priya) == titles
+
+
 def test_a_failed_one_is_told_with_the_services_reason(northlight, video, priya):
     video(JobState.FAILED, failure_message="Image 7 failed")
     notify_members(northlight.pk)

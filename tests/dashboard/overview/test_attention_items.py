@@ -148,7 +148,17 @@ def test_what_was_settled_waits_for_nobody(
     add_entry(-42, charge=make_charge(42))
     video(token, state="failed", hidden_at=ago(hours=1), finished_at=ago(hours=2))
     video(token, state="failed", finished_at=ago(days=30))
+    video(token, state="failed", finished_at=ago(hours=2), origin="import", started_at=None)
+    add_entry(-42, job=video(token, origin="import"))
     assert found(northlight, account) == []
+
+
+def test_an_imported_video_that_fails_when_it_is_retried_here_needs_attention(
+    northlight, account, ledger, token
+):
+    times = {"started_at": ago(hours=3), "finished_at": ago(hours=2)}
+    video(token, state="failed", origin="import", **times)
+    assert [row.kind for row in found(northlight, account)] == ["failed"]
 
 
 def test_spending_from_before_the_account_was_added_needs_no_attention(

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.reconciliation.queries.page import load_balance_statement
+from tests.factories import JobFactory
 from tests.reconciliation import build_reconciliation
 
 pytestmark = pytest.mark.postgresql
@@ -20,11 +21,12 @@ def mixed_entries(add_entry, make_charge, unknown_charge, set_checkpoint, ledger
     add_entry(1000, label="Top-up")
     add_entry(-96, charge=make_charge(96))
     add_entry(Decimal("-12.5"))
+    add_entry(-7, job=JobFactory.create(account=ledger.account, origin="import", draft=None))
     refunded = make_charge(98)
     add_entry(-98, charge=refunded)
     add_entry(98, charge=refunded)
     make_charge(14, settled_at=timezone.now() - timedelta(hours=1))
-    set_checkpoint(890, opening=0)
+    set_checkpoint(883, opening=0)
     add_entry(-30)
     ledger.refresh_from_db()
     return ledger
@@ -42,7 +44,8 @@ def test_it_says_what_the_reconciliation_says(mixed_entries):
     assert statement.reported_balance == found.balance_exact
     assert statement.difference == found.difference
     assert statement.matched == found.matched
-    assert statement.outside == found.outside
+    assert statement.imported == found.imported == 7
+    assert statement.outside == found.outside == Decimal("42.5")
     assert statement.charged == found.charged
     assert statement.unexplained == found.unexplained == 14
     assert statement.at_risk == found.at_risk == 46
@@ -62,13 +65,14 @@ def test_what_was_booked_differently_than_reported_is_in_what_the_charges_took(
 
 def test_opening_and_entries_and_the_difference_make_the_balance(mixed_entries):
     statement = load_balance_statement(mixed_entries.account, mixed_entries)
-    assert statement.computed_balance == Decimal("891.5")
+    assert statement.computed_balance == Decimal("884.5")
     assert statement.computed_balance + statement.difference == statement.reported_balance
 
 
 def test_debits_are_our_charges_and_the_rest(mixed_entries):
     statement = load_balance_statement(mixed_entries.account, mixed_entries)
-    assert statement.matched + statement.outside == statement.spent
+    explained = statement.matched + statement.imported
+    assert explained + statement.outside == statement.spent
     assert statement.charged - statement.matched == statement.unexplained
 
 

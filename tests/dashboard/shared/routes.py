@@ -55,6 +55,7 @@ ROUTES = {
     "demo-mail-html": Route(None),
     "service": Route(EVERYBODY),
     "labels": Route(EVERYBODY),
+    "library-imports": Route(MAKERS, MAKERS),
     "label-new": Route(MAKERS, MAKERS),
     "label-name": Route(MAKERS, MAKERS, of="label"),
     "label-removals": Route(MAKERS, MAKERS, of="label"),

@@ -48,7 +48,8 @@ def film_subtitle(record: FilmRecord) -> str:
     ]
     when = day(record.job.created_at)
     on = when if when == "today" else f"on {when}"
-    return f"{', '.join(filter(None, parts))}. Made by {' and '.join(film_makers(record))} {on}."
+    verb = "Imported" if record.job.is_imported else "Made"
+    return f"{', '.join(filter(None, parts))}. {verb} by {' and '.join(film_makers(record))} {on}."
 
 
 def style_text(board: Storyboard) -> str:

@@ -14,6 +14,7 @@ from dashboard.library.queries.films.record import FilmRecord
 from dashboard.library.queries.films.strip import scene_seconds
 from dashboard.library.queries.history_step import HistoryStep
 from dashboard.library.queries.lineage import (
+    imported_history_step,
     next_run_after,
     render_history_step,
     unspent_history_step,
@@ -53,6 +54,8 @@ def build_film_history(context: VideoContext, record: FilmRecord) -> tuple[Histo
 
 
 def storyboard_step(context: VideoContext, record: FilmRecord) -> HistoryStep:
+    if context.job.is_imported:
+        return imported_history_step(context)
     source = record.storyboard or context.job
     meta = f"{source.member.first_name}, {clock(source.created_at)}"
     return HistoryStep("completed", "Storyboard", FREE_AMOUNT, meta)
