@@ -10,10 +10,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.RemoveConstraint(
-            model_name='notificationpreference',
-            name='notification_preference_kind_known',
-        ),
         migrations.AddField(
             model_name='delivery',
             name='attachment',
@@ -23,24 +19,5 @@ class Migration(migrations.Migration):
             model_name='membership',
             name='monthly_report_since',
             field=models.DateTimeField(blank=True, help_text='The reports of months that end after this time are sent; null: none is.', null=True),
-        ),
-        migrations.AlterField(
-            model_name='alertevent',
-            name='notification',
-            field=models.CharField(blank=True, choices=[('video_done', 'My video is done'), ('video_failed', 'My video failed'), ('request_answered', 'My request was answered'), ('token_stopped', 'A token of mine stopped working'), ('monthly_report', 'The monthly report of a team')], max_length=16),
-        ),
-        migrations.AlterField(
-            model_name='auditevent',
-            name='action',
-            field=models.CharField(choices=[('access.refuse', 'Access Refuse'), ('account.archive', 'Account Archive'), ('account.price', 'Account Price'), ('account.restore', 'Account Restore'), ('alert.resend', 'Alert Resend'), ('alert_rule.add', 'Alert Rule Add'), ('alert_rule.change', 'Alert Rule Change'), ('alert.test', 'Alert Test'), ('audit.export', 'Audit Export'), ('audit.verify', 'Audit Verify'), ('approval_request.comment', 'Approval Request Comment'), ('approval_request.create', 'Approval Request Create'), ('approval_request.approve', 'Approval Request Approve'), ('approval_request.decline', 'Approval Request Decline'), ('approval_request.expire', 'Approval Request Expire'), ('approval_request.withdraw', 'Approval Request Withdraw'), ('brand_kit.change', 'Brand Kit Change'), ('budget.add', 'Budget Add'), ('budget.change', 'Budget Change'), ('budget.end', 'Budget End'), ('character.create', 'Character Create'), ('character.hide', 'Character Hide'), ('character.photo', 'Character Photo'), ('character.save', 'Character Save'), ('character.unhide', 'Character Unhide'), ('charge.create', 'Charge Create'), ('charge.match', 'Charge Match'), ('charge.recheck', 'Charge Recheck'), ('charge.unmatch', 'Charge Unmatch'), ('charge.write_off', 'Charge Write Off'), ('charges.resume', 'Charges Resume'), ('charges.stop', 'Charges Stop'), ('confirmation.refuse', 'Confirmation Refuse'), ('credit_pack.add', 'Credit Pack Add'), ('credit_pack.remove', 'Credit Pack Remove'), ('draft.delete', 'Draft Delete'), ('draft.restore', 'Draft Restore'), ('draft.save', 'Draft Save'), ('draft.start', 'Draft Start'), ('email.change', 'Email Change'), ('email.request', 'Email Request'), ('email.withdraw', 'Email Withdraw'), ('invitation.accept', 'Invitation Accept'), ('invitation.create', 'Invitation Create'), ('invitation.resend', 'Invitation Resend'), ('invitation.restore', 'Invitation Restore'), ('invitation.revoke', 'Invitation Revoke'), ('key_rotation.end', 'Key Rotation End'), ('key_rotation.start', 'Key Rotation Start'), ('label.add', 'Label Add'), ('label.change', 'Label Change'), ('label.remove', 'Label Remove'), ('ledger.accept', 'Ledger Accept'), ('ledger.accept_all', 'Ledger Accept All'), ('ledger.export', 'Ledger Export'), ('ledger.rebase', 'Ledger Rebase'), ('member.deactivate', 'Member Deactivate'), ('member.hand_over', 'Member Hand Over'), ('member.leave', 'Member Leave'), ('member.reactivate', 'Member Reactivate'), ('member.remove', 'Member Remove'), ('member.role', 'Member Role'), ('name.change', 'Name Change'), ('notifications.change', 'Notifications Change'), ('password.change', 'Password Change'), ('password.reset', 'Password Reset'), ('member.sign_out', 'Member Sign Out'), ('ownership.accept', 'Ownership Accept'), ('ownership.decline', 'Ownership Decline'), ('ownership.request', 'Ownership Request'), ('ownership.take_back', 'Ownership Take Back'), ('preset.add', 'Preset Add'), ('preset.change', 'Preset Change'), ('preset.remove', 'Preset Remove'), ('recovery_codes.renew', 'Recovery Codes Renew'), ('report.recipients', 'Report Recipients'), ('second_factor.add', 'Second Factor Add'), ('second_factor.remove', 'Second Factor Remove'), ('second_factor.reset', 'Second Factor Reset'), ('session.end', 'Session End'), ('second_person.change', 'Second Person Change'), ('sign_in', 'Sign In'), ('sign_in.refuse', 'Sign In Refuse'), ('sign_out', 'Sign Out'), ('team.create', 'Team Create'), ('team.restore', 'Team Restore'), ('team.suspend', 'Team Suspend'), ('single_sign_on.bypass', 'Single Sign On Bypass'), ('single_sign_on.change', 'Single Sign On Change'), ('single_sign_on.join', 'Single Sign On Join'), ('single_sign_on.remove', 'Single Sign On Remove'), ('single_sign_on.require', 'Single Sign On Require'), ('single_sign_on.secret', 'Single Sign On Secret'), ('single_sign_on.test', 'Single Sign On Test'), ('single_sign_on.unlink', 'Single Sign On Unlink'), ('team.domains', 'Team Domains'), ('team.sessions', 'Team Sessions'), ('team.sign_out', 'Team Sign Out'), ('team.time_zone', 'Team Time Zone'), ('team.two_factor', 'Team Two Factor'), ('token.add', 'Token Add'), ('token.remove', 'Token Remove'), ('token.request', 'Token Request'), ('token.undecryptable', 'Token Undecryptable'), ('top_up.change', 'Top Up Change'), ('versions.create', 'Versions Create'), ('video.hide', 'Video Hide'), ('video.label', 'Video Label'), ('video.recheck', 'Video Recheck'), ('video.unhide', 'Video Unhide'), ('voice.consent', 'Voice Consent'), ('voice.consent_withdraw', 'Voice Consent Withdraw'), ('webhook.remove', 'Webhook Remove'), ('webhook.set', 'Webhook Set')], max_length=40),
-        ),
-        migrations.AlterField(
-            model_name='notificationpreference',
-            name='kind',
-            field=models.CharField(choices=[('video_done', 'My video is done'), ('video_failed', 'My video failed'), ('request_answered', 'My request was answered'), ('token_stopped', 'A token of mine stopped working'), ('monthly_report', 'The monthly report of a team')], max_length=16),
-        ),
-        migrations.AddConstraint(
-            model_name='notificationpreference',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['video_done', 'video_failed', 'request_answered', 'token_stopped', 'monthly_report'])), name='notification_preference_kind_known'),
         ),
     ]

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('proxyapi', '0004_account_credit_price'),
+        ('proxyapi', '0005_gateway'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dashboard', '0006_several_webhooks'),
+        ('dashboard', '0008_monthly_report'),
     ]
 
     operations = [
