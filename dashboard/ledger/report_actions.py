@@ -21,7 +21,7 @@ from dashboard.shared.notifications import Notification, notify_person
 from dashboard.shared.roles import Permission
 from proxyapi import throttle
 from proxyapi.models import Account, StaleLedgerDay
-from proxyapi.refusals import ELSEWHERE, StaleData
+from proxyapi.refusals import BY_OTHERS, StaleData
 from proxyapi.rollups.daily_totals import day_bounds
 from proxyapi.rollups.price_counts import next_month, previous_month
 
@@ -30,7 +30,7 @@ LATE_BOOKING_DELAY = timedelta(minutes=10)
 MAX_LEDGER_WAIT = timedelta(days=3)  # for a ledger that is not read; then it is sent as it is
 ENDED_PERIOD = "month ended"
 RECIPIENTS_CHANGED_MEANWHILE = (
-    f"The recipients were changed {ELSEWHERE}. They are now: {{now}}. Save again to apply the "
+    f"The recipients were changed {BY_OTHERS}. They are now: {{now}}. Save again to apply the "
     "choice below."
 )
 INCOMPLETE_TEXT = "The ledger was not read to the end of the month, so amounts may be missing."
