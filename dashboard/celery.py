@@ -68,6 +68,7 @@ app.conf.update(
         "dashboard.tasks.verify_audit_chain": SLOW_QUEUE,
         "dashboard.tasks.prune_alerts": SLOW_QUEUE,
         "dashboard.tasks.rotate_keys": SLOW_QUEUE,
+        "dashboard.tasks.prune_gateway_requests": SLOW_QUEUE,
         "dashboard.tasks.prune_sign_ins": SLOW_QUEUE,
         "dashboard.tasks.deliver_alert": POST_QUEUE,
         "dashboard.tasks.send_invitation": POST_QUEUE,
@@ -127,6 +128,7 @@ app.conf.update(
         "old-charge-log": beat_entry(21_600.0, "proxyapi.tasks.prune_charge_log"),
         "old-stored-files": beat_entry(21_600.0, "proxyapi.tasks.prune_stored_files_task"),
         "old-alerts": beat_entry(21_600.0, "dashboard.tasks.prune_alerts"),
+        "old-requests": beat_entry(21_600.0, "dashboard.tasks.prune_gateway_requests"),
         "old-sign-ins": beat_entry(86_400.0, "dashboard.tasks.prune_sign_ins"),
     },
 )

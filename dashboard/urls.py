@@ -24,7 +24,16 @@ AREAS = (
         "forecast",
         "top_up",
     ),
-    *("costs", "reconciliation", "alerts", "members", "security", "tokens", "audit"),
+    *(
+        "costs",
+        "reconciliation",
+        "alerts",
+        "members",
+        "security",
+        "tokens",
+        "api_requests",
+        "audit",
+    ),
     *("operations", "single_sign_on", "instance", "demo_mails", "setup"),
 )
 

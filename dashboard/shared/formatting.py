@@ -75,6 +75,15 @@ def duration(value: timedelta | float | None) -> str:
     return f"{left_s} s"
 
 
+def milliseconds(value: float | None) -> str:
+    """Return "4 ms", "1.85 s" or "48.2 s"; "" for None."""
+    if value is None:
+        return ""
+    if value < 1000:
+        return f"{value:.0f} ms"
+    return f"{value / 1000:.2f} s" if value < 10_000 else f"{value / 1000:,.1f} s"
+
+
 def age_text(age: timedelta) -> str:
     """Return an age in words: `now`, `12 min ago`, `1 h ago`, `3 days ago`."""
     if age < MINUTE:

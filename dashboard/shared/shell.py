@@ -67,6 +67,7 @@ class AppShell:
     initials: str
     role: str
     may_render: bool
+    may_keep_token: bool
     may_manage_money: bool
     may_view_audit: bool
     may_operate: bool
@@ -111,6 +112,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         initials=user.initials,
         role=membership.get_role_display(),
         may_render=role_allows(membership.role, Permission.RENDER),
+        may_keep_token=role_allows(membership.role, Permission.KEEP_TOKEN),
         may_manage_money=role_allows(membership.role, Permission.MANAGE_MONEY),
         may_view_audit=role_allows(membership.role, Permission.VIEW_AUDIT),
         may_operate=role_allows(membership.role, Permission.OPERATE),

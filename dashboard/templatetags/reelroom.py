@@ -23,6 +23,7 @@ from dashboard.shared.formatting import (
     credits,
     day,
     duration,
+    milliseconds,
     money,
     percent,
     seconds,
@@ -32,7 +33,10 @@ from dashboard.shared.formatting import (
 from dashboard.static_files.bundles import files_to_link
 
 register = template.Library()
-FORMATTERS = (clock, credit_rate, credits, day, duration, money, percent, seconds, share_of)
+FORMATTERS = (
+    *(clock, credit_rate, credits, day, duration, milliseconds, money, percent, seconds),
+    share_of,
+)
 for formatter in (*FORMATTERS, unit_price):
     register.filter(formatter)
 

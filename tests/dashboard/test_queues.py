@@ -38,6 +38,7 @@ WAYS = {
         "prune_alerts",
         "prune_calls",
         "prune_charge_log",
+        "prune_gateway_requests",
         "prune_sign_ins",
         "prune_stored_files_task",
         "read_page_task",

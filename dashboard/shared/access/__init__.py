@@ -33,6 +33,7 @@ from dashboard.shared.access.people import (
     fetch_any_team,
     fetch_audit_entry,
     fetch_deactivated_membership,
+    fetch_gateway_request,
     fetch_invitation,
     fetch_membership,
     fetch_ownership_transfer,
@@ -41,6 +42,7 @@ from dashboard.shared.access.people import (
     fetch_team_member,
     fetch_token_to_change,
     find_ownership_transfer,
+    gateway_requests,
 )
 from dashboard.shared.access.permissions import (
     PERMISSION_MESSAGES,

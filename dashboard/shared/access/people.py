@@ -1,4 +1,4 @@
-"""Fetch members, invitations, transfers, tokens and entries of the audit log."""
+"""Fetch members, invitations, transfers, tokens, entries of the audit log, logged requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dashboard.shared.access.permissions import (
 from dashboard.shared.audit_log import MONEY_AUDIT_ACTIONS
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission, assignable_roles, grantable_roles
-from proxyapi.models import Token
+from proxyapi.models import GatewayRequest, Token
 
 TARGET_HAS_MORE_PERMISSIONS = (
     "This member has permissions that you do not have, so you cannot change their role."
@@ -148,3 +148,22 @@ def fetch_audit_entry(request: TeamRequest, position: int) -> AuditEvent:
     if entry is None:
         raise Http404("This entry does not exist in this team’s audit log.")
     return entry
+
+
+def gateway_requests(membership: Membership) -> QuerySet[GatewayRequest]:
+    """Return the logged requests of the team's scripts: all for who reads the audit log, else those
+    of the reader's own keys. Raises `Http404` for a role without keys."""
+    require_visible(membership, Permission.KEEP_TOKEN)
+    rows = GatewayRequest.objects.filter(tenant=membership.team.tenant_id)
+    if not has_permission(membership, Permission.VIEW_AUDIT):
+        rows = rows.filter(key__owner=membership.user_id)
+    return rows
+
+
+def fetch_gateway_request(request: TeamRequest, request_id: UUID) -> GatewayRequest:
+    """Return a logged request with its key, charge and job."""
+    rows = gateway_requests(request.membership).filter(pk=request_id)
+    row = rows.select_related("key__owner", "charge__token", "job").first()
+    if row is None:
+        raise Http404("This request is not in this team’s log.")
+    return row

@@ -41,6 +41,7 @@ from proxyapi.kinds.job_parts import store_parts
 from proxyapi.models import (
     ChargeState,
     CreditPack,
+    GatewayRequest,
     Job,
     JobKind,
     LedgerConflict,
@@ -48,6 +49,7 @@ from proxyapi.models import (
     StoredFile,
 )
 from proxyapi.stored_files import store_file
+from tests.dashboard.api_requests.requests import log_request, make_key
 from tests.dashboard.shared.routes import ROUTES
 from tests.factories import (
     AccountFactory,
@@ -95,6 +97,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "picture": lambda job: character_of(job).parts.get().pk,
     "session": lambda job: UserSession.objects.get(user=job.member).pk,
     "passkey": lambda job: Authenticator.objects.get(user=job.member, type="webauthn").pk,
+    "request": lambda job: GatewayRequest.objects.get(tenant=job.tenant).pk,
     "entry": lambda job: AuditEvent.objects.get(target=str(job.pk)).position,
 }
 Requests = list[tuple[str, str]]
@@ -169,6 +172,7 @@ def job(priya: Membership) -> Job:
     store_parts(character, {"previews": [picture]}, ("previews",))
     store_file(character, name="whale", content_type="image/png", content=b"\x89PNG")
     record_audit_event(priya, AuditAction.CHARGE_CREATE, job.pk)
+    log_request(make_key(priya), path="/whales", job=job)
     store_second_factors(priya.user)
     UserSession.objects.create(user=priya.user, session_key="whales", ip="203.0.113.7")
     return job

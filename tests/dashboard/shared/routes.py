@@ -216,6 +216,9 @@ ROUTES = {
     "alert-tests": Route(None, TREASURERS),
     "alerts-unread": Route(EVERYBODY),
     "alerts-read": Route(None, EVERYBODY),
+    "api-requests": Route(KEEPERS, refused=404),
+    "api-request": Route(KEEPERS, of="request", refused=404),
+    "api-requests-export": Route(None),  # a stream: tests/dashboard/api_requests/test_export.py
     "audit": Route(AUDITORS, refused=404),
     "audit-entry": Route(AUDITORS, of="entry", refused=404),
     "audit-checks": Route(None, MANAGERS, refused=404),
