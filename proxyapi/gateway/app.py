@@ -30,6 +30,7 @@ from proxyapi.gateway.answers import (
 )
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.charging import charge, charge_answer
+from proxyapi.gateway.document import show_document
 from proxyapi.gateway.endings import ChargeEndings
 from proxyapi.gateway.forwarding import Service
 from proxyapi.gateway.polled_answers import find_polled_answer, forget_polled_answer
@@ -164,8 +165,9 @@ def create_app() -> Starlette:
         for row in OPERATIONS.values()
     ]
     own = Route(f"{API_PATH}/_charges/{{id:uuid}}", gateway.show_charge, methods=["GET", "DELETE"])
+    document = Route(f"{API_PATH}/openapi.json", show_document, methods=["GET"])
     app = Starlette(
-        routes=[*routes, own],
+        routes=[*routes, own, document],
         exception_handlers={HTTPException: answer_http_error, Exception: answer_crash},
     )
     app.router.redirect_slashes = False
