@@ -35,7 +35,12 @@ def make_sign_ins_old(site: LivePortal, person: DemoPerson) -> None:
 
 def run_management_command(site: LivePortal, *arguments: str) -> None:
     """As its operator would in a terminal. Raises `CalledProcessError` if it fails."""
-    environ = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
-    environ |= {"REELROOM_VAR": str(site.var)}
     command = [sys.executable, "manage.py", *arguments]
+    environ = management_environment(site)
     subprocess.run(command, env=environ, check=True, timeout=COMMAND_TIMEOUT_S)
+
+
+def management_environment(site: LivePortal) -> dict[str, str]:
+    """The environ of a command beside the portal, on its own data."""
+    environ = {name: value for name, value in os.environ.items() if name not in OUTSIDE_VARIABLES}
+    return environ | {"REELROOM_VAR": str(site.var)}

@@ -47,7 +47,7 @@ WAITING = "wait=N: seconds that the request waits for its turn, 20 without it, a
 HEADERS = {
     "Reelroom-Request-Id": "The id of the request in the portal's log.",
     "Reelroom-Charge-Id": "The id of its charge: GET /_charges/{id}.",
-    "X-Reelroom-Source": "“service”, or “reelroom” for an answer of the gateway itself.",
+    "X-Reelroom-Source": "“service”, “reelroom”, or “poll” for what the portal read before (Age).",
     "Idempotent-Replayed": "“true” if it is the answer of an earlier request.",
 }
 PARAMETERS = {

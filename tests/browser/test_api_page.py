@@ -1,0 +1,97 @@
+"""The examples of docs/api.md run against the portal as they stand there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Browser
+
+from tests.browser.member_page import MemberPage
+from tests.browser.portal_process import LivePortal
+from tests.browser.sandbox_control import SandboxControl
+from tests.browser.session_age import management_environment
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+CREATE_KEY = """
+from dashboard.models import User
+from proxyapi.gateway.keys import create_key
+from proxyapi.models import KeyScope
+owner = User.objects.get(email={email!r})
+team = owner.memberships.get().team
+print(create_key(team.tenant, owner.pk, "examples", list(KeyScope)).value)
+"""
+COUNT_CHARGES = """
+from proxyapi.models import Charge
+print(Charge.objects.exclude(api_key=None).count())
+"""
+SHELL = (sys.executable, "manage.py", "shell", "--no-imports", "-c")
+DIRECT = {"NO_PROXY": "localhost,127.0.0.1", "no_proxy": "localhost,127.0.0.1"}
+
+
+def test_each_example_makes_what_it_says(
+    live_portal: LivePortal,
+    chromium: Browser,
+    sandbox_control: SandboxControl,
+    open_member_page: Callable[..., MemberPage],
+) -> None:
+    open_member_page("Luca").use_token_of(sandbox_control.create_account())
+    create = CREATE_KEY.format(email=live_portal.person("Luca").email)
+    key = run(live_portal, *SHELL, create)
+    portal = {"PORTAL_URL": live_portal.portal, "REELROOM_KEY": key}
+
+    curl, commands = examples("sh")
+    if shutil.which("curl"):
+        assert '"mandatory"' in run(live_portal, "sh", "-c", curl, **portal)
+    for line in commands.splitlines():
+        assert '"data"' in run(live_portal, sys.executable, *shlex.split(line), **portal)
+
+    (python,) = examples("python")
+    python = python.replace("sleep(5)", "sleep(0.5)")
+    clips = {clip_of(run(live_portal, sys.executable, "-c", python, **portal)) for _ in range(2)}
+    assert len(clips) == 1, "the second run made another clip"
+
+    (javascript,) = examples("javascript")
+    for text, value in {
+        "http://localhost:8000": live_portal.portal,
+        "rr_live_…": key,
+        "5000": "500",
+    }.items():
+        javascript = javascript.replace(text, value)
+    page = chromium.new_page()
+    lines: list[str] = []
+    page.on("console", lambda message: lines.append(message.text))
+    page.goto(f"{live_portal.portal}/api/v2/openapi.json")
+    page.evaluate(f"async () => {{ {javascript} }}")
+    page.close()
+    assert clip_of("\n".join(lines)) not in clips
+    assert run(live_portal, *SHELL, COUNT_CHARGES) == "2"
+
+
+def examples(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.M | re.S)
+
+
+def clip_of(output: str) -> str:
+    found = re.search(r"^clip (\S+) http", output, re.M)
+    assert found, output
+    return found[1]
+
+
+def run(site: LivePortal, *command: str, **environ: str) -> str:
+    done = subprocess.run(
+        command,
+        env=management_environment(site) | DIRECT | environ,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
