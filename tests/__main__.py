@@ -37,6 +37,7 @@ class Part(NamedTuple):
     name: str
     options: tuple[str, ...]
     environ: dict[str, str] = {}
+    folder: str = "tests"  # nothing outside it is collected
 
 
 SQLITE = Part("on SQLite", ("-m", "not browser and not drill"))
@@ -45,7 +46,11 @@ POSTGRESQL = Part(
     ("-m", "not browser and not drill", "--postgresql"),
     {"TEST_DATABASE": "postgresql"},
 )
-BROWSER = Part("in a browser", ("-m", "browser and not drill", "-p", "no:randomly"))
+BROWSER = Part(
+    "in a browser",
+    ("-m", "browser and not drill", "-p", "no:randomly"),
+    folder="tests/browser",
+)
 
 
 def main() -> int:
@@ -57,7 +62,7 @@ def main() -> int:
     for part in (SQLITE, POSTGRESQL, BROWSER) if in_ci else (SQLITE, BROWSER):
         started, used = time.monotonic(), processor_seconds()
         print(f"Tests {part.name}", flush=True)
-        status = run_tests(part, *TWO_PROCESSES, *asked_for)
+        status = run_tests(part, *TWO_PROCESSES, *(asked_for or [part.folder]))
         if status and not (asked_for and status == FOUND_NONE):
             print(f"Tests {part.name}: failed", file=sys.stderr)
             return status

@@ -24,6 +24,7 @@ from tests.checks.reached_operations import REACHED_OPERATIONS
 from tests.leaks import Canaries
 
 HERE = Path(__file__).parent
+REQUESTS_PER_MINUTE = 600  # of each token; the portal learns it from the headers of answers
 NO_BROWSER = "There is no Chromium on the PATH, and none could be installed."
 _skipped = False
 
@@ -46,9 +47,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def live_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal]:
     """The processes of `make run`, ready; the same ones for all browser tests. Its sandbox answers
-    in the dialect that `REELROOM_DIALECT` names."""
+    in the dialect that `REELROOM_DIALECT` names, and lets a journey of many requests go on: nobody
+    waits in a browser for a token's next minute."""
     with portal_context(tmp_path_factory.mktemp("portal")) as portal:
-        settings = {"dialect": os.environ.get("REELROOM_DIALECT", "spec")}
+        settings = {
+            "dialect": os.environ.get("REELROOM_DIALECT", "spec"),
+            "rate_limit": REQUESTS_PER_MINUTE,
+        }
         address = f"{portal.sandbox}/_sandbox/settings"
         httpx.put(address, json=settings, timeout=60, trust_env=False).raise_for_status()
         yield portal
