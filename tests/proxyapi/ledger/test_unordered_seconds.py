@@ -162,3 +162,23 @@ def test_a_row_that_is_not_mirrored_yet_is_not_taken_for_an_equal_one_of_its_sec
     assert ledger.mirror_entries(account)
     assert ledger.mirror_entries(account)
     assert mirrored_rows() == service_rows(scripted_ledger)
+
+
+@pytest.mark.usefixtures("small_pages")
+@pytest.mark.parametrize("mirrored_before", [0, 9])
+def test_a_second_that_the_edge_of_a_view_page_cuts_is_aligned_whole(
+    account: Account, scripted_ledger: ScriptedLedger, mirrored_before: int
+) -> None:
+    """Its rows stand in another order in the view. They are aligned downwards, with all others, and
+    upwards, after those before them."""
+    add_pair_at_page_edge(scripted_ledger)
+    scripted_ledger.add_row(*[ledger_row("-1", minute) for minute in (10, 11, 12)])
+    shown = scripted_ledger.rows[:]
+    if mirrored_before:
+        del scripted_ledger.rows[mirrored_before:]
+        assert ledger.mirror_entries(account)
+    scripted_ledger.rows[:] = shown
+    scripted_ledger.view = [*shown[:9], shown[10], shown[9], *shown[11:]]
+    assert ledger.mirror_entries(account)
+    assert not LedgerMirror.objects.exclude(api_problem="").exists()
+    assert not LedgerEntry.objects.exclude(via_api=True).exists()
