@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.drills.access_mutants import ACCESS
+from tests.drills.ledger_mutants import LOST_CHARGES, VIEW_OF_API_SPEND
 from tests.drills.mutation import Mutant, copy_sources, report_mutants
 
 GUARDS = "proxyapi/charges/test_guards.py"
-FETCH = "dashboard/shared/test_fetch.py"
 DISPATCH, ADMISSION = "proxyapi/charges/dispatch.py", "proxyapi/charges/admission.py"
 MATCHING = "proxyapi/ledger/matching_rules.py"
 DUE_WORK, POLLER = "proxyapi/polling/due_work.py", "proxyapi/polling/poller.py"
 FAILURE = "proxyapi/polling/poll_failure.py"
-MONEY, PEOPLE = "dashboard/shared/access/money.py", "dashboard/shared/access/people.py"
 USAGE, CHARGING = "dashboard/shared/budget_usage.py", "dashboard/shared/charging.py"
 
 CHARGES: Mapping[str, Mutant] = {
@@ -245,59 +245,6 @@ POLLING: Mapping[str, Mutant] = {
         "proxyapi/polling/test_failed_polls.py",
     ),
 }
-ACCESS: Mapping[str, Mutant] = {
-    "every role has every permission": Mutant(
-        "dashboard/shared/access/permissions.py",
-        "        raise PermissionDenied(PERMISSION_MESSAGES[permission])\n",
-        "        pass\n",
-        FETCH,
-    ),
-    "pages exist for every role": Mutant(
-        "dashboard/shared/access/permissions.py",
-        '        raise Http404("This page does not exist for your role.")\n',
-        "        pass\n",
-        FETCH,
-    ),
-    "budgets of every team": Mutant(
-        MONEY, "filter(team=request.team, active=True)", "filter(active=True)", FETCH
-    ),
-    "unknown charges of every team": Mutant(
-        MONEY,
-        "filter(tenant=request.team.tenant, state=ChargeState.UNKNOWN)",
-        "filter(state=ChargeState.UNKNOWN)",
-        FETCH,
-    ),
-    "ledgers of every team": Mutant(
-        MONEY,
-        "filter(account__tenant=request.team.tenant, account_id=account_id)",
-        "filter(account_id=account_id)",
-        FETCH,
-    ),
-    "credit packs of every team": Mutant(
-        MONEY, "filter(tenant=request.team.tenant, pk=pack_id)", "filter(pk=pack_id)", FETCH
-    ),
-    "requests are withdrawn by anybody": Mutant(
-        MONEY,
-        'raise PermissionDenied("Only the member who made this request can withdraw it.")\n',
-        "pass\n",
-        FETCH,
-    ),
-    "tokens of every team": Mutant(
-        PEOPLE, "filter(tenant=request.team.tenant, pk=token_id)", "filter(pk=token_id)", FETCH
-    ),
-    "tokens of others are removed by anybody": Mutant(
-        PEOPLE,
-        "    if token.owner_id != request.user.pk and not has_permission(\n",
-        "    if False and not has_permission(\n",
-        FETCH,
-    ),
-    "an admin removes an owner": Mutant(
-        PEOPLE,
-        "    if not assignable_roles(by.role, current):\n",
-        "    if False:\n",
-        FETCH,
-    ),
-}
 BUDGETS: Mapping[str, Mutant] = {
     "what is used leaves the limit as it was": Mutant(
         CHARGING,
@@ -337,7 +284,15 @@ BUDGETS: Mapping[str, Mutant] = {
         "::test_nobody_decides_their_own_request_not_even_an_owner",
     ),
 }
-MUTANTS = {**CHARGES, **LEDGER, **POLLING, **ACCESS, **BUDGETS}
+MUTANTS = {
+    **CHARGES,
+    **LEDGER,
+    **VIEW_OF_API_SPEND,
+    **LOST_CHARGES,
+    **POLLING,
+    **ACCESS,
+    **BUDGETS,
+}
 
 
 def test_a_fault_in_what_the_portal_promises_turns_a_test_red(tmp_path: Path) -> None:

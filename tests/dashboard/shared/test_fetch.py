@@ -34,6 +34,7 @@ from dashboard.models import (
 from dashboard.shared import access
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.roles import Permission
+from proxyapi.kinds.job_parts import store_parts
 from proxyapi.models import (
     Charge,
     ChargeState,
@@ -323,6 +324,22 @@ def test_only_the_operator_sees_every_team(mira: Membership, otto: Membership) -
         access.fetch_any_team(request_of(mira), otto.team_id)
     mira.user.is_superuser = True
     assert access.fetch_any_team(request_of(mira), otto.team_id) == otto.team
+
+
+def test_what_belongs_to_another_row_does_not_exist_below_this_one(priya: Membership) -> None:
+    """A scene of its storyboard, a part of its video, a sample of its voice."""
+    asker, token = request_of(priya), make_token(priya)
+    board, other_board = create_storyboard(priya, token), create_storyboard(priya, token, "Fog")
+    with pytest.raises(Http404):
+        access.fetch_scene(asker, board.pk, other_board.scenes.get().pk)
+    job, other_job = make_job(priya), make_job(priya)
+    store_parts(other_job, {"assets": [{"id": 1}]}, ("assets",))
+    with pytest.raises(Http404):
+        access.fetch_part(asker, job.pk, other_job.parts.get().pk)
+    voice, other_voice = (make_job(priya, kind=JobKind.CLONE, draft__settings={}) for _ in range(2))
+    store_file(other_voice, name="whales.wav", content_type="audio/wav", content=b"RIFF")
+    with pytest.raises(Http404):
+        access.fetch_sample(asker, voice.pk, other_voice.stored_files.get().pk)
 
 
 def test_an_unknown_row_does_not_exist(mira: Membership) -> None:

@@ -132,3 +132,35 @@ def test_a_debit_minutes_off_is_kept_for_its_charge_while_any_row_near_it_is_una
     make_mirrored_row(account, 1, seconds=300, amount=-5, via_api=told or None)
     assert lost_charge_lookup.find_proving_debit(lost, matching.match_entries(account)) is None
     assert LedgerEntry.objects.filter(charge__isnull=False).exists() is told
+
+
+def test_nothing_is_called_uncharged_while_the_mirror_is_stopped(
+    account: Account, make_confirmed_charge: MakeConfirmedCharge
+) -> None:
+    lost = make_lost_retry(make_confirmed_charge)
+    mark_read_to(account, LEDGER_START + HOUR)
+    assert not lost_charge_lookup.has_possible_debit(lost)
+    LedgerMirror.objects.filter(pk=account.pk).update(problem="Row 0 reads differently now.")
+    assert lost_charge_lookup.has_possible_debit(lost)
+
+
+def test_a_debit_alone_proves_only_what_its_resource_cannot_prove(
+    account: Account, make_confirmed_charge: MakeConfirmedCharge
+) -> None:
+    lost = make_lost_retry(make_confirmed_charge)
+    mark_read_to(account, LEDGER_START + HOUR)
+    debit = make_mirrored_row(account, 0, seconds=68, via_api=True)
+    assert lost_charge_lookup.find_proving_debit(lost, ()) == debit
+    lost.before = {**lost.before, "by_ledger": False}
+    assert lost_charge_lookup.find_proving_debit(lost, ()) is None
+
+
+def test_a_row_of_the_time_may_be_the_debit_until_it_is_known_not_to_be_of_the_api(
+    account: Account, make_confirmed_charge: MakeConfirmedCharge
+) -> None:
+    lost = make_lost_retry(make_confirmed_charge)
+    mark_read_to(account, LEDGER_START + HOUR)
+    make_mirrored_row(account, 0, seconds=68, via_api=None)
+    assert lost_charge_lookup.has_possible_debit(lost)
+    LedgerEntry.objects.update(via_api=False)
+    assert not lost_charge_lookup.has_possible_debit(lost)

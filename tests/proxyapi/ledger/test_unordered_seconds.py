@@ -182,3 +182,18 @@ def test_a_second_that_the_edge_of_a_view_page_cuts_is_aligned_whole(
     assert ledger.mirror_entries(account)
     assert not LedgerMirror.objects.exclude(api_problem="").exists()
     assert not LedgerEntry.objects.exclude(via_api=True).exists()
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_a_new_row_that_takes_the_place_of_an_aligned_one_on_the_page_before_is_aligned(
+    account: Account, scripted_ledger: ScriptedLedger
+) -> None:
+    add_pair_at_page_edge(scripted_ledger)
+    debit, refund = scripted_ledger.rows[9:]
+    scripted_ledger.rows.pop()
+    assert ledger.mirror_entries(account)
+    scripted_ledger.add_row(refund)
+    scripted_ledger.view = [*scripted_ledger.rows[:9], refund, debit]
+    assert ledger.mirror_entries(account)
+    assert not LedgerMirror.objects.exclude(api_problem="").exists()
+    assert not LedgerEntry.objects.exclude(via_api=True).exists()
