@@ -90,13 +90,6 @@ def test_when_its_webhook_was_removed_nothing_is_sent(
     assert failed_post.state == "failed"
 
 
-def test_who_may_not_send_a_test_may_not_send_again(failed_email, priya, otto, client_of):
-    url = f"{LOG}{failed_email.pk}/resends/"
-    assert client_of(priya).post(url).status_code == 403
-    assert client_of(otto).post(url).status_code == 404
-    assert Delivery.objects.get().state == "failed"
-
-
 def test_a_team_sends_a_limited_number_again_within_a_minute(failed_email, thea, client_of):
     browser = client_of(thea)
     for _ in range(RESENDS_PER_MINUTE):

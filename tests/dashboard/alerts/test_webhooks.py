@@ -133,12 +133,6 @@ def test_one_webhook_is_removed(thea, team_webhook, add_webhook, client_of):
     assert AuditEvent.objects.get().target == str(team_webhook.pk)
 
 
-def test_a_webhook_of_another_team_is_not_removed(team_webhook, otto, client_of):
-    url = f"/alerts/webhooks/{team_webhook.pk}/removals/"
-    assert client_of(otto).post(url).status_code == 404
-    assert AlertWebhook.objects.exists()
-
-
 def test_the_list_has_the_newest_result_of_each_webhook(
     event, thea, team_webhook, add_webhook, client_of
 ):

@@ -287,22 +287,6 @@ def test_it_is_decided_once(approval_request, mira, thea, priya, enqueued):
     assert enqueued == []
 
 
-@pytest.mark.parametrize("who", ["jonas", "priya", "luca", "vera"])
-def test_nobody_else_decides_by_hand_made_request(
-    request, approval_request, client_of, enqueued, who
-):
-    browser = client_of(request.getfixturevalue(who))
-    assert browser.post(yes(approval_request), {"how": "once"}).status_code == 403
-    assert browser.post(no(approval_request), {"answer": "No."}).status_code == 403
-    approval_request.refresh_from_db()
-    assert approval_request.is_pending
-
-
-def test_elsewhere_it_does_not_exist(approval_request, otto, client_of, enqueued):
-    assert client_of(otto).post(yes(approval_request), {"how": "once"}).status_code == 404
-    assert client_of(otto).post(no(approval_request), {"answer": "No."}).status_code == 404
-
-
 def test_what_must_hold_of_an_ask_holds_in_the_database(approval_request, thea):
     for fields in ({"decision": "maybe"}, {"decision": "approved"}, {"decided_by": thea.user}):
         with pytest.raises(IntegrityError), transaction.atomic():

@@ -34,11 +34,6 @@ def test_every_member_opens_every_state(role, state, request, make_video_job, cl
     assert answer.content.count(b"<h1>") == 1
 
 
-@pytest.mark.parametrize("rest", ["", "actions/", "retries/", "hide/", "?part=news"])
-def test_for_an_outsider_it_does_not_exist(rest, make_video_job, otto, client_of):
-    assert page_of(client_of(otto), make_video_job("failed"), rest).status_code == 404
-
-
 @pytest.mark.parametrize("role", ["thea", "vera"])
 @pytest.mark.parametrize("rest", ["retries/", "hide/"])
 def test_who_does_not_render_is_refused(role, rest, request, make_video_job, client_of):

@@ -151,13 +151,6 @@ def test_the_same_role_again_changes_nothing(
     assert not AuditEvent.objects.exists()
 
 
-def test_a_member_of_another_team_does_not_exist(
-    team: dict[str, Membership], otto: Membership, client_of: ClientOf
-) -> None:
-    assert give(client_of(team["mira"]), otto, "viewer").status_code == 404
-    assert give(client_of(otto), team["priya"], "viewer").status_code == 404
-
-
 def test_the_best_token_of_a_member_stands_beside_the_name(
     team: dict[str, Membership], client_of: ClientOf
 ) -> None:

@@ -99,17 +99,6 @@ def test_charges_are_allowed_again_with_an_entry(
         resume_charges(by=jonas)
 
 
-@pytest.mark.parametrize("path", ["charge-stops", "charge-resumptions"])
-def test_for_other_roles_the_switch_does_not_exist(
-    path: str, thea: Membership, priya: Membership, client_of: Browser
-) -> None:
-    for member in (thea, priya):
-        for method in ("get", "post"):
-            answer = getattr(client_of(member), method)(f"/operations/{path}/")
-            assert answer.status_code == 404
-    assert Tenant.objects.get(pk=thea.team.tenant_id).charges_stopped_at is None
-
-
 def test_the_button_is_the_other_one_while_charges_are_stopped(
     mira: Membership, client_of: Browser
 ) -> None:

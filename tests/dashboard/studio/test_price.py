@@ -198,12 +198,6 @@ def test_asking_again_is_for_those_who_render(
     assert client_of(priya).post(job_url(ready, "price")).status_code == 302
 
 
-def test_a_price_of_another_team_does_not_exist(
-    otto: Membership, ready: Job, client_of: Browser
-) -> None:
-    assert client_of(otto).get(job_url(ready, "price")).status_code == 404
-
-
 def test_what_is_to_do_is_marked_as_open_and_only_a_problem_as_a_warning(
     priya: Membership, draft: Job, client_of: Browser
 ) -> None:

@@ -260,16 +260,6 @@ def test_without_a_paid_plan_the_question_answers_with_the_reason(
     assert enqueued == []
 
 
-@pytest.mark.parametrize("who", ["jonas", "priya", "vera"])
-def test_a_hand_made_request_of_who_may_not_is_refused(
-    who: str, account: Account, client_of: ClientOf, request: pytest.FixtureRequest
-) -> None:
-    answer = confirm_change(client_of(request.getfixturevalue(who)), account)
-    assert answer.status_code == 403
-    assert not TopUpChange.objects.exists()
-    assert not AuditEvent.objects.exclude(action="access.refuse").exists()
-
-
 def test_another_teams_owner_finds_no_account_to_change(
     account: Account, otto: Membership, client_of: ClientOf
 ) -> None:

@@ -111,14 +111,6 @@ def test_without_credits_or_budget_nothing_is_sent(job, priya, client_of):
     assert not Charge.objects.exists()
 
 
-@pytest.mark.parametrize("role", ["thea", "vera"])
-def test_who_does_not_render_cannot_press(role, job, request, client_of):
-    part = job.parts.first()
-    client = client_of(request.getfixturevalue(role))
-    assert client.post(f"/videos/{job.pk}/scenes/{part.pk}/images/").status_code == 403
-    assert client.get(f"/videos/{job.pk}/own-media/").status_code == 403
-
-
 def test_a_lost_answer_is_shown_as_unknown_with_both_amounts(job, lost, priya, client_of):
     lost()
     shown = card(scenes_page(client_of(priya), job), job)
