@@ -4,12 +4,13 @@ With `CI=true` what PostgreSQL can change runs on it, too: transactional tests, 
 `postgresql`, and each page once. Paths or names after `python -m tests` are run as they are asked
 for; `TEST_ONLY=changed` runs what the changes since `main` reach (tests/changes.py).
 
-What fails has failed: nothing is run again (decision 15). A test that hangs fails at its limit and
-says where it was.
+What failed in at most three files is run once more, alone, and is named: it has a cause that needs
+mending (decision 15). A test that hangs fails at its limit and says where it was.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
@@ -30,6 +31,8 @@ TIME_LIMIT = (f"--timeout={TEST_TIMEOUT_S}", "--timeout-method=signal")
 # share a fixture stays together (tests/conftest.py). What is slow comes first.
 TWO_PROCESSES = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
 PYTEST = (sys.executable, "-m", "pytest", "--quiet", "--durations=30", *TIME_LIMIT)
+LAST_FAILED_FILE = ROOT / ".pytest_cache/v/cache/lastfailed"
+MAX_FILES_RUN_AGAIN = 3  # failures in more files have a cause that is not what ran beside them
 FOUND_NONE = pytest.ExitCode.NO_TESTS_COLLECTED
 
 
@@ -63,6 +66,8 @@ def main() -> int:
         started, used = time.monotonic(), processor_seconds()
         print(f"Tests {part.name}", flush=True)
         status = run_tests(part, *TWO_PROCESSES, *(asked_for or [part.folder]))
+        if status == pytest.ExitCode.TESTS_FAILED:
+            status = run_failed_again(part)
         if status and not (asked_for and status == FOUND_NONE):
             print(f"Tests {part.name}: failed", file=sys.stderr)
             return status
@@ -81,6 +86,21 @@ def processor_seconds() -> float:
 def run_tests(part: Part, *options: str) -> int:
     command = [*PYTEST, *part.options, *options]
     return subprocess.run(command, env={**os.environ, **part.environ}, check=False).returncode
+
+
+def run_failed_again(part: Part) -> int:
+    """Run the tests that failed once more, one after the other; return the exit status."""
+    failed = [strip_group(test) for test in json.loads(LAST_FAILED_FILE.read_text())]
+    if len({test.partition("::")[0] for test in failed}) > MAX_FILES_RUN_AGAIN:
+        return pytest.ExitCode.TESTS_FAILED
+    print(f"FAILED BESIDE OTHERS: {len(failed)}, run again alone:", *failed, sep="\n  ", flush=True)
+    return run_tests(part, "-n", "0", *failed)
+
+
+def strip_group(test: str) -> str:
+    """The name of a test without what pytest-xdist adds for its group."""
+    name, _, group = test.rpartition("@")
+    return name if name and "]" not in group else test
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.__main__ import ROOT
+from tests.__main__ import ROOT, strip_group
 from tests.changes import ROUTE_MATRIX, find_reached_tests
 
 
@@ -31,3 +31,15 @@ def test_a_change_of_one_area_does_not_reach_another() -> None:
 
 def test_a_change_of_the_settings_reaches_everything() -> None:
     assert find_reached_tests(ROOT, ["dashboard/settings.py"]) == ["tests"]
+
+
+@pytest.mark.parametrize(
+    ("reported", "name"),
+    [
+        ("tests/test_a.py::test_b@/folder/tests/test_a.py", "tests/test_a.py::test_b"),
+        ("tests/test_a.py::test_b[mira@example]@group", "tests/test_a.py::test_b[mira@example]"),
+        ("tests/test_a.py::test_b[mira@example]", "tests/test_a.py::test_b[mira@example]"),
+    ],
+)
+def test_what_failed_is_run_again_by_its_own_name(reported: str, name: str) -> None:
+    assert strip_group(reported) == name
