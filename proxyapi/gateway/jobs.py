@@ -52,6 +52,7 @@ def create_job(
         "member_id": key.owner_id,
         "token": token,
         "origin": JobOrigin.GATEWAY,
+        "api_key": key,
         "title": title_of(operation, remote_id, fields),
     }
     if remote_id is None:

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from proxyapi import upstream_address
 from proxyapi.models.account import Account
+from proxyapi.models.api_key import ApiKey
 from proxyapi.models.duration_class import DurationClass
 from proxyapi.models.tenant import Tenant
 from proxyapi.models.token import Token, TokenState
@@ -51,8 +52,10 @@ class JobQuerySet(models.QuerySet["Job"]):
 
     def videos(self) -> Self:
         """Without cloned voices and characters, which have pages of their own, and without copies
-        of a storyboard of which no film was requested."""
-        is_unrendered_copy = Q(kind=JobKind.STORYBOARD, state=JobState.DRAFT)
+        of a storyboard of which no film was requested. A script's storyboard is no copy."""
+        is_unrendered_copy = Q(
+            kind=JobKind.STORYBOARD, state=JobState.DRAFT, origin=JobOrigin.PORTAL
+        )
         charges = apps.get_model("proxyapi", "Charge").objects  # imports this module
         renders = charges.starting_jobs().filter(job=OuterRef("pk"))
         return self.filter(~is_unrendered_copy | Exists(renders), kind__in=VIDEO_KINDS)
@@ -98,6 +101,15 @@ class Job(models.Model):
     member = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="jobs")
     kind = models.CharField(max_length=10, choices=JobKind)
     origin = models.CharField(max_length=7, choices=JobOrigin, default=JobOrigin.PORTAL)
+    api_key = models.ForeignKey(
+        ApiKey,
+        models.SET_NULL,
+        related_name="jobs",
+        null=True,
+        blank=True,
+        db_index=False,
+        help_text="Of the script that made it.",
+    )
     remote_id = models.CharField(
         max_length=64, null=True, blank=True, help_text="Upstream id, once known."
     )

@@ -9,6 +9,7 @@ from dashboard.shared.formatting import clock, credits, duration
 from dashboard.shared.videos.cards import spent_before_import
 from dashboard.shared.videos.charge_status import charge_label, refund_texts
 from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount
+from dashboard.shared.videos.labels import maker_text
 from dashboard.shared.videos.progress import render_elapsed_s
 from dashboard.shared.videos.status_text import VideoContext, failure_reason
 from proxyapi.kinds import SCENE_CLIPS_OPERATION
@@ -70,7 +71,7 @@ def draft_history_step(context: VideoContext) -> HistoryStep:
         "completed",
         "Draft" if job.draft_or_none else "Created",
         FREE_AMOUNT,
-        f"{job.member.first_name}, {clock(job.created_at)}",
+        f"{maker_text(job)}, {clock(job.created_at)}",
     )
 
 

@@ -29,7 +29,7 @@ from dashboard.shared.videos.cards import (
     with_card_relations,
 )
 from dashboard.shared.videos.cost import CreditAmount
-from dashboard.shared.videos.labels import job_type_label, operation_label
+from dashboard.shared.videos.labels import job_type_label, maker_text, operation_label
 from dashboard.shared.videos.parts import VideoTab, build_video_tabs
 from dashboard.shared.videos.status_text import VideoContext, video_status_texts
 from proxyapi.kinds import KINDS
@@ -166,7 +166,7 @@ def video_subtitle(context: VideoContext, options: FacelessOptions) -> str:
     job = context.job
     when = day(job.created_at)
     verb = "Imported" if job.is_imported else "Made"
-    made = f"{verb} by {job.member.first_name} {when if when == 'today' else f'on {when}'}."
+    made = f"{verb} by {maker_text(job)} {when if when == 'today' else f'on {when}'}."
     if job.kind == JobKind.CLIP and (clip := clip_parts(job)):
         return f"{', '.join(clip)}. {made}"
     voice = options.selected_choice("voice_id", job.chosen_settings)

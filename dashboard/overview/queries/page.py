@@ -36,7 +36,7 @@ from dashboard.shared.videos.cards import (
     is_portrait_ratio,
     with_card_relations,
 )
-from dashboard.shared.videos.labels import job_type_label
+from dashboard.shared.videos.labels import job_type_label, maker_text
 from proxyapi.models import Account, Job, JobState
 from proxyapi.models.credit_price import common_credit_price
 from proxyapi.polling.duration_history import DurationHistory
@@ -167,12 +167,12 @@ def load_latest_videos(tenant_id: UUID) -> tuple[LatestVideo, ...]:
     """One query."""
     jobs = Job.objects.visible().videos().filter(tenant_id=tenant_id, state=JobState.COMPLETED)
     with_film = jobs.exclude(media_url="")
-    newest = with_film.select_related("member", "draft").order_by("-finished_at", "-pk")
+    newest = with_film.select_related("member", "draft", "api_key").order_by("-finished_at", "-pk")
     return tuple(
         LatestVideo(
             url=reverse("video", args=[job.pk]),
             title=job.title,
-            subtitle=f"{job_type_label(job)}, {job.member.first_name}",
+            subtitle=f"{job_type_label(job)}, {maker_text(job)}",
             still_url=film_still_url(job.pk),
             is_portrait=is_portrait_ratio(str(job.chosen_settings.get("aspect_ratio") or "")),
         )

@@ -31,6 +31,7 @@ from dashboard.shared.videos.display_state import DisplayState, display_state_of
 from dashboard.shared.videos.labels import (
     is_made_in_studio,
     job_type_label,
+    maker_text,
     scene_count_text,
     storyboard_length_text,
     storyboard_scenes,
@@ -122,7 +123,9 @@ def with_card_relations(jobs: QuerySet[JobT]) -> QuerySet[JobT]:
         team__tenant=OuterRef("tenant"), user=OuterRef("token__owner")
     )
     return (
-        jobs.select_related("member", "account", "token__owner", "draft", "version__group")  # type: ignore[return-value]
+        jobs.select_related(
+            "member", "account", "token__owner", "draft", "api_key", "version__group"
+        )  # type: ignore[return-value]
         .annotate(
             token_owner_left=~Exists(owner),
             card_labels=LABELS_OF_JOB,
@@ -160,7 +163,7 @@ def build_video_card(context: VideoContext, durations: DurationHistory) -> Video
         url=job_page_url(job),
         title=job.title,
         state=context.state,
-        subtitle=f"{card_type_label(job)}, {job.member.first_name}",
+        subtitle=f"{card_type_label(job)}, {maker_text(job)}",
         cost=job_cost(job, context.charges),
         status_text=video_status_texts(context).summary,
         bar=build_progress_bar(job, context.state, durations.usual_for(job), context.now),

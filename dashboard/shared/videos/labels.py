@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from proxyapi.models import Job, JobKind
+from proxyapi.models import Job, JobKind, JobOrigin
 from proxyapi.operations import get_operation
 
 MINUTE_S = 60
@@ -27,6 +27,15 @@ JOB_KIND_LABELS: dict[str, str] = {
 def is_made_in_studio(job: Job) -> bool:
     """True if the video has a draft of the studio, and the studio has steps for its kind."""
     return job.kind == JobKind.FACELESS and job.draft_or_none is not None
+
+
+def maker_text(job: Job) -> str:
+    """Return who made it, such as "Priya", or "Priya · key nightly-shorts" for what a script made.
+    The job has its `api_key`."""
+    if job.origin != JobOrigin.GATEWAY:
+        return job.member.first_name
+    what = f"key {job.api_key.name}" if job.api_key else "script"
+    return f"{job.member.first_name} · {what}"
 
 
 def job_type_label(job: Job) -> str:

@@ -17,7 +17,16 @@ from dashboard.shared.videos.cost import spent_credits
 from dashboard.shared.videos.display_state import DisplayState, find_lost_charge
 from dashboard.shared.videos.labels import operation_label, quote_text
 from dashboard.shared.videos.progress import LATE_NOTE, render_elapsed_s
-from proxyapi.models import AccountPlan, Charge, ChargeState, Job, JobState, Token, TokenState
+from proxyapi.models import (
+    AccountPlan,
+    Charge,
+    ChargeState,
+    Job,
+    JobOrigin,
+    JobState,
+    Token,
+    TokenState,
+)
 from proxyapi.models.charge import CHARGED_LATE_CODE
 from proxyapi.operations import JOB_STARTING_OPERATIONS, SIDE_OPERATIONS
 
@@ -33,6 +42,8 @@ STALLED_TEXT = (
 STALLED_RETRY_TEXT = (
     " A retry costs about {price} cr; the service may still finish this run and charge for both."
 )
+SCRIPT_DRAFT_SUMMARY = "Made by a script"
+SCRIPT_DRAFT_TEXT = "Made by a script, which renders it. It has no draft in the studio."
 NOT_RENDERED_TEXT = "Not rendered yet. You see the price before anything is charged."
 
 LOST_SUMMARY = (
@@ -114,6 +125,8 @@ def video_status_texts(context: VideoContext) -> StatusTexts:
             return StatusTexts(context.last_reason, late_render_text(context))
         case "running":
             return StatusTexts(context.last_reason, running_render_text(context))
+        case "draft" if context.job.origin == JobOrigin.GATEWAY and not context.last_reason:
+            return StatusTexts(SCRIPT_DRAFT_SUMMARY, SCRIPT_DRAFT_TEXT)
         case "draft" if not context.last_reason:
             return StatusTexts("", NOT_RENDERED_TEXT)
     return StatusTexts(context.last_reason, context.last_reason)

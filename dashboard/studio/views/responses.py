@@ -40,7 +40,7 @@ from dashboard.studio.queries import (
     median_costs_by_type,
     requires_script_words,
 )
-from proxyapi.models import Job, JobState, PageRead
+from proxyapi.models import Job, JobOrigin, JobState, PageRead
 
 STEP_TEMPLATE = "studio/step.html"
 VOICES_TEMPLATE = "studio/steps/_voices.html"
@@ -53,6 +53,8 @@ def fetch_studio_job(
 ) -> Job:
     """Return a job that has steps in the studio; raise `Http404` for other kinds."""
     job = fetch_job(request, job_id, permission)
+    if job.origin == JobOrigin.GATEWAY:
+        raise Http404("Made by a script. It has no draft in the studio.")
     if not is_made_in_studio(job):
         raise Http404("The studio has no steps for this kind of video.")
     return job

@@ -10,7 +10,7 @@ from dashboard.shared.clip_engines import sound_label
 from dashboard.shared.formatting import day, duration
 from dashboard.shared.storyboards.copy_clips import copy_engine_name
 from dashboard.shared.storyboards.scene_writing import STYLES
-from dashboard.shared.videos.labels import job_type_label, scene_count_text
+from dashboard.shared.videos.labels import job_type_label, maker_text, scene_count_text
 from proxyapi.models import Storyboard, StoryboardMode
 
 STARTED_FROM_TEXTS = {
@@ -63,8 +63,10 @@ def length_text(record: FilmRecord) -> str:
 
 
 def film_makers(record: FilmRecord) -> list[str]:
-    """Return the first names of who started it and who sent its copies, each once."""
-    source = record.storyboard or record.job
-    people = [source.member, *(copy.member for copy in record.copies)]
+    """Return the first names of who started it and who sent its copies, each once; of what a script
+    made its key too."""
+    if record.storyboard is None:
+        return [maker_text(record.job)]
+    people = [record.storyboard.member, *(copy.member for copy in record.copies)]
     names = list(dict.fromkeys(person.first_name for person in people))
     return [", ".join(names[:-1]), names[-1]] if len(names) > 2 else names

@@ -22,7 +22,7 @@ from dashboard.library.queries.lineage import (
 from dashboard.shared.formatting import clock, credits
 from dashboard.shared.storyboards.copy_clips import sent_scenes_of
 from dashboard.shared.videos.cost import FREE_AMOUNT, CreditAmount, charge_amount, spent_credits
-from dashboard.shared.videos.labels import scene_count_text
+from dashboard.shared.videos.labels import maker_text, scene_count_text
 from dashboard.shared.videos.status_text import VideoContext, failure_reason
 from proxyapi.kinds import SCENE_CLIPS_OPERATION
 from proxyapi.models import Charge
@@ -56,8 +56,9 @@ def build_film_history(context: VideoContext, record: FilmRecord) -> tuple[Histo
 def storyboard_step(context: VideoContext, record: FilmRecord) -> HistoryStep:
     if context.job.is_imported:
         return imported_history_step(context)
-    source = record.storyboard or context.job
-    meta = f"{source.member.first_name}, {clock(source.created_at)}"
+    board = record.storyboard
+    who = board.member.first_name if board else maker_text(context.job)
+    meta = f"{who}, {clock((board or context.job).created_at)}"
     return HistoryStep("completed", "Storyboard", FREE_AMOUNT, meta)
 
 
