@@ -31,6 +31,7 @@ AREAS = (
         "members",
         "security",
         "tokens",
+        "api_keys",
         "api_requests",
         "audit",
     ),

@@ -12,12 +12,10 @@ from dashboard.budgets.queries import ApprovalConfirmation
 from dashboard.models import MAX_APPROVAL_COMMENT_CHARS, Budget, BudgetPeriod, Team, User
 from dashboard.shared.forms import VERSION_LABEL, PortalForm, ReasonField
 from dashboard.shared.text_validation import reject_invisible
-from dashboard.shared.typed_numbers import TypedNumberField
+from dashboard.shared.typed_numbers import CreditLimitField, limit_input_value
 from proxyapi.models.account import amount_text
 
-MAX_LIMIT_CREDITS = 9_999_999
 WHOLE_TEAM = "team"
-LIMIT_NOT_A_NUMBER = "Enter a whole number of credits from {least} to 9,999,999, such as 2,500."
 REFUSAL_BELOW_ALERT = "It must not be below the alert: {soft:,.0f}."
 LIMIT_MISSING = "Set at least one of the two."
 PERIOD_CHOICES = [
@@ -25,18 +23,6 @@ PERIOD_CHOICES = [
     (BudgetPeriod.WEEK, "Week, from Monday"),
     (BudgetPeriod.MONTH, "A month"),
 ]
-
-
-class CreditLimitField(TypedNumberField):
-    """A limit in whole credits. `limit` is the text at the end of the label."""
-
-    limit = "cr"
-
-    def __init__(self, least: int = 1, **kwargs: Any) -> None:
-        error = LIMIT_NOT_A_NUMBER.format(least=least)
-        super().__init__(
-            error, required=False, min_value=least, max_value=MAX_LIMIT_CREDITS, **kwargs
-        )
 
 
 class BudgetLimitsForm(PortalForm):
@@ -198,7 +184,3 @@ class ApprovalForm(PortalForm):
 def budget_ids_of_version(drawn: str) -> list[str]:
     """The ids of the budgets in a version, without their limits."""
     return [budget_version.partition("/")[0] for budget_version in drawn.split(" ")]
-
-
-def limit_input_value(limit: Decimal | None) -> str:
-    return "" if limit is None else f"{limit.normalize():f}"

@@ -1,10 +1,13 @@
-"""End what waits in the name of a member who loses a role or leaves the team.
+"""End what waits in the name of a member who loses a role or leaves the team, or of an API key.
 
-The caller has locked the members of the team; here approval requests are locked before accounts,
-then invitations and ownership transfers.
+The caller has locked the members of the team; here approval requests are locked before API keys and
+accounts, then invitations and ownership transfers.
 """
 
 from __future__ import annotations
+
+from django.db.models import QuerySet
+from django.utils import timezone
 
 from dashboard.models import (
     ApprovalDecision,
@@ -18,13 +21,17 @@ from dashboard.models import (
     TransferState,
 )
 from dashboard.shared.approvals import close_request, lock_pending_request
-from dashboard.shared.audit_log import AuditActor, record_audit_event
+from dashboard.shared.audit_log import AuditActor, person_actor, record_audit_event
 from dashboard.shared.roles import Permission, invitable_roles, role_allows
 from proxyapi.charges import cancel_held_charge
-from proxyapi.models import Charge, ChargeState
+from proxyapi.events import EventType, publish_event
+from proxyapi.gateway import keys as gateway_keys
+from proxyapi.models import ApiKey, Charge, ChargeState
 
 REQUESTER_LOWERED = "{name} may no longer create videos. Nothing was sent."
 LOWERED_BEFORE_SENDING = "{name} may no longer create videos. Nothing was charged."
+KEY_REVOKED = "The API key “{name}” was revoked before it was decided. Nothing was sent."
+KEY_STOPPED = "The API key “{name}” was {verb} before it was sent. Nothing was charged."
 
 
 def end_what_role_allowed(member: Membership, actor: AuditActor) -> None:
@@ -75,23 +82,71 @@ def inviter_may_invite(invitation: Invitation) -> bool:
 def withdraw_member_requests(member: Membership, actor: AuditActor, reason: str) -> int:
     """`reason` has a place for the member's name."""
     requests = list(ApprovalRequest.objects.pending().filter(team=member.team, member=member.user))
+    withdraw_requests(member, requests, actor, reason.format(name=member.user))
+    return len(requests)
+
+
+def withdraw_requests(
+    by: Membership, requests: list[ApprovalRequest], actor: AuditActor, sentence: str
+) -> None:
     for request in requests:
         close_request(
-            member,
+            by,
             lock_pending_request(request),
             ApprovalDecision.WITHDRAWN,
-            reason.format(name=member.user),
+            sentence,
             recorded_as=actor,
         )
-    return len(requests)
 
 
 def cancel_unsent_charges(member: Membership, reason: str) -> int:
     """Cancel held charges and return how many; those that a worker has claimed are settled by their
     answer. `reason` has a place for the member's name."""
     charges = Charge.objects.filter(tenant=member.team.tenant_id, member=member.user)
-    charges = charges.filter(state=ChargeState.HELD).order_by("account_id", "pk")
-    sentence = reason.format(name=member.user)
+    return cancel_held_charges(charges, reason.format(name=member.user))
+
+
+def cancel_held_charges(charges: QuerySet[Charge], sentence: str) -> int:
+    held = charges.filter(state=ChargeState.HELD).order_by("account_id", "pk")
     return sum(
-        cancel_held_charge(charge, sentence) for charge in charges.select_related("account", "job")
+        cancel_held_charge(charge, sentence) for charge in held.select_related("account", "job")
     )
+
+
+def revoke_key(by: Membership, key: ApiKey, reason: str = "") -> bool:
+    """End a key for good with what waits in its name: requests are withdrawn, unsent charges
+    cancelled. Return whether it was not ended before."""
+    pending = ApprovalRequest.objects.pending().filter(team=by.team, charge__api_key=key)
+    requests = list(pending.select_for_update(of=("self",)).order_by("pk"))
+    if not gateway_keys.revoke_keys([key], timezone.now()):
+        return False
+    actor = person_actor(by)
+    withdraw_requests(by, requests, actor, KEY_REVOKED.format(name=key.name))
+    cancel_key_charges(key, "revoked")
+    record_key_end(actor, key, reason)
+    return True
+
+
+def cancel_key_charges(key: ApiKey, verb: str) -> int:
+    charges = Charge.objects.filter(tenant=key.tenant_id, api_key=key)
+    return cancel_held_charges(charges, KEY_STOPPED.format(name=key.name, verb=verb))
+
+
+def revoke_member_keys(member: Membership, actor: AuditActor) -> int:
+    """End the keys of a member who leaves, and return how many. Their requests and charges are the
+    member's: the caller withdraws and cancels them afterwards."""
+    requests = ApprovalRequest.objects.pending().filter(team=member.team, member=member.user)
+    list(requests.select_for_update().order_by("pk"))
+    owned = ApiKey.objects.filter(tenant=member.team.tenant_id, owner=member.user_id)
+    keys = list(owned.filter(revoked_at=None).select_for_update(no_key=True).order_by("pk"))
+    gateway_keys.revoke_keys(keys, timezone.now())
+    for key in keys:
+        record_key_end(actor, key)
+    return len(keys)
+
+
+def record_key_end(actor: AuditActor, key: ApiKey, reason: str = "") -> None:
+    before = {"name": key.name, "owner": str(key.owner)}
+    after = {"reason": reason} if reason else {}
+    record_audit_event(actor, AuditAction.API_KEY_REVOKE, key.pk, before=before, after=after)
+    publish_event(key.tenant_id, EventType.TOKEN, key.pk)

@@ -21,6 +21,8 @@ FORM_PAGES = {
     "alert-webhook-removals": "alert-deliveries",
     "allowed-domain-removals": "security",
     "allowed-domains": "security",
+    "api-key-pauses": "api-keys",
+    "api-key-resumptions": "api-keys",
     "approval-request-comments": "budgets",
     "audit-checks": "audit",
     "budget-removals": "budgets",

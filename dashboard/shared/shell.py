@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
 from dashboard.models import AlertEvent, Membership
+from dashboard.shared.access import sees_api_keys
 from dashboard.shared.charge_stop import ChargeStopNotice, build_charge_stop_notice
 from dashboard.shared.roles import Permission, role_allows
 from dashboard.shared.service_status import (
@@ -69,6 +70,7 @@ class AppShell:
     may_render: bool
     may_keep_token: bool
     may_manage_money: bool
+    may_use_keys: bool
     may_view_audit: bool
     may_operate: bool
     may_manage_security: bool
@@ -114,6 +116,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         may_render=role_allows(membership.role, Permission.RENDER),
         may_keep_token=role_allows(membership.role, Permission.KEEP_TOKEN),
         may_manage_money=role_allows(membership.role, Permission.MANAGE_MONEY),
+        may_use_keys=sees_api_keys(membership),
         may_view_audit=role_allows(membership.role, Permission.VIEW_AUDIT),
         may_operate=role_allows(membership.role, Permission.OPERATE),
         may_manage_security=role_allows(membership.role, Permission.MANAGE_SECURITY),

@@ -13,6 +13,9 @@ TYPED_NUMBER = re.compile(
     r"(?:[0-9]{1,12}|[0-9]{1,3}(?:[, \u00a0\u202f][0-9]{3}){1,3})(?:\.[0-9]{1,12})?"
 )
 
+MAX_LIMIT_CREDITS = 9_999_999
+LIMIT_NOT_A_NUMBER = "Enter a whole number of credits from {least} to 9,999,999, such as 2,500."
+
 
 def parse_typed_number(text: str) -> Decimal | None:
     """Return the number; None for anything else, also for one with a sign or an exponent."""
@@ -39,3 +42,19 @@ class TypedNumberField(forms.DecimalField):
         if number is None:
             raise forms.ValidationError(self.error_messages["invalid"], code="invalid")
         return number
+
+
+class CreditLimitField(TypedNumberField):
+    """A limit in whole credits. `limit` is the text at the end of the label."""
+
+    limit = "cr"
+
+    def __init__(self, least: int = 1, **kwargs: Any) -> None:
+        error = LIMIT_NOT_A_NUMBER.format(least=least)
+        super().__init__(
+            error, required=False, min_value=least, max_value=MAX_LIMIT_CREDITS, **kwargs
+        )
+
+
+def limit_input_value(limit: Decimal | None) -> str:
+    return "" if limit is None else f"{limit.normalize():f}"

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dashboard.models import AuditAction, AuditEvent, Membership, Team
 from dashboard.shared.access import check_permission
-from dashboard.shared.audit_log import record_audit_event, system_actor
+from dashboard.shared.audit_log import AuditActor, record_audit_event, system_actor
 from dashboard.shared.notices import notify_users
 from dashboard.shared.roles import Permission
 from proxyapi import tasks, tokens
@@ -23,14 +23,16 @@ from proxyapi.refusals import NotReady
 from proxyapi.upstream.secret import Secret
 
 
-def add_member_token(*, by: Membership, pasted: Secret, name: str = "") -> Token:
-    """Check the token with the service and store it encrypted. Raises `TokenRefused` or
-    `TooManyAttempts`."""
+def add_member_token(
+    *, by: Membership, pasted: Secret, name: str = "", recorded_as: AuditActor | None = None
+) -> Token:
+    """Check the token with the service and store it encrypted. The audit log names `recorded_as`
+    instead of `by` if it is given. Raises `TokenRefused` or `TooManyAttempts`."""
     check_permission(by, Permission.KEEP_TOKEN)
 
     def record(token: Token) -> None:
         after = {"fingerprint": token.fingerprint, "account": token.account.upstream_id}
-        record_audit_event(by, AuditAction.TOKEN_ADD, token.pk, after=after)
+        record_audit_event(recorded_as or by, AuditAction.TOKEN_ADD, token.pk, after=after)
 
     token = tokens.store_token(by.team.tenant, by.user_id, pasted, also=record, name=name)
     tasks.enqueue_task_after_commit(tasks.refresh_account_task, token.account_id)

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
+from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.shared.member_token import default_token_ids
@@ -20,7 +21,7 @@ from dashboard.shared.token_status import (
     build_token_status,
     last_use,
 )
-from proxyapi.models import Account, AccountPlan, JobState, Token
+from proxyapi.models import Account, AccountPlan, ApiKey, JobState, Token
 from proxyapi.token_failover import find_successor_token
 
 NOT_ARCHIVED_FIRST = F("archived_at").asc(nulls_first=True)
@@ -90,12 +91,13 @@ def build_token_row(token: Token, reader: Membership) -> dict[str, Any]:
 
 
 def load_token_removal(token: Token, reader: Membership) -> dict[str, Any]:
-    """Return what the dialog says of a token. Two queries."""
+    """Return what the dialog says of a token. Three queries."""
     return {
         "token": token,
         "whose": "" if token.owner_id == reader.user_id else token.owner,
         "running": token.jobs.filter(state=JobState.RUNNING).count(),
         "successor": find_successor_token(token),
+        "keys": ApiKey.objects.active(timezone.now()).filter(token=token).count(),
     }
 
 

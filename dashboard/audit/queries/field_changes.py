@@ -15,11 +15,19 @@ from dashboard.shared.formatting import credits
 NOTHING_TEXT = "none"
 MAX_VALUE_CHARS = 160
 SECRET_RE = re.compile(r"secret|password|ciphertext|fingerprint|private|api_key")
-CREDIT_FIELDS = frozenset({"hard", "soft", "hold", "quote", "cost", "price", "difference"})
+CREDIT_FIELDS = frozenset({"hard", "soft", "hold", "quote", "cost", "price", "difference"}) | {
+    "daily_limit",
+    "monthly_limit",
+}
 Names = Mapping[str, str]  # by the id that entries name
 ID_FIELDS = ("job", "charge")
 FIELD_LABELS = {
     "hard": "Limit",
+    "daily_limit": "Credits a day",
+    "monthly_limit": "Credits a month",
+    "networks": "IP ranges",
+    "runs_on": "Runs on",
+    "expires_at": "Expires",
     "soft": "Alert at",
     "by_email": "By e-mail",
     "by_webhook": "By webhook",

@@ -19,7 +19,7 @@ from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.formatting import credits
 from dashboard.shared.people import TeamPerson
 from dashboard.shared.query_params import parse_uuid
-from proxyapi.models import Account, Charge, Job, Tenant, Token
+from proxyapi.models import Account, ApiKey, Charge, Job, Tenant, Token
 
 # Where an entry has words for its target itself.
 NAMING_FIELDS = ("name", "title", "host", "member", "owner")
@@ -52,6 +52,7 @@ def load_thing_names(
         query_names(searches.filter(job=None, keyword__isnull=False), "keyword", ids),
         query_names(Account.objects.filter(tenant=tenant), "name", ids),
         query_names(Preset.objects.filter(team__tenant=tenant), "name", ids),
+        query_names(ApiKey.objects.filter(tenant=tenant), "name", ids),
         query_names(Token.objects.filter(tenant=tenant), "last_four", ids, prefix="…"),
     )
     return names | {str(pk): text for pk, text in rows.union(*others, all=True) if text}

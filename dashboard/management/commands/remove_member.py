@@ -50,11 +50,14 @@ def member_removal_report(who: str, team: str, removal: MemberRemoval) -> list[s
     sentences = [f"{who} is no longer a member of {team} and {access}."]
     counts = {
         "tokens removed": removal.tokens,
+        "API keys revoked": removal.keys,
         "approval requests withdrawn": removal.requests,
         "unsent charges cancelled, nothing charged": removal.cancelled,
         "drafts moved to a colleague's token": removal.moved_drafts,
     }
-    sentences += [f"{label.capitalize()}: {count}." for label, count in counts.items() if count]
+    sentences += [
+        f"{label[0].upper()}{label[1:]}: {count}." for label, count in counts.items() if count
+    ]
     if removal.unsettled:
         sentences.append(
             "Charges sent whose outcome is still unknown: "

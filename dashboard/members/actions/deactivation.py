@@ -20,6 +20,7 @@ from dashboard.shared.notices import notify_users
 from dashboard.shared.pending_rights import (
     cancel_unsent_charges,
     end_offers,
+    revoke_member_keys,
     withdraw_member_requests,
 )
 from dashboard.shared.roles import Permission
@@ -37,10 +38,10 @@ DEACTIVATED_BEFORE_SENDING = "{name} was deactivated before it was sent. Nothing
 def deactivate_member(*, by: Membership, member: Membership) -> None:
     """Keep a member out of the team until they are reactivated.
 
-    Their approval requests are withdrawn, their unsent charges cancelled and the invitations that
-    they sent revoked. Token, drafts, budgets and running renders stay. Without another team they
-    are signed out everywhere. Raises `Refusal` for the last owner and for oneself, and
-    PermissionDenied.
+    Their API keys are revoked, approval requests withdrawn, unsent charges cancelled and the
+    invitations that they sent revoked. Token, drafts, budgets and running renders stay. Without
+    another team they are signed out everywhere. Raises `Refusal` for the last owner and for
+    oneself, and PermissionDenied.
     """
     # All members are locked: two owners who deactivate each other at once must not both succeed.
     members = lock_active_members(by.team)
@@ -55,6 +56,7 @@ def deactivate_member(*, by: Membership, member: Membership) -> None:
         raise Refusal(LAST_OWNER)
     current.deactivated_at = timezone.now()
     current.save(update_fields=["deactivated_at"])
+    revoke_member_keys(current, person_actor(by))
     withdraw_member_requests(current, person_actor(by), REQUESTER_DEACTIVATED)
     cancel_unsent_charges(current, DEACTIVATED_BEFORE_SENDING)
     end_offers(current, person_actor(by), role=None)

@@ -30,6 +30,7 @@ from dashboard.shared.member_token import token_owner_ids
 from dashboard.shared.pending_rights import (
     cancel_unsent_charges,
     end_offers,
+    revoke_member_keys,
     withdraw_member_requests,
 )
 from dashboard.shared.roles import Permission
@@ -58,6 +59,7 @@ class MemberRemoval:
     """What was ended, and what continues without the member."""
 
     tokens: int  # removed
+    keys: int  # API keys that were revoked
     requests: int  # approval requests that were withdrawn
     cancelled: int  # held charges that were not sent
     moved_drafts: int  # to a colleague's token for the same account
@@ -111,6 +113,7 @@ def end_member_work(
 ) -> MemberRemoval:
     """Withdraw, cancel and hand over what is the member's, then destroy their tokens."""
     tenant_id, user_id = member.team.tenant_id, member.user_id
+    keys = revoke_member_keys(member, actor)
     requests = withdraw_member_requests(member, actor, REQUESTER_LEFT)
     cancelled = cancel_unsent_charges(member, LEFT_BEFORE_SENDING)
     renders = 0
@@ -125,6 +128,7 @@ def end_member_work(
     unsettled = Charge.objects.filter(tenant=tenant_id, member=member.user)
     return MemberRemoval(
         tokens=removed,
+        keys=keys,
         requests=requests,
         cancelled=cancelled,
         moved_drafts=drafts,

@@ -15,7 +15,7 @@ from dashboard.shared.budget_usage import load_month_spend
 from dashboard.shared.formatting import credits, join_names
 from dashboard.shared.member_token import token_owner_ids
 from proxyapi.credentials import token_vault
-from proxyapi.models import Charge, ChargeState, Job, JobState, Token
+from proxyapi.models import ApiKey, Charge, ChargeState, Job, JobState, Token
 from proxyapi.models.charge import UNDECIDED_STATES
 
 PERIOD_PHRASES = {
@@ -60,6 +60,7 @@ class LeftWork:
 class WorkCounts:
     renders: int
     drafts: int
+    keys: int
 
 
 def load_left_work(member: Membership) -> LeftWork:
@@ -70,6 +71,7 @@ def load_left_work(member: Membership) -> LeftWork:
     successors = tuple(successor_choices(colleagues))
     lines = (
         *token_lines(tokens, colleagues),
+        *key_lines(member),
         *job_lines(member, has_successors=bool(successors)),
         *charge_lines(member),
         *budget_lines(member),
@@ -88,10 +90,11 @@ def member_tokens(member: Membership) -> QuerySet[Token]:
 
 
 def count_movable_work(member: Membership) -> WorkCounts:
-    """Return the running renders and the drafts of the member's tokens."""
+    """Return the running renders and the drafts of the member's tokens, and their API keys."""
     jobs = Job.objects.filter(tenant=member.team.tenant_id, token__owner=member.user_id)
     drafts = jobs.visible().filter(state=JobState.DRAFT)
-    return WorkCounts(jobs.filter(state=JobState.RUNNING).count(), drafts.count())
+    running = jobs.filter(state=JobState.RUNNING)
+    return WorkCounts(running.count(), drafts.count(), count_active_keys(member))
 
 
 def load_colleague_tokens(member: Membership, tokens: list[Token]) -> list[Token]:
@@ -126,6 +129,17 @@ def token_lines(tokens: list[Token], colleagues: list[Token]) -> Iterator[WorkLi
             else "Nobody else opens this account. Reelroom will not see its renders again."
         )
         yield WorkLine("Token", note, "Deleted here", code=f"…{token.last_four}")
+
+
+def key_lines(member: Membership) -> Iterator[WorkLine]:
+    if count := count_active_keys(member):
+        note = f"Scripts that use {'it' if count == 1 else 'them'} are refused at once."
+        yield WorkLine(plural(count, "API key"), note, "Revoked")
+
+
+def count_active_keys(member: Membership) -> int:
+    keys = ApiKey.objects.active(timezone.now()).filter(tenant=member.team.tenant_id)
+    return keys.filter(owner=member.user_id).count()
 
 
 def job_lines(member: Membership, *, has_successors: bool) -> Iterator[WorkLine]:

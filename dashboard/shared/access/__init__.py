@@ -3,6 +3,14 @@ the reader may see but not change raises `PermissionDenied`. Nothing else decide
 
 from __future__ import annotations
 
+from dashboard.shared.access.api_keys import (
+    KeyRight,
+    fetch_api_key,
+    key_rights,
+    sees_all_keys,
+    sees_api_keys,
+    visible_keys,
+)
 from dashboard.shared.access.assets import (
     fetch_character,
     fetch_ideas,

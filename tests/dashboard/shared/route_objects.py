@@ -37,6 +37,7 @@ from dashboard.models import (
 )
 from dashboard.shared import middleware, shell
 from dashboard.shared.audit_log import record_audit_event
+from proxyapi.gateway.keys import create_key
 from proxyapi.kinds.job_parts import store_parts
 from proxyapi.models import (
     ChargeState,
@@ -44,6 +45,7 @@ from proxyapi.models import (
     GatewayRequest,
     Job,
     JobKind,
+    KeyScope,
     LedgerConflict,
     LedgerMirror,
     StoredFile,
@@ -74,6 +76,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "invitation": lambda job: job.tenant.team.invitations.get().pk,
     "transfer": lambda job: job.tenant.team.ownership_transfers.get().pk,
     "token": lambda job: job.token_id,
+    "key": lambda job: job.tenant.keys.get().pk,
     "account": lambda job: job.account_id,
     "budget": lambda job: job.tenant.team.budgets.get().pk,
     "approval": lambda job: job.charges.get().approval_request.pk,
@@ -162,6 +165,7 @@ def job(priya: Membership) -> Job:
     OwnershipTransfer.objects.create(
         team=priya.team, from_user=giver.user, to_user=priya.user, expires_at=soon
     )
+    create_key(priya.team.tenant, priya.user_id, "Whales in scripts", [KeyScope.RENDER])
     voice = JobFactory.create(
         account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
     )

@@ -268,6 +268,14 @@ ROUTES = {
     "account-restorations": Route(None, TREASURERS, of="account"),
     "token-names": Route(MAKERS, MAKERS, of="token"),
     "token-removals": Route(MAKERS, MAKERS, of="token"),
+    # Of the producer: a colleague's key is limited, paused or revoked by who manages.
+    "api-keys": Route(KEEPERS, refused=404),
+    "api-key-new": Route(MAKERS, MAKERS, refused=404),
+    "api-key": Route(TREASURERS | PRODUCER, TREASURERS | PRODUCER, of="key", refused=404),
+    "api-key-pauses": Route(None, KEEPERS, of="key", refused=404),
+    "api-key-resumptions": Route(None, KEEPERS, of="key", refused=404),
+    "api-key-rotations": Route(PRODUCER, PRODUCER, of="key", refused=404),
+    "api-key-revocations": Route(MAKERS, MAKERS, of="key", refused=404),
 }
 OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told whose it is
 # For the operator of the installation alone: tests/dashboard/instance/test_access.py.

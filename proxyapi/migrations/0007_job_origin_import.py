@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('proxyapi', '0005_gateway'),
+        ('proxyapi', '0006_job_api_key'),
     ]
 
     operations = [
