@@ -185,8 +185,8 @@ def rotate_api_key(*, by: Membership, key: ApiKey, grace: timedelta, last_four: 
     if locked.last_four != last_four:
         raise StaleData(ROTATED_MEANWHILE)
     new = keys.rotate_key(locked, grace)
-    details = {"old_value_until": new.key.previous_until} if grace else {}
-    record_audit_event(by, AuditAction.API_KEY_ROTATE, key.pk, **details)
+    after = {"old_value_until": new.key.previous_until} if grace else {}
+    record_audit_event(by, AuditAction.API_KEY_ROTATE, key.pk, after=after)
     publish_change(new.key)
     return new
 

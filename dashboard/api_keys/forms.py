@@ -51,11 +51,13 @@ class KeyLimitsForm(PortalForm):
         help_text="Held credits count. Above a limit each charge waits for an approval.",
     )
     drawn = forms.CharField(widget=forms.HiddenInput, required=False, label=VERSION_LABEL)
+    use_required_attribute = False
 
     def with_current_version(self, key: ApiKey) -> PortalForm:
         """The submitted values on top of the current key, so that saving again applies them."""
-        self.data = self.data.copy()
-        self.data["drawn"] = settings_version(key)
+        data: Any = self.data.copy()  # type: ignore[attr-defined]  # a QueryDict
+        data["drawn"] = settings_version(key)
+        self.data = data
         return self
 
 
@@ -63,7 +65,7 @@ class LowerLimitsForm(KeyLimitsForm):
     """For who may not change anything else of a key."""
 
     def __init__(self, key: ApiKey, data: Any = None) -> None:
-        super().__init__(data, initial=limits_of(key), use_required_attribute=False)
+        super().__init__(data, initial=limits_of(key))
 
     def values(self) -> dict[str, Any]:
         return {name: self.cleaned_data[name] for name in LIMIT_FIELDS}
@@ -101,7 +103,7 @@ class KeySettingsForm(KeyLimitsForm):
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, use_required_attribute=False, **options)
+        super().__init__(*args, **options)
         reject_invisible(self.fields["name"])
         self.fields["networks"].limit = "optional, one a line"  # type: ignore[attr-defined]
 

@@ -163,8 +163,9 @@ def load_key_sums(reader: Membership, now: datetime) -> dict[UUID, dict[str, Dec
         day_spent=Sum("cost", filter=spent & today),
         day_held=Sum("hold", filter=held & today),
     )
+    names = ("month_spent", "month_held", "day_spent", "day_held")
     return {
-        row.pop("api_key"): {name: quantize_credits(value) for name, value in row.items()}
+        row["api_key"]: {name: quantize_credits(row[name]) for name in names}  # type: ignore[literal-required]
         for row in sums
     }
 
@@ -210,7 +211,8 @@ def build_key_state(
 ) -> dict[str, str]:
     """What stops the key comes first, then what will."""
     until = f"until {day(key.expires_at)}" if key.expires_at else "does not expire"
-    fullest = max(limits, key=lambda limit: limit["share"], default={"state": "", "share": 0})
+    nothing: dict[str, Any] = {"state": "", "share": 0}
+    fullest = max(limits, key=lambda limit: limit["share"], default=nothing)
     if key.paused_at is not None:
         state = ("paused", "Paused", f"since {clock(key.paused_at)}, reads still work")
     elif not runs:

@@ -61,11 +61,10 @@ class KeyDialog(DialogView):
         return pages.load_keys_page(self.by, {})
 
 
-class ShownOnce:
-    """What follows when a key has a new value: this answer alone contains it."""
+class ShownOnce(ConfirmedDialog):
+    """A dialog that gives a key a new value, which its answer alone contains."""
 
     new: NewKey
-    request: TeamRequest
 
     @method_decorator(sensitive_variables("context"))
     def answer_saved(self) -> HttpResponse:
@@ -78,7 +77,7 @@ class ShownOnce:
         return render(self.request, PAGE_TEMPLATE, context)  # no answer is stored by a browser
 
 
-class CreateKey(ShownOnce, ConfirmedDialog):
+class CreateKey(ShownOnce):
     template_name, page_template, back = "api_keys/_new.html", PAGE_TEMPLATE, "api-keys"
 
     def fetch(self) -> None:
@@ -124,7 +123,7 @@ class EditKey(KeyDialog):
         return {"key": self.key, "is_mine": self.key.owner_id == self.by.user_id}
 
 
-class RotateKey(ShownOnce, KeyDialog, ConfirmedDialog):
+class RotateKey(KeyDialog, ShownOnce):
     template_name, rights = "api_keys/_rotation.html", (KeyRight.EDIT,)
 
     def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
