@@ -56,7 +56,7 @@ def with_used_count(data: QueryDict) -> QueryDict:
     a browser without scripts sends the form with it."""
     used = data.copy()
     if USE_COUNT_BUTTON in data:
-        used["scene_count"] = data[USE_COUNT_BUTTON]
+        used["scene_count"] = data.get(USE_COUNT_BUTTON, "")
     return used
 
 
