@@ -51,7 +51,7 @@ from proxyapi.models import (
     StoredFile,
 )
 from proxyapi.stored_files import store_file
-from tests.dashboard.api_requests.requests import log_request, make_key
+from tests.dashboard.api_requests.requests import log_request
 from tests.dashboard.shared.routes import ROUTES
 from tests.factories import (
     AccountFactory,
@@ -151,8 +151,7 @@ def job(priya: Membership) -> Job:
     )
     VideoVersion.objects.create(job=job, group=group, number=1)
     VideoVersion.objects.create(job=lost, group=group, number=2)
-    label = Label.objects.create(team=priya.team, name="Whales", created_by=priya.user)
-    label.jobs.add(job)
+    Label.objects.create(team=priya.team, name="Whales", created_by=priya.user).jobs.add(job)
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
     alert = AlertEvent.objects.create(team=priya.team, subject="x", state="late", title="Whales")
     Delivery.objects.create(event=alert, channel="email", address="x@x.example", state="failed")
@@ -165,7 +164,7 @@ def job(priya: Membership) -> Job:
     OwnershipTransfer.objects.create(
         team=priya.team, from_user=giver.user, to_user=priya.user, expires_at=soon
     )
-    create_key(priya.team.tenant, priya.user_id, "Whales in scripts", [KeyScope.RENDER])
+    made = create_key(priya.team.tenant, priya.user_id, "Whales in scripts", [KeyScope.RENDER])
     voice = JobFactory.create(
         account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
     )
@@ -176,7 +175,7 @@ def job(priya: Membership) -> Job:
     store_parts(character, {"previews": [picture]}, ("previews",))
     store_file(character, name="whale", content_type="image/png", content=b"\x89PNG")
     record_audit_event(priya, AuditAction.CHARGE_CREATE, job.pk)
-    log_request(make_key(priya), path="/whales", job=job)
+    log_request(made.key, path="/whales", job=job)
     store_second_factors(priya.user)
     UserSession.objects.create(user=priya.user, session_key="whales", ip="203.0.113.7")
     return job
