@@ -55,8 +55,8 @@ def fields_of(content: bytes) -> dict[str, Any]:
 
 def edited(browser: Client, key: ApiKey, **changes: Any) -> Any:
     """The answer to the form as it is shown, with these changes."""
-    data = fields_of(browser.get(f"/keys/{key.pk}/").content)
-    return browser.post(f"/keys/{key.pk}/", data | changes)
+    data = fields_of(browser.get(f"/api-keys/{key.pk}/").content)
+    return browser.post(f"/api-keys/{key.pk}/", data | changes)
 
 
 def last_event() -> AuditEvent:
@@ -67,7 +67,7 @@ def test_a_new_key_is_shown_once_and_kept_as_a_hash(
     priya: Membership, token: Token, confirmed_client_of: ClientOf
 ) -> None:
     browser = confirmed_client_of(priya)
-    answer = browser.post("/keys/new/", NEW)
+    answer = browser.post("/api-keys/new/", NEW)
     assert answer.status_code == 200
     assert "no-store" in answer["Cache-Control"]
     value = VALUE.search(answer.content.decode())[0]  # type: ignore[index]
@@ -80,7 +80,7 @@ def test_a_new_key_is_shown_once_and_kept_as_a_hash(
     assert key.expires_at is not None
     assert timedelta(days=29) < key.expires_at - timezone.now() <= timedelta(days=30)
     # Nowhere else: no later page, no message, no row.
-    assert value not in browser.get("/keys/").content.decode()
+    assert value not in browser.get("/api-keys/").content.decode()
     assert value not in str(AuditEvent.objects.values_list())
     assert value not in str(ApiKey.objects.values_list())
     event = last_event()
@@ -92,8 +92,8 @@ def test_the_form_sent_again_creates_no_second_key(
     priya: Membership, token: Token, confirmed_client_of: ClientOf
 ) -> None:
     browser = confirmed_client_of(priya)
-    browser.post("/keys/new/", NEW)
-    answer = browser.post("/keys/new/", NEW)
+    browser.post("/api-keys/new/", NEW)
+    answer = browser.post("/api-keys/new/", NEW)
     assert answer.status_code == 422
     assert "You have an API key with this name already." in page_text(answer.content)
     assert ApiKey.objects.count() == 1
@@ -105,12 +105,12 @@ def test_a_key_is_created_after_a_confirmation_alone(
     token.owner = mira_has_password.user
     token.save()
     browser = client_of(mira_has_password)
-    answer = browser.post("/keys/new/", NEW)
+    answer = browser.post("/api-keys/new/", NEW)
     assert answer.status_code == 422
     assert 'value="december-series"' in answer.content.decode()
     assert "203.0.113.7/24" in answer.content.decode()
     assert not ApiKey.objects.exists()
-    answer = browser.post("/keys/new/", NEW | {"password": PASSWORD})
+    answer = browser.post("/api-keys/new/", NEW | {"password": PASSWORD})
     assert VALUE.search(answer.content.decode())
     assert ApiKey.objects.count() == 1
 
@@ -139,7 +139,7 @@ def test_bad_input_is_said_and_nothing_is_lost(
     token: Token,
     confirmed_client_of: ClientOf,
 ) -> None:
-    answer = confirmed_client_of(priya).post("/keys/new/", NEW | change)
+    answer = confirmed_client_of(priya).post("/api-keys/new/", NEW | change)
     assert answer.status_code == 422
     assert sentence in page_text(answer.content)
     if "name" not in change:
@@ -150,7 +150,7 @@ def test_bad_input_is_said_and_nothing_is_lost(
 def test_a_colleagues_token_cannot_be_chosen(
     luca: Membership, token: Token, confirmed_client_of: ClientOf
 ) -> None:
-    answer = confirmed_client_of(luca).post("/keys/new/", NEW | {"token": str(token.pk)})
+    answer = confirmed_client_of(luca).post("/api-keys/new/", NEW | {"token": str(token.pk)})
     assert answer.status_code == 422
     assert not ApiKey.objects.exists()
 
@@ -162,7 +162,7 @@ def test_an_owner_of_a_key_changes_all_of_it(
     answer = edited(
         browser, key, name="nightly", scopes=["read"], token=str(token.pk), daily_limit="2,000"
     )
-    assert answer["Location"] == "/keys/"
+    assert answer["Location"] == "/api-keys/"
     key.refresh_from_db()
     assert (key.name, key.scopes, key.token) == ("nightly", ["read"], token)
     assert (key.daily_limit, key.networks) == (2000, ["10.0.0.0/8"])
@@ -181,13 +181,13 @@ def test_a_change_that_another_one_overtook_is_refused_once(
     make_key: MakeKey, priya: Membership, client_of: ClientOf
 ) -> None:
     key, browser = make_key(daily_limit=Decimal(500)), client_of(priya)
-    drawn = fields_of(browser.get(f"/keys/{key.pk}/").content)["drawn"]
+    drawn = fields_of(browser.get(f"/api-keys/{key.pk}/").content)["drawn"]
     ApiKey.objects.update(daily_limit=50)
     answer = edited(browser, key, name="renamed", drawn=drawn)
     assert answer.status_code == 422
     assert "Somebody changed this API key meanwhile." in page_text(answer.content)
     data = fields_of(answer.content)
-    assert browser.post(f"/keys/{key.pk}/", data).status_code == 302
+    assert browser.post(f"/api-keys/{key.pk}/", data).status_code == 302
     key.refresh_from_db()
     assert key.name == "renamed"
 
@@ -213,18 +213,18 @@ def test_a_key_is_paused_in_one_press_and_resumed_by_its_undo(
 ) -> None:
     key, browser = make_key(), client_of(thea)
     held, sent = spend(key, hold=40), spend(key, cost=30)
-    page = browser.post(f"/keys/{key.pk}/pauses/", follow=True).content.decode()
+    page = browser.post(f"/api-keys/{key.pk}/pauses/", follow=True).content.decode()
     key.refresh_from_db()
     assert key.paused_at is not None
     assert "nightly-shorts is paused." in page
     assert "1 of its charges, not sent yet, was cancelled." in page
-    assert f'action="/keys/{key.pk}/resumptions/"' in page
+    assert f'action="/api-keys/{key.pk}/resumptions/"' in page
     held.refresh_from_db()
     sent.refresh_from_db()
     assert (held.state, sent.state) == (ChargeState.REFUSED, ChargeState.CONFIRMED)
     assert last_event().action == "api_key.pause"
-    browser.post(f"/keys/{key.pk}/pauses/")  # a second press
-    browser.post(f"/keys/{key.pk}/resumptions/")
+    browser.post(f"/api-keys/{key.pk}/pauses/")  # a second press
+    browser.post(f"/api-keys/{key.pk}/resumptions/")
     key.refresh_from_db()
     assert key.paused_at is None
     actions = list(AuditEvent.objects.order_by("position").values_list("action", flat=True))
@@ -243,7 +243,7 @@ def test_a_rotated_key_has_a_new_value_and_for_a_while_the_old_one(
 ) -> None:
     browser, key = confirmed_client_of(priya), new_key.key
     data = {"grace": grace, "last_four": key.last_four}
-    answer = browser.post(f"/keys/{key.pk}/rotations/", data)
+    answer = browser.post(f"/api-keys/{key.pk}/rotations/", data)
     assert "no-store" in answer["Cache-Control"]
     value = VALUE.search(answer.content.decode())[0]  # type: ignore[index]
     now = timezone.now()
@@ -252,7 +252,7 @@ def test_a_rotated_key_has_a_new_value_and_for_a_while_the_old_one(
     assert last_event().action == "api_key.rotate"
     assert value not in str(AuditEvent.objects.values_list())
     # The answer loaded again must not end the value that it showed.
-    answer = browser.post(f"/keys/{key.pk}/rotations/", data)
+    answer = browser.post(f"/api-keys/{key.pk}/rotations/", data)
     assert "This API key was rotated meanwhile." in page_text(answer.content)
     assert find_key(value, now) == key
 
@@ -271,7 +271,7 @@ def test_a_revoked_key_ends_at_once_with_what_waits(
     Charge.objects.filter(pk=asked.pk).update(state=ChargeState.DRAFT)
     approval = ApprovalRequest.objects.create(team=priya.team, charge=asked, member=priya.user)
     browser = confirmed_client_of(by)
-    url = f"/keys/{key.pk}/revocations/"
+    url = f"/api-keys/{key.pk}/revocations/"
     text = page_text(browser.get(url).content)
     assert "Revoke nightly-shorts?" in text
     assert "2 charges not sent" in text
@@ -285,7 +285,7 @@ def test_a_revoked_key_ends_at_once_with_what_waits(
     event = last_event()
     assert (event.action, event.actor_name) == ("api_key.revoke", str(by.user))
     assert event.after == {"reason": "found in a public repository"}
-    text = page_text(browser.get("/keys/").content)
+    text = page_text(browser.get("/api-keys/").content)
     assert f"by {by.user}: “found in a public repository”" in text
     assert "was revoked" in page_text(browser.post(url, {}).content)
 
@@ -295,7 +295,7 @@ def test_nothing_of_a_revoked_key_can_be_changed(
 ) -> None:
     key, browser = make_key(revoked_at=timezone.now()), client_of(priya)
     assert edited(browser, key, name="again").status_code == 422
-    page = browser.post(f"/keys/{key.pk}/pauses/", follow=True).content.decode()
+    page = browser.post(f"/api-keys/{key.pk}/pauses/", follow=True).content.decode()
     assert "This API key was revoked. Nothing was changed." in page
 
 
@@ -303,7 +303,7 @@ def test_the_audit_log_names_the_key(
     make_key: MakeKey, mira: Membership, client_of: ClientOf
 ) -> None:
     key, browser = make_key(), client_of(mira)
-    browser.post(f"/keys/{key.pk}/pauses/")
+    browser.post(f"/api-keys/{key.pk}/pauses/")
     text = page_text(browser.get("/audit/").content)
     assert "Paused an API key" in text
     assert "“nightly-shorts”" in text
@@ -313,4 +313,4 @@ def test_a_scope_of_an_unknown_release_stays_readable(
     make_key: MakeKey, priya: Membership, client_of: ClientOf
 ) -> None:
     make_key(scopes=[KeyScope.READ, "events"])
-    assert client_of(priya).get("/keys/").status_code == 200
+    assert client_of(priya).get("/api-keys/").status_code == 200

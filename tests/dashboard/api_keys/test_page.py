@@ -23,7 +23,7 @@ Spend = Callable[..., Charge]
 
 
 def text_of(browser: Client, query: str = "") -> str:
-    answer = browser.get(f"/keys/{query}")
+    answer = browser.get(f"/api-keys/{query}")
     assert answer.status_code == 200
     return page_text(answer.content)
 
@@ -70,8 +70,8 @@ def test_a_producer_sees_their_own_alone(
 
 def test_for_a_viewer_the_page_does_not_exist(vera: Membership, client_of: ClientOf) -> None:
     browser = client_of(vera)
-    assert browser.get("/keys/").status_code == 404
-    assert "/keys/" not in browser.get("/tokens/").content.decode()
+    assert browser.get("/api-keys/").status_code == 404
+    assert "/api-keys/" not in browser.get("/tokens/").content.decode()
 
 
 def test_what_was_spent_and_is_held_is_shown_beside_the_limits(
@@ -177,13 +177,13 @@ def test_search_and_chips_come_with_the_twenty_first_key(
     for number in range(20):
         make_key(f"script {number:02}")
     browser = client_of(priya)
-    assert 'id="key-search"' not in browser.get("/keys/").content.decode()
+    assert 'id="key-search"' not in browser.get("/api-keys/").content.decode()
     make_key("batches", paused_at=timezone.now())
-    assert 'id="key-search"' in browser.get("/keys/").content.decode()
+    assert 'id="key-search"' in browser.get("/api-keys/").content.decode()
     assert [row["key"].name for row in rows_of(priya, q="BATCH")] == ["batches"]
     assert [row["key"].name for row in rows_of(priya, state="paused")] == ["batches"]
     assert "Nothing matches" in text_of(browser, "?q=nobody")
-    part = browser.get("/keys/?q=script 07", headers={"HX-Request": "true"}).content.decode()
+    part = browser.get("/api-keys/?q=script 07", headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in part
     assert ("script 07" in part, "batches" in part) == (True, False)
 
@@ -192,7 +192,7 @@ def test_more_than_fifty_keys_have_pages(make_key: MakeKey, priya: Membership) -
     for number in range(51):
         make_key(f"script {number:02}")
     page = load_keys_page(priya, {})
-    assert (len(page["rows"]), page["next_url"]) == (50, "/keys/?offset=50")
+    assert (len(page["rows"]), page["next_url"]) == (50, "/api-keys/?offset=50")
     assert [row["key"].name for row in rows_of(priya, offset="50")] == ["script 50"]
 
 
@@ -201,9 +201,9 @@ def test_a_key_of_another_team_does_not_exist(
 ) -> None:
     key = make_key()
     browser = client_of(otto)
-    assert "nightly" not in browser.get("/keys/").content.decode()
+    assert "nightly" not in browser.get("/api-keys/").content.decode()
     for part in ("", "pauses/", "rotations/", "revocations/"):
-        assert browser.post(f"/keys/{key.pk}/{part}").status_code == 404
+        assert browser.post(f"/api-keys/{key.pk}/{part}").status_code == 404
 
 
 def test_the_page_takes_the_same_queries_for_one_key_and_for_many(
@@ -216,14 +216,14 @@ def test_the_page_takes_the_same_queries_for_one_key_and_for_many(
     browser = client_of(mira)
     key = make_key(monthly_limit=Decimal(10), expires_at=timezone.now() + timedelta(days=2))
     make_key("ended", revoked_at=timezone.now())
-    browser.get("/keys/")
+    browser.get("/api-keys/")
     with django_assert_num_queries(QUERIES):
-        browser.get("/keys/")
+        browser.get("/api-keys/")
     for number in range(5):
         spend(make_key(f"script {number}", token=key.token), cost=3)
         make_key(f"ended {number}", revoked_at=timezone.now())
     with django_assert_num_queries(QUERIES):
-        browser.get("/keys/")
+        browser.get("/api-keys/")
 
 
 QUERIES = 16
