@@ -41,7 +41,7 @@ def test_a_box_is_saved_for_that_person_alone(priya, luca, client_of):
     assert ticked(html) == {"video_done-email", "token_stopped-portal"}
     assert channels_of(priya.user)[NotificationKind.VIDEO_DONE] == (False, True)
     assert channels_of(luca.user)[NotificationKind.VIDEO_DONE] == (True, False)
-    assert NotificationPreference.objects.filter(user=priya.user).count() == 5
+    assert NotificationPreference.objects.filter(user=priya.user).count() == len(NotificationKind)
 
 
 def test_what_is_always_told_is_shown_and_cannot_be_changed(vera, client_of):
