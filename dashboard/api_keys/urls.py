@@ -13,5 +13,7 @@ urlpatterns = [
     path("api-keys/<uuid:key_id>/pauses/", views.pause, name="api-key-pauses"),
     path("api-keys/<uuid:key_id>/resumptions/", views.resume, name="api-key-resumptions"),
     path("api-keys/<uuid:key_id>/rotations/", views.RotateKey.as_view(), name="api-key-rotations"),
-    path("api-keys/<uuid:key_id>/revocations/", views.RevokeKey.as_view(), name="api-key-revocations"),
+    path(
+        "api-keys/<uuid:key_id>/revocations/", views.RevokeKey.as_view(), name="api-key-revocations"
+    ),
 ]

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from proxyapi import throttle
 from proxyapi.gateway import keys
 from proxyapi.gateway.answers import GatewayRefusal
-from proxyapi.gateway.call import Call, waiting_time
+from proxyapi.gateway.call import Call
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiKey, KeyScope
@@ -61,18 +61,17 @@ def authenticate(value: str, client_ip: str) -> ApiKey:
     return key
 
 
-def open_call(key: ApiKey, operation: Operation, client_ip: str, prefer: str) -> Call:
-    """A call that may do this. Raises `GatewayRefusal` or `Refusal`."""
-    scope = scope_of(operation)
+def check_call(call: Call, operation: Operation) -> None:
+    """Let the call do this, on the token that its key runs on. Raises `GatewayRefusal` or
+    `Refusal`."""
+    key, scope = call.key, scope_of(operation)
     if not key.has_scope(scope):
         message = SCOPE_MISSING.format(scope=scope)
         raise GatewayRefusal(403, "SCOPE-MISSING", message, details={"scope": scope})
     if key.paused_at is not None and operation.method != "GET":
         raise GatewayRefusal(403, "KEY-PAUSED", KEY_PAUSED)
     team_rules().check_access(key, operation)
-    call = Call(key, team_rules().find_token(key), 0.0, client_ip)
-    call.until = call.started + waiting_time(prefer)
-    return call
+    call.token = team_rules().find_token(key)
 
 
 async def wait_for_key_limit(call: Call) -> None:

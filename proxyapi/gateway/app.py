@@ -28,7 +28,7 @@ from proxyapi.gateway.answers import (
     GatewayRefusal,
     own_answer,
 )
-from proxyapi.gateway.call import Call
+from proxyapi.gateway.call import Call, waiting_time
 from proxyapi.gateway.charging import charge, charge_answer
 from proxyapi.gateway.document import show_document
 from proxyapi.gateway.endings import ChargeEndings
@@ -69,8 +69,8 @@ class Gateway:
         try:
             value = access.bearer_value(request)
             key = await in_thread(access.authenticate, value, client_ip)
-            prefer = request.headers.get("prefer", "")
-            call = await in_thread(access.open_call, key, operation, client_ip, prefer)
+            call = Call(key, client_ip, waiting_time(request.headers.get("prefer", "")))
+            await in_thread(access.check_call, call, operation)
             asked = await read_request(request, operation)
             await access.wait_for_key_limit(call)
             answer = await self.carry_out(call, asked, request)

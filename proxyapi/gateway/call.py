@@ -15,13 +15,13 @@ WAIT_RE = re.compile(r"(?:^|[,;\s])wait\s*=\s*(\d{1,6})(?:$|[,;\s])")
 
 @dataclass(slots=True)
 class Call:
-    """`until` is when it stops waiting for its turn, in monotonic seconds; the figures are for the
-    log."""
+    """`until` is when it stops waiting for its turn, in monotonic seconds; `wait_s` and the figures
+    for the log are seconds."""
 
     key: ApiKey
-    token: Token
-    until: float
     client_ip: str = ""
+    wait_s: float = DEFAULT_WAIT_S
+    token: Token = field(init=False)  # set where its rights are checked
     id: UUID = field(default_factory=uuid4)
     started: float = field(default_factory=time.monotonic)
     waited_s: float = 0.0
@@ -30,6 +30,10 @@ class Call:
     is_replayed: bool = False
     charge: Charge | None = None
     job: Job | None = None
+
+    @property
+    def until(self) -> float:
+        return self.started + self.wait_s
 
 
 def waiting_time(prefer: str) -> float:

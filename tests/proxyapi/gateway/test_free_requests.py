@@ -138,6 +138,7 @@ def test_a_key_does_what_its_scopes_allow(
         assert answer.status_code == status, (scopes, path)
         assert status == 200 or answer.json()["error"]["code"] == "SCOPE-MISSING"
     assert len(upstream.requests) == 3
+    assert GatewayRequest.objects.filter(code="SCOPE-MISSING").count() == 3
 
 
 def test_a_key_may_no_more_than_its_owner(
