@@ -22,17 +22,9 @@ class Migration(migrations.Migration):
                 ('expires_at', models.DateTimeField()),
                 ('ended_at', models.DateTimeField(blank=True, null=True)),
                 ('reason', models.TextField(blank=True, help_text='Why it ended without a render, for its person.')),
+                ('member', models.ForeignKey(help_text='Who confirmed it.', on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('script_charge', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='planned_render', to='proxyapi.charge')),
             ],
-        ),
-        migrations.AddField(
-            model_name='plannedrender',
-            name='member',
-            field=models.ForeignKey(help_text='Who confirmed it.', on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL),
-        ),
-        migrations.AddField(
-            model_name='plannedrender',
-            name='script_charge',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='planned_render', to='proxyapi.charge'),
         ),
         migrations.AddIndex(
             model_name='plannedrender',

@@ -31,6 +31,10 @@ class Migration(migrations.Migration):
                 ('is_replayed', models.BooleanField(default=False)),
                 ('client_ip', models.GenericIPAddressField(blank=True, null=True)),
                 ('user_agent', models.CharField(blank=True, max_length=200)),
+                ('charge', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='proxyapi.charge')),
+                ('job', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='proxyapi.job')),
+                ('key', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='requests', to='proxyapi.apikey')),
+                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.tenant')),
             ],
         ),
         migrations.CreateModel(
@@ -53,6 +57,8 @@ class Migration(migrations.Migration):
                 ('headers', models.JSONField(default=dict)),
                 ('body', models.BinaryField(default=b'')),
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                ('charge', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='answer', to='proxyapi.charge')),
+                ('key', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.apikey')),
             ],
         ),
         migrations.AddField(
@@ -121,36 +127,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='apikey',
             constraint=models.CheckConstraint(condition=models.Q(('previous_digest', None), ('previous_until__isnull', False), _connector='OR'), name='key_rotation_has_end'),
-        ),
-        migrations.AddField(
-            model_name='gatewayrequest',
-            name='charge',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='proxyapi.charge'),
-        ),
-        migrations.AddField(
-            model_name='gatewayrequest',
-            name='job',
-            field=models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='proxyapi.job'),
-        ),
-        migrations.AddField(
-            model_name='gatewayrequest',
-            name='key',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='requests', to='proxyapi.apikey'),
-        ),
-        migrations.AddField(
-            model_name='gatewayrequest',
-            name='tenant',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.tenant'),
-        ),
-        migrations.AddField(
-            model_name='storedanswer',
-            name='charge',
-            field=models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='answer', to='proxyapi.charge'),
-        ),
-        migrations.AddField(
-            model_name='storedanswer',
-            name='key',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='proxyapi.apikey'),
         ),
         migrations.AddIndex(
             model_name='gatewayrequest',
