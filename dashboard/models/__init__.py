@@ -41,6 +41,13 @@ from dashboard.models.key_rotation import KeyRotation, KeyRotationState
 from dashboard.models.label import Label, VideoLabel
 from dashboard.models.membership import Membership, Role, Team
 from dashboard.models.notification import NotificationKind, NotificationPreference
+from dashboard.models.outside_source import (
+    MAX_SOURCE_NAME_CHARS,
+    MAX_SOURCE_TEXT_CHARS,
+    MAX_SOURCES_PER_ACCOUNT,
+    OutsideSource,
+    annotate_outside_source,
+)
 from dashboard.models.ownership_transfer import (
     OWNERSHIP_TRANSFER_LIFETIME,
     OwnershipTransfer,

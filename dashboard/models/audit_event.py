@@ -111,6 +111,9 @@ class AuditAction(models.TextChoices):
     PASSWORD_CHANGE = "password.change"  # noqa: S105  # an action's name
     PASSWORD_RESET = "password.reset"  # noqa: S105
     MEMBER_SIGN_OUT = "member.sign_out"
+    OUTSIDE_SOURCE_ADD = "outside_source.add"
+    OUTSIDE_SOURCE_CHANGE = "outside_source.change"
+    OUTSIDE_SOURCE_REMOVE = "outside_source.remove"
     OWNERSHIP_ACCEPT = "ownership.accept"
     OWNERSHIP_DECLINE = "ownership.decline"
     OWNERSHIP_REQUEST = "ownership.request"

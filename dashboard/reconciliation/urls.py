@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.reconciliation import views
+from dashboard.reconciliation import outside_sources, views
 
 urlpatterns = [
     path("reconciliation/", views.reconciliation, name="reconciliation"),
@@ -42,5 +42,20 @@ urlpatterns = [
         "reconciliation/accounts/<uuid:account_id>/opening-balances/",
         views.RebaseAccount.as_view(),
         name="account-opening-balances",
+    ),
+    path(
+        "reconciliation/accounts/<uuid:account_id>/outside-sources/new/",
+        outside_sources.NameOutsideSpend.as_view(),
+        name="outside-source-new",
+    ),
+    path(
+        "reconciliation/outside-sources/<int:source_id>/",
+        outside_sources.ChangeOutsideSource.as_view(),
+        name="outside-source",
+    ),
+    path(
+        "reconciliation/outside-sources/<int:source_id>/removals/",
+        outside_sources.remove_source,
+        name="outside-source-removals",
     ),
 ]

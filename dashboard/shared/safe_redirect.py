@@ -43,6 +43,7 @@ FORM_PAGES = {
     "draft-brand-kit": "studio",
     "email-withdrawals": "account",
     "other-session-ends": "account",
+    "outside-source-removals": "reconciliation",
     "session-ends": "account",
     "invitation-mails": "members",
     "invitation-restorations": "members",

@@ -78,6 +78,7 @@ class EntryPage:
     changes: tuple[EntryRevision, ...]
     back_url: str
     removal_url: str
+    naming_url: str
 
 
 def build_entry_page(reader: Membership, entry: LedgerEntry) -> EntryPage:
@@ -101,6 +102,7 @@ def build_entry_page(reader: Membership, entry: LedgerEntry) -> EntryPage:
         related_entries=tuple(iter_related_entry_facts(entry, charge)) if charge else (),
         changes=tuple(iter_entry_revisions(entry, zone)),
         removal_url=match_removal_url(reader, entry),
+        naming_url=outside_naming_url(reader, entry),
         back_url=LedgerFilters(period=f"{entry.happened_at.astimezone(zone):%Y-%m}").url(),
     )
 
@@ -113,6 +115,18 @@ def match_removal_url(reader: Membership, entry: LedgerEntry) -> str:
     if find_match_obstacle(charge):
         return ""
     return reverse("charge-match-removals", args=[charge.pk])
+
+
+def outside_naming_url(reader: Membership, entry: LedgerEntry) -> str:
+    """Where the reader can name the source of a debit outside the portal; empty if it has a name,
+    or they may not."""
+    is_outside = not entry.is_explained and entry.amount < 0 and not belongs_to_other_team(entry)
+    if not is_outside or getattr(entry, "source", None):
+        return ""
+    if not has_permission(reader, Permission.MANAGE_MONEY):
+        return ""
+    url = reverse("outside-source-new", args=[entry.account_id])
+    return f"{url}?position={entry.position}"
 
 
 def attribution_reason(entry: LedgerEntry) -> str:

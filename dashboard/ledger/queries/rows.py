@@ -14,6 +14,7 @@ from django.urls import reverse
 from dashboard.ledger.queries.filters import LedgerCursor
 from dashboard.ledger.queries.scope import LedgerScope, LedgerSearchResult
 from dashboard.ledger.queries.totals import CreditTotals, LedgerTotals
+from dashboard.models import annotate_outside_source
 from dashboard.shared.feature_labels import (
     CONFIDENCE_LABELS,
     OTHER_TEAM_LABEL,
@@ -112,6 +113,7 @@ def build_ledger_rows_page(
 def query_listed_rows(scope: LedgerScope, totals: LedgerTotals) -> QuerySet[LedgerEntry]:
     rows = query_next_rows(scope, totals, scope.filters.after, LEDGER_PAGE_SIZE + 1)
     rows = rows.annotate(is_another_teams=is_charged_by_another_team())
+    rows = annotate_outside_source(rows, scope.zone, "name")
     return rows.select_related("member", "job").only(*ROW_FIELDS)
 
 
@@ -258,7 +260,8 @@ def attribution_labels(entry: LedgerEntry) -> tuple[str, str, str]:
     """
     if entry.is_explained:
         return "", *CONFIDENCE_LABELS[entry.confidence]
-    outside_label = OTHER_TEAM_LABEL if belongs_to_other_team(entry) else OUTSIDE_LABEL
+    name = getattr(entry, "source", None)  # annotated, see `annotate_outside_source`
+    outside_label = OTHER_TEAM_LABEL if belongs_to_other_team(entry) else name or OUTSIDE_LABEL
     return ("", "", "") if entry.amount > 0 else ("outside", "outside", outside_label)
 
 

@@ -207,7 +207,8 @@ def outside_spend_item(row: AttentionRow, now: datetime) -> AttentionItem:
     return AttentionItem(
         state="outside",
         title=f"{credits(row.amount)} cr spent outside the portal",
-        text=f"{entries} this month, the latest {date_and_time_text(row.since)}.",
+        text=f"{entries} this month, the latest {date_and_time_text(row.since)}."
+        + (f" Above the daily limit: {quote_text(row.subject)}." if row.subject else ""),
         link_label="View entries",
         url=build_page_url(
             "ledger",

@@ -1,15 +1,16 @@
-"""Rows of what needs attention; one statement reads all kinds.
+"""Rows of what needs attention; one statement reads all kinds but outside spend.
 
 All kinds return the same columns. A kind that can have very many objects returns a count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.db.models import (
     Case,
@@ -26,13 +27,14 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
-    Sum,
     Value,
     When,
 )
-from django.db.models.functions import Cast, Coalesce, Round
+from django.db.models.functions import Cast, Coalesce
 
 from dashboard.models import ApprovalRequest, Team
+from dashboard.shared.formatting import join_names
+from dashboard.shared.outside_spend import load_unexpected_days
 from proxyapi.models import (
     Account,
     AccountPlan,
@@ -42,7 +44,6 @@ from proxyapi.models import (
     JobOrigin,
     JobState,
     LedgerConflict,
-    LedgerEntry,
     Token,
     TokenState,
 )
@@ -91,8 +92,8 @@ class AttentionRow(NamedTuple):
 def load_attention_rows(
     team: Team, accounts: Sequence[UUID], month: datetime, now: datetime
 ) -> list[AttentionRow]:
-    """One query, the greatest risk first, so that the row limit never hides it. Spend outside the
-    portal counts from `month` on."""
+    """Two queries, the greatest risk first, so that the row limit never hides it. Spend outside the
+    portal counts from `month` on; if sources of it are named, a third query reads them."""
     tenant = team.tenant_id
     kinds = (
         attention_charges(
@@ -113,11 +114,12 @@ def load_attention_rows(
         attention_ledger_conflicts(accounts),
         attention_unpolled_jobs(tenant, now),
         attention_failed_jobs(tenant, now),
-        attention_outside_spend(accounts, month),
     )
     unknown = attention_charges(tenant, "unknown", Q(state=ChargeState.UNKNOWN), "sent_at")
     union = unknown.union(*kinds, all=True).order_by("c_risk", "c_since")
-    return [AttentionRow(*row) for row in union[:MAX_ATTENTION_ROWS]]
+    rows = [AttentionRow(*row) for row in union[:MAX_ATTENTION_ROWS]]
+    outside = load_outside_spend_rows(accounts, month, team.tenant.zone)
+    return sorted([*rows, *outside], key=lambda row: (row.risk, row.since))
 
 
 def attention_charges(tenant: UUID, kind: str, condition: Q, since: str) -> AttentionQuerySet:
@@ -229,18 +231,28 @@ def attention_failed_jobs(tenant: UUID, now: datetime) -> AttentionQuerySet:
     )
 
 
-def attention_outside_spend(accounts: Sequence[UUID], month: datetime) -> AttentionQuerySet:
-    """Debits of this month that no charge of any team explains, since the account was added."""
-    spent = LedgerEntry.objects.outside_spend(Account.objects.filter(pk__in=accounts), month)
-    return select_attention_columns(
-        spent.values("account"),
-        "outside",
-        account=Cast("account", CharField()),
-        since=Max("happened_at"),
-        what=Max("account__name"),
-        amount=Round(-Sum("amount"), precision=4),
-        many=Count("pk"),
-    )
+def load_outside_spend_rows(
+    accounts: Sequence[UUID], month: datetime, zone: ZoneInfo
+) -> Iterator[AttentionRow]:
+    """A row for each account with unexpected debits of this month that no charge of any team
+    explains, since the account was added; `subject` names the sources above their daily limit."""
+    days = load_unexpected_days(Account.objects.filter(pk__in=accounts), month, zone)
+    for account in accounts:
+        own = [(day, source) for day, source in days if day.account == account]
+        if own:
+            yield AttentionRow(
+                risk=risk_rank("outside"),
+                kind="outside",
+                object_id="",
+                account=str(account),
+                since=max(day.latest for day, _ in own),
+                next_check_at=None,
+                member_name="",
+                subject=join_names(sorted({source.name for _, source in own if source})),
+                operation_or_plan="",
+                amount=sum((day.credits for day, _ in own), Decimal(0)),
+                item_count=sum(day.debits for day, _ in own),
+            )
 
 
 def select_attention_columns(
@@ -257,14 +269,17 @@ def select_attention_columns(
         "amount": Cast(Value(0), DecimalField(max_digits=14, decimal_places=4)),
         "many": Cast(Value(1), IntegerField()),
     }
-    rank = KINDS_BY_RISK.index(kind) + (len(KINDS_BY_RISK) if kind in UNBOUNDED_KINDS else 0)
-    risk = Cast(Value(rank), IntegerField())
+    risk = Cast(Value(risk_rank(kind)), IntegerField())
     values = {"risk": risk, "kind": text_column(kind), **defaults, **columns}
     columns_by_alias = {f"c_{name}": values[name] for name in ATTENTION_COLUMNS}
     selected: AttentionQuerySet = (
         rows.order_by().annotate(**columns_by_alias).values_list(*columns_by_alias)
     )
     return selected
+
+
+def risk_rank(kind: str) -> int:
+    return KINDS_BY_RISK.index(kind) + (len(KINDS_BY_RISK) if kind in UNBOUNDED_KINDS else 0)
 
 
 def text_column(text: str) -> Cast:

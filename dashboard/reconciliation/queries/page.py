@@ -12,12 +12,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.db.models import DecimalField, F, OuterRef, QuerySet, Subquery, Sum
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.models import Membership
+from dashboard.models import Membership, annotate_outside_source
 from dashboard.reconciliation.queries.differences import (
     DifferenceAction,
     DifferenceItem,
@@ -38,6 +39,7 @@ from dashboard.shared.ledger_agreement import (
     ledger_or_none,
     ledger_sync_progress,
 )
+from dashboard.shared.outside_spend import OUTSIDE_SPEND_AGE, load_outside_days
 from dashboard.shared.roles import Permission
 from proxyapi.ledger.reconciliation import (
     balance_difference,
@@ -93,6 +95,7 @@ class ReconciliationPage:
     items: tuple[DifferenceItem, ...]
     owed: tuple[OwedRefund, ...]
     outside: tuple[LedgerEntry, ...]
+    sources: tuple[dict[str, Any], ...]
     conflicts: tuple[LedgerConflictRow, ...]
     progress: MirrorProgress | None
     may_act: bool
@@ -114,15 +117,15 @@ class ReconciliationPage:
 def build_reconciliation_page(
     reader: Membership, accounts: Sequence[Account], account_id: str
 ) -> ReconciliationPage | None:
-    """Five queries, and one for debits outside the portal. `account_id` is a UUID as text; None
-    without an account."""
+    """Five queries, and for debits outside the portal two, or three if sources of them are named.
+    `account_id` is a UUID as text; None without an account."""
     if not accounts:
         return None
     account = next(
         (candidate for candidate in accounts if str(candidate.pk) == account_id), accounts[0]
     )
     ledger, now = ledger_or_none(account) or LedgerMirror(account=account), timezone.now()
-    may_act = has_permission(reader, Permission.MANAGE_MONEY)
+    may_act, zone = has_permission(reader, Permission.MANAGE_MONEY), reader.team.tenant.zone
     charges = load_differing_charges(account, ledger)
     items = iter_difference_items(ledger, charges, load_differing_entries(account), now, reader)
     statement = load_balance_statement(account, ledger)
@@ -134,7 +137,8 @@ def build_reconciliation_page(
         statement=statement,
         items=(*opening, *items),
         owed=tuple(iter_owed_refunds(charges, now)),
-        outside=load_outside_debits(account) if statement.outside else (),
+        outside=load_outside_debits(account, zone) if statement.outside else (),
+        sources=load_outside_sources(account, zone, now) if statement.outside else (),
         conflicts=build_conflict_rows(account, now, may_act=may_act),
         may_act=may_act,
         progress=build_mirror_progress(ledger),
@@ -154,10 +158,34 @@ def build_mirror_progress(ledger: LedgerMirror) -> MirrorProgress | None:
     return MirrorProgress(mirrored, total, 100 * mirrored / total if total else 0.0)
 
 
-def load_outside_debits(account: Account) -> tuple[LedgerEntry, ...]:
-    """The newest debits that nothing explains."""
+def load_outside_debits(account: Account, zone: ZoneInfo) -> tuple[LedgerEntry, ...]:
+    """The newest debits that nothing explains, with the names of their sources."""
     debits = LedgerEntry.objects.filter(IS_UNEXPLAINED, account=account, amount__lt=0)
-    return tuple(debits.order_by("-happened_at", "-position")[:MAX_OUTSIDE_DEBITS])
+    named = annotate_outside_source(debits, zone, "name")
+    return tuple(named.order_by("-happened_at", "-position")[:MAX_OUTSIDE_DEBITS])
+
+
+def load_outside_sources(
+    account: Account, zone: ZoneInfo, now: datetime
+) -> tuple[dict[str, Any], ...]:
+    """What each named source spent in the last 30 days, and what has no name."""
+    sources = list(account.outside_sources.all())
+    if not sources:
+        return ()
+    accounts = Account.objects.filter(pk=account.pk)
+    days = load_outside_days(accounts, now - OUTSIDE_SPEND_AGE, zone)
+    rows = []
+    for source in (*sources, None):
+        own = [day for day in days if day.source == (source and source.pk)]
+        rows.append(
+            {
+                "source": source,
+                "credits": sum((day.credits for day in own), Decimal(0)),
+                "debits": sum(day.debits for day in own),
+                "highest": max((day.credits for day in own), default=Decimal(0)),
+            }
+        )
+    return tuple(rows)
 
 
 def build_conflict_rows(

@@ -28,6 +28,7 @@ from dashboard.shared.access.money import (
     fetch_delivery,
     fetch_ledger_conflict,
     fetch_ledger_entry,
+    fetch_outside_source,
     fetch_own_approval_request,
     fetch_readable_approval_request,
     fetch_unknown_charge,

@@ -8,7 +8,14 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef
 from django.http import Http404
 
-from dashboard.models import AlertWebhook, ApprovalRequest, Budget, Delivery
+from dashboard.models import (
+    AlertWebhook,
+    ApprovalRequest,
+    Budget,
+    Delivery,
+    OutsideSource,
+    annotate_outside_source,
+)
 from dashboard.shared.access.permissions import check_permission
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
@@ -129,16 +136,27 @@ def fetch_credit_pack(request: TeamRequest, pack_id: int) -> CreditPack:
     return pack
 
 
+def fetch_outside_source(request: TeamRequest, source_id: int) -> OutsideSource:
+    """Return a named source of outside spend, to change or remove it."""
+    sources = OutsideSource.objects.filter(account__tenant=request.team.tenant)
+    source = sources.select_related("account__tenant").filter(pk=source_id).first()
+    if source is None:
+        raise Http404("This source does not exist in this team.")
+    check_permission(request.membership, Permission.MANAGE_MONEY)
+    return source
+
+
 def fetch_ledger_entry(request: TeamRequest, account_id: UUID, position: int) -> LedgerEntry:
     """Return a ledger row with its charge, its job and the users of both."""
-    entries = LedgerEntry.objects.filter(account__tenant=request.team.tenant, account_id=account_id)
+    entries = annotate_outside_source(
+        LedgerEntry.objects.filter(account__tenant=request.team.tenant, account_id=account_id),
+        request.team.tenant.zone,
+        "name",
+    )
     entries = entries.annotate(is_another_teams=is_charged_by_another_team())
     entries = entries.select_related("account", "member", "job", "charge__member")
-    entry = (
-        entries.select_related("charge__token__owner", "charge__decided_by")
-        .filter(position=position)
-        .first()
-    )
+    entries = entries.select_related("charge__token__owner", "charge__decided_by")
+    entry: LedgerEntry | None = entries.filter(position=position).first()
     if entry is None:
         raise Http404("This ledger entry does not exist in this team.")
     check_permission(request.membership, Permission.VIEW)

@@ -68,9 +68,12 @@ def called_by(function: FunctionType) -> Iterator[Any]:
 
 
 def writes_row(view: Any) -> bool:
-    # A view of a class is wrapped where its `dispatch` is.
+    # A view of a class is wrapped where its `dispatch` is. Of its bases those beside it count: the
+    # frame of all dialogs records refused confirmations.
     cls = getattr(view, "view_class", None)
-    seen, waiting = set(), [view] if cls is None else list(vars(cls).values())
+    bases = [one for one in cls.__mro__ if one.__module__ == cls.__module__] if cls else []
+    methods = {name: one for base in reversed(bases) for name, one in vars(base).items()}
+    seen, waiting = set(), list(methods.values()) if cls else [view]
     while waiting:
         one = waiting.pop()
         one = inspect.unwrap(one) if callable(one) else one

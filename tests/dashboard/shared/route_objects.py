@@ -30,6 +30,7 @@ from dashboard.models import (
     Delivery,
     Label,
     Membership,
+    OutsideSource,
     OwnershipTransfer,
     Role,
     VersionGroup,
@@ -83,6 +84,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "delivery": lambda job: Delivery.objects.get(event__team__tenant=job.tenant).pk,
     "webhook": lambda job: job.tenant.team.webhooks.get().pk,
     "pack": lambda job: job.tenant.credit_packs.get().pk,
+    "source": lambda job: job.account.outside_sources.get().pk,
     "charge": lambda job: job.account.charges.get(state=ChargeState.UNKNOWN).pk,
     "label": lambda job: job.labels.get().pk,
     "group": lambda job: job.version.group_id,
@@ -112,7 +114,7 @@ WITH_OBJECT = [(name, method) for name, method in METHODS if ROUTES[name].of not
 NOTHING = {
     **{f"{name}_id": uuid.uuid4() for name in OBJECTS},
     **dict.fromkeys(("membership_id", "pack_id", "rewrite_id"), 999_999),
-    **dict.fromkeys(("passkey_id", "session_id", "position"), 999_999),
+    **dict.fromkeys(("passkey_id", "session_id", "source_id", "position"), 999_999),
     "file_id": uuid.uuid4(),
 }
 
@@ -152,6 +154,9 @@ def job(priya: Membership) -> Job:
     VideoVersion.objects.create(job=job, group=group, number=1)
     VideoVersion.objects.create(job=lost, group=group, number=2)
     Label.objects.create(team=priya.team, name="Whales", created_by=priya.user).jobs.add(job)
+    OutsideSource.objects.create(
+        account=account, name="Whales at night", text="x", daily_limit=1, created_by=priya.user
+    )
     CreditPack.objects.create(tenant=job.tenant, plan_id=301, name="Whales in bulk", credits=500)
     alert = AlertEvent.objects.create(team=priya.team, subject="x", state="late", title="Whales")
     Delivery.objects.create(event=alert, channel="email", address="x@x.example", state="failed")

@@ -28,6 +28,7 @@ from dashboard.models import (
     Delivery,
     Label,
     Membership,
+    OutsideSource,
     OwnershipTransfer,
     VersionGroup,
 )
@@ -209,6 +210,14 @@ def fetch_charge_to_decide(priya: Membership) -> Fetch:
     return lambda request: access.fetch_charge_to_decide(request, row.pk)
 
 
+def fetch_outside_source(priya: Membership) -> Fetch:
+    account = AccountFactory.create(tenant=priya.team.tenant)
+    row = OutsideSource.objects.create(
+        account=account, name="Nightly script", text="x", daily_limit=1, created_by=priya.user
+    )
+    return lambda request: access.fetch_outside_source(request, row.pk)
+
+
 def fetch_audit_entry(priya: Membership) -> Fetch:
     record_audit_event(priya, AuditAction.CHARGE_CREATE, uuid.uuid4())
     row = AuditEvent.objects.get(team_id=priya.team_id)
@@ -242,6 +251,7 @@ CASES: dict[str, tuple[Callable[[Membership], Fetch], str, str]] = {
     "delivery": (fetch_delivery, "thea", "jonas"),
     "account": (fetch_account_to_archive, "thea", "jonas"),
     "charge": (fetch_charge_to_decide, "thea", "priya"),
+    "source of outside spend": (fetch_outside_source, "thea", "jonas"),
     "audit entry": (fetch_audit_entry, "thea", ""),
 }
 
