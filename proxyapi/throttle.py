@@ -21,12 +21,16 @@ THROTTLE_WINDOW_S = 60
 COUNTER_UNAVAILABLE = "The rate limiter is not responding. Nothing was sent."
 
 
+class CounterUnavailable(TooManyAttempts):
+    """Redis does not answer."""
+
+
 def count_attempt(limits: Mapping[str, int], sentence: str) -> str:
     """Count one attempt under each name and return its id for `forget_attempt`. Limits are per
     minute.
 
     Raises `TooManyAttempts` with `sentence`, in which `{wait}` becomes the seconds until the next
-    attempt is allowed; the attempt then counts under no name.
+    attempt is allowed; the attempt then counts under no name. `CounterUnavailable` is one.
     """
     id = str(uuid4())
     try:
@@ -35,7 +39,7 @@ def count_attempt(limits: Mapping[str, int], sentence: str) -> str:
             forget_attempt(limits, id)
             raise TooManyAttempts(sentence.format(wait=wait), wait)
     except redis.RedisError:
-        raise TooManyAttempts(COUNTER_UNAVAILABLE) from None
+        raise CounterUnavailable(COUNTER_UNAVAILABLE) from None
     return id
 
 

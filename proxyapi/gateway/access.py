@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from proxyapi import throttle
 from proxyapi.gateway import keys
-from proxyapi.gateway.answers import GatewayRefusal
+from proxyapi.gateway.answers import GatewayRefusal, limiter_unavailable
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
@@ -76,7 +76,7 @@ def check_call(call: Call, operation: Operation) -> None:
 
 async def wait_for_key_limit(call: Call) -> None:
     """Count the request, and wait while the key has used up its requests of a minute. Raises
-    `TooManyAttempts` if the time is too short."""
+    `TooManyAttempts` if the time is too short, `GatewayRefusal` if Redis does not answer."""
     limit = call.key.requests_per_minute
     while limit is not None:
         try:
@@ -84,6 +84,8 @@ async def wait_for_key_limit(call: Call) -> None:
                 throttle.count_attempt, {f"api-key:{call.key.pk}": limit}, TOO_MANY_REQUESTS
             )
             return
+        except throttle.CounterUnavailable as error:
+            raise limiter_unavailable(error.sentence) from None
         except TooManyAttempts as error:
             if time.monotonic() + error.wait_s > call.until:
                 raise

@@ -67,3 +67,9 @@ def error_code(answer: Answer) -> str:
         return str(body["error"]["code"])[:60]
     except (ValueError, KeyError, TypeError):
         return ""
+
+
+def limiter_unavailable(message: str) -> GatewayRefusal:
+    """503: Redis does not answer, so nothing was sent."""
+    headers = {"retry-after": "1"}
+    return GatewayRefusal(503, "RATE-LIMITER-UNAVAILABLE", message, headers=headers)
