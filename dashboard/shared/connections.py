@@ -3,8 +3,14 @@ thread."""
 
 from __future__ import annotations
 
-from asgiref.sync import SyncToAsync
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from asgiref.sync import SyncToAsync, sync_to_async
 from django.db import connections
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def release_connections() -> None:
@@ -29,3 +35,15 @@ def release_request_thread() -> None:
         executor = SyncToAsync.context_to_thread_executor.pop(context, None)
         if executor is not None:
             executor.shutdown(wait=False)
+
+
+async def run_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run database work in a thread, and release its connections afterwards."""
+
+    def run() -> T:
+        try:
+            return work(*args, **kwargs)
+        finally:
+            release_connections()
+
+    return await sync_to_async(run, thread_sensitive=False)()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dashboard.shared.query_params import PageFilters
@@ -58,6 +58,16 @@ def build_filter_chip(
         filters.url(**{name: ""}) if chosen else "",
         plain,
     )
+
+
+def build_chips(filters: PageFilters, **loaded: Mapping[str, str] | None) -> Iterator[FilterChip]:
+    """Return the chips of the filters that have a label, in the order of the fields. `loaded`:
+    options from the database, or None for a filter that this reader has not."""
+    for name, param in filters.params().items():
+        options = loaded.get(name, param.options)
+        if param.label and options is not None:
+            options = options if "" in options else {"": param.unset, **options}
+            yield build_filter_chip(name, param.label, options, filters, plain=param.plain)
 
 
 def build_filter_sheet(url: str, chips: Iterable[FilterChip], filters: PageFilters) -> FilterSheet:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby
+from typing import Any
 
 from django.db.models import Count, QuerySet
 from django.db.models.functions import TruncDate
-from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.audit.queries.action_words import REFUSED_ACTIONS, action_title
-from dashboard.audit.queries.field_changes import FieldChange, Names, list_field_changes
+from dashboard.audit.queries.field_changes import Names, list_field_changes
 from dashboard.audit.queries.things import thing_text
 from dashboard.models import AuditActorKind, AuditEvent, AuditSource
 
@@ -26,77 +25,48 @@ ACTOR_ICONS = {
 COMMAND_ICON = "command-line"
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRow:
-    """`icon` is empty for a person, who has initials. `change` is the first changed field, `others`
-    the number of further ones. `state`: "late" for a refused attempt, "failed" after the first
-    entry that does not match its hash."""
-
-    position: int
-    url: str
-    clock: str
-    who: str
-    initials: str
-    icon: str
-    title: str
-    thing: str
-    change: FieldChange | None
-    others: int
-    source: str
-    client_ip: str
-    state: str
-
-
-@dataclass(frozen=True, slots=True)
-class AuditGroup:
-    """Entries of a day, or those after the last verification. `count` is that of all pages."""
-
-    title: str
-    is_unverified: bool
-    count: int
-    rows: tuple[AuditRow, ...]
-
-
 def build_groups(
     events: Sequence[AuditEvent],
     names: Names,
     counts: Mapping[date, int],
     verified: int,
     broken: int | None,
-) -> Iterator[AuditGroup]:
-    """Group newest first; entries after position `verified` stand in a group of their own."""
+) -> Iterator[dict[str, Any]]:
+    """Group newest first: by day, and after position `verified` in a group of their own. `count` is
+    that of all pages."""
     unverified = [event for event in events if event.position > verified and broken is None]
     if unverified:
-        rows = tuple(build_audit_row(event, names, broken) for event in unverified)
-        yield AuditGroup("After the last check", True, len(rows), rows)
+        rows = [build_audit_row(event, names, broken) for event in unverified]
+        title = "After the last check"
+        yield {"title": title, "is_unverified": True, "count": len(rows), "rows": rows}
     apart = Counter(local_day(event.happened_at) for event in unverified)
     rest = events[len(unverified) :]
     for day, of_day in groupby(rest, key=lambda event: local_day(event.happened_at)):
-        rows = tuple(build_audit_row(event, names, broken) for event in of_day)
+        rows = [build_audit_row(event, names, broken) for event in of_day]
         count = counts.get(day, len(rows) + apart[day]) - apart[day]
-        yield AuditGroup(day_title(day), False, count, rows)
+        yield {"title": day_title(day), "is_unverified": False, "count": count, "rows": rows}
 
 
-def build_audit_row(event: AuditEvent, names: Names, broken: int | None) -> AuditRow:
+def build_audit_row(event: AuditEvent, names: Names, broken: int | None) -> dict[str, Any]:
+    """`icon` is empty for a person, who has initials. `change` is the first changed field, `others`
+    the number of further ones. `state`: "late" for a refused attempt, "failed" from the first entry
+    on that does not match its hash."""
     changes = [change for change in list_field_changes(event, names) if change.is_changed]
     is_command = event.source == AuditSource.COMMAND
-    icon = COMMAND_ICON if is_command else ACTOR_ICONS.get(AuditActorKind(event.actor_kind), "")
     state = "late" if event.action in REFUSED_ACTIONS else ""
-    return AuditRow(
-        position=event.position,
-        url=reverse("audit-entry", args=[event.position]),
-        clock=f"{timezone.localtime(event.happened_at):%H:%M}",
-        who=event.actor_name,
-        initials=initials_of(event.actor_name),
-        icon=icon,
-        title=action_title(event.action),
-        thing=thing_text(event, names),
-        change=changes[0] if changes else None,
-        others=max(0, len(changes) - 1),
-        source=source_text(event),
-        client_ip=event.client_ip,
-        state="failed" if broken is not None and event.position >= broken else state,
-    )
+    return {
+        "event": event,
+        "clock": f"{timezone.localtime(event.happened_at):%H:%M}",
+        "initials": initials_of(event.actor_name),
+        "icon": COMMAND_ICON
+        if is_command
+        else ACTOR_ICONS.get(AuditActorKind(event.actor_kind), ""),
+        "title": action_title(event.action),
+        "thing": thing_text(event, names),
+        "change": changes[0] if changes else None,
+        "others": max(0, len(changes) - 1),
+        "state": "failed" if broken is not None and event.position >= broken else state,
+    }
 
 
 def source_text(event: AuditEvent) -> str:

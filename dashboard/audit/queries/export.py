@@ -23,7 +23,9 @@ from dashboard.models import AuditEvent, Membership
 from dashboard.models.audit_event import HASHED_FIELDS
 from dashboard.shared.access import audit_entries
 from dashboard.shared.file_export import UTF8_BOM, render_csv
+from dashboard.shared.lists import cursor_at, rows_after
 from dashboard.shared.people import TeamPerson, load_team_people
+from dashboard.shared.query_params import Cursor
 from proxyapi.models import Tenant
 
 EXPORT_CHUNK_ENTRIES = 1_000  # entries per query
@@ -54,7 +56,7 @@ def build_audit_export(
     """Two queries at most. Raises `Http404` for a role without the permission."""
     people = load_team_people(reader.team)
     entries = apply_audit_filters(audit_entries(reader), filters, reader.team.tenant, people)
-    return AuditExport(entries.order_by("-position"), reader.team.tenant, people, file_format)
+    return AuditExport(entries, reader.team.tenant, people, file_format)
 
 
 def export_audit_header(export: AuditExport) -> str:
@@ -63,17 +65,17 @@ def export_audit_header(export: AuditExport) -> str:
     )
 
 
-def export_audit_chunk(export: AuditExport, before: int | None) -> tuple[str, int | None]:
-    """Return the text of the entries before a position, and the position at their end; None if
-    there are no more."""
-    entries = export.entries if before is None else export.entries.filter(position__lt=before)
-    events = list(entries[:EXPORT_CHUNK_ENTRIES])
+def export_audit_chunk(export: AuditExport, before: Cursor | None) -> tuple[str, Cursor | None]:
+    """Return the text of the entries after a cursor, and the cursor at their end; None if there are
+    no more."""
+    events = list(rows_after(export.entries, before)[:EXPORT_CHUNK_ENTRIES])
     if export.file_format == ExportFormat.CSV:
         names = load_thing_names(events, export.tenant, export.people)
         text = render_csv([csv_cells(event, names) for event in events])
     else:
         text = "".join(f"{entry_json(event)}\n" for event in events)
-    return text, events[-1].position if len(events) == EXPORT_CHUNK_ENTRIES else None
+    is_full = len(events) == EXPORT_CHUNK_ENTRIES
+    return text, cursor_at(export.entries, events[-1]) if is_full else None
 
 
 def csv_cells(event: AuditEvent, names: Names) -> tuple[object, ...]:

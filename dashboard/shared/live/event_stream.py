@@ -30,14 +30,13 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
-from asgiref.sync import sync_to_async
 from django.conf import settings
 from redis import RedisError
 from redis import TimeoutError as RedisTimeout
 from redis.asyncio import Redis
 from redis.asyncio.client import PubSub
 
-from dashboard.shared.connections import release_connections
+from dashboard.shared.connections import run_in_thread
 from dashboard.shared.live.change_rendering import TooManyChanges, render_tenant_changes
 from dashboard.shared.live.stream_sessions import StreamSession, StreamTicket, expired_sessions
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
@@ -362,18 +361,6 @@ def render_for_sessions(
     tenant: UUID, changes: set[ChangeEvent], sessions: set[StreamSession]
 ) -> RenderedChanges:
     return RenderedChanges(render_tenant_changes(tenant, changes), expired_sessions(sessions))
-
-
-async def run_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run database work in a thread, and release its connections afterwards."""
-
-    def run() -> T:
-        try:
-            return work(*args, **kwargs)
-        finally:
-            release_connections()
-
-    return await sync_to_async(run, thread_sensitive=False)()
 
 
 async def run_until_first_ends(*works: Coroutine[None, None, None]) -> None:

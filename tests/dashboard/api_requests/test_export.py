@@ -14,11 +14,15 @@ import pytest
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
-from dashboard.api_requests import export
-from dashboard.api_requests.export import CSV_HEADER, export_chunk
-from dashboard.api_requests.filters import RequestCursor, parse_cursor
+from dashboard.api_requests import pages
+from dashboard.api_requests.pages import (
+    CSV_HEADER,
+    RequestFilters,
+    export_chunk,
+    filter_requests,
+)
 from dashboard.models import Membership
-from dashboard.shared.access import gateway_requests
+from dashboard.shared.query_params import Cursor
 from proxyapi.models import ApiKey, ChargeState
 from tests.dashboard.api_requests.requests import log_request, make_key
 from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
@@ -35,7 +39,7 @@ def key(priya: Membership) -> ApiKey:
 def csv_rows(reader: Membership) -> list[dict[str, str]]:
     text, before = "", None
     while True:
-        part, before = export_chunk(gateway_requests(reader), before)
+        part, before = export_chunk(filter_requests(reader, RequestFilters(period="all")), before)
         text += part
         if before is None:
             return list(csv.DictReader(io.StringIO(text), fieldnames=CSV_HEADER))
@@ -70,7 +74,7 @@ def test_no_cell_is_a_formula(text: str, mira: Membership, priya: Membership) ->
 def test_chunks_leave_nothing_out(
     mira: Membership, key: ApiKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export, "EXPORT_CHUNK_ROWS", 1)
+    monkeypatch.setattr(pages, "EXPORT_CHUNK_ROWS", 1)
     at = timezone.now()
     for number in range(3):
         log_request(key, path=f"/{number}", received_at=at - timedelta(seconds=number // 2))
@@ -107,5 +111,5 @@ def test_a_filter_that_is_not_read_gives_no_file(
 
 def test_a_cursor_is_read_back_from_its_text(key: ApiKey) -> None:
     row = log_request(key)
-    cursor = RequestCursor(row.received_at, row.pk)
-    assert parse_cursor(str(cursor)) == cursor
+    cursor = Cursor((row.received_at, row.pk))
+    assert RequestFilters.parse({"before": str(cursor)}).before == cursor

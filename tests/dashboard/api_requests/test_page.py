@@ -16,8 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard.api_requests import pages
-from dashboard.api_requests.filters import parse_request_filters
-from dashboard.api_requests.pages import load_requests
+from dashboard.api_requests.pages import RequestFilters, load_requests
 from dashboard.models import Membership
 from dashboard.shared.job_pages import job_page_url
 from proxyapi.models import ApiKey, Charge, ChargeState, GatewayRequest
@@ -37,7 +36,7 @@ def key(priya: Membership) -> ApiKey:
 
 
 def paths_of(reader: Membership, **query: str) -> list[str]:
-    rows = load_requests(reader, parse_request_filters(query))["rows"]
+    rows = load_requests(reader, RequestFilters.parse(query))["rows"]
     return [row["request"].path for row in rows]
 
 
@@ -168,9 +167,9 @@ def test_pages_leave_nothing_out_among_requests_of_one_moment(
     url = ""
     while True:
         query = dict(part.split("=") for part in url.partition("?")[2].split("&") if part)
-        page = load_requests(mira, parse_request_filters(query))
+        page = load_requests(mira, RequestFilters.parse(query))
         seen += [row["request"].path for row in page["rows"]]
-        if not (url := page["older_url"]):
+        if not (url := page["list"].next_url):
             break
     assert sorted(seen) == [f"/{number}" for number in range(5)]
 
@@ -254,7 +253,7 @@ def test_the_figures_are_those_of_the_last_hour(mira: Membership, key: ApiKey) -
     log_request(key, service_requests=2, waited_ms=6000)
     log_request(key, status=429, code="RATE-LIMITED", service_requests=0)
     render_of(key, None, is_replayed=True, service_requests=0)
-    hour = load_requests(mira, parse_request_filters({}))["hour"]
+    hour = load_requests(mira, RequestFilters.parse({}))["hour"]
     assert hour == {
         "all": 3, "sent": 2, "replayed": 1, "refused": 1, "waited": 1, "limited": 1
     }  # fmt: skip

@@ -16,7 +16,9 @@ SITE = Path(__file__).parents[3] / "dashboard"
 def recording_code() -> str:
     files = [it for it in SITE.rglob("*.py") if "audit_action" not in it.name]
     texts = [it.read_text() for it in files if "migrations" not in it.parts]
-    return "\n".join(text for text in texts if re.search("record_(audit|account)_event", text))
+    return "\n".join(
+        text for text in texts if re.search("record_(audit|account)_event|export_list", text)
+    )
 
 
 @pytest.mark.parametrize("action", AuditAction)

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from dashboard.account.sign_in_history import append_sign_ins_to_audit
 from dashboard.audit.queries.filters import AuditFilters
-from dashboard.audit.queries.page import build_audit_page
+from dashboard.audit.queries.page import load_audit_page
 from dashboard.models import AuditEvent, Membership, SignInEvent, SignInOutcome, User
 from dashboard.tasks import audit_sign_ins
 from tests.factories import MembershipFactory, TeamFactory
@@ -58,10 +58,10 @@ def test_repeated_wrong_passwords_are_one_entry_with_their_number(mira: Membersh
     append_sign_ins_to_audit()
     (entry,) = entries()
     assert (entry.actor_kind, entry.actor_name) == ("unknown", "mira@northlight.example")
-    (group,) = build_audit_page(mira, AuditFilters()).groups
-    (row,) = group.rows
-    assert (row.title, row.thing) == ("Sign-in refused", "wrong password, twice")
-    assert row.state == "late"
+    (group,) = load_audit_page(mira, AuditFilters())["groups"]
+    (row,) = group["rows"]
+    assert (row["title"], row["thing"]) == ("Sign-in refused", "wrong password, twice")
+    assert row["state"] == "late"
 
 
 def test_an_address_of_nobody_concerns_no_team(mira: Membership) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from dashboard.audit import actions
 from dashboard.audit.queries.chain_state import load_chain_state
 from dashboard.audit.queries.filters import AuditFilters
-from dashboard.audit.queries.page import build_audit_page
+from dashboard.audit.queries.page import load_audit_page
 from dashboard.models import AuditAction, AuditChainCheck, AuditChainHead, AuditEvent, Membership
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.tasks import verify_all_audit_chains, verify_audit_chain
@@ -45,9 +45,12 @@ def test_newer_entries_stand_in_a_group_of_their_own(
     checked: AuditChainCheck, thea: Membership, mira: Membership
 ) -> None:
     record_audit_event(thea, AuditAction.BUDGET_END, 4)
-    groups = build_audit_page(mira, AuditFilters()).groups
-    assert [group.is_unverified for group in groups] == [True, False]
-    assert [[row.position for row in group.rows] for group in groups] == [[4], [3, 2, 1]]
+    groups = load_audit_page(mira, AuditFilters())["groups"]
+    assert [group["is_unverified"] for group in groups] == [True, False]
+    assert [[row["event"].position for row in group["rows"]] for group in groups] == [
+        [4],
+        [3, 2, 1],
+    ]
     assert load_chain_state(mira.team_id).text.startswith("1 newer entry is checked at ")
 
 
@@ -60,8 +63,10 @@ def test_a_changed_entry_is_named(
     assert (state.state, state.broken, state.verified) == ("failed", 2, 3)
     assert state.title.startswith("Row 2 ")
     assert "Entries before it are intact." in state.text
-    rows = [row for group in build_audit_page(mira, AuditFilters()).groups for row in group.rows]
-    assert [row.state for row in rows] == ["failed", "failed", ""]
+    rows = [
+        row for group in load_audit_page(mira, AuditFilters())["groups"] for row in group["rows"]
+    ]
+    assert [row["state"] for row in rows] == ["failed", "failed", ""]
     assert "does not match its hash" in client_of(mira).get("/audit/3/").content.decode()
     assert client_of(mira).get("/audit/export/").status_code == 200
 

@@ -15,7 +15,7 @@ from django.test import AsyncClient, Client
 
 from dashboard.audit.queries import export as audit_export
 from dashboard.audit.queries.export import ExportFormat, build_audit_export, export_audit_chunk
-from dashboard.audit.queries.filters import parse_audit_filters
+from dashboard.audit.queries.filters import AuditFilters
 from dashboard.models import AuditAction, AuditEvent, Membership
 from dashboard.shared.audit_log import record_audit_event
 
@@ -24,7 +24,7 @@ BAD = ("=1+2", "+1", "-1+2", "@SUM(A1)", "\tx", "\rx")
 
 def export_text(reader: Membership, file_format: ExportFormat, **query: str) -> str:
     export, text, before = (
-        build_audit_export(reader, parse_audit_filters(query), file_format),
+        build_audit_export(reader, AuditFilters.parse(query), file_format),
         "",
         None,
     )

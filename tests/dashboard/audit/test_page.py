@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -12,10 +13,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from dashboard.audit.queries.action_words import ACTION_TITLES, ACTIONS_BY_GROUP
-from dashboard.audit.queries.entry_page import build_entry_page
-from dashboard.audit.queries.entry_rows import AuditRow
-from dashboard.audit.queries.filters import AuditFilters, apply_audit_filters, parse_audit_filters
-from dashboard.audit.queries.page import AuditPage, build_audit_page
+from dashboard.audit.queries.entry_page import load_entry_page
+from dashboard.audit.queries.filters import AuditFilters, apply_audit_filters
+from dashboard.audit.queries.page import load_audit_page
 from dashboard.models import AuditAction, AuditEvent, Membership
 from dashboard.shared.access import audit_entries
 from dashboard.shared.audit_log import record_audit_event, system_actor
@@ -28,16 +28,20 @@ Browser = Callable[[Membership], Client]
 HTMX = {"HX-Request": "true"}
 
 
-def page_of(reader: Membership, **query: str) -> AuditPage:
-    return build_audit_page(reader, parse_audit_filters(query))
+def page_of(reader: Membership, **query: str) -> dict[str, Any]:
+    return load_audit_page(reader, AuditFilters.parse(query))
 
 
-def rows_of(reader: Membership, **query: str) -> list[AuditRow]:
-    return [row for group in page_of(reader, **query).groups for row in group.rows]
+def rows_of(reader: Membership, **query: str) -> list[dict[str, Any]]:
+    return [row for group in page_of(reader, **query)["groups"] for row in group["rows"]]
 
 
 def titles_of(reader: Membership, **query: str) -> list[str]:
-    return [row.title for row in rows_of(reader, **query)]
+    return [row["title"] for row in rows_of(reader, **query)]
+
+
+def text_of(response: Any) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
 
 
 @pytest.fixture
@@ -66,18 +70,22 @@ def entries(mira: Membership, thea: Membership, priya: Membership) -> None:
 
 def test_entries_are_shown_newest_first_with_their_numbers(entries: None, mira: Membership) -> None:
     rows = rows_of(mira)
-    assert [row.position for row in rows] == [4, 3, 2, 1]
-    assert [row.title for row in rows] == [
+    assert [row["event"].position for row in rows] == [4, 3, 2, 1]
+    assert [row["title"] for row in rows] == [
         "Set a webhook",
         "Removed a member",
         "Changed a role",
         "Changed a budget",
     ]
-    assert [row.thing for row in rows[1:]] == ["Luca Moretti", "Priya Raman", "Priya Raman, month"]
+    assert [row["thing"] for row in rows[1:]] == [
+        "Luca Moretti",
+        "Priya Raman",
+        "Priya Raman, month",
+    ]
 
 
 def test_a_change_is_told_in_words(entries: None, mira: Membership) -> None:
-    webhook, removal, role, budget = (row.change for row in rows_of(mira))
+    webhook, removal, role, budget = (row["change"] for row in rows_of(mira))
     assert budget and (budget.before, budget.after) == ("2,000 cr", "2,500 cr")
     assert role and (role.before, role.after) == ("Viewer", "Producer")
     assert removal and (removal.before, removal.after) == ("Luca Moretti", "")
@@ -109,11 +117,11 @@ def test_a_secret_is_never_on_a_page(entries: None, mira: Membership, client_of:
 def test_filters_are_in_the_url(
     query: dict[str, str], expected: list[int], entries: None, mira: Membership
 ) -> None:
-    assert [row.position for row in rows_of(mira, **query)] == expected
+    assert [row["event"].position for row in rows_of(mira, **query)] == expected
 
 
 def test_a_person_is_a_filter(entries: None, mira: Membership, thea: Membership) -> None:
-    assert [row.position for row in rows_of(mira, who=str(thea.user_id))] == [1]
+    assert [row["event"].position for row in rows_of(mira, who=str(thea.user_id))] == [1]
 
 
 def test_a_search_finds_videos_by_their_title(mira: Membership) -> None:
@@ -124,8 +132,8 @@ def test_a_search_finds_videos_by_their_title(mira: Membership) -> None:
     record_audit_event(mira, AuditAction.CHARGE_CREATE, uuid4(), after={"job": str(job.pk)})
     record_audit_event(mira, AuditAction.VIDEO_HIDE, uuid4())
     rows = rows_of(mira, q="whales")
-    assert [row.position for row in rows] == [2, 1]
-    assert {row.thing for row in rows} == {"“Whales in fog”"}
+    assert [row["event"].position for row in rows] == [2, 1]
+    assert {row["thing"] for row in rows} == {"“Whales in fog”"}
 
 
 @pytest.mark.parametrize("is_search", [False, True])
@@ -142,17 +150,17 @@ def test_a_charge_that_an_entry_names_is_shown_by_its_title(
     after = {"charge": str(charge.pk), "hold": "106.0000"}
     record_audit_event(mira, AuditAction.APPROVAL_REQUEST_CREATE, uuid4(), after=after)
     (row,) = rows_of(mira)
-    assert row.thing == f"106 cr, {title}"
-    page = build_entry_page(mira, AuditEvent.objects.get())
-    assert ("Charge", title) in [(change.label, change.after) for change in page.changes]
+    assert row["thing"] == f"106 cr, {title}"
+    page = load_entry_page(mira, AuditEvent.objects.get())
+    assert ("Charge", title) in [(change.label, change.after) for change in page["changes"]]
 
 
 def test_a_treasurer_sees_the_entries_about_money_alone(
     entries: None, thea: Membership, client_of: Browser
 ) -> None:
     page = page_of(thea)
-    assert [row.position for group in page.groups for row in group.rows] == [1]
-    assert page.chain is None
+    assert [row["event"].position for group in page["groups"] for row in group["rows"]] == [1]
+    assert page["chain"] is None
     assert client_of(thea).get("/audit/1/").status_code == 200
     assert client_of(thea).get("/audit/2/").status_code == 404
     assert "Verify now" not in client_of(thea).get("/audit/").content.decode()
@@ -177,17 +185,19 @@ def test_an_entry_has_a_drawer_and_a_page_of_its_own(
     assert "<h1>Audit log</h1>" in whole and "<dialog" in whole
 
 
-def test_pages_have_fifty_entries(mira: Membership) -> None:
+def test_pages_have_fifty_entries(mira: Membership, client_of: Browser) -> None:
     for number in range(60):
         record_audit_event(mira, AuditAction.LABEL_ADD, number, after={"name": f"Label {number}"})
     first = page_of(mira)
-    assert sum(len(group.rows) for group in first.groups) == 50
-    assert first.older_url == "/audit/?before=11"
-    assert first.count_text == "60 in the last 30 days, newest first"
+    assert sum(len(group["rows"]) for group in first["groups"]) == 50
+    assert first["list"].next_url == "/audit/?before=11"
+    assert "60 in the last 30 days, newest first" in text_of(client_of(mira).get("/audit/"))
     second = page_of(mira, before="11")
-    assert [row.position for group in second.groups for row in group.rows] == list(range(10, 0, -1))
-    assert (second.first_url, second.older_url) == ("/audit/", "")
-    assert first.groups[0].title == "After the last check"
+    assert [row["event"].position for group in second["groups"] for row in group["rows"]] == list(
+        range(10, 0, -1)
+    )
+    assert (second["list"].first_url, second["list"].next_url) == ("/audit/", "")
+    assert first["groups"][0]["title"] == "After the last check"
 
 
 def test_another_team_sees_nothing_of_it(entries: None, otto: Membership) -> None:
