@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
@@ -16,8 +16,8 @@ from dashboard.models import Membership
 from dashboard.shared import query_params
 from dashboard.shared.access import has_permission
 from dashboard.shared.clip_models import clip_model_name
-from dashboard.shared.filter_chips import FilterChip, build_filter_chip
 from dashboard.shared.formatting import age_text, duration
+from dashboard.shared.lists import WHOSE_LABELS, load_list
 from dashboard.shared.roles import Permission
 from dashboard.shared.storyboards.scene_states import SceneRow, SceneState, build_scene_rows
 from proxyapi.kinds import SCENE_CLIPS_OPERATION, WRITING_OPERATION, scenes_by_id
@@ -41,79 +41,20 @@ NO_SCENES_TEXT = "Scenes"
 FILM_STATES = (JobState.RUNNING, JobState.COMPLETED, JobState.FAILED)
 
 
-class StoryboardCursor(NamedTuple):
-    """The last row of a page: when it was edited, and its id."""
-
-    edited_at: datetime
-    id: UUID
-
-    def __str__(self) -> str:
-        return f"{query_params.format_cursor_time(self.edited_at)}.{self.id.hex}"
-
-
 @dataclass(frozen=True, slots=True)
 class StoryboardFilters(query_params.PageFilters):
-    """`whose`: "mine", or "" for everybody's; `show` is a key of `SHOW_LABELS`."""
-
     PAGE: ClassVar[str] = "storyboards"
     CURSOR: ClassVar[str] = "before"
+    ID: ClassVar[str] = "storyboard"
 
-    search: str = ""
-    whose: str = ""
-    show: str = ""
-    before: StoryboardCursor | None = None
-
-    @property
-    def is_narrowed(self) -> bool:
-        return bool(self.search or self.show)
+    search: str = query_params.search_field()
+    whose: str = query_params.choice_field(WHOSE_LABELS, narrows=False)
+    show: str = query_params.choice_field(SHOW_LABELS, "Show")
+    before: query_params.Cursor | None = query_params.cursor_field(datetime, UUID)
 
     @property
     def shows_deleted(self) -> bool:
         return self.show == "deleted"
-
-
-@dataclass(frozen=True, slots=True)
-class FilmCell:
-    """The newest film. `state` is that of a glyph."""
-
-    job_id: UUID
-    state: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoryboardRow:
-    """`glyph` and `missing` say what is missing for the film, or that nothing is."""
-
-    id: UUID
-    title: str
-    kind_line: str
-    scenes: str
-    length: str
-    clips: str
-    glyph: str
-    missing: str
-    film: FilmCell | None
-    member_name: str
-    initials: str
-    edited_at: datetime
-    age: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoryboardTable:
-    """Rows, the last edited first; `total` counts all that the filters match."""
-
-    rows: tuple[StoryboardRow, ...]
-    filters: StoryboardFilters
-    url: str
-    total: int
-    may_change: bool
-    everyone_url: str
-    mine_url: str
-    show_chip: FilterChip
-    older_url: str
-    newest_url: str
 
 
 class SceneFacts(NamedTuple):
@@ -125,29 +66,15 @@ class SceneFacts(NamedTuple):
     writing: frozenset[UUID]  # ids of storyboards
 
 
-def load_storyboard_table(reader: Membership, filters: StoryboardFilters) -> StoryboardTable:
+def load_storyboards(reader: Membership, filters: StoryboardFilters) -> dict[str, Any]:
     """Eight queries at most, however many storyboards there are."""
-    storyboards, before = filter_storyboards(reader, filters), filters.before
-    page = storyboards
-    if before:
-        same = Q(edited_at=before.edited_at, pk__lt=before.id)
-        page = storyboards.filter(Q(edited_at__lt=before.edited_at) | same)
-    rows = list(with_copies(page)[: PAGE_SIZE + 1])
-    shown, now = rows[:PAGE_SIZE], timezone.now()
-    facts = load_scene_facts(shown)
-    cursor = StoryboardCursor(shown[-1].edited_at, shown[-1].pk) if len(rows) > PAGE_SIZE else None
-    return StoryboardTable(
-        rows=tuple(build_storyboard_row(one, facts, now) for one in shown),
-        filters=filters,
-        url=filters.url(before=before),
-        total=storyboards.count() if before or cursor else len(rows),
-        may_change=has_permission(reader, Permission.RENDER),
-        everyone_url=filters.url(whose=""),
-        mine_url=filters.url(whose="mine"),
-        show_chip=build_filter_chip("show", "Show", SHOW_LABELS, filters),
-        older_url=filters.url(before=cursor) if cursor else "",
-        newest_url=filters.url() if before else "",
-    )
+    page = load_list(filters, with_copies(filter_storyboards(reader, filters)), PAGE_SIZE)
+    facts, now = load_scene_facts(page.rows), timezone.now()
+    return {
+        "list": page,
+        "rows": [build_storyboard_row(storyboard, facts, now) for storyboard in page.rows],
+        "may_change": has_permission(reader, Permission.RENDER),
+    }
 
 
 def filter_storyboards(reader: Membership, filters: StoryboardFilters) -> QuerySet[Storyboard]:
@@ -202,8 +129,11 @@ def load_scene_facts(storyboards: Sequence[Storyboard]) -> SceneFacts:
     return SceneFacts(clips, orders, frozenset(ids))
 
 
-def build_storyboard_row(storyboard: Storyboard, facts: SceneFacts, now: datetime) -> StoryboardRow:
-    """`storyboard` is a row of `with_copies`. No query."""
+def build_storyboard_row(
+    storyboard: Storyboard, facts: SceneFacts, now: datetime
+) -> dict[str, Any]:
+    """`storyboard` is a row of `with_copies`. `glyph` and `missing` say what is missing for the
+    film, or that nothing is. No query."""
     job = storyboard.copy
     rows = build_scene_rows(
         storyboard,
@@ -216,37 +146,30 @@ def build_storyboard_row(storyboard: Storyboard, facts: SceneFacts, now: datetim
     glyph, missing = storyboard_progress(storyboard, rows, facts, film)
     ready = sum(row.state == SceneState.READY for row in rows)
     engine = clip_model_name(storyboard.account, storyboard.engine) if storyboard.engine else ""
-    return StoryboardRow(
-        id=storyboard.pk,
-        title=storyboard.title,
-        kind_line=", ".join(filter(None, (engine, storyboard.aspect_ratio, storyboard.resolution))),
-        scenes=str(len(rows)) if rows else "none",
-        length=duration(sum(row.scene.duration for row in rows)) if rows else "",
-        clips=f"{ready} of {len(rows)}" if rows else "",
-        glyph=glyph,
-        missing=missing,
-        film=film,
-        member_name=str(storyboard.member),
-        initials=storyboard.member.initials,
-        edited_at=storyboard.edited_at,
-        age=age_text(now - storyboard.edited_at),
-    )
+    return {
+        "storyboard": storyboard,
+        "kind_line": ", ".join(
+            filter(None, (engine, storyboard.aspect_ratio, storyboard.resolution))
+        ),
+        "scenes": len(rows),
+        "length": duration(sum(row.scene.duration for row in rows)) if rows else "",
+        "clips": f"{ready} of {len(rows)}" if rows else "",
+        "glyph": glyph,
+        "missing": missing,
+        "film": film,
+        "age": age_text(now - storyboard.edited_at),
+    }
 
 
-def find_film(copies: Iterable[StoryboardCopy]) -> FilmCell | None:
+def find_film(copies: Iterable[StoryboardCopy]) -> Job | None:
     """Return the newest finished film, else the newest that is rendering or failed."""
-    jobs: list[Job] = [copy.job for copy in copies]
-    done = next((job for job in jobs if job.state == JobState.COMPLETED), None)
-    job = done or next(iter(jobs), None)
-    if job is None:
-        return None
-    labels = {JobState.COMPLETED: "Watch", JobState.FAILED: "Failed"}
-    label = labels.get(JobState(job.state), "Rendering")
-    return FilmCell(job.pk, str(job.state), label)
+    jobs = [copy.job for copy in copies]
+    done = (job for job in jobs if job.state == JobState.COMPLETED)
+    return next(done, jobs[0] if jobs else None)
 
 
 def storyboard_progress(
-    storyboard: Storyboard, rows: Sequence[SceneRow], facts: SceneFacts, film: FilmCell | None
+    storyboard: Storyboard, rows: Sequence[SceneRow], facts: SceneFacts, film: Job | None
 ) -> tuple[str, str]:
     """Return the glyph and the text of what the film lacks."""
     if storyboard.pk in facts.writing:
@@ -279,20 +202,3 @@ def count_text(count: int, noun: str, state: str = "") -> str:
     if not count:
         return ""
     return " ".join(filter(None, (f"{count} {noun}{'' if count == 1 else 's'}", state)))
-
-
-def parse_storyboard_filters(query: Mapping[str, str]) -> StoryboardFilters:
-    return StoryboardFilters(
-        search=query_params.parse_search_text(query),
-        whose=query_params.allowed_or_empty(query.get("whose", ""), ("mine",)),
-        show=query_params.allowed_or_empty(query.get("show", ""), SHOW_LABELS),
-        before=parse_storyboard_cursor(query.get("before", "")),
-    )
-
-
-def parse_storyboard_cursor(text: str) -> StoryboardCursor | None:
-    try:
-        seconds, fraction, id = text.split(".")
-        return StoryboardCursor(query_params.parse_cursor_time(seconds, fraction), UUID(id))
-    except (ValueError, OverflowError, OSError):
-        return None

@@ -8,29 +8,32 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from dashboard.shared.access import fetch_deleted_storyboard, fetch_storyboard
 from dashboard.shared.dialogs import DialogView
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest, redirect_to
+from dashboard.shared.lists import render_list
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
 from dashboard.storyboards.actions import storyboards as actions
 from dashboard.storyboards.queries.deletion import deletion_text
-from dashboard.storyboards.queries.list import load_storyboard_table, parse_storyboard_filters
+from dashboard.storyboards.queries.list import StoryboardFilters, load_storyboards
 from proxyapi.refusals import Refusal
 
 LIST_TEMPLATE = "storyboards/list.html"
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def storyboards(request: TeamRequest) -> HttpResponse:
-    filters = parse_storyboard_filters(request.GET.dict())
-    table = load_storyboard_table(request.membership, filters)
-    return render(request, LIST_TEMPLATE, {"table": table})
+    filters = StoryboardFilters.parse(request.GET.dict())
+    context = load_storyboards(request.membership, filters)
+    return render_list(request, LIST_TEMPLATE, "storyboards/_list.html", context)
 
 
 @require_POST
@@ -61,7 +64,7 @@ class DeleteStoryboard(DialogView):
         return {"storyboard": self.storyboard, "text": deletion_text(self.storyboard)}
 
     def load_page(self) -> Mapping[str, Any]:
-        return {"table": load_storyboard_table(self.by, parse_storyboard_filters({}))}
+        return load_storyboards(self.by, StoryboardFilters())
 
 
 @require_POST

@@ -13,10 +13,8 @@ from dashboard.studio.queries.drafts import (
     DRAFT_PAGE_SIZE,
     HOME_DRAFT_COUNT,
     DraftFilters,
-    DraftTable,
     first_open_step,
-    load_draft_table,
-    parse_draft_filters,
+    load_drafts,
 )
 from dashboard.studio.queries.home import StudioHome, build_quick_start, load_studio_home
 from dashboard.studio.queries.page import StudioPage, load_studio_page

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
@@ -16,11 +15,11 @@ from dashboard.models import Membership, User
 from dashboard.shared import query_params
 from dashboard.shared.access import has_permission
 from dashboard.shared.budget_usage import load_money_managers
-from dashboard.shared.filter_chips import FilterChip, build_filter_chip
 from dashboard.shared.formatting import age_text
+from dashboard.shared.lists import WHOSE_LABELS, load_list
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import FacelessOptions, account_options
-from dashboard.studio.flows import FLOWS, FlowStep, StepSlug, flow_of
+from dashboard.studio.flows import FLOWS, FlowStep, flow_of
 from dashboard.studio.queries.price import MET, OPEN, precondition_state, price_state_and_reason
 from dashboard.studio.queries.steps import step_state
 from proxyapi.models import Charge, ChargeState, Job, JobKind, JobState
@@ -33,101 +32,38 @@ READY_TEXT = "Nothing, ready to render"
 TYPE_LABELS = {"": "any", **{flow.type: flow.label for flow in FLOWS.values()}}
 
 
-class DraftCursor(NamedTuple):
-    """The last row of a page: when it was edited, and its id."""
-
-    edited_at: datetime
-    id: UUID
-
-    def __str__(self) -> str:
-        return f"{query_params.format_cursor_time(self.edited_at)}.{self.id.hex}"
-
-
 @dataclass(frozen=True, slots=True)
 class DraftFilters(query_params.PageFilters):
-    """`whose`: "mine", or "" for everybody's."""
-
     PAGE: ClassVar[str] = "drafts"
     CURSOR: ClassVar[str] = "before"
+    ID: ClassVar[str] = "draft"
 
-    search: str = ""
-    whose: str = ""
-    type: str = ""
-    before: DraftCursor | None = None
-
-    @property
-    def is_narrowed(self) -> bool:
-        return bool(self.search or self.type)
+    search: str = query_params.search_field()
+    whose: str = query_params.choice_field(WHOSE_LABELS, narrows=False)
+    type: str = query_params.choice_field(TYPE_LABELS, "Type", lookup="draft__settings__type")
+    before: query_params.Cursor | None = query_params.cursor_field(datetime, UUID)
 
 
-@dataclass(frozen=True, slots=True)
-class DraftRow:
-    """`glyph` and `missing` say what is missing, or that nothing is. `next_step` is the first
-    incomplete step, or the review if all are complete."""
-
-    job_id: UUID
-    title: str
-    kind_line: str
-    member_name: str
-    initials: str
-    glyph: str
-    missing: str
-    next_step: StepSlug
-    price: Decimal | None
-    edited_at: datetime
-    age: str
-
-
-@dataclass(frozen=True, slots=True)
-class DraftTable:
-    """Rows of drafts, the last edited first; `total` counts all that the filters match."""
-
-    rows: tuple[DraftRow, ...]
-    filters: DraftFilters
-    url: str
-    total: int
-    may_change: bool
-    everyone_url: str
-    mine_url: str
-    type_chip: FilterChip
-    older_url: str
-    newest_url: str
-
-
-def load_draft_table(reader: Membership, filters: DraftFilters, size: int) -> DraftTable:
+def load_drafts(reader: Membership, filters: DraftFilters, size: int) -> dict[str, Any]:
     """Three queries, and a fourth if a draft waits for an approval. A draft whose render was sent
     is in the library, not here."""
-    jobs = filter_drafts(reader, filters)
-    before = filters.before
-    page = jobs
-    if before:
-        same = Q(draft__edited_at=before.edited_at, pk__lt=before.id)
-        page = jobs.filter(Q(draft__edited_at__lt=before.edited_at) | same)
-    rows = list(annotate_open_charges(page)[: size + 1])
-    now, shown = timezone.now(), rows[:size]
-    options = {account.pk: account_options(account) for account in {job.account for job in shown}}
-    waits = any(job.requested_price is not None for job in shown)
+    page = load_list(filters, annotate_open_charges(filter_drafts(reader, filters)), size)
+    waits = any(job.requested_price is not None for job in page.rows)
     approvers = [other.user for other in load_money_managers(reader.team)] if waits else []
-    cursor = DraftCursor(shown[-1].draft.edited_at, shown[-1].pk) if len(rows) > size else None
-    return DraftTable(
-        rows=tuple(build_draft_row(job, options[job.account_id], approvers, now) for job in shown),
-        filters=filters,
-        url=filters.url(before=before),
-        total=jobs.count() if before or len(rows) > size else len(rows),
-        may_change=has_permission(reader, Permission.RENDER),
-        everyone_url=filters.url(whose=""),
-        mine_url=filters.url(whose="mine"),
-        type_chip=build_filter_chip("type", "Type", TYPE_LABELS, filters),
-        older_url=filters.url(before=cursor) if cursor else "",
-        newest_url=filters.url() if before else "",
-    )
+    options = {job.account: account_options(job.account) for job in page.rows}
+    now = timezone.now()
+    return {
+        "list": page,
+        "rows": [build_draft_row(job, options[job.account], approvers, now) for job in page.rows],
+        "may_change": has_permission(reader, Permission.RENDER),
+    }
 
 
 def filter_drafts(reader: Membership, filters: DraftFilters) -> QuerySet[Job]:
     rendering = Charge.objects.filter(
         job=OuterRef("pk"), operation__in=FACELESS_RENDER_OPERATIONS, state__in=HOLDING_STATES
     )
-    jobs = (
+    jobs = filters.narrow(
         Job.objects.visible()
         .filter(tenant=reader.team.tenant_id, kind=JobKind.FACELESS, state=JobState.DRAFT)
         .filter(draft__isnull=False)
@@ -138,8 +74,6 @@ def filter_drafts(reader: Membership, filters: DraftFilters) -> QuerySet[Job]:
     )
     if filters.whose:
         jobs = jobs.filter(member=reader.user_id)
-    if filters.type:
-        jobs = jobs.filter(draft__settings__type=filters.type)
     if filters.search:
         text = filters.search
         jobs = jobs.filter(Q(title__icontains=text) | Q(draft__settings__script__icontains=text))
@@ -167,27 +101,23 @@ def first_open_step(job: Job, options: FacelessOptions | None = None) -> FlowSte
 
 def build_draft_row(
     job: Any, options: FacelessOptions, approvers: Sequence[User], now: datetime
-) -> DraftRow:
-    """`job` is a row of `annotate_open_charges`; `approvers` are those who may approve.
-    No query."""
-    draft, flow = job.draft, flow_of(job)
+) -> dict[str, Any]:
+    """`job` is a row of `annotate_open_charges`; `approvers` are those who may approve. `glyph` and
+    `missing` say what is missing, or that nothing is. No query."""
+    draft = job.draft
     glyph, missing = draft_progress(job, options, approvers)
     estimate = draft.estimate if draft.has_current_estimate else None
-    return DraftRow(
-        job_id=job.pk,
-        title=job.title,
-        kind_line=", ".join(
-            filter(None, (flow.label, str(draft.settings.get("aspect_ratio") or "")))
+    return {
+        "job": job,
+        "kind_line": ", ".join(
+            filter(None, (flow_of(job).label, str(draft.settings.get("aspect_ratio") or "")))
         ),
-        member_name=str(job.member),
-        initials=job.member.initials,
-        glyph=glyph,
-        missing=missing,
-        next_step=first_open_step(job, options).slug,
-        price=job.requested_price if job.requested_price is not None else estimate,
-        edited_at=draft.edited_at,
-        age=age_text(now - draft.edited_at),
-    )
+        "glyph": glyph,
+        "missing": missing,
+        "next_step": first_open_step(job, options).slug,
+        "price": job.requested_price if job.requested_price is not None else estimate,
+        "age": age_text(now - draft.edited_at),
+    }
 
 
 def draft_progress(
@@ -227,20 +157,3 @@ def join_nouns(nouns: list[str]) -> str:
     *first, last = nouns
     text = f"{', '.join(first)} and {last}" if first else last
     return text[:1].upper() + text[1:]
-
-
-def parse_draft_filters(query: Mapping[str, str]) -> DraftFilters:
-    return DraftFilters(
-        search=query_params.parse_search_text(query),
-        whose=query_params.allowed_or_empty(query.get("whose", ""), ("mine",)),
-        type=query_params.allowed_or_empty(query.get("type", ""), TYPE_LABELS),
-        before=parse_draft_cursor(query.get("before", "")),
-    )
-
-
-def parse_draft_cursor(text: str) -> DraftCursor | None:
-    try:
-        seconds, fraction, id = text.split(".")
-        return DraftCursor(query_params.parse_cursor_time(seconds, fraction), UUID(id))
-    except (ValueError, OverflowError, OSError):
-        return None

@@ -6,36 +6,37 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from dashboard.shared.access import fetch_hidden_job
 from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.lists import render_list
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
 from dashboard.studio import actions
 from dashboard.studio.queries import (
     DRAFT_PAGE_SIZE,
+    DraftFilters,
     first_open_step,
-    load_draft_table,
-    parse_draft_filters,
+    load_drafts,
 )
 from dashboard.studio.views.home import create_draft
 from dashboard.studio.views.responses import fetch_studio_job
 from proxyapi.refusals import Refusal
 
-DRAFTS_TEMPLATE = "studio/drafts.html"
-
 
 @allow_get_or_post
+@vary_on_headers("HX-Request")
 def drafts(request: TeamRequest) -> HttpResponse:
     """Render all drafts; POST creates one."""
     if request.method == "POST":
         return create_draft(request)
-    filters = parse_draft_filters(request.GET.dict())
-    table = load_draft_table(request.membership, filters, DRAFT_PAGE_SIZE)
-    return render(request, DRAFTS_TEMPLATE, {"table": table})
+    filters = DraftFilters.parse(request.GET.dict())
+    context = load_drafts(request.membership, filters, DRAFT_PAGE_SIZE)
+    return render_list(request, "studio/drafts.html", "studio/drafts.html#list", context)
 
 
 @require_safe

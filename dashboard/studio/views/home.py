@@ -17,15 +17,15 @@ from dashboard.studio.forms.page_address import normalize_page_address
 from dashboard.studio.presets.queries import load_most_used_presets
 from dashboard.studio.queries import (
     HOME_DRAFT_COUNT,
+    DraftFilters,
     StepSlug,
     StudioHome,
     build_quick_start,
     first_open_step,
     load_default_settings,
-    load_draft_table,
+    load_drafts,
     load_start_settings,
     load_studio_home,
-    parse_draft_filters,
 )
 from dashboard.studio.views.responses import INVALID_FORM_STATUS
 from proxyapi.refusals import Refusal
@@ -39,9 +39,9 @@ def studio(request: TeamRequest) -> HttpResponse:
     """Render the page; `?part=drafts` and `?part=presets` return what the page fetches itself."""
     match request.GET.get("part"):
         case "drafts":
-            filters = parse_draft_filters(request.GET.dict())
-            table = load_draft_table(request.membership, filters, HOME_DRAFT_COUNT)
-            return render(request, "studio/_drafts.html", {"table": table})
+            filters = DraftFilters.parse(request.GET.dict())
+            context = load_drafts(request.membership, filters, HOME_DRAFT_COUNT)
+            return render(request, "studio/_drafts.html", {**context, "may_change": False})
         case "presets":
             presets, total = load_most_used_presets(request.team)
             may_use = has_permission(request.membership, Permission.RENDER)

@@ -18,9 +18,7 @@ from dashboard.models import Membership
 from dashboard.storyboards.actions import place_in_copy
 from dashboard.storyboards.queries.list import (
     StoryboardFilters,
-    StoryboardRow,
-    load_storyboard_table,
-    parse_storyboard_filters,
+    load_storyboards,
 )
 from proxyapi import stored_files
 from proxyapi.kinds import scenes_by_id
@@ -36,13 +34,13 @@ HTMX = {"HX-Request": "true"}
 CLIPS, RENDER = "text_to_scene.clips", "text_to_scene.render"
 
 
-def first_row(reader: Membership, **filters: Any) -> StoryboardRow:
-    return load_storyboard_table(reader, StoryboardFilters(**filters)).rows[0]
+def first_row(reader: Membership, **filters: Any) -> dict[str, Any]:
+    return load_storyboards(reader, StoryboardFilters(**filters))["rows"][0]
 
 
 def titles(reader: Membership, **filters: Any) -> list[str]:
-    table = load_storyboard_table(reader, StoryboardFilters(**filters))
-    return [row.title for row in table.rows]
+    table = load_storyboards(reader, StoryboardFilters(**filters))
+    return [row["storyboard"].title for row in table["rows"]]
 
 
 def place_with_clips(by: Membership, storyboard: Storyboard, *states: PartState) -> Job:
@@ -69,13 +67,13 @@ def test_nobody_has_a_storyboard_yet(
 
 def test_a_row_says_what_its_film_lacks(priya: Membership, token: Token) -> None:
     storyboard = create_storyboard(priya, token)
-    assert first_row(priya).missing == "Scenes"
+    assert first_row(priya)["missing"] == "Scenes"
     add_scene(storyboard, "Boats leave the harbour")
     add_scene(storyboard, "", duration=20)
     row = first_row(priya)
-    assert (row.scenes, row.length, row.clips) == ("2", "25 s", "0 of 2")
-    assert (row.glyph, row.missing) == ("late", "1 duration, 1 prompt, 1 clip")
-    assert row.kind_line == "Brook, 16:9, 720p"
+    assert (row["scenes"], row["length"], row["clips"]) == (2, "25 s", "0 of 2")
+    assert (row["glyph"], row["missing"]) == ("late", "1 duration, 1 prompt, 1 clip")
+    assert row["kind_line"] == "Brook, 16:9, 720p"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +95,7 @@ def test_clips_count_as_far_as_they_are(
     storyboard = create_storyboard(priya, token, "One", "Two")
     place_with_clips(priya, storyboard, *map(PartState, states))
     row = first_row(priya)
-    assert (row.clips, row.glyph, row.missing) == (clips, glyph, missing)
+    assert (row["clips"], row["glyph"], row["missing"]) == (clips, glyph, missing)
 
 
 def test_a_clip_whose_order_is_not_known_says_so(priya: Membership, token: Token) -> None:
@@ -107,7 +105,7 @@ def test_a_clip_whose_order_is_not_known_says_so(priya: Membership, token: Token
     lost = {"state": ChargeState.UNKNOWN, "sent_at": timezone.now()}
     ChargeFactory.create(job=job, operation=CLIPS, body=body, **lost)
     row = first_row(priya)
-    assert (row.glyph, row.missing) == ("unknown", "1 clip not known")
+    assert (row["glyph"], row["missing"]) == ("unknown", "1 clip not known")
 
 
 @pytest.mark.parametrize(
@@ -127,13 +125,10 @@ def test_the_film_is_linked(
     job.finished_at = None if state == JobState.RUNNING else timezone.now()
     job.next_poll_at = timezone.now() if state == JobState.RUNNING else None
     job.save()
-    row = first_row(priya)
-    assert row.film is not None
-    assert (row.film.label, row.missing) == (label, missing)
-    assert (
-        reverse("video", args=[job.pk])
-        in client_of(priya).get(reverse("storyboards")).content.decode()
-    )
+    assert first_row(priya)["missing"] == missing
+    page = client_of(priya).get(reverse("storyboards")).content.decode()
+    link = page.partition(f'href="{reverse("video", args=[job.pk])}">')[2]
+    assert link.partition("<")[0].strip() == label
     assert titles(priya, show="film") == (["Harbour"] if state == JobState.COMPLETED else [])
     assert titles(priya, show="open") == ([] if state == JobState.COMPLETED else ["Harbour"])
 
@@ -163,13 +158,15 @@ def test_many_storyboards_are_read_page_by_page_and_in_few_queries(
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        table = load_storyboard_table(priya, StoryboardFilters())
+        table = load_storyboards(priya, StoryboardFilters())
     assert len(queries) <= 8
-    assert (len(table.rows), table.total) == (40, 45)
-    query = dict(pair.split("=") for pair in table.older_url.partition("?")[2].split("&"))
-    older = load_storyboard_table(priya, parse_storyboard_filters(query))
-    assert [row.title for row in older.rows] == [f"No {number}" for number in range(40, 45)]
-    assert parse_storyboard_filters({"before": "x", "show": "y"}) == StoryboardFilters()
+    assert (len(table["rows"]), table["list"].total) == (40, 45)
+    query = dict(pair.split("=") for pair in table["list"].next_url.partition("?")[2].split("&"))
+    older = load_storyboards(priya, StoryboardFilters.parse(query))
+    assert [row["storyboard"].title for row in older["rows"]] == [
+        f"No {number}" for number in range(40, 45)
+    ]
+    assert StoryboardFilters.parse({"before": "x", "show": "y"}) == StoryboardFilters()
 
 
 def test_a_duplicate_has_the_scenes_and_frames_but_no_clips(
