@@ -9,9 +9,7 @@ from dashboard.studio.presets.queries.brand_kit import (
 from dashboard.studio.presets.queries.cards import PresetCard, load_most_used_presets
 from dashboard.studio.presets.queries.list import (
     PresetFilters,
-    PresetsPage,
     load_presets_page,
-    parse_preset_filters,
 )
 from dashboard.studio.presets.queries.save_dialog import (
     PresetSource,

@@ -19,10 +19,10 @@ from dashboard.studio.kept_settings.team_options import load_team_options
 from dashboard.studio.presets.actions import presets as actions
 from dashboard.studio.presets.forms import PresetSettingsForm, SavePresetForm
 from dashboard.studio.presets.queries import (
+    PresetFilters,
     build_keep_rows,
     load_preset_sources,
     load_presets_page,
-    parse_preset_filters,
 )
 from dashboard.studio.presets.views.presets import PAGE_TEMPLATE
 
@@ -31,7 +31,7 @@ class PresetDialog(DialogView):
     page_template, back = PAGE_TEMPLATE, "presets"
 
     def load_page(self) -> Mapping[str, Any]:
-        return {"page": load_presets_page(self.by, parse_preset_filters({}))}
+        return load_presets_page(self.by, PresetFilters())
 
     def answer_saved(self) -> HttpResponse:
         """Show the page of the dialog again, which may be a step of the studio."""

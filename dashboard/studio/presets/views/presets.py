@@ -7,19 +7,20 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.models import Preset
 from dashboard.shared.access import check_permission, fetch_preset
 from dashboard.shared.http import TeamRequest, redirect_to
+from dashboard.shared.lists import render_list
 from dashboard.shared.query_params import clean_text_param
 from dashboard.shared.roles import Permission
 from dashboard.studio.presets.actions import comparison
 from dashboard.studio.presets.actions import presets as actions
 from dashboard.studio.presets.forms import PresetNameForm
-from dashboard.studio.presets.queries import load_presets_page, parse_preset_filters
+from dashboard.studio.presets.queries import PresetFilters, load_presets_page
 from proxyapi.refusals import Refusal, StaleData
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "studio/presets/page.html", "studio/presets/_body.html"
@@ -38,24 +39,27 @@ def render_presets(
 ) -> HttpResponse:
     """Render the list with the filters of the address. `name_form`: the refused new name of the
     preset `renaming`."""
-    filters = parse_preset_filters(request.GET)
+    filters = PresetFilters.parse(request.GET)
     if renaming is not None:
         filters = replace(filters, renaming=renaming.pk)
-    page = load_presets_page(request.membership, filters)
-    if filters.renaming and name_form is None and page.may_edit:
+    context = load_presets_page(request.membership, filters)
+    if filters.renaming and name_form is None and context["may_edit"]:
         preset = request.team.presets.filter(pk=filters.renaming).first()
         name_form = PresetNameForm(preset=preset) if preset else None
-    status = 422 if name_form and name_form.errors and not request.htmx else 200
-    template = BODY_TEMPLATE if request.htmx else PAGE_TEMPLATE
-    context = {"page": page, "name_form": name_form, "fragment": bool(request.htmx)}
-    return render(request, template, context, status=status)
+    context["name_form"] = name_form
+    response = render_list(
+        request, PAGE_TEMPLATE, BODY_TEMPLATE, context, "components/added_toasts.html"
+    )
+    if name_form and name_form.errors and not request.htmx:
+        response.status_code = 422
+    return response
 
 
 def return_to_list(request: TeamRequest) -> HttpResponse:
     """Show the list with the filters of the address again."""
     if request.htmx:
         return render_presets(request)
-    filters = parse_preset_filters(request.GET)
+    filters = PresetFilters.parse(request.GET)
     return redirect(filters.url(offset=filters.offset, renaming=None))
 
 

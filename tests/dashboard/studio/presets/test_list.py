@@ -42,7 +42,7 @@ def several(priya: Membership, luca: Membership, account: Account) -> None:
 
 
 def names(browser: Any, **query: str) -> list[str]:
-    return [row.card.name for row in browser.get(LIST, query).context["page"].rows]
+    return [row["card"].name for row in browser.get(LIST, query).context["presets"]]
 
 
 @pytest.mark.usefixtures("several")
@@ -103,8 +103,8 @@ def test_pages_are_light(
     with django_assert_max_num_queries(12):
         first = browser.get(LIST)
     assert len(gzip.compress(first.content)) < 20_000  # style sheets and scripts take the rest
-    second = browser.get(first.context["page"].next_url)
-    assert len(second.context["page"].rows) == 5
+    second = browser.get(first.context["list"].next_url)
+    assert len(second.context["presets"]) == 5
     edit = reverse("preset", args=[Preset.objects.all()[0].pk])
     with django_assert_max_num_queries(12):
         browser.get(edit)
