@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
-from django_htmx.http import push_url
 
 from dashboard.ideas import actions
 from dashboard.ideas.forms import IdeaSearchForm
@@ -19,16 +18,16 @@ from dashboard.ideas.queries import (
     load_idea_overview,
     load_search_check,
     load_searches,
-    parse_idea_filters,
 )
 from dashboard.shared.access import check_permission, has_permission
 from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.lists import render_list
 from dashboard.shared.roles import Permission
 from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE, LIST_TEMPLATE = "ideas/page.html", "ideas/_list.html"
 SEARCHES_TEMPLATE, CHECK_TEMPLATE = "ideas/_searches.html", "ideas/_check.html"
-FILTER_FORM_ID, ROWS_ID = "idea-filters", "idea-rows"
+ROWS_ID = "idea-rows"
 INVALID_FORM_STATUS = 422
 LIST_REQUESTED = "The service’s list is read again. Nothing is charged."
 APPROVAL_REQUESTED = "The approval was requested. Nothing was sent yet."
@@ -38,15 +37,13 @@ APPROVAL_REQUESTED = "The approval was requested. Nothing was sent yet."
 @vary_on_headers("HX-Request")
 def ideas(request: TeamRequest) -> HttpResponse:
     """The page; for htmx the list alone."""
-    filters = parse_idea_filters(request.GET.dict())
+    filters = IdeaFilters.parse(request.GET.dict())
     if not request.htmx or request.htmx.history_restore_request:
         return render_ideas(request, filters)
     overview = load_idea_overview(request.membership)
     is_appended = request.htmx.target == ROWS_ID
-    page = load_idea_list(request.membership, filters, overview, is_appended=is_appended)
-    response = render(request, LIST_TEMPLATE, {"list": page, "fragment": True})
-    # Only a filter that a person chose changes the page's URL, not an automatic reload of the list.
-    return push_url(response, filters.url()) if request.htmx.trigger == FILTER_FORM_ID else response
+    context = load_idea_list(request.membership, filters, overview, is_appended=is_appended)
+    return render_list(request, PAGE_TEMPLATE, LIST_TEMPLATE, context)
 
 
 def render_ideas(
@@ -57,13 +54,13 @@ def render_ideas(
     overview = load_idea_overview(reader)
     context: dict[str, Any] = {
         "overview": overview,
-        "list": load_idea_list(reader, filters, overview),
+        **load_idea_list(reader, filters, overview),
         "searches": load_searches(reader),
     }
     if has_permission(reader, Permission.RENDER):
         context["form"] = form or IdeaSearchForm(overview.offered_networks)
         context["check"] = load_search_check(reader, *(form.words if form else ()))
-    if request.method == "GET" and any(row.is_new for row in context["list"].rows):
+    if request.method == "GET" and any(row["is_new"] for row in context["ideas"]):
         actions.mark_ideas_seen(by=reader)
     status = INVALID_FORM_STATUS if form else 200
     return render(request, PAGE_TEMPLATE, context, status=status)
@@ -111,4 +108,4 @@ def refresh_list(request: TeamRequest) -> HttpResponse:
         messages.info(request, LIST_REQUESTED)
     except Refusal as refusal:
         messages.error(request, refusal.sentence)
-    return redirect(f"{parse_idea_filters(request.POST.dict()).url()}#ideas")
+    return redirect(f"{IdeaFilters.parse(request.POST.dict()).url()}#ideas")

@@ -122,16 +122,23 @@ def load_list(
 
 
 def slice_list(
-    filters: PageFilters, rows: Sequence[Any], size: int, **loaded: Mapping[str, str] | None
+    filters: PageFilters,
+    rows: Sequence[Any] | QuerySet[Any],
+    size: int,
+    *,
+    total: int | None = None,
+    **loaded: Mapping[str, str] | None,
 ) -> ListPage:
-    """Return a page of rows that are all here, by the filter `offset`."""
+    """Return a page of rows by the filter `offset`; `total`: their number, if they are not all
+    here."""
+    total = len(rows) if total is None else total
     start: int = getattr(filters, filters.CURSOR) or 0
     end: dict[str, Any] = {filters.CURSOR: start + size}
     return ListPage(
         filters=filters,
         rows=list(rows[start : start + size]),
-        total=len(rows),
-        next_url=filters.url(**end) if len(rows) > start + size else "",
+        total=total,
+        next_url=filters.url(**end) if total > start + size else "",
         first_url=filters.url() if start else "",
         chips=tuple(build_chips(filters, **loaded)),
     )

@@ -12,10 +12,11 @@ from django.db.models.expressions import OrderBy
 from dashboard.models import DraftOrigin, Membership
 from dashboard.shared.query_params import (
     PageFilters,
-    allowed_or_empty,
-    clean_text_param,
-    parse_search_text,
-    parse_small_int,
+    choice_field,
+    number_field,
+    offset_field,
+    search_field,
+    text_field,
 )
 from proxyapi.models import Idea
 from proxyapi.models.idea import MAX_KEYWORD_CHARS, MAX_NETWORK_CHARS
@@ -42,32 +43,15 @@ class IdeaFilters(PageFilters):
 
     PAGE: ClassVar[str] = "ideas"
     CURSOR: ClassVar[str] = "offset"
+    ID: ClassVar[str] = "ideas"
 
-    search: str = ""
-    keyword: str = ""
-    network: str = ""
-    member: str = ""
-    used: str = ""
-    sort: str = ""
-    offset: int | None = None
-
-    @property
-    def is_narrowed(self) -> bool:
-        return bool(self.search or self.keyword or self.network or self.member or self.used)
-
-
-def parse_idea_filters(query: Mapping[str, str]) -> IdeaFilters:
-    """Invalid values are ignored."""
-    member = query.get("member", "")
-    return IdeaFilters(
-        search=parse_search_text(query),
-        keyword=clean_text_param(query, "keyword")[:MAX_KEYWORD_CHARS],
-        network=clean_text_param(query, "network")[:MAX_NETWORK_CHARS],
-        member=member if parse_small_int(member) else "",
-        used=allowed_or_empty(query.get("used", ""), USED_LABELS),
-        sort=allowed_or_empty(query.get("sort", ""), SORT_LABELS),
-        offset=parse_small_int(query.get("offset", "")) or None,
-    )
+    search: str = search_field()
+    keyword: str = text_field(MAX_KEYWORD_CHARS, "Keyword", lookup="keyword__iexact")
+    network: str = text_field(MAX_NETWORK_CHARS, "Network", lookup="network__iexact")
+    member: int | None = number_field("Found by", lookup="charge__member", unset="anyone")
+    used: str = choice_field(USED_LABELS, "Used")
+    sort: str = choice_field(SORT_LABELS, narrows=False)
+    offset: int | None = offset_field()
 
 
 def team_ideas(reader: Membership) -> QuerySet[Idea]:
@@ -75,15 +59,9 @@ def team_ideas(reader: Membership) -> QuerySet[Idea]:
 
 
 def filter_ideas(reader: Membership, filters: IdeaFilters) -> QuerySet[Idea]:
-    ideas = team_ideas(reader)
+    ideas = filters.narrow(team_ideas(reader))
     for word in filters.search.split():
         ideas = ideas.filter(title__icontains=word)
-    if filters.keyword:
-        ideas = ideas.filter(keyword__iexact=filters.keyword)
-    if filters.network:
-        ideas = ideas.filter(network__iexact=filters.network)
-    if filters.member:
-        ideas = ideas.filter(charge__member=int(filters.member))
     if filters.used:
         is_used = Exists(DraftOrigin.objects.filter(idea=OuterRef("pk"), job__hidden_at=None))
         ideas = ideas.filter(is_used if filters.used == "yes" else ~is_used)
