@@ -8,29 +8,31 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from dashboard.shared.access import check_permission, fetch_account
 from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.lists import render_list
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
 from dashboard.voices import actions
-from dashboard.voices.queries.filters import parse_voice_list_filters
 from dashboard.voices.queries.own_voices import load_own_voices
-from dashboard.voices.queries.voice_list import find_account, load_voices_page
+from dashboard.voices.queries.voice_list import VoiceListFilters, find_account, load_voices_page
 from dashboard.voices.slots import load_slots_card
 
-LIST_TEMPLATE, OWN_TEMPLATE = "voices/list.html", "voices/_own.html"
-SLOTS_TEMPLATE, STAR_TEMPLATE = "voices/_slots.html", "voices/_star.html"
+OWN_TEMPLATE, SLOTS_TEMPLATE = "voices/_own.html", "voices/_slots.html"
+STAR_TEMPLATE = "voices/_star.html"
 
 
 @require_safe
+@vary_on_headers("HX-Request")
 def voices(request: TeamRequest) -> HttpResponse:
     """Render the page; `?part=own` returns the team's voices, which the page fetches again."""
     if request.GET.get("part") == "own":
         return render(request, OWN_TEMPLATE, {"own": load_own_voices(request.membership)})
-    filters = parse_voice_list_filters(request.GET.dict())
-    page = load_voices_page(request.membership, filters)
-    return render(request, LIST_TEMPLATE, {"page": page})
+    filters = VoiceListFilters.parse(request.GET.dict())
+    context = load_voices_page(request.membership, filters)
+    return render_list(request, "voices/list.html", "voices/_service_list.html", context)
 
 
 @require_POST

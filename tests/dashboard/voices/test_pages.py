@@ -221,9 +221,9 @@ def test_the_list_has_the_teams_voices_the_slots_and_the_services(
     assert "Priya, bright" in text
     assert "1 free" in text
     assert reverse("video-media", args=[made.pk]) in text
-    rows = page.context["page"].rows
-    assert [row.voice.name for row in rows] == ["Theo", "Aurélie", "Maren"]
-    assert rows[0].count.videos == 1
+    rows = page.context["list"].rows
+    assert [row["voice"].name for row in rows] == ["Theo", "Aurélie", "Maren"]
+    assert rows[0]["count"].videos == 1
 
 
 @pytest.mark.parametrize(
@@ -242,8 +242,8 @@ def test_the_list_is_searched_and_filtered(
 ) -> None:
     priya.favourite_voices = {voice.account.environment: ["3"]}
     priya.save()
-    page = client_of(priya).get(reverse("voices") + query).context["page"]
-    assert [row.voice.name for row in page.rows] == names
+    page = client_of(priya).get(reverse("voices") + query).context["list"]
+    assert [row["voice"].name for row in page.rows] == names
 
 
 def test_a_star_is_the_members_own_and_comes_first_in_the_studio(
