@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from asgiref.sync import sync_to_async
 from django.db.models import Model, Q, QuerySet
@@ -36,6 +36,16 @@ from dashboard.shared.query_params import Cursor, PageFilters
 MAX_COUNT = 10_000  # a larger number of matching rows is not counted
 MAX_CHIPS = 2  # on a phone; more are a sheet
 WHOSE_LABELS = {"": "Everyone", "mine": "Mine"}
+
+
+class ListTab(NamedTuple):
+    """A state with the number of its rows, as templates/components/list_tabs.html shows it."""
+
+    label: str
+    glyph: str
+    total: int
+    url: str
+    is_current: bool
 
 
 @dataclass(slots=True)

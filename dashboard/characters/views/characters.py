@@ -12,16 +12,16 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
-from django_htmx.http import push_url
 
 from dashboard.characters import actions
 from dashboard.characters.queries.cards import characters_of, with_character_relations
-from dashboard.characters.queries.gallery import load_gallery, parse_character_filters
+from dashboard.characters.queries.gallery import CharacterFilters, load_gallery
 from dashboard.characters.queries.page import load_character_page
 from dashboard.shared.access import fetch_character, fetch_hidden_job, has_permission
 from dashboard.shared.dialogs import DialogView
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.lists import render_list
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
@@ -30,9 +30,8 @@ from proxyapi.credentials.encryption import EncryptionError
 from proxyapi.models import JobKind, JobState, StoredFile
 from proxyapi.refusals import Refusal
 
-GALLERY_TEMPLATE, LIST_TEMPLATE = "characters/gallery.html", "characters/updated.html"
+GALLERY_TEMPLATE, LIST_TEMPLATE = "characters/gallery.html", "characters/_list.html"
 PAGE_TEMPLATE, BODY_TEMPLATE = "characters/page.html", "characters/_body.html"
-FILTER_FORM_ID = "character-filters"
 PHOTO_SENT_TEXT = "The photo is no longer kept here."
 CHECK_QUEUED_TEXT = "It is checked as soon as the rate limit of its token allows."
 
@@ -40,12 +39,11 @@ CHECK_QUEUED_TEXT = "It is checked as soon as the rate limit of its token allows
 @require_safe
 @vary_on_headers("HX-Request")
 def characters(request: TeamRequest) -> HttpResponse:
-    filters = parse_character_filters(request.GET.dict())
-    gallery = load_gallery(request.membership, filters)
-    template = LIST_TEMPLATE if request.htmx else GALLERY_TEMPLATE
-    response = render(request, template, {"gallery": gallery})
-    # Only a filter that a person chose changes the page's URL, not a reload of the list.
-    return push_url(response, filters.url()) if request.htmx.trigger == FILTER_FORM_ID else response
+    filters = CharacterFilters.parse(request.GET.dict())
+    context = load_gallery(request.membership, filters)
+    return render_list(
+        request, GALLERY_TEMPLATE, LIST_TEMPLATE, context, "components/list_tabs.html"
+    )
 
 
 @require_safe
