@@ -113,18 +113,22 @@ def load_list(
     size: int,
     *,
     load: Callable[[QuerySet[Any]], list[Any]] = list,
+    total: int | None = None,
     **loaded: Mapping[str, str] | None,
 ) -> ListPage:
-    """Return a page of ordered rows by key; one query, and a second if there are more pages. `load`
-    fetches a page; `loaded`: options of chips."""
+    """Return a page of ordered rows by key; one query, and a second if there are more pages and
+    their `total` is not given. `load` fetches a page; `loaded`: options of chips."""
     cursor: Cursor | None = getattr(filters, filters.CURSOR)
     page = load(rows_after(rows, cursor)[: size + 1])
     shown, has_more = page[:size], len(page) > size
     end: dict[str, Any] = {filters.CURSOR: cursor_at(rows, shown[-1])} if has_more else {}
+    if total is None:
+        is_whole = not (cursor or has_more)
+        total = len(shown) if is_whole else rows.order_by()[: MAX_COUNT + 1].count()
     return ListPage(
         filters=filters,
         rows=shown,
-        total=rows.order_by()[: MAX_COUNT + 1].count() if cursor or has_more else len(shown),
+        total=total,
         next_url=filters.url(**end) if has_more else "",
         first_url=filters.url() if cursor else "",
         chips=tuple(build_chips(filters, **loaded)),

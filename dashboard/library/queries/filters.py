@@ -3,10 +3,9 @@ and whether cards are selected."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 from uuid import UUID
 
 from dashboard.shared import query_params
@@ -37,59 +36,26 @@ SELECT_VALUES = ("on", "all")  # cards with a checkbox; "all": checked
 FORMAT_LABELS = {"": "any", "16:9": "16:9", "9:16": "9:16", "1:1": "1:1"}
 
 
-class LibraryCursor(NamedTuple):
-    """The last card of a page: its rank, its creation time and its id."""
-
-    rank: int
-    made_at: datetime
-    id: UUID
-
-    def __str__(self) -> str:
-        return f"{self.rank}.{query_params.format_cursor_time(self.made_at)}.{self.id.hex}"
-
-
 @dataclass(frozen=True, slots=True)
 class LibraryFilters(query_params.PageFilters):
     PAGE: ClassVar[str] = "library"
     CURSOR: ClassVar[str] = "before"
+    ID: ClassVar[str] = "library"
+    END: ClassVar[str] = "library/_select.html"
 
-    state: str = ""
-    search: str = ""
-    type: str = ""
-    label: UUID | None = None
-    member: int | None = None
-    format: str = ""
-    sort: str = ""
-    select: str = ""
-    before: LibraryCursor | None = None
+    state: str = query_params.choice_field(dict.fromkeys(LIBRARY_TABS, ""), narrows=False)
+    search: str = query_params.search_field()
+    type: str = query_params.choice_field(TYPE_LABELS, "Type")
+    label: UUID | None = query_params.id_field("Label", lookup="labels")
+    member: int | None = query_params.number_field("Member", lookup="member", unset="everyone")
+    format: str = query_params.choice_field(
+        FORMAT_LABELS, "Format", lookup="draft__settings__aspect_ratio"
+    )
+    sort: str = query_params.choice_field(SORT_LABELS, narrows=False)
+    select: str = query_params.choice_field(dict.fromkeys(SELECT_VALUES, ""), narrows=False)
+    before: query_params.Cursor | None = query_params.cursor_field(int, datetime, UUID)
 
     @property
     def shows_hidden(self) -> bool:
         """True for the list of hidden videos, which no other list contains."""
         return self.state == HIDDEN_TAB
-
-    @property
-    def is_narrowed(self) -> bool:
-        return bool(self.search or self.type or self.label or self.member or self.format)
-
-
-def parse_library_filters(query: Mapping[str, str]) -> LibraryFilters:
-    return LibraryFilters(
-        state=query_params.allowed_or_empty(query.get("state", ""), LIBRARY_TABS),
-        search=query_params.parse_search_text(query),
-        type=query_params.allowed_or_empty(query.get("type", ""), TYPE_LABELS),
-        label=query_params.parse_uuid(query.get("label", "")),
-        member=query_params.parse_small_int(query.get("member", "")),
-        format=query_params.allowed_or_empty(query.get("format", ""), FORMAT_LABELS),
-        sort=query_params.allowed_or_empty(query.get("sort", ""), SORT_LABELS),
-        select=query_params.allowed_or_empty(query.get("select", ""), SELECT_VALUES),
-        before=parse_library_cursor(query.get("before", "")),
-    )
-
-
-def parse_library_cursor(text: str) -> LibraryCursor | None:
-    try:
-        rank, seconds, fraction, id = text.split(".")
-        return LibraryCursor(int(rank), query_params.parse_cursor_time(seconds, fraction), UUID(id))
-    except (ValueError, OverflowError, OSError):
-        return None

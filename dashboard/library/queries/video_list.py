@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
-from uuid import UUID
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from dashboard.library.queries.filters import (
-    FORMAT_LABELS,
-    LIBRARY_TABS,
-    SORT_LABELS,
-    TYPE_LABELS,
-    LibraryCursor,
-    LibraryFilters,
-)
+from dashboard.library.queries.filters import LIBRARY_TABS, LibraryFilters
 from dashboard.library.queries.video_page import actions_for_reader
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.action_buttons import ActionButton
-from dashboard.shared.filter_chips import (
-    FilterChip,
-    FilterSheet,
-    build_filter_chip,
-    build_filter_sheet,
-)
+from dashboard.shared.lists import ListTab, load_list
 from dashboard.shared.people import load_people_and_labels
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.cards import (
@@ -46,112 +34,55 @@ if TYPE_CHECKING:
     from dashboard.shared.videos.state_tabs import JobWithTab
 
 LIBRARY_PAGE_SIZE = 48
+CardWithActions = tuple[VideoCard, tuple[ActionButton, ...]]  # the buttons are the reader's
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryTab:
-    label: str
-    glyph: str
-    count: int
-    url: str
-    current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CardWithActions:
-    """A card with the buttons for this reader."""
-
-    card: VideoCard
-    actions: tuple[ActionButton, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class VideoCardGroup:
-    title: str
-    cards: tuple[CardWithActions, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LibraryPage:
-    filters: LibraryFilters
-    url: str
-    tabs: tuple[LibraryTab, ...]
-    chips: tuple[FilterChip, ...]
-    sort: FilterChip
-    sheet: FilterSheet
-    groups: tuple[VideoCardGroup, ...]
-    older_url: str
-    newest_url: str
-    clear_url: str
-    is_empty: bool  # the team has no video that is not hidden
-    hidden_url: str  # the list of hidden videos, if all videos are hidden
-    may_change: bool
-
-    @property
-    def is_selecting(self) -> bool:
-        """True if the cards have checkboxes."""
-        return self.may_change and bool(self.filters.select)
-
-    @property
-    def card_count(self) -> int:
-        return sum(len(group.cards) for group in self.groups)
-
-    @property
-    def select_url(self) -> str:
-        return self.filters.url(before=self.filters.before, select="on")
-
-    @property
-    def select_all_url(self) -> str:
-        return self.filters.url(before=self.filters.before, select="all")
-
-    @property
-    def end_selection_url(self) -> str:
-        return self.filters.url(before=self.filters.before, select="")
-
-
-def load_library_page(reader: Membership, filters: LibraryFilters) -> LibraryPage:
+def load_library_page(reader: Membership, filters: LibraryFilters) -> dict[str, Any]:
     """Five queries, for any number of videos."""
-    tenant_id = reader.team.tenant_id
+    tenant_id, may_change = reader.team.tenant_id, has_permission(reader, Permission.RENDER)
+    selects_all, filters = filters.select == "all", replace(filters, select=filters.select and "on")
     team_jobs = Job.objects.videos().filter(tenant_id=tenant_id)
     jobs = annotate_tabs(apply_library_filters(team_jobs, filters), tenant_id)
     counts = dict(jobs.order_by().values_list("shelf").annotate(count=Count("pk")))
-    page = load_library_jobs(jobs, filters)
+    total = visible_video_count(counts)
+    people, labels = load_people_and_labels(reader)
+    if filters.label:
+        labels.setdefault(str(filters.label), "deleted")
+    page = load_list(
+        filters,
+        select_library_jobs(jobs, filters),
+        LIBRARY_PAGE_SIZE,
+        load=partial(load_library_jobs, jobs),
+        total=counts.get(filters.state, 0) if filters.state else total,
+        label=labels or None,
+        member={str(person.id): person.first_name for person in people},
+    )
+    is_empty = not (page.rows or filters.is_narrowed or filters.shows_hidden or total)
     usual, now = DurationHistory(tenant_id=tenant_id), timezone.now()
-    cards = []
-    for job in page[:LIBRARY_PAGE_SIZE]:
-        context = build_video_context(job, usual, now)
-        cards.append(
-            CardWithActions(
-                build_video_card(context, usual), actions_for_reader(context, reader, head=False)
-            )
-        )
-    has_more = len(page) > LIBRARY_PAGE_SIZE
-    chips = (
-        build_filter_chip("type", "Type", TYPE_LABELS, filters),
-        *label_and_member_chips(reader, filters),
-        build_filter_chip("format", "Format", FORMAT_LABELS, filters),
-    )
-    sort = build_filter_chip("sort", "", SORT_LABELS, filters)
-    is_empty = not (
-        cards or filters.is_narrowed or filters.shows_hidden or visible_video_count(counts)
-    )
-    return LibraryPage(
-        filters=filters,
-        url=filters.url(before=filters.before),
-        tabs=build_library_tabs(counts, filters),
-        chips=chips,
-        sort=sort,
-        sheet=build_filter_sheet(LibraryFilters().url(), [*chips, sort], filters),
-        groups=group_by_recency(cards, now),
-        older_url=filters.url(before=cursor_for_job(page[LIBRARY_PAGE_SIZE - 1]))
-        if has_more
-        else "",
-        newest_url=filters.url() if filters.before else "",
-        clear_url=LibraryFilters().url(),
-        is_empty=is_empty,
-        hidden_url=filters.url(state=HIDDEN_TAB) if is_empty and counts.get(HIDDEN_TAB) else "",
-        may_change=has_permission(reader, Permission.RENDER),
-    )
+    contexts = [build_video_context(job, usual, now) for job in page.rows]
+    cards = [
+        (build_video_card(context, usual), actions_for_reader(context, reader, head=False))
+        for context in contexts
+    ]
+    return {
+        "list": page,
+        "tabs": build_library_tabs(counts, filters),
+        "groups": group_by_recency(cards, now),
+        "is_empty": is_empty,  # the team has no video that is not hidden
+        "hidden_url": filters.url(state=HIDDEN_TAB) if is_empty and counts.get(HIDDEN_TAB) else "",
+        "may_change": may_change,
+        "is_selecting": may_change and bool(filters.select),
+        "selects_all": selects_all,
+        **selection_urls(filters),
+    }
+
+
+def selection_urls(filters: LibraryFilters) -> dict[str, str]:
+    """Return the URLs of this page with checkboxes, with all of them checked, and without."""
+    selects = {"select_url": "on", "select_all_url": "all", "end_selection_url": ""}
+    return {
+        name: filters.url(before=filters.before, select=value) for name, value in selects.items()
+    }
 
 
 def apply_library_filters(jobs: QuerySet[Job], filters: LibraryFilters) -> QuerySet[Job]:
@@ -160,13 +91,7 @@ def apply_library_filters(jobs: QuerySet[Job], filters: LibraryFilters) -> Query
         jobs = jobs.filter(Q(title__icontains=text) | Q(draft__settings__script__icontains=text))
     if filters.type:
         jobs = jobs.filter(type_q(filters.type))
-    if filters.label:
-        jobs = jobs.filter(labels=filters.label)
-    if filters.member:
-        jobs = jobs.filter(member_id=filters.member)
-    if filters.format:
-        jobs = jobs.filter(draft__settings__aspect_ratio=filters.format)
-    return jobs
+    return filters.narrow(jobs)
 
 
 def type_q(slug: str) -> Q:
@@ -181,50 +106,29 @@ def type_q(slug: str) -> Q:
 def select_library_jobs(
     annotated: QuerySet[JobWithTab], filters: LibraryFilters
 ) -> QuerySet[JobWithTab]:
-    """Return jobs in progress first, then by creation time; start after the cursor `before`."""
+    """Return jobs in progress first, then by creation time."""
     annotated = annotated.filter(hidden_at__isnull=not filters.shows_hidden)
     jobs = annotated.filter(shelf=filters.state) if filters.state else annotated
-    oldest = filters.sort == "oldest"
-    if filters.before:
-        jobs = jobs.filter(after_cursor_q(*filters.before, oldest=oldest))
-    when = ("created_at", "pk") if oldest else ("-created_at", "-pk")
+    when = ("created_at", "pk") if filters.sort == "oldest" else ("-created_at", "-pk")
     return jobs.order_by("rank", *when)
 
 
-def load_library_jobs(annotated: QuerySet[JobWithTab], filters: LibraryFilters) -> list[JobWithTab]:
-    """Return the jobs of a page, and one more if there is, with all that a card reads. All jobs are
-    ordered by ids alone, so the relations are joined to those of the page only."""
-    selected = select_library_jobs(annotated, filters)
-    ids = selected.values("pk")[: LIBRARY_PAGE_SIZE + 1]
-    ordering = selected.query.order_by
-    return list(with_card_relations(annotated.filter(pk__in=ids)).order_by(*ordering))
+def load_library_jobs(
+    annotated: QuerySet[JobWithTab], page: QuerySet[JobWithTab]
+) -> list[JobWithTab]:
+    """Return the jobs of a page with all that a card reads. All jobs are ordered by ids alone, so
+    the relations are joined to those of the page only."""
+    jobs = with_card_relations(annotated.filter(pk__in=page.values("pk")))
+    return list(jobs.order_by(*page.query.order_by))
 
 
-def cursor_for_job(job: JobWithTab) -> LibraryCursor:
-    return LibraryCursor(job.rank, job.created_at, job.pk)
-
-
-def after_cursor_q(rank: int, created_at: datetime, pk: UUID, *, oldest: bool) -> Q:
-    comparison = "gt" if oldest else "lt"
-    same = Q(created_at=created_at) & Q(**{f"pk__{comparison}": pk})
-    return Q(rank__gt=rank) | Q(rank=rank) & (Q(**{f"created_at__{comparison}": created_at}) | same)
-
-
-def build_library_tabs(
-    counts: Mapping[str, int], filters: LibraryFilters
-) -> tuple[LibraryTab, ...]:
+def build_library_tabs(counts: Mapping[str, int], filters: LibraryFilters) -> list[ListTab]:
     """Tabs with a count of 0 are shown too."""
-    total = visible_video_count(counts)
-    return tuple(
-        LibraryTab(
-            label,
-            glyph,
-            counts.get(slug, 0) if slug else total,
-            filters.url(state=slug),
-            slug == filters.state,
-        )
+    totals = {**counts, "": visible_video_count(counts)}
+    return [
+        ListTab(label, glyph, totals.get(slug, 0), filters.url(state=slug), slug == filters.state)
         for slug, (label, glyph) in LIBRARY_TABS.items()
-    )
+    ]
 
 
 def visible_video_count(counts: Mapping[str, int]) -> int:
@@ -232,24 +136,14 @@ def visible_video_count(counts: Mapping[str, int]) -> int:
     return sum(counts.values()) - counts.get(HIDDEN_TAB, 0)
 
 
-def label_and_member_chips(reader: Membership, filters: LibraryFilters) -> list[FilterChip]:
-    """Return the filters by label, if the team has any, and by member; one query."""
-    people, label_names = load_people_and_labels(reader)
-    if filters.label:
-        label_names.setdefault(str(filters.label), "deleted")
-    member_names = {"": "everyone"} | {str(person.id): person.first_name for person in people}
-    chips = [build_filter_chip("member", "Member", member_names, filters)]
-    if label_names:
-        chips.insert(0, build_filter_chip("label", "Label", {"": "any", **label_names}, filters))
-    return chips
-
-
-def group_by_recency(cards: Iterable[CardWithActions], now: datetime) -> tuple[VideoCardGroup, ...]:
+def group_by_recency(
+    cards: Iterable[CardWithActions], now: datetime
+) -> list[tuple[str, list[CardWithActions]]]:
     """Group cards in progress, then by the day of creation; the order is kept."""
     groups: dict[str, list[CardWithActions]] = {}
-    for card in cards:
-        groups.setdefault(recency_title(card.card, now), []).append(card)
-    return tuple(VideoCardGroup(title, tuple(members)) for title, members in groups.items())
+    for card, actions in cards:
+        groups.setdefault(recency_title(card, now), []).append((card, actions))
+    return list(groups.items())
 
 
 def recency_title(card: VideoCard, now: datetime) -> str:

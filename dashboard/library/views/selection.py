@@ -63,7 +63,7 @@ class LabelVideos(DialogView):
         return {"labels": labels, "new": self.request.POST.get("new", "")}
 
     def load_page(self) -> Mapping[str, Any]:
-        return {"library": load_library_page(self.by, LibraryFilters())}
+        return load_library_page(self.by, LibraryFilters())
 
 
 @require_POST

@@ -12,13 +12,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
-from django_htmx.http import push_url
 
 from dashboard.library import actions
 from dashboard.library.forms import ImportForm
 from dashboard.library.queries.buttons import video_menu_actions
 from dashboard.library.queries.films.buttons import film_buttons
-from dashboard.library.queries.filters import LibraryFilters, parse_library_filters
+from dashboard.library.queries.filters import LibraryFilters
 from dashboard.library.queries.retry_question import build_retry_question
 from dashboard.library.queries.video_list import load_library_page
 from dashboard.library.queries.video_page import load_video_page, load_video_page_with_actions
@@ -27,6 +26,7 @@ from dashboard.shared.dialogs import DialogView
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.job_pages import JOB_PAGE_NAMES, job_page_url
+from dashboard.shared.lists import render_list
 from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
 from dashboard.shared.roles import Permission
@@ -39,7 +39,8 @@ from proxyapi.refusals import NotReady, Refusal
 
 LIST_TEMPLATE, PAGE_TEMPLATE = "library/list.html", "library/video/page.html"
 QUESTION_TEMPLATE, MENU_TEMPLATE = "components/price_question.html", "library/video/_menu.html"
-FILTER_FORM_ID = "library-filters"
+# What changes with the list, beside its chips.
+FOLLOWING = ("components/list_tabs.html", "library/_select_link.html", "library/_shell.html")
 CHECK_QUEUED_TEXT = (
     "It is checked as soon as the rate limit of its token allows. The result appears here."
 )
@@ -48,14 +49,9 @@ CHECK_QUEUED_TEXT = (
 @require_safe
 @vary_on_headers("HX-Request")
 def library(request: TeamRequest) -> HttpResponse:
-    filters = parse_library_filters(request.GET.dict())
-    part = request.htmx and not request.htmx.history_restore_request
-    template = "library/updated.html" if part else LIST_TEMPLATE
-    response = render(
-        request, template, {"library": load_library_page(request.membership, filters)}
-    )
-    # Only a filter that a person chose changes the page's URL, not an automatic reload of the list.
-    return push_url(response, filters.url()) if request.htmx.trigger == FILTER_FORM_ID else response
+    filters = LibraryFilters.parse(request.GET.dict())
+    context = load_library_page(request.membership, filters)
+    return render_list(request, LIST_TEMPLATE, "library/list.html#list", context, *FOLLOWING)
 
 
 class ImportVideo(DialogView):
@@ -87,7 +83,7 @@ class ImportVideo(DialogView):
         return {"existing_url": job_page_url(existing) or hidden_url}
 
     def load_page(self) -> Mapping[str, Any]:
-        return {"library": load_library_page(self.by, LibraryFilters())}
+        return load_library_page(self.by, LibraryFilters())
 
 
 @require_safe

@@ -12,7 +12,7 @@ from tests.factories import ChargeFactory
 
 
 def tabs(reader):
-    return {tab.label: tab.count for tab in load_library_page(reader, LibraryFilters()).tabs}
+    return {tab.label: tab.total for tab in load_library_page(reader, LibraryFilters())["tabs"]}
 
 
 def hide(browser, job):

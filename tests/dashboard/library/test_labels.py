@@ -8,7 +8,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from dashboard.library import actions
-from dashboard.library.queries.filters import parse_library_filters
+from dashboard.library.queries.filters import LibraryFilters
 from dashboard.library.queries.video_list import load_library_page
 from dashboard.models import AuditEvent, Label, VideoLabel
 from dashboard.models.label import MAX_LABELS_PER_TEAM, MAX_LABELS_PER_VIDEO
@@ -30,8 +30,8 @@ def labels_of(job):
 
 
 def titles(reader, **query):
-    page = load_library_page(reader, parse_library_filters(query))
-    return {seat.card.title for group in page.groups for seat in group.cards}
+    page = load_library_page(reader, LibraryFilters.parse(query))
+    return {card.title for _, cards in page["groups"] for card, _ in cards}
 
 
 def label_videos(browser, *jobs, **data):

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard.library.changes import changed_videos_context
-from dashboard.library.queries.filters import parse_library_filters
+from dashboard.library.queries.filters import LibraryFilters
 from dashboard.library.queries.video_list import load_library_page
 from dashboard.parts.changes import changed_parts_context
 from dashboard.shared.team_balance import load_balance_and_counts
@@ -20,8 +20,8 @@ OTHER_STATES = ["running", "completed", "failed"]
 
 
 def titles(reader, **query):
-    page = load_library_page(reader, parse_library_filters(query))
-    return [item.card.title for group in page.groups for item in group.cards]
+    page = load_library_page(reader, LibraryFilters.parse(query))
+    return [card.title for _, cards in page["groups"] for card, _ in cards]
 
 
 @pytest.mark.parametrize("query", [{}, {"state": "drafts"}, {"type": "storyboard"}, {"q": "train"}])
@@ -32,9 +32,9 @@ def test_the_library_does_not_list_it(query, make_film, vera):
 
 def test_the_library_counts_it_in_no_tab(make_film, vera):
     make_film("draft")
-    page = load_library_page(vera, parse_library_filters({}))
-    assert {tab.count for tab in page.tabs} == {0}
-    assert page.is_empty
+    page = load_library_page(vera, LibraryFilters.parse({}))
+    assert {tab.total for tab in page["tabs"]} == {0}
+    assert page["is_empty"]
 
 
 def test_a_hidden_one_is_not_listed_either(make_film, vera):
