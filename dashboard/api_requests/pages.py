@@ -60,12 +60,12 @@ class RequestFilters(PageFilters):
     KEPT: ClassVar[tuple[str, ...]] = ("period",)
 
     search: str = search_field()
-    period: str = choice_field(PERIOD_LABELS, "Period", plain=True, narrows=False)
     key: UUID | None = id_field("Key", lookup="key")
     member: int | None = number_field("Member", lookup="key__owner", unset="everyone")
     operation: str = choice_field(OPERATION_LABELS, "Operation", lookup="operation")
     status: str = choice_field(STATUS_LABELS, "Status")
     replayed: str = choice_field({"": "any", "yes": "yes", "no": "no"}, "Replayed")
+    period: str = choice_field(PERIOD_LABELS, "Period", plain=True, narrows=False)
     before: Cursor | None = cursor_field(datetime, UUID)
 
 

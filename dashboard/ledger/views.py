@@ -3,7 +3,8 @@ monthly report with its recipients."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +15,6 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
-from django_htmx.http import push_url
 
 from dashboard.ledger import report_actions
 from dashboard.ledger.forms import ReportRecipientsForm
@@ -25,11 +25,11 @@ from dashboard.ledger.queries.csv_export import (
     export_csv_header,
 )
 from dashboard.ledger.queries.entry import build_entry_page
-from dashboard.ledger.queries.filters import LedgerCursor, LedgerFilters, parse_ledger_filters
+from dashboard.ledger.queries.filters import LedgerFilters, parse_ledger_filters
 from dashboard.ledger.queries.monthly_report import MonthlyReport
 from dashboard.ledger.queries.page import (
-    build_ledger_page,
     load_entries_section,
+    load_ledger_page,
     load_totals_section,
 )
 from dashboard.ledger.queries.report_csv import render_report_csv, report_filename
@@ -39,21 +39,19 @@ from dashboard.ledger.queries.report_page import (
     load_report_page,
 )
 from dashboard.ledger.queries.scope import load_ledger_accounts
-from dashboard.models import AuditAction, Team
+from dashboard.models import AuditAction
 from dashboard.shared.access import check_permission, fetch_ledger_entry
 from dashboard.shared.audit_log import record_audit_event
-from dashboard.shared.connections import release_connections, release_request_thread
 from dashboard.shared.dialogs import DialogView
-from dashboard.shared.file_export import empty_stream, refuse_file, stream_file
+from dashboard.shared.file_export import refuse_file
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.live.event_stream import run_in_thread
+from dashboard.shared.lists import export_list, render_list
 from dashboard.shared.query_params import unread_param_text
 from dashboard.shared.roles import Permission
 from dashboard.shared.shell import build_app_shell
 from proxyapi.refusals import Refusal
 
 LIST_TEMPLATE, REPORT_TEMPLATE = "ledger/list.html", "ledger/report.html"
-FILTER_FORM_ID = "ledger-filters"
 
 
 @require_safe
@@ -67,15 +65,15 @@ def ledger(request: TeamRequest) -> HttpResponse:
         return render(request, "ledger/_totals.html", {"totals": totals})
     if request.GET.get("part") == "entries":
         entries = load_entries_section(request.membership, filters, parse_known_param(request))
-        return render(request, "ledger/_entries.html", {"entries": entries})
-    if not request.htmx or request.htmx.history_restore_request:
-        # The page and its shell use the same accounts.
+        context = {"entries": entries, "list": entries["list"]}
+        return render(request, "ledger/_entries.html", context)
+    if request.htmx:
+        context = load_ledger_page(request.membership, filters)
+    else:  # the page and its shell use the same accounts
         shell = build_app_shell(request.membership, load_ledger_accounts(request.team.tenant))
-        page = build_ledger_page(request.membership, filters, shell.accounts)
-        return render(request, LIST_TEMPLATE, {"ledger": page, "shell": shell})
-    context = {"ledger": build_ledger_page(request.membership, filters)}
-    response = render(request, "ledger/updated.html", context)
-    return push_url(response, filters.url()) if request.htmx.trigger == FILTER_FORM_ID else response
+        context = load_ledger_page(request.membership, filters, shell.accounts) | {"shell": shell}
+    also = ("ledger/_actions.html", "ledger/_dates.html")
+    return render_list(request, LIST_TEMPLATE, "ledger/list.html#body", context, *also)
 
 
 def parse_known_param(request: TeamRequest) -> int | None:
@@ -107,27 +105,14 @@ async def export_ledger(request: TeamRequest) -> HttpResponseBase:
     filters = parse_ledger_filters(query)
     if problem := filters.dates.problem or unread_param_text(filters, query):
         return await sync_to_async(refuse_file)(request, problem)
-    if request.method != "HEAD":
-        period = export_filename(filters)
-        await sync_to_async(record_audit_event)(
-            request.membership, AuditAction.LEDGER_EXPORT, period
-        )
-    # The export may take minutes: release the middleware's database connection first.
-    await sync_to_async(release_connections)()
-    lines = empty_stream() if request.method == "HEAD" else stream_csv(request.team, filters)
-    return stream_file(lines, export_filename(filters), "text/csv")
-
-
-async def stream_csv(team: Team, filters: LedgerFilters) -> AsyncIterator[str]:
-    release_request_thread()
-    source = await run_in_thread(build_export_source, team, filters)
-    yield export_csv_header(source)
-    cursor: LedgerCursor | None = None
-    while True:
-        text, cursor = await run_in_thread(export_csv_chunk, source, cursor)
-        yield text
-        if cursor is None:
-            return
+    return await export_list(
+        request,
+        export_filename(filters),
+        partial(build_export_source, request.team, filters),
+        export_csv_header,
+        export_csv_chunk,
+        action=AuditAction.LEDGER_EXPORT,
+    )
 
 
 def export_filename(filters: LedgerFilters) -> str:

@@ -61,9 +61,11 @@ def build_filter_chip(
 
 
 def build_chips(filters: PageFilters, **loaded: Mapping[str, str] | None) -> Iterator[FilterChip]:
-    """Return the chips of the filters that have a label, in the order of the fields. `loaded`:
-    options from the database, or None for a filter that this reader has not."""
-    for name, param in filters.params().items():
+    """Return the chips of the filters that have a label: plain ones first, such as a period, then
+    in the order of the fields. `loaded`: options from the database, or None for a filter that this
+    reader has not."""
+    params = sorted(filters.params().items(), key=lambda item: not item[1].plain)
+    for name, param in params:
         options = loaded.get(name, param.options)
         if param.label and options is not None:
             options = options if "" in options else {"": param.unset, **options}

@@ -97,6 +97,10 @@ class ListPage:
         return len(self.selects) > MAX_CHIPS
 
     @property
+    def is_chosen(self) -> bool:
+        return any(chip.clear_url for chip in self.chips)
+
+    @property
     def hidden_params(self) -> tuple[tuple[str, str], ...]:
         """Return what the form sends beside its fields."""
         return build_hidden_params(self.filters, "q", *(chip.name for chip in self.selects))

@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -161,14 +162,17 @@ def process_cpu_seconds(pid: int) -> float:
 
 async def measure_export(team: Any) -> dict[str, float]:
     """The whole ledger as a file: rows in a second, and how much the memory grew over it."""
+    from dashboard.ledger.queries import csv_export
     from dashboard.ledger.queries.filters import LedgerFilters
-    from dashboard.ledger.views import stream_csv
+    from dashboard.shared.lists import stream_chunks
 
     memory, rows, parts = [], -1, 0  # without the head
     beside = sync_to_async(database_cpu_seconds)
     before = await beside()
     started, worked = time.perf_counter(), time.process_time()
-    async for text in stream_csv(team, LedgerFilters(period="all")):
+    build = partial(csv_export.build_export_source, team, LedgerFilters(period="all"))
+    chunks = (csv_export.export_csv_header, csv_export.export_csv_chunk)
+    async for text in stream_chunks(build, *chunks):
         rows += text.count("\r\n")
         parts += 1
         if parts % SLICE == 1:

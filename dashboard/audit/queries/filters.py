@@ -45,10 +45,10 @@ class AuditFilters(query_params.PageFilters):
     KEPT: ClassVar[tuple[str, ...]] = ("period",)
 
     search: str = query_params.search_field()
-    period: str = query_params.choice_field(PERIOD_LABELS, "Period", plain=True, narrows=False)
     who: str = query_params.param_field(parse_actor, label="Who", unset="everyone")
     what: str = query_params.choice_field(GROUP_LABELS, "What")
     source: str = query_params.choice_field(SOURCE_LABELS, "From", lookup="source")
+    period: str = query_params.choice_field(PERIOD_LABELS, "Period", plain=True, narrows=False)
     before: query_params.Cursor | None = query_params.cursor_field(int)
 
 

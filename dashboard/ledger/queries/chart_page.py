@@ -15,11 +15,10 @@ from django.db.models import Q, QuerySet, Sum
 
 from dashboard.ledger.queries.filters import LedgerChartsFilters, LedgerFilters
 from dashboard.ledger.queries.page import (
-    DateFields,
     LedgerNotice,
     build_date_fields,
     build_ledger_notices,
-    iter_period_chips,
+    period_options,
 )
 from dashboard.ledger.queries.period import Granularity, choose_granularity
 from dashboard.ledger.queries.rows import day_title
@@ -35,7 +34,7 @@ from dashboard.shared.charts import (
     build_line_chart,
 )
 from dashboard.shared.feature_labels import OUTSIDE_LABEL, feature_label
-from dashboard.shared.filter_chips import FilterChip
+from dashboard.shared.filter_chips import FilterChip, build_chips
 from dashboard.shared.formatting import credits
 from dashboard.shared.ledger_agreement import ledger_end_balance
 from proxyapi.models import DailyTotal
@@ -67,7 +66,7 @@ class BalanceChart:
 class LedgerChartsPage:
     filters: LedgerFilters
     chips: tuple[FilterChip, ...]
-    dates: DateFields
+    dates: dict[str, Any]
     banners: tuple[LedgerNotice, ...]
     period_label: str
     balance: BalanceChart | None
@@ -96,7 +95,11 @@ def build_ledger_charts_page(reader: Membership, filters: LedgerFilters) -> Ledg
     shares = load_feature_shares(scope)
     return LedgerChartsPage(
         filters=chart_filters,
-        chips=tuple(iter_period_chips(scope)),
+        chips=tuple(
+            chip
+            for chip in build_chips(chart_filters, **period_options(scope))
+            if chip.name in ("period", "account")
+        ),
         dates=build_date_fields("ledger-charts", chart_filters, scope),
         banners=build_ledger_notices(scope),
         period_label=scope.period.label,

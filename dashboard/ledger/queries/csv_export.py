@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from dashboard.ledger.queries.filters import LedgerCursor, LedgerFilters
+from dashboard.ledger.queries.filters import LedgerFilters
 from dashboard.ledger.queries.rows import query_next_rows
 from dashboard.ledger.queries.scope import LedgerScope, load_ledger_scope
 from dashboard.ledger.queries.search import apply_ledger_search
@@ -26,6 +26,7 @@ from dashboard.shared.account_tabs import account_labels
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.file_export import UTF8_BOM, PlainNumber, render_csv
 from dashboard.shared.people import load_team_people
+from dashboard.shared.query_params import Cursor
 from proxyapi.models.account import amount_text
 from proxyapi.models.credit_price import CreditPrice
 
@@ -73,9 +74,7 @@ def export_csv_header(source: ExportSource) -> str:
     return UTF8_BOM + render_csv([source.header])
 
 
-def export_csv_chunk(
-    source: ExportSource, after: LedgerCursor | None
-) -> tuple[str, LedgerCursor | None]:
+def export_csv_chunk(source: ExportSource, after: Cursor | None) -> tuple[str, Cursor | None]:
     """The rows after a cursor as text, and the cursor at their end, None if there are no more."""
     rows = list(
         query_next_rows(source.scope, source.totals, after, EXPORT_CHUNK_ROWS).values_list(
@@ -83,7 +82,7 @@ def export_csv_chunk(
         )
     )
     text = render_csv([build_csv_cells(row, source) for row in rows])
-    return text, cursor_from_values(rows[-1]) if len(rows) == EXPORT_CHUNK_ROWS else None
+    return text, Cursor((rows[-1][3], *rows[-1][:2])) if len(rows) == EXPORT_CHUNK_ROWS else None
 
 
 def build_csv_cells(row: tuple[Any, ...], source: ExportSource) -> tuple[Any, ...]:
@@ -113,7 +112,3 @@ def operation_cell(operation: str) -> str:
 
 def format_utc(at: datetime) -> str:
     return at.isoformat(" ", "seconds").removesuffix("+00:00")
-
-
-def cursor_from_values(row: tuple[Any, ...]) -> LedgerCursor:
-    return LedgerCursor(row[3], row[0], row[1])

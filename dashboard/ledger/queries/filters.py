@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import MAXYEAR, MINYEAR, datetime
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -19,29 +19,10 @@ DIRECTION_OPTIONS = {"": "any", "out": "out", "in": "in"}
 SOURCE_OPTIONS = {"": "any", "api": "the API", "web": "not the API"}
 MATCH_OPTIONS = {"": "any", "yes": "one of ours", "no": "none of ours"}
 STACK_OPTIONS = {"": "By member", "feature": "By feature"}
-# The account is not one of these: it selects all of its rows.
-NARROWING_FIELDS = (
-    "search",
-    "member",
-    "job",
-    "video_label",
-    "feature",
-    "content_type",
-    "direction",
-    "source",
-    "match",
-)
 
 
-class LedgerCursor(NamedTuple):
-    """The end of a page: time, account and position of its last row."""
-
-    at: datetime
-    account: UUID
-    position: int
-
-    def __str__(self) -> str:
-        return f"{query_params.format_cursor_time(self.at)}.{self.account.hex}.{self.position}"
+def read_period(text: str) -> str:
+    return text if is_ledger_period(text, timezone.now().date()) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,31 +31,29 @@ class LedgerFilters(query_params.PageFilters):
 
     PAGE: ClassVar[str] = "ledger"
     CURSOR: ClassVar[str] = "after"
+    ID: ClassVar[str] = "ledger"
+    KEPT: ClassVar[tuple[str, ...]] = ("period",)
 
-    search: str = ""
-    account: UUID | None = None
-    member: int | None = None
-    job: UUID | None = None
-    video_label: UUID | None = None
-    feature: str = ""
-    content_type: str = ""
-    direction: str = ""
-    source: str = ""
-    match: str = ""
-    period: str = ""
-    sort: str = ""
-    by: str = ""
-    after: LedgerCursor | None = None
+    search: str = query_params.search_field()
+    account: UUID | None = query_params.id_field("Account", unset="all")
+    member: int | None = query_params.number_field("Member", unset="everyone")
+    job: UUID | None = query_params.id_field("Video")
+    video_label: UUID | None = query_params.id_field("Label")
+    feature: str = query_params.text_field(60, "Feature")
+    content_type: str = query_params.text_field(100, "Content type")
+    direction: str = query_params.choice_field(DIRECTION_OPTIONS, "Credits")
+    source: str = query_params.choice_field(SOURCE_OPTIONS, "Via")
+    match: str = query_params.choice_field(MATCH_OPTIONS, "Charge")
+    period: str = query_params.param_field(read_period, label="Period", plain=True, narrows=False)
+    sort: str = query_params.choice_field(SORT_OPTIONS, narrows=False)
+    by: str = query_params.choice_field(STACK_OPTIONS, narrows=False)
+    after: query_params.Cursor | None = query_params.cursor_field(datetime, UUID, int)
     dates: DateRangeInput = field(default_factory=DateRangeInput, metadata={"in_url": False})
 
     @property
-    def is_narrowed(self) -> bool:
-        return bool(self.account) or self.excludes_rows
-
-    @property
     def excludes_rows(self) -> bool:
-        """True if a filter removes rows within an account."""
-        return any(getattr(self, name) for name in NARROWING_FIELDS)
+        """True if a filter removes rows within an account, which itself selects all of its rows."""
+        return replace(self, account=None).is_narrowed
 
     @property
     def selects_videos(self) -> bool:
@@ -97,34 +76,5 @@ class LedgerChartsFilters(LedgerFilters):
 
 
 def parse_ledger_filters(query: Mapping[str, str]) -> LedgerFilters:
-    dates, period = parse_date_range_input(query), query.get("period", "")
-    period = period if is_ledger_period(period, timezone.now().date()) else ""
-    return LedgerFilters(
-        search=query_params.parse_search_text(query),
-        period=dates.period or period,
-        dates=dates,
-        account=query_params.parse_uuid(query.get("account", "")),
-        member=query_params.parse_small_int(query.get("member", "")),
-        job=query_params.parse_uuid(query.get("job", "")),
-        video_label=query_params.parse_uuid(query.get("video_label", "")),
-        feature=query_params.clean_text_param(query, "feature")[:60],
-        content_type=query_params.clean_text_param(query, "content_type")[:100],
-        direction=query_params.allowed_or_empty(query.get("direction", ""), DIRECTION_OPTIONS),
-        source=query_params.allowed_or_empty(query.get("source", ""), SOURCE_OPTIONS),
-        match=query_params.allowed_or_empty(query.get("match", ""), MATCH_OPTIONS),
-        sort=query_params.allowed_or_empty(query.get("sort", ""), SORT_OPTIONS),
-        by=query_params.allowed_or_empty(query.get("by", ""), STACK_OPTIONS),
-        after=parse_ledger_cursor(query.get("after", "")),
-    )
-
-
-def parse_ledger_cursor(text: str) -> LedgerCursor | None:
-    try:
-        seconds, fraction, account, position = text.split(".")
-        cursor = LedgerCursor(
-            query_params.parse_cursor_time(seconds, fraction), UUID(account), int(position)
-        )
-    except (ValueError, OverflowError, OSError):
-        return None
-    # In the first and the last year, conversion to another zone can overflow.
-    return cursor if MINYEAR < cursor.at.year < MAXYEAR else None
+    filters, dates = LedgerFilters.parse(query), parse_date_range_input(query)
+    return replace(filters, dates=dates, period=dates.period or filters.period)

@@ -5,38 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import Any
 
 from django.urls import reverse
 
-from dashboard.ledger.queries.filters import (
-    DIRECTION_OPTIONS,
-    MATCH_OPTIONS,
-    SORT_OPTIONS,
-    SOURCE_OPTIONS,
-    STACK_OPTIONS,
-    LedgerFilters,
-)
-from dashboard.ledger.queries.pending import PendingCharges, load_pending_charges
+from dashboard.ledger.queries.filters import STACK_OPTIONS, LedgerFilters
+from dashboard.ledger.queries.pending import load_pending_charges
 from dashboard.ledger.queries.period import ALL_TIME, build_period_options, date_range_of_period
 from dashboard.ledger.queries.rows import LedgerRowsPage, build_ledger_rows_page
 from dashboard.ledger.queries.scope import LedgerScope, build_ledger_scope, load_ledger_scope
 from dashboard.ledger.queries.search import apply_ledger_search, load_period_names
 from dashboard.ledger.queries.spend_chart import build_spend_chart, build_spend_split
-from dashboard.ledger.queries.totals import CreditTotals, LedgerTotals, load_ledger_totals
+from dashboard.ledger.queries.totals import LedgerTotals, load_ledger_totals
 from dashboard.models import Membership
 from dashboard.shared.account_tabs import account_labels
-from dashboard.shared.charts import BarChart
 from dashboard.shared.feature_labels import feature_label
-from dashboard.shared.filter_chips import (
-    FilterChip,
-    FilterSheet,
-    build_filter_chip,
-    build_filter_sheet,
-    build_hidden_params,
-)
+from dashboard.shared.filter_chips import build_chips, build_hidden_params
+from dashboard.shared.lists import ListPage
 from dashboard.shared.people import TeamPerson, load_people_and_labels, load_team_people
 from proxyapi.models import Account, LedgerMirror
-from proxyapi.models.credit_price import CreditPrice
 
 MAX_CONTENT_TYPE_OPTIONS = 200  # options of a select
 RECOUNTING_TEXT = (
@@ -48,66 +35,9 @@ SHARED_ACCOUNT_TEXT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StackOption:
-    """A way to split the chart, as a link."""
-
-    label: str
-    url: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerTotalsSection:
-    """The totals of the filtered rows. `chart` is None for the rows of one job, of a
-    label or of a search."""
-
-    figures: CreditTotals
-    credit_price: CreditPrice | None
-    chart: BarChart | None
-    banners: tuple[LedgerNotice, ...]
-    stacks: tuple[StackOption, ...]
-    url: str
-    period_label: str
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerEntriesSection:
-    """`pending` charges have no ledger row yet. `is_empty`: these accounts and days have no row at
-    all; `no_account`: the team has no account yet."""
-
-    page: LedgerRowsPage
-    pending: PendingCharges
-    rows: int
-    period: str
-    url: str
-    sort_url: str
-    sorted: str
-    clear_url: str
-    whole_url: str
-    is_empty: bool
-    no_account: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerPage:
-    """`hidden_params` are the form's other parameters; `sheet` holds all filters on a phone."""
-
-    filters: LedgerFilters
-    chips: tuple[FilterChip, ...]
-    job: FilterChip | None
-    hidden_params: tuple[tuple[str, str], ...]
-    sheet: FilterSheet
-    dates: DateFields
-    totals: LedgerTotalsSection
-    entries: LedgerEntriesSection
-    export_url: str
-    charts_url: str
-
-
-def build_ledger_page(
+def load_ledger_page(
     reader: Membership, filters: LedgerFilters, accounts: Sequence[Account] | None = None
-) -> LedgerPage:
+) -> dict[str, Any]:
     """At most six queries; one more unless `accounts` (from `load_ledger_accounts`) is given."""
     team = reader.team
     scope = (
@@ -119,26 +49,22 @@ def build_ledger_page(
     scope = apply_ledger_search(scope, people)
     totals = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
     entries = build_entries_section(scope, totals)
-    chips = tuple(build_ledger_chips(scope, people, labels))
-    return LedgerPage(
-        filters=filters,
-        chips=chips,
-        hidden_params=build_hidden_params(filters, "q", *(chip.name for chip in chips)),
-        sheet=build_filter_sheet(
-            LedgerFilters().url(),
-            [*chips, build_filter_chip("sort", "", SORT_OPTIONS, filters)],
-            filters,
-        ),
-        dates=build_date_fields("ledger", filters, scope),
-        job=build_video_chip(filters, entries.page) if filters.job else None,
-        totals=build_totals_section(scope, totals, people),
-        entries=entries,
-        export_url=filters.url("ledger-export"),
-        charts_url=filters.url("ledger-charts", sort=""),
-    )
+    options = {**chip_options(scope, people), "video_label": labels or None}
+    if filters.job:  # a link selects the video, out of up to a hundred thousand
+        options["job"] = {str(filters.job): video_title(entries["page"])}
+    page: ListPage = entries["list"]
+    page.chips = tuple(build_chips(filters, **options))
+    return {
+        "list": page,
+        "dates": build_date_fields("ledger", filters, scope),
+        "totals": build_totals_section(scope, totals, people),
+        "entries": entries,
+        "export_url": filters.url("ledger-export"),
+        "charts_url": filters.url("ledger-charts", sort=""),
+    }
 
 
-def load_totals_section(reader: Membership, filters: LedgerFilters) -> LedgerTotalsSection:
+def load_totals_section(reader: Membership, filters: LedgerFilters) -> dict[str, Any]:
     scope, people = load_ledger_scope(reader.team, filters), load_team_people(reader.team)
     scope = apply_ledger_search(scope, people)
     totals = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
@@ -147,7 +73,7 @@ def load_totals_section(reader: Membership, filters: LedgerFilters) -> LedgerTot
 
 def load_entries_section(
     reader: Membership, filters: LedgerFilters, known_key: int | None
-) -> LedgerEntriesSection:
+) -> dict[str, Any]:
     """`known_key` is the key of the newest row that the reader has; later rows are marked as
     new."""
     scope = load_ledger_scope(reader.team, filters)
@@ -158,84 +84,66 @@ def load_entries_section(
 
 def build_totals_section(
     scope: LedgerScope, totals: LedgerTotals, people: Sequence[TeamPerson]
-) -> LedgerTotalsSection:
+) -> dict[str, Any]:
+    """The totals of the filtered rows. `chart` is None for the rows of one job, of a label or of a
+    search; `stacks` are the ways to split it."""
     filters = scope.filters
-    return LedgerTotalsSection(
-        figures=totals.total,
-        credit_price=scope.credit_price,
-        chart=None
-        if filters.selects_videos or filters.search
-        else build_spend_chart(scope, totals, people),
-        banners=build_ledger_notices(scope),
-        stacks=build_stack_options(filters),
-        url=filters.fragment_url("totals"),
-        period_label=scope.period.label,
-    )
+    has_chart = not (filters.selects_videos or filters.search)
+    return {
+        "figures": totals.total,
+        "credit_price": scope.credit_price,
+        "chart": build_spend_chart(scope, totals, people) if has_chart else None,
+        "banners": build_ledger_notices(scope),
+        "stacks": [
+            (label, filters.url(by=value), value == filters.by)
+            for value, label in STACK_OPTIONS.items()
+        ],
+        "url": filters.fragment_url("totals"),
+        "period_label": scope.period.label,
+    }
 
 
 def build_entries_section(
     scope: LedgerScope, totals: LedgerTotals, known_key: int | None = None
-) -> LedgerEntriesSection:
+) -> dict[str, Any]:
+    """`pending` charges have no ledger row yet. `is_empty`: these accounts and days have no row at
+    all; `no_account`: the team has no account yet."""
     filters, page = scope.filters, build_ledger_rows_page(scope, totals, known_key)
-    return LedgerEntriesSection(
-        page=page,
-        pending=load_pending_charges(scope),
-        rows=totals.total.rows,
-        period=scope.period.label_in_sentence,
-        url=filters.fragment_url("entries", known=page.newest_key),
-        sort_url=filters.url(sort="" if filters.oldest_first else "oldest"),
-        sorted="ascending" if filters.oldest_first else "descending",
-        clear_url=LedgerFilters(period=filters.period).url(),
-        whole_url="" if filters.period == ALL_TIME else LedgerFilters(period=ALL_TIME).url(),
-        is_empty=not filters.is_narrowed and not totals.total.rows,
-        no_account=not scope.accounts,
-    )
+    count = totals.total.rows
+    return {
+        "list": ListPage(filters, page.days, count, page.next_url, page.first_url),
+        "page": page,
+        "pending": load_pending_charges(scope),
+        "period": scope.period.label_in_sentence,
+        "url": filters.fragment_url("entries", known=page.newest_key),
+        "sort_url": filters.url(sort="" if filters.oldest_first else "oldest"),
+        "sorted": "ascending" if filters.oldest_first else "descending",
+        "whole_url": "" if filters.period == ALL_TIME else LedgerFilters(period=ALL_TIME).url(),
+        "is_empty": not filters.is_narrowed and not count,
+        "no_account": not scope.accounts,
+    }
 
 
-def build_stack_options(filters: LedgerFilters) -> tuple[StackOption, ...]:
-    return tuple(
-        StackOption(label, filters.url(by=value), value == filters.by)
-        for value, label in STACK_OPTIONS.items()
-    )
+def period_options(scope: LedgerScope) -> dict[str, Any]:
+    """The periods, and the accounts if there are several."""
+    accounts = {str(pk): label for pk, label in account_labels(scope.accounts).items()}
+    return {
+        "period": build_period_options(scope.filters.period, scope.today),
+        "account": accounts if len(accounts) > 1 else None,
+    }
 
 
-def iter_period_chips(scope: LedgerScope) -> Iterator[FilterChip]:
-    """The period, and the account if there are several."""
-    filters, days = scope.filters, build_period_options(scope.filters.period, scope.today)
-    yield build_filter_chip("period", "Period", days, filters, plain=True)
-    if len(scope.accounts) > 1:
-        accounts = {str(pk): label for pk, label in account_labels(scope.accounts).items()}
-        yield build_filter_chip("account", "Account", {"": "all", **accounts}, filters)
-
-
-def build_ledger_chips(
-    scope: LedgerScope, people: Sequence[TeamPerson], labels: dict[str, str]
-) -> Iterator[FilterChip]:
+def chip_options(scope: LedgerScope, people: Sequence[TeamPerson]) -> dict[str, Any]:
     """One query: the features and content types of these days, whatever the other filters are."""
-    filters = scope.filters
-    yield from iter_period_chips(scope)
-    members = {str(person.id): person.name for person in people}
-    yield build_filter_chip("member", "Member", {"": "everyone", **members}, filters)
-    if labels:
-        yield build_filter_chip("video_label", "Label", {"": "any", **labels}, filters)
     names = scope.found.names if scope.found else load_period_names(scope)
     features = {operation: feature_label(operation) for operation in names.operations}
-    yield build_filter_chip(
-        "feature",
-        "Feature",
-        {"": "any", **include_chosen_option(filters.feature, features)},
-        filters,
-    )
     types = {name: name for name in sorted(names.content_types)[:MAX_CONTENT_TYPE_OPTIONS]}
-    yield build_filter_chip(
-        "content_type",
-        "Content type",
-        {"": "any", **include_chosen_option(filters.content_type, types)},
-        filters,
-    )
-    yield build_filter_chip("direction", "Credits", DIRECTION_OPTIONS, filters)
-    yield build_filter_chip("source", "Via", SOURCE_OPTIONS, filters)
-    yield build_filter_chip("match", "Charge", MATCH_OPTIONS, filters)
+    return {
+        **period_options(scope),
+        "member": {str(person.id): person.name for person in people},
+        "feature": include_chosen_option(scope.filters.feature, features),
+        "content_type": include_chosen_option(scope.filters.content_type, types),
+    }
 
 
 def include_chosen_option(value: str, options: dict[str, str]) -> dict[str, str]:
@@ -246,42 +154,27 @@ def include_chosen_option(value: str, options: dict[str, str]) -> dict[str, str]
     return dict(sorted(options.items(), key=itemgetter(1)))
 
 
-def build_video_chip(filters: LedgerFilters, page: LedgerRowsPage) -> FilterChip:
-    """A chip without options: a link selects the job, out of up to a hundred thousand. Its rows
-    have the title."""
-    title = next((row.job for day in page.days for row in day.rows), "no entries here")
-    return FilterChip("job", "Video", title, (), filters.url(job=None))
+def video_title(page: LedgerRowsPage) -> str:
+    """The rows of a video have its title."""
+    jobs = (row["entry"].job for day in page.days for row in day.rows)
+    return next((job.title for job in jobs if job), "no entries here")
 
 
-@dataclass(frozen=True, slots=True)
-class DateFields:
-    """`problem` says what is wrong with the typed days and what is shown instead, `problem_field`
-    in which field. `hidden_params` are the other filters."""
-
-    url: str
-    first: str
-    last: str
-    problem: str
-    problem_field: str
-    zone: str
-    hidden_params: tuple[tuple[str, str], ...]
-
-
-def build_date_fields(page: str, filters: LedgerFilters, scope: LedgerScope) -> DateFields:
-    """`filters` are those requested on that page; no query."""
+def build_date_fields(page: str, filters: LedgerFilters, scope: LedgerScope) -> dict[str, Any]:
+    """`filters` are those requested on that page; no query. `problem` says what is wrong with the
+    typed days and what is shown instead, `problem_field` in which field."""
     typed = filters.dates
     days = typed if typed.problem else date_range_of_period(filters.period)
-    return DateFields(
-        url=reverse(page),
-        first=days.first,
-        last=days.last,
-        problem=f"{typed.problem} Showing {scope.period.label_in_sentence}."
-        if typed.problem
-        else "",
-        problem_field=typed.problem_field,
-        zone=scope.zone.key.replace("_", " "),
-        hidden_params=build_hidden_params(filters, "period"),
-    )
+    problem = f"{typed.problem} Showing {scope.period.label_in_sentence}."
+    return {
+        "url": reverse(page),
+        "first": days.first,
+        "last": days.last,
+        "problem": problem if typed.problem else "",
+        "problem_field": typed.problem_field,
+        "zone": scope.zone.key.replace("_", " "),
+        "hidden_params": build_hidden_params(filters, "period"),
+    }
 
 
 @dataclass(frozen=True, slots=True)

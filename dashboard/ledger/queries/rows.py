@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
 from django.db.models import Q, QuerySet, Value
-from django.urls import reverse
 
-from dashboard.ledger.queries.filters import LedgerCursor
 from dashboard.ledger.queries.scope import LedgerScope, LedgerSearchResult
 from dashboard.ledger.queries.totals import CreditTotals, LedgerTotals
 from dashboard.models import annotate_outside_source
@@ -23,6 +22,7 @@ from dashboard.shared.feature_labels import (
 )
 from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.ledger_agreement import ledger_end_balance
+from dashboard.shared.query_params import Cursor
 from proxyapi.models import Account, DailyTotal, LedgerEntry, LedgerMirror, MatchConfidence
 from proxyapi.models.ledger_entry import is_charged_by_another_team
 from proxyapi.rollups.daily_totals import CreditSum, day_bounds
@@ -41,39 +41,12 @@ NEWER, LATER = "newer", "later"
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerRow:
-    """`state` is "outside" or ""; `glyph` and `word` are those of an attribution that is not
-    certain, `reason` is why it was made. `balance` is the balance after the row, if known;
-    `is_new`: the row was mirrored after the page was loaded."""
-
-    url: str
-    clock: str
-    what: str
-    kind: str
-    who: str
-    initials: str
-    job: str
-    job_url: str
-    state: str
-    glyph: str
-    word: str
-    reason: str
-    amount: Decimal
-    balance: Decimal | None
-    is_new: bool
-
-    @property
-    def direction(self) -> str:
-        return "in" if self.amount > 0 else "out"
-
-
-@dataclass(frozen=True, slots=True)
 class LedgerDay:
     """`net` is the sum of all filtered rows of the day, not only of those shown."""
 
     title: str
     net: Decimal
-    rows: tuple[LedgerRow, ...]
+    rows: list[dict[str, Any]]
 
     @property
     def direction(self) -> str:
@@ -84,7 +57,7 @@ class LedgerDay:
 class LedgerRowsPage:
     """`newest_key` is the highest row key, from which the next refresh detects new rows."""
 
-    days: tuple[LedgerDay, ...]
+    days: list[LedgerDay]
     row_count: int
     newest_key: int
     next_url: str
@@ -101,10 +74,10 @@ def build_ledger_rows_page(
     has_more = len(rows) > LEDGER_PAGE_SIZE
     balances = load_running_balances(scope, listed[::-1] if filters.oldest_first else listed)
     return LedgerRowsPage(
-        days=tuple(group_rows_by_day(listed, scope, totals, balances, known_key)),
+        days=list(group_rows_by_day(listed, scope, totals, balances, known_key)),
         row_count=len(listed),
         newest_key=max((entry.pk for entry in listed), default=known_key or 0),
-        next_url=filters.url(after=cursor_of_entry(listed[-1])) if has_more else "",
+        next_url=filters.url(after=Cursor(attrgetter(*ROW_ORDER)(listed[-1]))) if has_more else "",
         first_url=filters.url() if filters.after else "",
         has_balances=bool(balances),
     )
@@ -118,7 +91,7 @@ def query_listed_rows(scope: LedgerScope, totals: LedgerTotals) -> QuerySet[Ledg
 
 
 def query_next_rows(
-    scope: LedgerScope, totals: LedgerTotals, after: LedgerCursor | None, count: int
+    scope: LedgerScope, totals: LedgerTotals, after: Cursor | None, count: int
 ) -> QuerySet[LedgerEntry]:
     """The next rows by id, so that joins apply to these only and not to all rows that are
     sorted."""
@@ -127,7 +100,7 @@ def query_next_rows(
 
 
 def slice_next_rows(
-    scope: LedgerScope, totals: LedgerTotals, after: LedgerCursor | None, count: int
+    scope: LedgerScope, totals: LedgerTotals, after: Cursor | None, count: int
 ) -> QuerySet[LedgerEntry]:
     """At most `count` next rows in order."""
     span = next_rows_span(scope, totals, after, count)
@@ -161,7 +134,7 @@ def row_ordering(scope: LedgerScope) -> list[str]:
 
 
 def next_rows_span(
-    scope: LedgerScope, totals: LedgerTotals, after: LedgerCursor | None, count: int
+    scope: LedgerScope, totals: LedgerTotals, after: Cursor | None, count: int
 ) -> TimeSpan | None:
     """The time span of the next rows, so that rows with a rare label are found without a scan.
 
@@ -176,7 +149,7 @@ def next_rows_span(
     )
     if after:
         # It is unknown how many rows of the cursor's day were listed: perhaps all.
-        cursor_day = after.at.astimezone(zone).date()
+        cursor_day = after[0].astimezone(zone).date()
         days = [day for day in days if (day >= cursor_day if oldest else day <= cursor_day)]
         count += totals.days[cursor_day].rows if cursor_day in totals.days else 0
     needed: list[date] = []
@@ -192,23 +165,20 @@ def next_rows_span(
     )
 
 
-def clip_span(span: TimeSpan, after: LedgerCursor | None, *, oldest: bool) -> TimeSpan:
+def clip_span(span: TimeSpan, after: Cursor | None, *, oldest: bool) -> TimeSpan:
     start, end = span
     if after and oldest:
-        return max(start, after.at), end
-    return (start, min(end, after.at + ONE_MICROSECOND)) if after else (start, end)
+        return max(start, after[0]), end
+    return (start, min(end, after[0] + ONE_MICROSECOND)) if after else (start, end)
 
 
-def rows_after_cursor_q(cursor: LedgerCursor, *, oldest: bool) -> Q:
+def rows_after_cursor_q(cursor: Cursor, *, oldest: bool) -> Q:
     """The rows after the cursor, among those at or after its time."""
     comparison = "gt" if oldest else "lt"
-    later = Q(**{f"happened_at__{comparison}": cursor.at})
-    same_account = Q(account_id=cursor.account, **{f"position__{comparison}": cursor.position})
-    return later | Q(**{f"account_id__{comparison}": cursor.account}) | same_account
-
-
-def cursor_of_entry(entry: LedgerEntry) -> LedgerCursor:
-    return LedgerCursor(entry.happened_at, entry.account_id, entry.position)
+    at, account, position = cursor
+    later = Q(**{f"happened_at__{comparison}": at})
+    same_account = Q(account_id=account, **{f"position__{comparison}": position})
+    return later | Q(**{f"account_id__{comparison}": account}) | same_account
 
 
 def group_rows_by_day(
@@ -218,39 +188,34 @@ def group_rows_by_day(
     balances: Mapping[int, Decimal],
     known_key: int | None,
 ) -> Iterable[LedgerDay]:
-    days: dict[date, list[LedgerRow]] = {}
+    days: dict[date, list[dict[str, Any]]] = {}
     for entry in entries:
         at, balance = entry.happened_at.astimezone(scope.zone), balances.get(entry.pk)
         days.setdefault(at.date(), []).append(build_ledger_row(entry, at, balance, known_key))
     for day, rows in days.items():
-        yield LedgerDay(
-            day_title(day, scope.today), totals.days.get(day, CreditTotals()).net, tuple(rows)
-        )
+        yield LedgerDay(day_title(day, scope.today), totals.days.get(day, CreditTotals()).net, rows)
 
 
 def build_ledger_row(
     entry: LedgerEntry, at: datetime, balance: Decimal | None, known_key: int | None
-) -> LedgerRow:
+) -> dict[str, Any]:
+    """`state` is "outside" or ""; `glyph` and `word` are those of an attribution that is not
+    certain. `balance` is the balance after the row, if known; `is_new`: the row was mirrored after
+    the page was loaded."""
     is_certain = entry.is_explained and entry.confidence == MatchConfidence.CERTAIN
     state, glyph, word = ("", "", "") if is_certain else attribution_labels(entry)
-    job = entry.job
-    return LedgerRow(
-        url=reverse("ledger-entry", args=[entry.account_id, entry.position]),
-        clock=f"{at:%H:%M}",
-        what=entry_title(entry),
-        kind=entry.content_type,
-        who=str(entry.member) if entry.member else "",
-        initials=entry.member.initials if entry.member else "",
-        job=job.title if job else "",
-        job_url=job_page_url(job),
-        state=state,
-        glyph=glyph,
-        word=word,
-        reason=entry.reason,
-        amount=entry.amount,
-        balance=balance,
-        is_new=known_key is not None and entry.pk > known_key,
-    )
+    return {
+        "entry": entry,
+        "clock": f"{at:%H:%M}",
+        "what": entry_title(entry),
+        "job_url": job_page_url(entry.job),
+        "state": state,
+        "glyph": glyph,
+        "word": word,
+        "direction": "in" if entry.amount > 0 else "out",
+        "balance": balance,
+        "is_new": known_key is not None and entry.pk > known_key,
+    }
 
 
 def attribution_labels(entry: LedgerEntry) -> tuple[str, str, str]:

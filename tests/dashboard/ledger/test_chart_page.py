@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.ledger.queries.chart_page import LedgerChartsPage, build_ledger_charts_page
 from dashboard.ledger.queries.filters import parse_ledger_filters
-from dashboard.ledger.queries.page import build_ledger_page
+from dashboard.ledger.queries.page import load_ledger_page
 from dashboard.ledger.queries.scope import load_ledger_scope
 from dashboard.ledger.queries.spend_chart import build_spend_chart, build_spend_split
 from dashboard.ledger.queries.totals import load_ledger_totals
@@ -123,8 +123,10 @@ def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, accou
     assert chart is not None
     ends = [left for _, _, left in chart.table]
     assert ends == [Decimal("1500.25"), 1000, 1100]
-    shown = build_ledger_page(thea, parse_ledger_filters({})).entries.page.days
-    assert [row.balance for day in shown for row in day.rows] == ends[:2]  # the rows say the same
+    shown = load_ledger_page(thea, parse_ledger_filters({}))["entries"]["page"].days
+    assert [row["balance"] for day in shown for row in day.rows] == ends[
+        :2
+    ]  # the rows say the same
 
 
 @pytest.mark.parametrize(

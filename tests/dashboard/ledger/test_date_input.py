@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from dashboard.ledger.queries.filters import parse_ledger_filters
-from dashboard.ledger.queries.page import build_ledger_page
+from dashboard.ledger.queries.page import load_ledger_page
 from dashboard.ledger.queries.period import (
     build_period_options,
     parse_date_range_input,
@@ -120,9 +120,11 @@ def test_days_are_asked_for_in_the_teams_zone(add_entry, thea, client_of):
     entry = add_entry("-5", happened_at=days_ago(hours=6))
     entry.account.refresh_from_db()
     sum_up(type(entry.account).objects.get(pk=entry.account_id))
-    shown = build_ledger_page(thea, parse_ledger_filters({"from": "2026-11-20"}))
-    assert [int(row.amount) for day in shown.entries.page.days for row in day.rows] == [-5]
-    assert shown.dates.zone == "America/New York"
+    shown = load_ledger_page(thea, parse_ledger_filters({"from": "2026-11-20"}))
+    assert [
+        int(row["entry"].amount) for day in shown["entries"]["page"].days for row in day.rows
+    ] == [-5]
+    assert shown["dates"]["zone"] == "America/New York"
     html = client_of(thea).get("/ledger/charts/?to=2026-11-19").content.decode()
     assert "Until 19 Nov 2026" in html
     assert 'name="to" value="2026-11-19"' in html

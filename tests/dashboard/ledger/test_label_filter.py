@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.ledger.queries.csv_export import CSV_HEADER, build_export_source, export_csv_chunk
 from dashboard.ledger.queries.filters import parse_ledger_filters
-from dashboard.ledger.queries.page import build_ledger_page
+from dashboard.ledger.queries.page import load_ledger_page
 from dashboard.models import Label
 from tests.dashboard.ledger.conftest import days_ago, matched
 
@@ -28,17 +28,17 @@ def school(add_entry, thea):
 
 
 def filtered(reader, label, **query):
-    return build_ledger_page(reader, parse_ledger_filters({"video_label": str(label.pk), **query}))
+    return load_ledger_page(reader, parse_ledger_filters({"video_label": str(label.pk), **query}))
 
 
 def listed(page) -> list[int]:
-    return [int(row.amount) for day in page.entries.page.days for row in day.rows]
+    return [int(row["entry"].amount) for day in page["entries"]["page"].days for row in day.rows]
 
 
 def test_only_entries_of_its_videos_are_listed_and_summed(school, thea):
     page = filtered(thea, school)
     assert listed(page) == [-96]
-    assert page.totals.figures.spent == 96
+    assert page["totals"]["figures"].spent == 96
     assert listed(filtered(thea, school, period="all")) == [-96, -7]
     assert listed(filtered(thea, school, q="glacier", period="all")) == [-96, -7]
     assert listed(filtered(thea, school, match="no")) == []
@@ -63,8 +63,8 @@ def test_charges_of_other_videos_are_not_pending(school, thea, token):
         charge.job = job or charge.job
         charge.sent_at = timezone.now()
         charge.save()
-    assert len(build_ledger_page(thea, parse_ledger_filters({})).entries.pending.rows) == 2
-    assert len(filtered(thea, school).entries.pending.rows) == 1
+    assert len(load_ledger_page(thea, parse_ledger_filters({}))["entries"]["pending"].rows) == 2
+    assert len(filtered(thea, school)["entries"]["pending"].rows) == 1
 
 
 def test_the_file_has_the_same_entries(school, thea):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -10,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from dashboard.ledger.queries import search
 from dashboard.ledger.queries.filters import parse_ledger_filters
-from dashboard.ledger.queries.page import LedgerPage, build_ledger_page
+from dashboard.ledger.queries.page import load_ledger_page
 from proxyapi.models import Job, LedgerMirror
 from tests.dashboard.ledger.conftest import days_ago, sum_up
 from tests.dashboard.ledger.test_csv_export import export_rows
@@ -21,14 +22,16 @@ pytestmark = pytest.mark.postgresql
 MOST_QUERIES = 13
 
 
-def page(reader, **query) -> LedgerPage:
-    return build_ledger_page(
+def page(reader, **query) -> dict[str, Any]:
+    return load_ledger_page(
         reader, parse_ledger_filters({name: str(value) for name, value in query.items()})
     )
 
 
-def amounts(shown: LedgerPage) -> list[int]:
-    return sorted(int(row.amount) for day in shown.entries.page.days for row in day.rows)
+def amounts(shown: dict[str, Any]) -> list[int]:
+    return sorted(
+        int(row["entry"].amount) for day in shown["entries"]["page"].days for row in day.rows
+    )
 
 
 @pytest.fixture
@@ -68,7 +71,7 @@ def mixed_entries(add_entry, luca) -> None:
 def test_a_text_finds_labels_features_people_and_titles(text, left, thea):
     shown = page(thea, q=text)
     assert amounts(shown) == left
-    assert (shown.totals.figures.net, shown.entries.rows) == (sum(left), len(left))
+    assert (shown["totals"]["figures"].net, shown["list"].total) == (sum(left), len(left))
 
 
 @pytest.mark.usefixtures("mixed_entries")
@@ -85,7 +88,7 @@ def test_a_text_finds_labels_features_people_and_titles(text, left, thea):
 def test_a_search_is_one_filter_of_several(query, left, thea):
     shown = page(thea, **query)
     assert amounts(shown) == left
-    assert int(shown.totals.figures.net) == sum(left)
+    assert int(shown["totals"]["figures"].net) == sum(left)
 
 
 @pytest.mark.usefixtures("mixed_entries")
@@ -107,12 +110,12 @@ def test_pages_of_a_search_hold_each_row_once(add_entry, account, thea, monkeypa
     while True:
         shown = page(thea, **query)
         seen += amounts(shown)
-        if not shown.entries.page.next_url:
+        if not shown["entries"]["page"].next_url:
             break
-        place = shown.entries.page.next_url.partition("after=")[2]
+        place = shown["entries"]["page"].next_url.partition("after=")[2]
         query = {"q": "glacier", "after": place.partition("&")[0]}
     assert sorted(seen) == [-50, *range(-7, 0)]
-    assert shown.totals.figures.net == Decimal(-78)
+    assert shown["totals"]["figures"].net == Decimal(-78)
 
 
 def test_too_many_videos_of_a_name_are_said(add_entry, thea, monkeypatch):
@@ -122,7 +125,7 @@ def test_too_many_videos_of_a_name_are_said(add_entry, thea, monkeypatch):
         Job.objects.filter(pk=job.pk).update(created_at=days_ago(hours=4 - number))
     shown = page(thea, q="glacier")
     assert amounts(shown) == [-3, -2]
-    (banner,) = shown.totals.banners
+    (banner,) = shown["totals"]["banners"]
     assert banner.title == "Only the newest 2 videos of this name are listed."
 
 
@@ -135,8 +138,8 @@ def test_labels_are_found_however_many_there_are(add_entry, account, thea, monke
     assert len(amounts(page(thea, q="film 1001"))) == 1
     monkeypatch.setattr(search, "MAX_FOUND_LABELS", 3)
     shown = page(thea, q="film 010")
-    assert shown.entries.rows == 3
-    assert [banner.title for banner in shown.totals.banners] == [
+    assert shown["list"].total == 3
+    assert [banner.title for banner in shown["totals"]["banners"]] == [
         "Only the first 3 labels of this name are listed."
     ]
 
@@ -152,7 +155,7 @@ def test_of_a_long_ledger_only_the_newest_titles_are_searched(add_entry, thea, m
     LedgerMirror.objects.filter(pk=entry.account_id).update(high=3)
     shown = page(thea, q="glacier")
     assert amounts(shown) == [-2, -1]
-    (banner,) = shown.totals.banners
+    (banner,) = shown["totals"]["banners"]
     assert banner.title == "Only the titles of the newest 2 videos were searched."
     assert amounts(page(thea, q="glacier", period=f"..{days_ago(hours=24).date()}")) == [-3, -2]
 

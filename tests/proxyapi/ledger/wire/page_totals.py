@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from dashboard.ledger.queries.filters import parse_ledger_filters
-from dashboard.ledger.queries.page import LedgerPage, build_ledger_page
+from dashboard.ledger.queries.page import load_ledger_page
 from dashboard.ledger.queries.rows import LedgerDay
 from dashboard.models import Membership
 from proxyapi import ledger
@@ -127,8 +128,8 @@ def page_differences(
     reader = MembershipFactory(team=TeamFactory(tenant=service.account.tenant))
     money, amounts = service.money(), [row["credits"] for row in service.rows()]
     pages = list(all_pages(reader))
-    rows = [row for page in pages for day in page.entries.page.days for row in day.rows]
-    figures = pages[0].totals.figures
+    rows = [row for page in pages for day in page["entries"]["page"].days for row in day.rows]
+    figures = pages[0]["totals"]["figures"]
     pairs = {
         "the ledger's sum": (figures.net, money["ledger_sum"]),
         "entries": (figures.rows, len(amounts)),
@@ -137,25 +138,25 @@ def page_differences(
         "outside the portal": (figures.outside, life.outside),
         "matched": (figures.spent - figures.outside, life.ours),
         "days": (sum(day.net for day in day_totals(pages)), money["ledger_sum"]),
-        "rows listed": (sum(row.amount for row in rows), money["ledger_sum"]),
-        "balance": (rows[0].balance, money["balance"]),
-        "opening": ((rows[-1].balance or 0) - rows[-1].amount, money["opening"]),
-        "charges that are not there yet": (len(pages[0].entries.pending.rows), 0),
+        "rows listed": (sum(row["entry"].amount for row in rows), money["ledger_sum"]),
+        "balance": (rows[0]["balance"], money["balance"]),
+        "opening": ((rows[-1]["balance"] or 0) - rows[-1]["entry"].amount, money["opening"]),
+        "charges that are not there yet": (len(pages[0]["entries"]["pending"].rows), 0),
         "charges without a debit": (Charge.objects.without_debit().count(), 0),
     }
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def all_pages(reader: Membership) -> Iterator[LedgerPage]:
+def all_pages(reader: Membership) -> Iterator[dict[str, Any]]:
     query = {"period": "all"}
     while True:
-        page = build_ledger_page(reader, parse_ledger_filters(query))
+        page = load_ledger_page(reader, parse_ledger_filters(query))
         yield page
-        if not page.entries.page.next_url:
+        if not page["entries"]["page"].next_url:
             return
-        query = dict(parse_qsl(urlsplit(page.entries.page.next_url).query))
+        query = dict(parse_qsl(urlsplit(page["entries"]["page"].next_url).query))
 
 
-def day_totals(pages: list[LedgerPage]) -> list[LedgerDay]:
+def day_totals(pages: list[dict[str, Any]]) -> list[LedgerDay]:
     """Each day once: one that goes on at the next page says its whole sum there again."""
-    return list({day.title: day for page in pages for day in page.entries.page.days}.values())
+    return list({day.title: day for page in pages for day in page["entries"]["page"].days}.values())
