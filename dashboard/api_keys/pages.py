@@ -22,14 +22,15 @@ from dashboard.shared.access import (
     visible_keys,
 )
 from dashboard.shared.budget_usage import counted_charges, period_bounds
-from dashboard.shared.filter_chips import build_filter_chip
 from dashboard.shared.formatting import clock, credits, day
+from dashboard.shared.lists import slice_list
 from dashboard.shared.member_token import has_member_token
 from dashboard.shared.query_params import (
     PageFilters,
-    allowed_or_empty,
-    parse_search_text,
-    parse_small_int,
+    choice_field,
+    number_field,
+    offset_field,
+    search_field,
 )
 from dashboard.shared.roles import Permission, role_allows
 from proxyapi.gateway.answers import API_PATH
@@ -49,46 +50,30 @@ STATE_OPTIONS |= {"failed": "at its limit", "running": "rotating", "paused": "pa
 class KeyFilters(PageFilters):
     PAGE: ClassVar[str] = "api-keys"
     CURSOR: ClassVar[str] = "offset"
+    ID: ClassVar[str] = "key"
 
-    search: str = ""
-    state: str = ""
-    owner: str = ""
-    offset: int | None = None
+    search: str = search_field()
+    state: str = choice_field(STATE_OPTIONS, "State")
+    owner: int | None = number_field("Member", unset="anybody")
+    offset: int | None = offset_field()
 
 
 def load_keys_page(reader: Membership, query: Mapping[str, str]) -> dict[str, Any]:
     """Return the keys that are accepted, by name, and `ended`: revoked and expired ones, the newest
     first. Nine queries at most."""
-    now = timezone.now()
+    now, filters = timezone.now(), KeyFilters.parse(query)
     visible = visible_keys(reader).select_related("owner", "token__account").order_by("name", "pk")
     keys = list(visible.active(now))  # type: ignore[attr-defined]  # of ApiKeyQuerySet
     rows = build_key_rows(reader, keys, now)
+    matching = [row for row in rows if matches(row, filters)]
     owners = {str(key.owner_id): str(key.owner) for key in keys}
-    filters = KeyFilters(
-        parse_search_text(query),
-        allowed_or_empty(query.get("state", ""), STATE_OPTIONS),
-        allowed_or_empty(query.get("owner", ""), owners),
-        parse_small_int(query.get("offset", "")),
-    )
-    matching, start = [row for row in rows if matches(row, filters)], filters.offset or 0
-    end = start + KEYS_PER_PAGE
+    owner = owners if sees_all_keys(reader) else None
+    page = slice_list(filters, matching, KEYS_PER_PAGE, owner=owner)
+    page.has_filters = len(rows) >= MIN_KEYS_FOR_FILTERS
     may_create = has_permission(reader, Permission.RENDER)
     return {
-        "rows": matching[start:end],
+        "list": page,
         "count": len(rows),
-        "filters": filters,
-        "chips": [
-            build_filter_chip("state", "State", STATE_OPTIONS, filters),
-            *(
-                [build_filter_chip("owner", "Member", {"": "anybody"} | owners, filters)]
-                if sees_all_keys(reader)
-                else []
-            ),
-        ],
-        "has_filters": len(rows) >= MIN_KEYS_FOR_FILTERS,
-        "refresh_url": filters.url(offset=start or None),
-        "next_url": filters.url(offset=end) if len(matching) > end else "",
-        "first_url": filters.url() if start else "",
         "month": f"{timezone.localtime(now):%B}",
         "ended": load_ended_keys(reader, now),
         "may_create": may_create,
@@ -104,7 +89,7 @@ def matches(row: dict[str, Any], filters: KeyFilters) -> bool:
     return (
         filters.search.lower() in text
         and filters.state in ("", row["state"]["state"])
-        and filters.owner in ("", str(key.owner_id))
+        and filters.owner in (None, key.owner_id)
     )
 
 

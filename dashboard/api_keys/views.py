@@ -30,6 +30,7 @@ from dashboard.shared.access import KeyRight, fetch_api_key, key_rights, require
 from dashboard.shared.dialogs import ConfirmedDialog, DialogView
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.lists import render_list
 from dashboard.shared.roles import Permission
 from proxyapi.gateway.keys import NewKey
 from proxyapi.refusals import Refusal
@@ -42,9 +43,8 @@ CANCELLED = "{count} of its charges, not sent yet, {verb} cancelled."
 @vary_on_headers("HX-Request")
 def api_keys(request: TeamRequest) -> HttpResponse:
     """The list; for htmx its table and filters alone."""
-    template = "api_keys/_filtered.html" if request.htmx else PAGE_TEMPLATE
     context = pages.load_keys_page(request.membership, request.GET)
-    return render(request, template, context)
+    return render_list(request, PAGE_TEMPLATE, "api_keys/_table.html", context)
 
 
 class KeyDialog(DialogView):

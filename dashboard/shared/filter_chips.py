@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dashboard.shared.query_params import PageFilters
@@ -29,16 +29,6 @@ class FilterChip:
     options: tuple[ChipOption, ...]
     clear_url: str
     plain: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FilterSheet:
-    """All filters in one form, for narrow screens, with the other URL parameters as hidden
-    fields."""
-
-    url: str
-    chips: tuple[FilterChip, ...]
-    hidden_params: tuple[tuple[str, str], ...]
 
 
 def build_filter_chip(
@@ -70,12 +60,6 @@ def build_chips(filters: PageFilters, **loaded: Mapping[str, str] | None) -> Ite
         if param.label and options is not None:
             options = options if "" in options else {"": param.unset, **options}
             yield build_filter_chip(name, param.label, options, filters, plain=param.plain)
-
-
-def build_filter_sheet(url: str, chips: Iterable[FilterChip], filters: PageFilters) -> FilterSheet:
-    """`url` is the page without any filter."""
-    chips = tuple(chips)
-    return FilterSheet(url, chips, build_hidden_params(filters, *(chip.name for chip in chips)))
 
 
 def build_hidden_params(filters: PageFilters, *field_names: str) -> tuple[tuple[str, str], ...]:

@@ -59,6 +59,7 @@ class ListPage:
     next_url: str
     first_url: str
     chips: Sequence[FilterChip] = ()
+    has_filters: bool = True  # on the page; a short list has none
 
     @property
     def url(self) -> str:

@@ -197,13 +197,9 @@ def parse_uuid(text: str) -> UUID | None:
         return None
 
 
-def format_cursor_time(at: datetime) -> str:
-    return f"{at.timestamp():.6f}"
-
-
 def format_cursor_value(value: object) -> str:
     if isinstance(value, datetime):
-        return format_cursor_time(value)
+        return f"{value.timestamp():.6f}"
     return value.hex if isinstance(value, UUID) else str(value)
 
 

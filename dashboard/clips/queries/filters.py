@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +9,6 @@ from dashboard.shared import query_params
 
 RECENT_CLIPS = 12  # of the grid, and of each "Show more"
 MAX_SHOWN_CLIPS = 96
-MAX_MODEL_CHARS = 100
 STATE_LABELS = {
     "": "any",
     "making": "In progress",
@@ -23,22 +21,29 @@ STATE_LABELS = {
 LIBRARY_STATES = {"making": "rendering", "unsent": "drafts"}
 
 
+def read_draft(text: str) -> str:
+    return str(query_params.parse_uuid(text) or "")
+
+
+def read_shown(text: str) -> int | None:
+    shown = query_params.parse_small_int(text) or 0
+    return min(shown, MAX_SHOWN_CLIPS) if shown > RECENT_CLIPS else None
+
+
 @dataclass(frozen=True, slots=True)
 class ClipFilters(query_params.PageFilters):
     """`draft` is the draft in the composer, which a filter does not change."""
 
     PAGE: ClassVar[str] = "clips"
     CURSOR: ClassVar[str] = "shown"
+    ID: ClassVar[str] = "clip"
+    KEPT: ClassVar[tuple[str, ...]] = ("draft",)
 
-    draft: str = ""
-    state: str = ""
-    model: str = ""
-    member: int | None = None
-    shown: int | None = None
-
-    @property
-    def is_narrowed(self) -> bool:
-        return bool(self.state or self.model or self.member)
+    draft: str = query_params.param_field(read_draft, narrows=False)
+    state: str = query_params.choice_field(STATE_LABELS, "State")
+    model: str = query_params.text_field(100, "Model", lookup="draft__settings__model")
+    member: int | None = query_params.number_field("Member", lookup="member", unset="everyone")
+    shown: int | None = query_params.param_field(read_shown, narrows=False)
 
     @property
     def limit(self) -> int:
@@ -53,10 +58,6 @@ class ClipFilters(query_params.PageFilters):
         return self.url(shown=min(self.limit + RECENT_CLIPS, MAX_SHOWN_CLIPS))
 
     @property
-    def clear_url(self) -> str:
-        return ClipFilters(draft=self.draft).url()
-
-    @property
     def library_url(self) -> str:
         """Return the library's list with the same filters; "" with a model, which it has no filter
         for."""
@@ -66,27 +67,10 @@ class ClipFilters(query_params.PageFilters):
         named = {"type": "clip", "state": state, "member": self.member}
         return query_params.build_page_url("library", named)
 
-    def fragment_url(self, part: str) -> str:
-        """Return the URL of a part of the page; see `clips.views.composer.clips`."""
-        named = {**self.named, "part": part}
-        return query_params.build_page_url(self.PAGE, named)
-
     @property
     def load_url(self) -> str:
-        return self.fragment_url("recent")
+        return query_params.build_page_url(self.PAGE, {**self.named, "part": "recent"})
 
     @property
     def refresh_url(self) -> str:
-        return self.fragment_url("cards")
-
-
-def parse_clip_filters(query: Mapping[str, str]) -> ClipFilters:
-    draft = query_params.parse_uuid(query.get("draft", ""))
-    shown = query_params.parse_small_int(query.get("shown", "")) or 0
-    return ClipFilters(
-        draft=str(draft) if draft else "",
-        state=query_params.allowed_or_empty(query.get("state", ""), STATE_LABELS),
-        model=query_params.clean_text_param(query, "model")[:MAX_MODEL_CHARS],
-        member=query_params.parse_small_int(query.get("member", "")),
-        shown=min(shown, MAX_SHOWN_CLIPS) if shown > RECENT_CLIPS else None,
-    )
+        return query_params.build_page_url(self.PAGE, {**self.named, "part": "cards"})

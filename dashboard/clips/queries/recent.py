@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from dashboard.clips.queries.filters import MAX_SHOWN_CLIPS, STATE_LABELS, ClipFilters
+from dashboard.clips.queries.filters import MAX_SHOWN_CLIPS, ClipFilters
 from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.action_buttons import ActionButton, clip_card_buttons
 from dashboard.shared.clip_models import clip_model_name
-from dashboard.shared.filter_chips import FilterChip, build_filter_chip
+from dashboard.shared.filter_chips import FilterChip, build_chips
 from dashboard.shared.people import load_team_people
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.cards import (
@@ -38,15 +38,9 @@ STATE_CONDITIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ClipCard:
-    card: VideoCard
-    actions: tuple[ActionButton, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class RecentClips:
     filters: ClipFilters
-    cards: tuple[ClipCard, ...]
+    cards: list[tuple[VideoCard, tuple[ActionButton, ...]]]  # the buttons are the reader's
     total: int
     may_change: bool
 
@@ -71,13 +65,13 @@ def load_recent_clips(reader: Membership, filters: ClipFilters | None = None) ->
     contexts = [build_video_context(job, durations, now) for job in newest[: filters.limit]]
     return RecentClips(
         filters=filters,
-        cards=tuple(
-            ClipCard(
+        cards=[
+            (
                 build_video_card(context, durations),
                 clip_card_buttons(context.job, context.state.name, reader),
             )
             for context in contexts
-        ),
+        ],
         total=clips.count() if len(newest) > filters.limit else len(newest),
         may_change=has_permission(reader, Permission.RENDER),
     )
@@ -93,10 +87,7 @@ def team_clips(reader: Membership) -> QuerySet[Job]:
 def apply_clip_filters(
     clips: QuerySet[Job], reader: Membership, filters: ClipFilters
 ) -> QuerySet[Job]:
-    if filters.model:
-        clips = clips.filter(draft__settings__model=filters.model)
-    if filters.member:
-        clips = clips.filter(member_id=filters.member)
+    clips = filters.narrow(clips)
     if filters.state:
         tabs = annotate_tabs(clips, reader.team.tenant_id)
         return clips.filter(pk__in=tabs.filter(STATE_CONDITIONS[filters.state]).values("pk"))
@@ -106,11 +97,8 @@ def apply_clip_filters(
 def load_clip_chips(reader: Membership, filters: ClipFilters) -> tuple[FilterChip, ...]:
     """Return the filters by state, model and member. Three queries."""
     people = {str(person.id): person.first_name for person in load_team_people(reader.team)}
-    return (
-        build_filter_chip("state", "State", STATE_LABELS, filters),
-        build_filter_chip("model", "Model", load_model_names(reader, filters), filters),
-        build_filter_chip("member", "Member", {"": "everyone", **people}, filters),
-    )
+    models = load_model_names(reader, filters)
+    return tuple(build_chips(filters, model=models, member=people))
 
 
 def load_model_names(reader: Membership, filters: ClipFilters) -> dict[str, str]:
@@ -119,8 +107,7 @@ def load_model_names(reader: Membership, filters: ClipFilters) -> dict[str, str]
     used = {str(slug) for slug in slugs.distinct() if slug} | {filters.model} - {""}
     accounts = list(Account.objects.filter(tenant=reader.team.tenant_id).only("clip_models"))
     names = {slug: find_model_name(accounts, slug) for slug in used}
-    by_name = sorted(names.items(), key=lambda item: item[1].casefold())
-    return {"": "any", **dict(by_name)}
+    return dict(sorted(names.items(), key=lambda item: item[1].casefold()))
 
 
 def find_model_name(accounts: Iterable[Account], slug: str) -> str:

@@ -20,7 +20,6 @@ from dashboard.clips.queries import (
     build_clip_price,
     build_composer,
     load_last_clip,
-    parse_clip_filters,
 )
 from dashboard.clips.queries.frames import build_frame_to_take, no_slot_text
 from dashboard.clips.readiness import is_composable
@@ -55,7 +54,7 @@ def clips(request: TeamRequest) -> HttpResponse:
 
     A page with a composer fetches the clips itself, unless they are filtered.
     """
-    filters, part = parse_clip_filters(request.GET.dict()), request.GET.get("part", "")
+    filters, part = ClipFilters.parse(request.GET.dict()), request.GET.get("part", "")
     if is_recent_request(request, part):
         return render_recent(request, filters, with_chips=part != "cards")
     context: dict[str, Any] = {"filters": filters}

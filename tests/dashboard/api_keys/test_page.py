@@ -29,7 +29,7 @@ def text_of(browser: Client, query: str = "") -> str:
 
 
 def rows_of(reader: Membership, **query: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = load_keys_page(reader, query)["rows"]
+    rows: list[dict[str, Any]] = load_keys_page(reader, query)["list"].rows
     return rows
 
 
@@ -192,7 +192,7 @@ def test_more_than_fifty_keys_have_pages(make_key: MakeKey, priya: Membership) -
     for number in range(51):
         make_key(f"script {number:02}")
     page = load_keys_page(priya, {})
-    assert (len(page["rows"]), page["next_url"]) == (50, "/api-keys/?offset=50")
+    assert (len(page["list"].rows), page["list"].next_url) == (50, "/api-keys/?offset=50")
     assert [row["key"].name for row in rows_of(priya, offset="50")] == ["script 50"]
 
 

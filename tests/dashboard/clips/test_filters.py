@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from dashboard.clips.queries import parse_clip_filters
+from dashboard.clips.queries import ClipFilters
 from dashboard.clips.queries.recent import load_clip_chips, load_recent_clips
 from dashboard.models import Membership
 from proxyapi.models import ChargeState, Job, JobState, Token
@@ -56,9 +56,9 @@ def clips(make_clip: MakeClip) -> None:
 
 
 def titles(reader: Membership, **query: str) -> set[str]:
-    recent = load_recent_clips(reader, parse_clip_filters(query))
+    recent = load_recent_clips(reader, ClipFilters.parse(query))
     assert recent.total == len(recent.cards)
-    return {one.card.title for one in recent.cards}
+    return {card.title for card, _ in recent.cards}
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_models_are_those_that_were_used_by_name(
     priya: Membership, clips: None, make_clip: MakeClip
 ) -> None:
     make_clip("Old", JobState.COMPLETED, "left-the-plan")
-    state, model, member = load_clip_chips(priya, parse_clip_filters({"member": "7" * 9}))
+    state, model, member = load_clip_chips(priya, ClipFilters.parse({"member": "7" * 9}))
     assert [(one.value, one.label) for one in model.options] == [
         ("", "any"),
         ("brook", "Brook"),
@@ -157,19 +157,19 @@ def test_twelve_are_shown_then_more_and_the_library_has_all(
 ) -> None:
     for number in range(14):
         make_clip(f"Clip {number}", JobState.COMPLETED)
-    recent = load_recent_clips(priya, parse_clip_filters({"state": "completed"}))
+    recent = load_recent_clips(priya, ClipFilters.parse({"state": "completed"}))
     assert (len(recent.cards), recent.total, recent.has_more) == (12, 14, True)
     html = text_of(client_of(priya).get(f"{PAGE}?state=completed"))
     assert "All 14 in the library" in html
     assert "/library/?type=clip&amp;state=completed" in html
     assert f"{PAGE}?state=completed&amp;shown=24" in html
-    of_model = load_recent_clips(priya, parse_clip_filters({"model": "brook", "shown": "24"}))
+    of_model = load_recent_clips(priya, ClipFilters.parse({"model": "brook", "shown": "24"}))
     assert (len(of_model.cards), of_model.has_more, of_model.all_text) == (14, False, "")
 
 
 def test_the_clips_of_another_team_are_in_no_filter(otto: Membership, clips: None) -> None:
     assert titles(otto) == set()
-    assert [len(chip.options) for chip in load_clip_chips(otto, parse_clip_filters({}))] == [
+    assert [len(chip.options) for chip in load_clip_chips(otto, ClipFilters.parse({}))] == [
         6,
         1,
         2,
@@ -190,6 +190,6 @@ def test_the_clips_take_few_queries(
     priya: Membership, clips: None, client_of: Browser, django_assert_max_num_queries: Any
 ) -> None:
     with django_assert_max_num_queries(7):
-        filters = parse_clip_filters({"state": "completed", "model": "brook"})
+        filters = ClipFilters.parse({"state": "completed", "model": "brook"})
         load_recent_clips(priya, filters)
         load_clip_chips(priya, filters)

@@ -68,7 +68,7 @@ def test_a_confirmed_clip_is_held_at_its_price_and_the_composer_is_empty_again(
     assert charge.body == SETTINGS
     html = text_of(client_of(priya).get(f"{PAGE}?draft=new"))
     assert PROMPT not in html
-    assert [one.card.title for one in load_recent_clips(priya).cards] == [PROMPT]
+    assert [card.title for card, _ in load_recent_clips(priya).cards] == [PROMPT]
 
 
 def test_a_form_that_is_sent_twice_charges_once(
@@ -142,7 +142,7 @@ def test_over_budget_an_approval_is_requested_with_the_price(
     confirm(client_of(priya), priced, ask="1", note="For the opening.")
     request = ApprovalRequest.objects.select_related("charge").get()
     assert (request.charge.state, request.charge.price) == (ChargeState.DRAFT, 33)
-    card = load_recent_clips(priya).cards[0].card
+    card = load_recent_clips(priya).cards[0][0]
     assert card.state.name == "waiting"
     save_response = save(client_of(priya), form_of(priced, duration=5), **HTMX)
     assert "This clip was sent, or waits for an approval." in text_of(save_response)
@@ -184,13 +184,13 @@ def test_a_refund_that_is_owed_says_since_when_and_costs_nothing_once_it_came(
         sent_at=failed_at,
         refund_owed_at=failed_at,
     )
-    card = load_recent_clips(priya).cards[0].card
+    card = load_recent_clips(priya).cards[0][0]
     assert card.status_text == (
         "“Provider timed out.” Refund owed 33 cr, not seen in the ledger yet, 42 min."
     )
     assert card.cost.value == 33
     Charge.objects.filter(pk=charge.pk).update(refunded_at=timezone.now())
-    card = load_recent_clips(priya).cards[0].card
+    card = load_recent_clips(priya).cards[0][0]
     assert card.status_text.startswith("“Provider timed out.” All 33 cr came back at")
     assert card.cost.value == 0
 
@@ -207,10 +207,10 @@ def test_a_clip_whose_id_never_reached_us_shows_cost_and_time_and_is_not_sent_ag
         sent_at=now,
         unidentified_at=now,
     )
-    one = load_recent_clips(priya).cards[0]
-    assert one.card.state.label == "Lost"
-    assert "33 cr were charged at" in one.card.status_text
-    assert [button.label for button in one.actions] == ["Change and generate"]
+    card, actions = load_recent_clips(priya).cards[0]
+    assert card.state.label == "Lost"
+    assert "33 cr were charged at" in card.status_text
+    assert [button.label for button in actions] == ["Change and generate"]
     assert PROMPT not in text_of(client_of(priya).get(PAGE))  # a new draft is open
     assert "Nothing was sent twice." in text_of(confirm(client_of(priya), priced))
     assert Charge.objects.count() == 1
