@@ -139,16 +139,18 @@ def restart_alignment(account: Account) -> LedgerMirror:
 
 
 @transaction.atomic
-def align_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
-    """Align a page of the view with the mirror; return the ledger with its new position."""
+def align_page(account: Account, page: UpstreamLedgerPage) -> tuple[LedgerMirror, int]:
+    """Align a page of the view with the mirror; return the ledger with its new position, and the
+    position up to which the page could be aligned."""
     entry_changes.lock_account(account)
     ledger = mirror_range.get_or_create_ledger(account)
     if not is_alignment_started(ledger):
-        return ledger
-    page = order_ties_as_mirrored(ledger, page)
+        return ledger, page.end
+    page, end = order_ties_as_mirrored(ledger, page), page.end
     if is_last_row_unchanged(ledger, page):
+        changed_times = align_older_rows(ledger, page)
         end = end_of_whole_seconds(ledger, page)
-        changed_times = [*align_older_rows(ledger, page), *align_newer_rows(ledger, page)]
+        changed_times += align_newer_rows(ledger, page, end)
         entry_changes.record_entry_changes(
             account, changed_times + attribute_beyond_api_view(ledger, page)
         )
@@ -163,7 +165,7 @@ def align_page(account: Account, page: UpstreamLedgerPage) -> LedgerMirror:
     else:
         reset_attribution(ledger)
     ledger.save(update_fields=API_VIEW_FIELDS)
-    return ledger
+    return ledger, end
 
 
 def is_alignment_started(ledger: LedgerMirror) -> bool:
@@ -196,10 +198,9 @@ def is_older_than_mirror(ledger: LedgerMirror, rows: Sequence[UpstreamLedgerRow]
     )
 
 
-def align_newer_rows(ledger: LedgerMirror, page: UpstreamLedgerPage) -> list[datetime]:
+def align_newer_rows(ledger: LedgerMirror, page: UpstreamLedgerPage, end: int) -> list[datetime]:
     if not page.start <= ledger.api_high < page.end:
         return []
-    end = end_of_whole_seconds(ledger, page)
     rows = page.rows[ledger.api_high - page.start : end - page.start]
     if not rows:
         return []

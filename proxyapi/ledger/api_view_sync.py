@@ -29,7 +29,6 @@ from proxyapi.ledger.api_view_alignment import (
     suspend_alignment,
 )
 from proxyapi.ledger.api_view_pages import (
-    end_of_whole_seconds,
     fetch_last_second,
     fetch_newer_view_page,
     fetch_older_view_page,
@@ -91,7 +90,7 @@ def sync_unattributed_rows(source: LedgerReader, since: datetime | None, most: i
             ledger.api_low,
             page_count + 1,
         )
-        ledger = align_page(account, page)
+        ledger, _ = align_page(account, page)
         if ledger.api_low == before:
             if ledger.low == 0:
                 suspend_alignment(account, OLDER_API_VIEW_MISMATCH)
@@ -176,8 +175,7 @@ def sync_newest_api_rows(
     if not was_started and not try_start_alignment(source, page):
         return None
     while failed_attempts <= MAX_API_VIEW_ATTEMPTS:
-        end = end_of_whole_seconds(ledger, page)
-        ledger = align_page(account, page)
+        ledger, end = align_page(account, page)
         if not is_alignment_started(ledger):
             return None  # the view changed; the next sync starts again
         if ledger.api_high == page.total:
