@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -14,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db.models import Count, Max, Q, Sum
-from django.urls import reverse
 from django.utils import timezone
 
 from dashboard import __version__
@@ -22,7 +20,7 @@ from dashboard.models import AuditEvent, BudgetPeriod, Invitation, Membership, S
 from dashboard.operations.queries.processes import load_processes
 from dashboard.security.queries.sign_ins import load_recent_sign_ins
 from dashboard.shared.budget_usage import period_bounds
-from dashboard.shared.formatting import clock, day
+from dashboard.shared.formatting import clock
 from proxyapi.models import Charge, Job, JobState
 from proxyapi.models.charge import CHARGED_STATES
 
@@ -30,86 +28,54 @@ NO_CREDITS = Decimal(0)
 MIN_TEAMS_FOR_SEARCH = 5
 
 
-@dataclass(frozen=True, slots=True)
-class TeamMember:
-    name: str
-    email: str
-    role: str
-
-
-@dataclass(frozen=True, slots=True)
-class TeamRow:
-    """`invited` is the address of the first owner, until they join. `state`: completed | paused |
-    waiting."""
-
-    id: UUID
-    name: str
-    created: str
-    members: tuple[TeamMember, ...]
-    invited: str
-    credits: Decimal
-    videos: int
-    last_activity: str
-    state: str
-    word: str
-    reason: str
-
-    @property
-    def is_suspended(self) -> bool:
-        return self.state == "paused"
-
-    @property
-    def act_label(self) -> str:
-        return "End suspension" if self.is_suspended else "Suspend"
-
-    @property
-    def act_url(self) -> str:
-        name = "team-restorations" if self.is_suspended else "team-suspensions"
-        return reverse(name, args=[self.id])
-
-    @property
-    def members_text(self) -> str:
-        count = len(self.members)
-        return "1 member" if count == 1 else f"{count} members"
-
-    def matches(self, search: str) -> bool:
-        """True if each word of the search is in a name or an e-mail address of the team."""
-        names = " ".join(f"{member.name} {member.email}" for member in self.members)
-        text = f"{self.name} {self.invited} {names}".casefold()
-        return all(word in text for word in search.casefold().split())
-
-
-@dataclass(frozen=True, slots=True)
-class InstancePage:
-    """`teams` are those that the search finds; `total` and `people` count all."""
-
-    teams: tuple[TeamRow, ...]
-    search: str
-    total: int
-    people: int
-    version: str
-    service_address: str
-
-    @property
-    def has_search(self) -> bool:
-        return bool(self.search) or self.total >= MIN_TEAMS_FOR_SEARCH
-
-    @property
-    def note(self) -> str:
-        teams = "One team" if self.total == 1 else f"{self.total} teams"
-        people = "one person" if self.people == 1 else f"{self.people} people"
-        return f"{teams}, {people}."
-
-
 def load_instance(search: str = "") -> dict[str, Any]:
-    """What the page shows, whatever dialog is open on it."""
+    """What the page shows, whatever dialog is open on it. `teams` are those that the search finds;
+    `note` counts all. Six queries for the teams, however many there are."""
+    members, invited = load_members_by_team(), load_invited_owners()
+    teams = list(Team.objects.select_related("tenant").order_by("name"))
+    credits = load_month_credits(teams, timezone.now())
+    videos, activity = load_video_counts(), load_last_activity()
+    rows = [
+        {
+            "team": team,
+            "members": members.get(team.pk, []),
+            "invited": invited.get(team.pk, ""),  # the first owner, until they join
+            "credits": credits.get(team.tenant_id, NO_CREDITS),
+            "videos": videos.get(team.tenant_id, 0),
+            "active_at": activity.get(team.pk),
+            **describe_state(team, has_members=team.pk in members),
+        }
+        for team in teams
+    ]
+    people = len({member.user_id for team in teams for member in members.get(team.pk, ())})
     operators = SignInEvent.objects.filter(user__is_superuser=True)
     return {
-        "page": build_instance_page(search),
+        "teams": [row for row in rows if is_match(row, search)],
+        "search": search,
+        "has_search": bool(search) or len(rows) >= MIN_TEAMS_FOR_SEARCH,
+        "note": f"{'One team' if len(rows) == 1 else f'{len(rows)} teams'}, "
+        f"{'one person' if people == 1 else f'{people} people'}.",
+        "version": __version__,
+        "service_address": settings.VIDEO_API_BASE_URL.partition("://")[2],
         "processes": load_processes(),
         "sign_ins": load_recent_sign_ins(operators),
         "mail": load_mail_setting(),
     }
+
+
+def describe_state(team: Team, *, has_members: bool) -> dict[str, str]:
+    if (since := team.tenant.suspended_at) is not None:
+        return {"state": "paused", "word": f"Suspended since {clock(since)}"}
+    if not has_members:
+        return {"state": "waiting", "word": "Waits for its owner"}
+    return {"state": "completed", "word": "Active"}
+
+
+def is_match(row: dict[str, Any], search: str) -> bool:
+    """True if each word of the search is in a name or an e-mail address of the team."""
+    names = " ".join(f"{member.user} {member.user.email}" for member in row["members"])
+    text = f"{row['team'].name} {row['invited']} {names}".casefold()
+    return all(word in text for word in search.casefold().split())
 
 
 def load_mail_setting() -> dict[str, str]:
@@ -122,69 +88,10 @@ def load_mail_setting() -> dict[str, str]:
     }
 
 
-def build_instance_page(search: str = "") -> InstancePage:
-    """Six queries, however many teams there are."""
-    members = load_members_by_team()
-    invited = load_invited_owners()
-    teams = list(Team.objects.select_related("tenant").order_by("name"))
-    credits = load_month_credits(teams, timezone.now())
-    videos = load_video_counts()
-    activity = load_last_activity()
-    rows = tuple(
-        build_team_row(
-            team,
-            tuple(members.get(team.pk, ())),
-            invited.get(team.pk, ""),
-            credits.get(team.tenant_id, NO_CREDITS),
-            videos.get(team.tenant_id, 0),
-            activity.get(team.pk),
-        )
-        for team in teams
-    )
-    return InstancePage(
-        teams=tuple(row for row in rows if row.matches(search)),
-        search=search,
-        total=len(rows),
-        people=len({member.email for row in rows for member in row.members}),
-        version=__version__,
-        service_address=settings.VIDEO_API_BASE_URL.partition("://")[2],
-    )
-
-
-def build_team_row(
-    team: Team,
-    members: tuple[TeamMember, ...],
-    invited: str,
-    credits: Decimal,
-    videos: int,
-    active_at: datetime | None,
-) -> TeamRow:
-    tenant = team.tenant
-    state, word = "completed", "Active"
-    if tenant.suspended_at is not None:
-        state, word = "paused", f"Suspended since {clock(tenant.suspended_at)}"
-    elif not members:
-        state, word = "waiting", "Waits for its owner"
-    return TeamRow(
-        id=team.pk,
-        name=team.name,
-        created=day(team.created_at),
-        members=members,
-        invited=invited,
-        credits=credits,
-        videos=videos,
-        last_activity=clock(active_at) or "never",
-        state=state,
-        word=word,
-        reason=tenant.suspension_reason,
-    )
-
-
-def load_members_by_team() -> Mapping[UUID, list[TeamMember]]:
-    members: defaultdict[UUID, list[TeamMember]] = defaultdict(list)
+def load_members_by_team() -> Mapping[UUID, list[Membership]]:
+    members: defaultdict[UUID, list[Membership]] = defaultdict(list)
     for row in Membership.objects.select_related("user").order_by("joined_at", "pk"):
-        member = TeamMember(str(row.user), row.user.email, row.get_role_display())
-        members[row.team_id].append(member)
+        members[row.team_id].append(row)
     return members
 
 
